@@ -1,0 +1,45 @@
+//! The arithmetic, once: what an operator or a function makes of values, and which error it raises.
+//!
+//! Nothing here knows of formulas, names or places in a text; a caller attaches those. [`Python`] is the
+//! reference: CPython 3.11's numbers to the last bit. A second system, base ten, stands beside it behind the
+//! same trait.
+
+mod error;
+mod function;
+mod value;
+
+pub use error::{ErrorKind, Raised};
+pub use function::Function;
+pub use value::Value;
+
+use crate::formula::operator::{BinaryOperator, ComparisonOperator, UnaryOperator};
+
+/// A number system that a program can be run on.
+pub trait Arithmetic {
+    /// What the system computes with.
+    type Value: Clone + std::fmt::Debug;
+
+    /// `op x`; `not` gives the system's truth value.
+    fn unary(&self, op: UnaryOperator, x: &Self::Value) -> Result<Self::Value, Raised>;
+    /// `x op y`.
+    fn binary(&self, op: BinaryOperator, x: &Self::Value, y: &Self::Value) -> Result<Self::Value, Raised>;
+    /// `x op y`, one link of a comparison chain.
+    fn compare(&self, op: ComparisonOperator, x: &Self::Value, y: &Self::Value) -> Result<bool, Raised>;
+    /// Python's truth of a value: false is zero, empty, `None`.
+    fn truth(&self, x: &Self::Value) -> bool;
+    /// `callee(positional…, keyword=…)`. A callee that is no function is a `TypeError`, as in Python.
+    fn call(
+        &self,
+        callee: &Self::Value,
+        positional: &[Self::Value],
+        keywords: &[(&str, Self::Value)],
+    ) -> Result<Self::Value, Raised>;
+    /// The display `(a, b)`.
+    fn tuple(&self, items: Vec<Self::Value>) -> Self::Value;
+    /// The display `[a, b]`.
+    fn list(&self, items: Vec<Self::Value>) -> Self::Value;
+    /// A number as it arrives from a literal or an input.
+    fn number(&self, value: &Value) -> Result<Self::Value, Raised>;
+    /// A value of this system as Python's, for reports and ordering.
+    fn to_python(&self, value: &Self::Value) -> Value;
+}

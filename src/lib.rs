@@ -1,0 +1,17 @@
+//! Parse, evaluate and explain `job_sort_formula` expressions exactly as OpenPBS does.
+//!
+//! PBS orders its queue by one admin-written expression and hands that text to Python. This crate parses such
+//! a formula, lowers it to a [`formula::program`], evaluates it against per-job inputs and a fair-share tree, and
+//! says what the real scheduler would do.
+
+pub mod diagnostic;
+pub mod fairshare;
+pub mod formula;
+pub mod jobs;
+pub mod json;
+pub mod pbs;
+pub mod rank;
+#[cfg(feature = "cli")]
+pub mod report;
+pub mod schema;
+pub mod span;

@@ -1,0 +1,2 @@
+//! The command `jsf`.
+fn main() {}
