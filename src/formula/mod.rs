@@ -2,3 +2,4 @@
 
 pub mod number;
 pub mod operator;
+pub mod syntax;

@@ -1,0 +1,153 @@
+//! The one door to pest: text to pairs, and pest's errors to ours.
+
+use pest::Parser;
+use pest::error::{Error, ErrorVariant, InputLocation};
+use pest::iterators::Pair;
+
+use super::{Expr, SyntaxError, SyntaxErrorKind};
+use crate::span::Span;
+
+#[derive(pest_derive::Parser)]
+#[grammar = "../grammar/formula.pest"]
+struct FormulaParser;
+
+/// Parses `text` and hands the pairs to `build`. `None` if this thread's stack is too small to tell.
+pub(super) fn parse(
+    text: &str,
+    build: impl FnOnce(&str, Pair<'_, Rule>) -> Result<Expr, SyntaxError>,
+) -> Option<Result<Expr, SyntaxError>> {
+    match FormulaParser::parse(Rule::formula, text) {
+        Ok(mut pairs) => pairs.next().map(|pair| build(text, pair)),
+        Err(error) => explain(text, &error).map(Err),
+    }
+}
+
+/// What the text shows at the place where pest gave up.
+fn explain(text: &str, error: &Error<Rule>) -> Option<SyntaxError> {
+    let ErrorVariant::ParsingError { positives, .. } = &error.variant else { return None };
+    let at = match error.location {
+        InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
+    };
+    let at = skip_blanks(text, at);
+    let rest = &text[at..];
+    let (kind, length) = match rest.chars().next() {
+        None if text.trim().is_empty() => (SyntaxErrorKind::Empty, 0),
+        None => (unexpected(positives, "the end of the formula".into()), 0),
+        Some(first) => at_token(text, at, first, positives),
+    };
+    Some(SyntaxError::new(kind, Span::new(at, at + length)))
+}
+
+/// The error at a token that cannot stand where it does, and the token's length.
+fn at_token(text: &str, at: usize, first: char, positives: &[Rule]) -> (SyntaxErrorKind, usize) {
+    let rest = &text[at..];
+    let word = word_length(rest);
+    if is_number_start(rest) {
+        let length = number_length(rest);
+        return match number_problem(&rest[..length]) {
+            Some(problem) => (SyntaxErrorKind::Number(problem), length),
+            None => (unexpected(positives, format!("`{}`", &rest[..length])), length),
+        };
+    }
+    if word > 0 {
+        let name = &rest[..word];
+        let is_string = rest[word..].starts_with(['"', '\'']) && word <= 2;
+        let kind = match name {
+            _ if is_string => SyntaxErrorKind::UnclosedString,
+            _ if is_reserved(name) => SyntaxErrorKind::ReservedWord(name.into()),
+            _ => unexpected(positives, format!("`{name}`")),
+        };
+        return (kind, word);
+    }
+    match first {
+        '"' | '\'' if wants_operand(positives) => (SyntaxErrorKind::UnclosedString, rest.trim_end().len()),
+        '"' | '\'' => (unexpected(positives, "a string".into()), 1),
+        _ if first.is_ascii_graphic() && !matches!(first, '$' | '`' | '\\' | '?') => {
+            (unexpected(positives, format!("`{first}`")), 1)
+        }
+        _ => (SyntaxErrorKind::Character(first), first.len_utf8()),
+    }
+}
+
+fn unexpected(positives: &[Rule], found: String) -> SyntaxErrorKind {
+    let expected = match (wants_operand(positives), positives.contains(&Rule::EOI)) {
+        (true, _) => "a number, a name or `(`",
+        (false, true) => "an operator or the end of the formula",
+        (false, false) => "an operator, `,` or a closing bracket",
+    };
+    SyntaxErrorKind::Unexpected { expected, found }
+}
+
+fn wants_operand(positives: &[Rule]) -> bool {
+    positives.is_empty() || positives.iter().any(|rule| matches!(rule, Rule::number | Rule::name | Rule::primary | Rule::expression | Rule::element | Rule::formula))
+}
+
+fn skip_blanks(text: &str, at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or("");
+    at + (rest.len() - rest.trim_start_matches([' ', '\t', '\u{c}', '\n', '\r']).len())
+}
+
+fn word_length(rest: &str) -> usize {
+    let mut length = 0;
+    for (offset, character) in rest.char_indices() {
+        let fits = character == '_' || character.is_alphabetic() || (offset > 0 && character.is_numeric());
+        if !fits {
+            break;
+        }
+        length = offset + character.len_utf8();
+    }
+    length
+}
+
+fn is_number_start(rest: &str) -> bool {
+    let digits = rest.strip_prefix('.').unwrap_or(rest);
+    digits.starts_with(|first: char| first.is_ascii_digit())
+}
+
+fn number_length(rest: &str) -> usize {
+    let mut previous = ' ';
+    let end = rest.find(|character: char| {
+        let exponent_sign = matches!(character, '+' | '-') && matches!(previous, 'e' | 'E') && !rest.starts_with("0x");
+        let inside = character.is_alphanumeric() || matches!(character, '_' | '.') || exponent_sign;
+        previous = character;
+        !inside
+    });
+    end.unwrap_or(rest.len())
+}
+
+/// Why these characters, which begin as a number does, are none.
+fn number_problem(text: &str) -> Option<&'static str> {
+    let lower = text.to_ascii_lowercase();
+    let digits = lower.trim_start_matches(|character: char| character.is_ascii_digit() || matches!(character, '.' | '_'));
+    Some(match &lower {
+        _ if lower.starts_with("0x") => "behind `0x` stand the digits 0-9 and a-f",
+        _ if lower.starts_with("0o") => "behind `0o` stand the digits 0-7",
+        _ if lower.starts_with("0b") => "behind `0b` stand the digits 0 and 1",
+        _ if lower.contains("__") || lower.ends_with('_') => "one `_` may stand between two digits, nowhere else",
+        _ if is_size_suffix(digits) => "sizes reach the formula as numbers of kb: write `4*1024*1024` for 4gb",
+        _ if digits.starts_with('e') => "behind the `e` of a number stand digits: `1e-7`",
+        _ if matches!(digits, "s" | "m" | "h" | "d" | "min" | "sec") => {
+            "durations reach the formula as numbers of seconds: write `24*3600` for 24 hours"
+        }
+        _ if !digits.is_empty() && digits.starts_with(char::is_alphabetic) => {
+            "a name cannot begin with a digit; for a product write `*`"
+        }
+        _ if lower.starts_with('0') && digits.is_empty() && !lower.contains('.') => {
+            "a whole number has no leading zeros; for octal write `0o`"
+        }
+        _ => return None,
+    })
+}
+
+fn is_size_suffix(text: &str) -> bool {
+    matches!(text, "b" | "w" | "kb" | "mb" | "gb" | "tb" | "pb" | "kw" | "mw" | "gw" | "tw" | "k" | "g" | "t")
+}
+
+fn is_reserved(word: &str) -> bool {
+    const RESERVED: [&str; 32] = [
+        "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except",
+        "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass",
+        "raise", "return", "try", "while", "with", "yield",
+    ];
+    RESERVED.contains(&word)
+}

@@ -1,0 +1,142 @@
+//! The limits on a formula's text, checked before the grammar sees it.
+//!
+//! They are the crate's own and the same on every thread, target and profile.
+
+use super::{SyntaxError, SyntaxErrorKind};
+use crate::span::Span;
+
+/// The longest formula, in bytes.
+pub const MAX_LENGTH: usize = 64 * 1024;
+
+/// The deepest nesting of brackets (and of `lambda`, which nests without one). It is CPython's own.
+pub const MAX_NESTING: usize = 200;
+
+/// Nesting that the grammar can follow on any thread's stack.
+pub(super) const NESTING_ON_ANY_STACK: usize = 24;
+
+/// Enough for [`MAX_NESTING`] levels of the grammar in an unoptimised build.
+const DEEP_STACK: usize = 64 << 20;
+
+/// Checks the limits and what only the raw text shows. Gives the deepest nesting.
+pub(super) fn scan(text: &str) -> Result<usize, SyntaxError> {
+    if text.len() > MAX_LENGTH {
+        return Err(SyntaxError::new(SyntaxErrorKind::TooLong, Span::new(MAX_LENGTH, MAX_LENGTH)));
+    }
+    let mut scanner = Scanner { text: text.as_bytes(), at: 0, open: Vec::new(), deepest: 0, unbracketed: 0 };
+    scanner.run()?;
+    Ok(scanner.deepest)
+}
+
+/// Runs `work` on a thread whose stack is deep enough; `None` if the system gives no thread.
+pub(super) fn on_a_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+    std::thread::scope(|scope| {
+        std::thread::Builder::new().stack_size(DEEP_STACK).spawn_scoped(scope, work).ok()?.join().ok()
+    })
+}
+
+struct Scanner<'t> {
+    text: &'t [u8],
+    at: usize,
+    open: Vec<(u8, usize)>,
+    deepest: usize,
+    /// `lambda` and `?` nest to their right without a bracket.
+    unbracketed: usize,
+}
+
+impl Scanner<'_> {
+    fn run(&mut self) -> Result<(), SyntaxError> {
+        let mut seen = false;
+        while let Some(&byte) = self.text.get(self.at) {
+            let start = self.at;
+            self.at += 1;
+            match byte {
+                b'(' | b'[' | b'{' => self.push(byte, start)?,
+                b')' | b']' | b'}' => self.pop(byte, start)?,
+                b'\'' | b'"' => self.skip_string(byte),
+                b'#' => self.skip_comment(),
+                b'\\' => self.at += usize::from(self.text.get(self.at) == Some(&b'\r')) + 1,
+                b'\n' | b'\r' if self.open.is_empty() && seen => return self.end_of_line(),
+                0 => return Err(SyntaxError::new(SyntaxErrorKind::NullByte, Span::new(start, start + 1))),
+                b'?' => self.nest(start)?,
+                b'l' if self.at_word(start, b"lambda") => self.nest(start)?,
+                _ => {}
+            }
+            seen |= !byte.is_ascii_whitespace();
+        }
+        match self.open.pop() {
+            Some((bracket, start)) => Err(SyntaxError::unclosed(bracket as char, start)),
+            None => Ok(()),
+        }
+    }
+
+    fn push(&mut self, bracket: u8, start: usize) -> Result<(), SyntaxError> {
+        self.open.push((bracket, start));
+        self.check(start)
+    }
+
+    fn nest(&mut self, start: usize) -> Result<(), SyntaxError> {
+        self.unbracketed += 1;
+        self.check(start)
+    }
+
+    fn check(&mut self, start: usize) -> Result<(), SyntaxError> {
+        self.deepest = self.deepest.max(self.open.len() + self.unbracketed);
+        if self.deepest > MAX_NESTING {
+            return Err(SyntaxError::new(SyntaxErrorKind::TooDeep, Span::new(start, start + 1)));
+        }
+        Ok(())
+    }
+
+    fn pop(&mut self, closing: u8, start: usize) -> Result<(), SyntaxError> {
+        let expected = |open| match open {
+            b'(' => b')',
+            b'[' => b']',
+            _ => b'}',
+        };
+        let closed = self.open.pop();
+        match closed {
+            Some((open, _)) if expected(open) == closing => Ok(()),
+            _ => Err(SyntaxError::unmatched(closing as char, start, closed.map(|(open, at)| (open as char, at)))),
+        }
+    }
+
+    /// Skips to the end of a string; an unclosed one ends with its line and is the grammar's to report.
+    fn skip_string(&mut self, quote: u8) {
+        let triple = [quote; 3];
+        let is_triple = self.text[self.at - 1..].starts_with(&triple);
+        self.at += if is_triple { 2 } else { 0 };
+        while let Some(&byte) = self.text.get(self.at) {
+            match byte {
+                b'\\' => self.at += 2,
+                _ if is_triple && self.text[self.at..].starts_with(&triple) => return self.at += 3,
+                b'\n' | b'\r' if !is_triple => return,
+                _ if !is_triple && byte == quote => return self.at += 1,
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    fn skip_comment(&mut self) {
+        while self.text.get(self.at).is_some_and(|byte| !matches!(byte, b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    /// Outside brackets a formula ends with its line; behind it may stand blank lines and comments only.
+    fn end_of_line(&self) -> Result<(), SyntaxError> {
+        let rest = String::from_utf8_lossy(&self.text[self.at..]);
+        if rest.lines().all(|line| line.trim_start().is_empty() || line.trim_start().starts_with('#')) {
+            return Ok(());
+        }
+        let blank = self.text[self.at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        Err(SyntaxError::new(SyntaxErrorKind::SecondLine, Span::new(self.at + blank, self.text.len())))
+    }
+
+    fn at_word(&self, start: usize, word: &[u8]) -> bool {
+        let part_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
+        let before = start.checked_sub(1).and_then(|at| self.text.get(at));
+        self.text[start..].starts_with(word)
+            && !before.is_some_and(part_of_name)
+            && !self.text.get(start + word.len()).is_some_and(part_of_name)
+    }
+}

@@ -1,0 +1,108 @@
+//! From the tree back to text. Iterative, as every walk over a tree.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::{Expr, NodeId, NodeKind};
+use crate::formula::operator::{BinaryOperator, UnaryOperator};
+
+/// What is still to be written, last first.
+enum Step<'e> {
+    Node(NodeId),
+    Text(&'e str),
+}
+
+impl Display for Expr {
+    /// What was written, with one space around operators of two operands (none around `**`), one behind a
+    /// comma, and every literal, name and parenthesis as it was.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let mut steps = vec![Step::Node(self.root())];
+        while let Some(step) = steps.pop() {
+            match step {
+                Step::Text(text) => f.write_str(text)?,
+                Step::Node(id) => {
+                    let first = steps.len();
+                    push_parts(&self.node(id).kind, &mut steps);
+                    steps[first..].reverse();
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn push_parts<'e>(kind: &'e NodeKind, steps: &mut Vec<Step<'e>>) {
+    match kind {
+        NodeKind::Literal { text, .. } | NodeKind::Name(text) | NodeKind::Foreign { text, .. } => {
+            steps.push(Step::Text(text));
+        }
+        NodeKind::Unary { op, operand } => {
+            steps.push(Step::Text(op.symbol()));
+            if *op == UnaryOperator::Not {
+                steps.push(Step::Text(" "));
+            }
+            steps.push(Step::Node(*operand));
+        }
+        NodeKind::Binary { op: BinaryOperator::Power, left, right } => {
+            steps.extend([Step::Node(*left), Step::Text("**"), Step::Node(*right)]);
+        }
+        NodeKind::Binary { op, left, right } => {
+            steps.push(Step::Node(*left));
+            push_spaced(op.symbol(), steps);
+            steps.push(Step::Node(*right));
+        }
+        NodeKind::Comparison { operators, operands } => {
+            let symbols = operators.iter().map(|op| op.symbol());
+            push_chain(operands, symbols, steps);
+        }
+        NodeKind::Boolean { op, operands } => push_chain(operands, std::iter::repeat(op.symbol()), steps),
+        NodeKind::Conditional { then, condition, otherwise } => {
+            push_chain(&[*then, *condition, *otherwise], ["if", "else"].into_iter(), steps);
+        }
+        NodeKind::Call { callee, positional, keywords } => {
+            steps.extend([Step::Node(*callee), Step::Text("(")]);
+            push_list(positional, steps);
+            for (index, keyword) in keywords.iter().enumerate() {
+                if index > 0 || !positional.is_empty() {
+                    steps.push(Step::Text(", "));
+                }
+                steps.extend([Step::Text(&keyword.name), Step::Text("="), Step::Node(keyword.value)]);
+            }
+            steps.push(Step::Text(")"));
+        }
+        NodeKind::Parenthesised(inner) => steps.extend([Step::Text("("), Step::Node(*inner), Step::Text(")")]),
+        NodeKind::Tuple { items, parenthesised } => {
+            let (open, close) = if *parenthesised { ("(", ")") } else { ("", "") };
+            steps.push(Step::Text(open));
+            push_list(items, steps);
+            steps.push(Step::Text(if items.len() == 1 { "," } else { "" }));
+            steps.push(Step::Text(close));
+        }
+        NodeKind::List(items) => {
+            steps.push(Step::Text("["));
+            push_list(items, steps);
+            steps.push(Step::Text("]"));
+        }
+    }
+}
+
+fn push_spaced<'e>(symbol: &'e str, steps: &mut Vec<Step<'e>>) {
+    steps.extend([Step::Text(" "), Step::Text(symbol), Step::Text(" ")]);
+}
+
+fn push_chain<'e>(operands: &[NodeId], symbols: impl Iterator<Item = &'e str>, steps: &mut Vec<Step<'e>>) {
+    let Some((&first, rest)) = operands.split_first() else { return };
+    steps.push(Step::Node(first));
+    for (&operand, symbol) in rest.iter().zip(symbols) {
+        push_spaced(symbol, steps);
+        steps.push(Step::Node(operand));
+    }
+}
+
+fn push_list<'e>(items: &[NodeId], steps: &mut Vec<Step<'e>>) {
+    for (index, &item) in items.iter().enumerate() {
+        if index > 0 {
+            steps.push(Step::Text(", "));
+        }
+        steps.push(Step::Node(item));
+    }
+}

@@ -1,0 +1,26 @@
+use super::*;
+
+fn printed(text: &str) -> String {
+    match parse(text) {
+        Ok(expr) => expr.to_string(),
+        Err(error) => format!("{}..{}: {error}", error.span.start, error.span.end),
+    }
+}
+
+#[test]
+fn prints_back_what_was_written() {
+    for text in [
+        "pow(2, -(fairshare_tree_usage / fairshare_perc))",
+        "1 + 2 * 3 - -4 // ~5**-6",
+        "a if b else c if d else e",
+        "a or b and not c == d < e",
+        "max(1, 2, key=abs, default=0)",
+        "(1,)",
+        "1, 2",
+        "[1, 2, (3 + 4)]",
+        "0x1f + 1_000.5e-3 + .5 + 5.",
+        "not (a in (1, 2) and b not in [3])",
+    ] {
+        assert_eq!(printed(text), text);
+    }
+}
