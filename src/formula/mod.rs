@@ -1,5 +1,79 @@
 //! The formula: its text, what it says (`syntax`), what it means (`program`) and the arithmetic (`number`).
+//!
+//! Three doors lead in: [`Formula::parse`], `text.parse::<Formula>()`, and [`build`] for programs that put a
+//! formula together.
 
+pub mod build;
 pub mod number;
 pub mod operator;
+pub mod program;
 pub mod syntax;
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::schema::Schema;
+use program::{OutsideLanguage, Program};
+use syntax::{Expr, SyntaxError};
+
+/// A parsed formula.
+///
+/// ```
+/// use job_sort_formula::{Formula, Schema, Value};
+///
+/// let formula: Formula = "eligible_time / 3600 + ncpus".parse()?;
+/// let program = formula.compile(&Schema::openpbs())?;
+/// assert_eq!(program.inputs().len(), 2);
+/// let score = program.evaluate(&[Value::Int(7200), Value::Int(4)])?;
+/// assert_eq!(score.repr(), "6.0");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Formula {
+    expr: Arc<Expr>,
+}
+
+impl Formula {
+    /// Parses the text of a formula.
+    ///
+    /// # Errors
+    /// A [`SyntaxError`] with its place when Python would not take the text, or when it is longer than
+    /// [`syntax::MAX_LENGTH`] or nested deeper than [`syntax::MAX_NESTING`].
+    pub fn parse(text: &str) -> Result<Self, SyntaxError> {
+        syntax::parse(text).map(|expr| Self { expr: Arc::new(expr) })
+    }
+
+    /// The text as it was given.
+    pub fn text(&self) -> &str {
+        self.expr.text()
+    }
+
+    /// The tree.
+    pub fn expr(&self) -> &Expr {
+        &self.expr
+    }
+
+    /// Lowers the formula to a program that runs for one job or many.
+    ///
+    /// # Errors
+    /// [`OutsideLanguage`] when the formula is valid Python but no arithmetic.
+    pub fn compile(&self, schema: &Schema) -> Result<Program, OutsideLanguage> {
+        Program::compile(Arc::clone(&self.expr), schema)
+    }
+}
+
+impl FromStr for Formula {
+    type Err = SyntaxError;
+
+    fn from_str(text: &str) -> Result<Self, SyntaxError> {
+        Self::parse(text)
+    }
+}
+
+impl fmt::Display for Formula {
+    /// The formula with the house's spaces.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.expr.fmt(f)
+    }
+}

@@ -11,8 +11,9 @@ use crate::span::Span;
 pub struct NodeId(u32);
 
 /// A parsed formula. Its `Display` prints it back, with the house's spaces.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Expr {
+    text: Box<str>,
     nodes: Vec<Node>,
 }
 
@@ -87,7 +88,7 @@ pub enum NodeKind {
     },
     /// `(inner)`
     Parenthesised(NodeId),
-    /// `a, b`, with or without parentheres around it.
+    /// `a, b`, with or without parentheses around it.
     Tuple {
         /// The items.
         items: Box<[NodeId]>,
@@ -100,8 +101,6 @@ pub enum NodeKind {
     Foreign {
         /// What it is.
         construct: Construct,
-        /// Its text.
-        text: Box<str>,
         /// The expressions that stand in it.
         parts: Box<[NodeId]>,
     },
@@ -185,6 +184,11 @@ impl NodeId {
 }
 
 impl Expr {
+    /// The text that was parsed; the spans count its bytes.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// All nodes, children before parents; the last is the root.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
@@ -214,13 +218,13 @@ impl Expr {
         foreign.min_by_key(|(_, span)| span.start)
     }
 
-    /// A tree of one node, to which [`Expr::push`] adds.
-    pub(in crate::formula) fn empty() -> Self {
-        Self { nodes: Vec::new() }
+    /// A tree without nodes, to which [`Expr::push`] adds.
+    pub(super) fn empty(text: &str) -> Self {
+        Self { text: text.into(), nodes: Vec::new() }
     }
 
     /// Adds a node. Its children are in the tree already: they came out of `push`.
-    pub(in crate::formula) fn push(&mut self, kind: NodeKind, span: Span) -> NodeId {
+    pub(super) fn push(&mut self, kind: NodeKind, span: Span) -> NodeId {
         self.nodes.push(Node { kind, span });
         NodeId(self.nodes.len() as u32 - 1)
     }

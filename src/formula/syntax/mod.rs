@@ -6,9 +6,13 @@
 //! stands in the tree as [`NodeKind::Foreign`].
 
 mod ast;
+mod call;
 mod error;
+mod foreign;
 mod grammar;
 mod limits;
+mod lookalike;
+mod operators;
 mod precedence;
 mod print;
 mod tree;

@@ -49,14 +49,13 @@ mod power {
 /// Takes tokens in the order in which they are written and gives the tree's node at the end.
 pub(super) struct Climber<'e> {
     expr: &'e mut Expr,
-    text: &'e str,
     operands: Vec<NodeId>,
     pending: Vec<(Pending, Span)>,
 }
 
 impl<'e> Climber<'e> {
-    pub(super) fn new(expr: &'e mut Expr, text: &'e str) -> Self {
-        Self { expr, text, operands: Vec::new(), pending: Vec::new() }
+    pub(super) fn new(expr: &'e mut Expr) -> Self {
+        Self { expr, operands: Vec::new(), pending: Vec::new() }
     }
 
     /// The tree that grows, for an operand that must be built first.
@@ -175,7 +174,7 @@ impl<'e> Climber<'e> {
                 (NodeKind::Comparison { operators, operands }, covered)
             }
             (Pending::Boolean(op, _), _) => (NodeKind::Boolean { op, operands: operands.into() }, covered),
-            _ => (NodeKind::identity(covered.of(self.text), operands), covered),
+            _ => (NodeKind::identity(operands), covered),
         };
         let id = self.expr.push(kind, span);
         self.operands.push(id);
@@ -184,9 +183,9 @@ impl<'e> Climber<'e> {
 
 impl NodeKind {
     /// `a is b`, which compares objects, not numbers.
-    fn identity(text: &str, parts: Vec<NodeId>) -> Self {
+    fn identity(parts: Vec<NodeId>) -> Self {
         let construct = super::Construct::Identity;
-        Self::Foreign { construct, text: text.into(), parts: parts.into() }
+        Self::Foreign { construct, parts: parts.into() }
     }
 }
 

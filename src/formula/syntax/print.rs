@@ -21,7 +21,7 @@ impl Display for Expr {
                 Step::Text(text) => f.write_str(text)?,
                 Step::Node(id) => {
                     let first = steps.len();
-                    push_parts(&self.node(id).kind, &mut steps);
+                    push_parts(self, id, &mut steps);
                     steps[first..].reverse();
                 }
             }
@@ -30,11 +30,11 @@ impl Display for Expr {
     }
 }
 
-fn push_parts<'e>(kind: &'e NodeKind, steps: &mut Vec<Step<'e>>) {
-    match kind {
-        NodeKind::Literal { text, .. } | NodeKind::Name(text) | NodeKind::Foreign { text, .. } => {
-            steps.push(Step::Text(text));
-        }
+fn push_parts<'e>(expr: &'e Expr, id: NodeId, steps: &mut Vec<Step<'e>>) {
+    let node = expr.node(id);
+    match &node.kind {
+        NodeKind::Literal { text, .. } | NodeKind::Name(text) => steps.push(Step::Text(text)),
+        NodeKind::Foreign { .. } => steps.push(Step::Text(node.span.of(expr.text()))),
         NodeKind::Unary { op, operand } => {
             steps.push(Step::Text(op.symbol()));
             if *op == UnaryOperator::Not {

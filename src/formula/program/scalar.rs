@@ -1,0 +1,178 @@
+//! The reference executor: one row of inputs, one value or one error.
+
+use super::instruction::Instruction;
+use super::{EvalError, Operand, Program};
+use crate::formula::number::{Arithmetic, ErrorKind, Raised};
+use crate::formula::operator::BooleanOperator;
+
+/// Runs one program in one arithmetic, row after row, without allocating anew.
+#[derive(Debug)]
+pub struct Evaluator<'p, A: Arithmetic> {
+    program: &'p Program,
+    arithmetic: A,
+    constants: Vec<Result<A::Value, Raised>>,
+    stack: Vec<A::Value>,
+}
+
+impl<'p, A: Arithmetic> Evaluator<'p, A> {
+    pub(super) fn new(program: &'p Program, arithmetic: A) -> Self {
+        let constants = program.constants.iter().map(|constant| match &constant.text {
+            Some(text) => arithmetic.literal(text, &constant.value),
+            None => arithmetic.number(&constant.value),
+        });
+        Self { program, constants: constants.collect(), stack: Vec::new(), arithmetic }
+    }
+
+    /// The value for one row; `inputs` are in the order of [`Program::inputs`].
+    ///
+    /// # Errors
+    /// What Python raises, with its place. An input that is missing is a `NameError`.
+    pub fn evaluate(&mut self, inputs: &[A::Value]) -> Result<A::Value, EvalError> {
+        if let Some((raised, span)) = &self.program.refused {
+            return Err(EvalError { raised: raised.clone(), span: *span, operands: Vec::new() });
+        }
+        self.arithmetic.begin();
+        self.stack.clear();
+        let mut at = 0;
+        while let Some(instruction) = self.program.code.get(at) {
+            match self.step(instruction, inputs) {
+                Ok(Some(exit)) => at = exit as usize,
+                Ok(None) => at += 1,
+                Err(raised) => return Err(self.error_at(at, raised)),
+            }
+        }
+        self.stack.pop().ok_or_else(|| self.error_at(0, underflow()))
+    }
+
+    /// The arithmetic that it runs in.
+    pub fn arithmetic(&self) -> &A {
+        &self.arithmetic
+    }
+
+    /// Does one instruction; gives the address to jump to, if it jumps.
+    fn step(&mut self, instruction: &Instruction, inputs: &[A::Value]) -> Result<Option<u32>, Raised> {
+        let arithmetic = &self.arithmetic;
+        match instruction {
+            Instruction::Constant(index) => {
+                let constant = self.constants.get(*index as usize).ok_or_else(underflow)?;
+                self.stack.push(constant.clone()?);
+            }
+            Instruction::Input(slot) => {
+                let input = inputs.get(*slot as usize).cloned();
+                self.stack.push(input.ok_or_else(|| self.program.missing_input(*slot))?);
+            }
+            Instruction::Undefined(index) => return Err(self.program.name_error(*index)),
+            Instruction::Unary(op) => {
+                let top = self.stack.last_mut().ok_or_else(underflow)?;
+                *top = arithmetic.unary(*op, top)?;
+            }
+            Instruction::Binary(op) => {
+                let [left, right] = top_two(&self.stack)?;
+                let result = arithmetic.binary(*op, left, right)?;
+                self.replace_two(result);
+            }
+            Instruction::Compare(op) => {
+                let [left, right] = top_two(&self.stack)?;
+                let holds = arithmetic.compare(*op, left, right)?;
+                self.replace_two(self.arithmetic.truth_value(holds));
+            }
+            Instruction::CompareLink { op, exit } => {
+                let [left, right] = top_two(&self.stack)?;
+                if arithmetic.compare(*op, left, right)? {
+                    let right = self.stack.pop().ok_or_else(underflow)?;
+                    *self.stack.last_mut().ok_or_else(underflow)? = right;
+                } else {
+                    self.replace_two(self.arithmetic.truth_value(false));
+                    return Ok(Some(*exit));
+                }
+            }
+            Instruction::ShortCircuit { op, exit } => {
+                let holds = arithmetic.truth(self.stack.last().ok_or_else(underflow)?);
+                if holds == (*op == BooleanOperator::Or) {
+                    return Ok(Some(*exit));
+                }
+                self.stack.pop();
+            }
+            Instruction::BranchIfFalse { exit } => {
+                let condition = self.stack.pop().ok_or_else(underflow)?;
+                if !arithmetic.truth(&condition) {
+                    return Ok(Some(*exit));
+                }
+            }
+            Instruction::Jump { exit } => return Ok(Some(*exit)),
+            Instruction::Call { positional, keywords } => self.call(*positional as usize, keywords)?,
+            Instruction::Tuple(count) => {
+                let items = self.stack.split_off(self.base(*count as usize)?);
+                self.stack.push(self.arithmetic.tuple(items));
+            }
+            Instruction::List(count) => {
+                let items = self.stack.split_off(self.base(*count as usize)?);
+                self.stack.push(self.arithmetic.list(items));
+            }
+        }
+        Ok(None)
+    }
+
+    fn call(&mut self, positional: usize, keywords: &[Box<str>]) -> Result<(), Raised> {
+        let base = self.base(1 + positional + keywords.len())?;
+        let (callee, arguments) = self.stack[base..].split_first().ok_or_else(underflow)?;
+        let (by_place, by_name) = arguments.split_at(positional);
+        let result = if keywords.is_empty() {
+            self.arithmetic.call(callee, by_place, &[])?
+        } else {
+            let named: Vec<_> = keywords.iter().map(|name| &**name).zip(by_name.iter().cloned()).collect();
+            self.arithmetic.call(callee, by_place, &named)?
+        };
+        self.stack.truncate(base);
+        self.stack.push(result);
+        Ok(())
+    }
+
+    fn base(&self, count: usize) -> Result<usize, Raised> {
+        self.stack.len().checked_sub(count).ok_or_else(underflow)
+    }
+
+    fn replace_two(&mut self, result: A::Value) {
+        self.stack.pop();
+        if let Some(top) = self.stack.last_mut() {
+            *top = result;
+        }
+    }
+
+    /// Puts an error in its place: the node of the instruction, and what it worked on.
+    fn error_at(&self, at: usize, raised: Raised) -> EvalError {
+        let expr = &self.program.expr;
+        let Some(&node) = self.program.nodes.get(at) else {
+            return EvalError { raised, span: expr.node(expr.root()).span, operands: Vec::new() };
+        };
+        let span = expr.node(node).span;
+        let children = match self.program.code.get(at) {
+            Some(Instruction::Call { .. }) => expr.node(node).kind.children().split_off(1),
+            Some(Instruction::Unary(_) | Instruction::Binary(_)) => expr.node(node).kind.children(),
+            _ => Vec::new(),
+        };
+        let first = self.stack.len().saturating_sub(children.len());
+        let values = self.stack[first..].iter().map(|value| self.arithmetic.to_python(value));
+        let operands = children.iter().zip(values).map(|(child, value)| Operand { span: expr.node(*child).span, value });
+        EvalError { raised, span, operands: operands.collect() }
+    }
+}
+
+fn top_two<V>(stack: &[V]) -> Result<[&V; 2], Raised> {
+    match stack {
+        [.., left, right] => Ok([left, right]),
+        _ => Err(underflow()),
+    }
+}
+
+/// `lower` pushes what every instruction takes, so this is never seen; it is an error rather than a panic.
+fn underflow() -> Raised {
+    Raised::new(ErrorKind::Limit, "the program has lost its operands")
+}
+
+impl Program {
+    fn missing_input(&self, slot: u32) -> Raised {
+        let name = self.inputs.get(slot as usize).map_or("", |name| name);
+        Raised::new(ErrorKind::Name, format!("name '{name}' is not defined"))
+    }
+}

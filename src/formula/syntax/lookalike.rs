@@ -1,0 +1,59 @@
+//! Operators of other languages and statements: parsed so as to be answered.
+
+use pest::iterators::Pair;
+
+use super::grammar::Rule;
+use super::tree::span_of;
+use super::{SyntaxError, SyntaxErrorKind};
+use crate::span::Span;
+
+/// What `;` and `=` make of a formula.
+pub(super) fn statement(pair: &Pair<'_, Rule>) -> SyntaxError {
+    let mut parts = pair.clone().into_inner();
+    let (what, span) = match parts.next() {
+        Some(sign) if sign.as_rule() == Rule::semicolon => ("what `;` separates", span_of(&sign)),
+        Some(sign) => ("an assignment", span_of(&sign)),
+        None => ("this", span_of(pair)),
+    };
+    SyntaxError::new(SyntaxErrorKind::Statement(what), span)
+}
+
+/// The error that an operator of another language is, with what Python writes instead.
+pub(super) fn lookalike(whole: &Pair<'_, Rule>, pair: Pair<'_, Rule>) -> SyntaxError {
+    let (span, written) = (span_of(&pair), pair.as_str().to_owned());
+    let Some(token) = pair.into_inner().next() else {
+        return foreign_operator(&written, "", "", span);
+    };
+    match token.as_rule() {
+        Rule::and_and => foreign_operator("&&", " and ", "both must hold: write `and`", span),
+        Rule::or_or => foreign_operator("||", " or ", "one must hold: write `or`", span),
+        Rule::diamond => foreign_operator("<>", "!=", "for different write `!=`", span),
+        Rule::triple_equal => {
+            let instead = if written == "===" { "==" } else { "!=" };
+            foreign_operator(&written, instead, "Python compares values with two characters", span)
+        }
+        Rule::escaped => {
+            let instead = written.trim_start_matches('\\');
+            foreign_operator(&written, instead, "the backslash was for a shell or for Markdown; leave it out", span)
+        }
+        _ => conditional(whole, token, span),
+    }
+}
+
+/// `a ? b : c`, which Python writes `b if a else c`.
+fn conditional(whole: &Pair<'_, Rule>, token: Pair<'_, Rule>, at: Span) -> SyntaxError {
+    let span = span_of(whole);
+    let start = whole.as_span().start();
+    let text = whole.as_str();
+    let then = token.into_inner().next().map_or("", |then| then.as_str()).trim();
+    let condition = text[..at.start as usize - start].trim();
+    let otherwise = text[at.end as usize - start..].trim();
+    let instead = format!("{then} if {condition} else {otherwise}");
+    foreign_operator("? :", &instead, "Python writes the condition in the middle", span)
+}
+
+pub(super) fn foreign_operator(written: &str, instead: &str, help: &'static str, span: Span) -> SyntaxError {
+    let (written, instead) = (written.to_owned(), instead.to_owned());
+    SyntaxError::new(SyntaxErrorKind::Lookalike { written, instead, help }, span)
+}
+

@@ -1,0 +1,121 @@
+//! The diagram of the rooms is a test: every `use crate::…` in `src/` must follow the table below.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A room and the rooms that it may import. A room may always import itself. The most specific room wins:
+/// `formula/number` before `formula`.
+const ROOMS: &[(&str, &[&str])] = &[
+    ("span", &[]),
+    ("diagnostic", &["span"]),
+    ("schema", &["span"]),
+    ("formula/operator", &[]),
+    ("formula/number", &["formula/operator"]),
+    ("formula/syntax", &["formula/operator", "span", "diagnostic"]),
+    ("formula/program", &["formula/operator", "formula/number", "formula/syntax", "schema", "span"]),
+    ("formula", &["formula/*", "schema", "span", "diagnostic"]),
+    ("fairshare", &[]),
+    ("jobs", &["formula/number", "schema"]),
+    ("rank", &["formula", "formula/*", "jobs", "fairshare", "schema", "span"]),
+    ("pbs", &["formula", "formula/*", "jobs", "fairshare", "rank", "schema", "span", "diagnostic"]),
+    ("json", &["formula/number", "jobs", "fairshare", "pbs", "schema"]),
+    ("report", &["formula", "formula/*", "jobs", "fairshare", "rank", "pbs", "schema", "span", "diagnostic"]),
+];
+
+fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a readable folder") {
+        let path = entry.expect("a readable entry").path();
+        if path.is_dir() {
+            source_files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The room that a path such as `formula/number/value` lies in.
+fn room_of(path: &str) -> Option<&'static str> {
+    let inside = |room: &&str| path == **room || path.strip_prefix(**room).is_some_and(|rest| rest.starts_with('/'));
+    ROOMS.iter().map(|(room, _)| *room).filter(|room| inside(&room)).max_by_key(|room| room.len())
+}
+
+fn may_import(room: &str, other: &str) -> bool {
+    let allowed = ROOMS.iter().find(|(name, _)| *name == room).map_or(&[][..], |(_, allowed)| *allowed);
+    room == other
+        || allowed.contains(&other)
+        || allowed.iter().any(|pattern| pattern.strip_suffix("/*").is_some_and(|base| other.starts_with(&format!("{base}/"))))
+}
+
+/// The paths behind every `crate::` in a file, with `/` between their parts.
+fn imports(text: &str) -> Vec<String> {
+    let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code = code.join("\n");
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("crate::") {
+        let rest = &code[at + "crate::".len()..];
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(rest.len());
+        let path = rest[..end].trim_end_matches(':').replace("::", "/");
+        match rest[end..].strip_prefix('{') {
+            // one level of braces is enough to tell the room
+            Some(group) if path.is_empty() || room_of(&path) == Some("formula") => {
+                let names = group.split('}').next().unwrap_or("").split(',');
+                found.extend(names.map(|name| {
+                    let name = name.trim().replace("::", "/");
+                    if path.is_empty() { name } else { format!("{path}/{name}") }
+                }));
+            }
+            _ => found.push(path),
+        }
+    }
+    found
+}
+
+#[test]
+fn every_import_follows_the_diagram() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    source_files(&root, &mut files);
+    assert!(files.len() > 20, "the sources are not where this test looks for them");
+    let mut wrong: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for file in files {
+        let path = file.strip_prefix(&root).expect("a file below src").with_extension("");
+        let path = path.to_string_lossy().trim_end_matches("/mod").to_owned();
+        if path == "lib" || path == "main" || path.starts_with("cli") {
+            continue;
+        }
+        let room = room_of(&path).unwrap_or_else(|| panic!("src/{path} lies in no room of the diagram"));
+        for import in imports(&fs::read_to_string(&file).expect("a readable file")) {
+            let Some(other) = room_of(&import) else { continue };
+            if !may_import(room, other) {
+                wrong.entry(path.clone()).or_default().push(import);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "imports against the diagram: {wrong:#?}");
+}
+
+#[test]
+fn the_binary_sees_only_the_public_face() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = vec![root.join("main.rs")];
+    source_files(&root.join("cli"), &mut files);
+    for file in files {
+        let text = fs::read_to_string(&file).expect("a readable file");
+        for import in imports(&text) {
+            assert!(import.starts_with("cli"), "{} imports crate::{import}", file.display());
+        }
+    }
+}
+
+#[test]
+fn only_the_syntax_room_says_pest() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    source_files(&root, &mut files);
+    for file in files {
+        let inside = file.starts_with(root.join("formula/syntax"));
+        let text = fs::read_to_string(&file).expect("a readable file");
+        assert!(inside || !text.contains("pest::"), "{} says pest", file.display());
+    }
+}
