@@ -44,6 +44,36 @@ impl Raised {
     pub fn new(kind: ErrorKind, text: impl Into<Cow<'static, str>>) -> Self {
         Self { kind, text: text.into() }
     }
+
+    /// A `TypeError`.
+    pub(super) fn type_error(text: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::Type, text)
+    }
+
+    /// A `ValueError`.
+    pub(super) fn value(text: &'static str) -> Self {
+        Self::new(ErrorKind::Value, text)
+    }
+
+    /// An `OverflowError`.
+    pub(super) fn overflow(text: &'static str) -> Self {
+        Self::new(ErrorKind::Overflow, text)
+    }
+
+    /// A `ZeroDivisionError`.
+    pub(super) fn zero_division(text: &'static str) -> Self {
+        Self::new(ErrorKind::ZeroDivision, text)
+    }
+
+    /// What the `math` functions say of an argument outside their domain.
+    pub(super) fn domain() -> Self {
+        Self::value("math domain error")
+    }
+
+    /// What the `math` functions say of a result beyond the doubles.
+    pub(super) fn range() -> Self {
+        Self::overflow("math range error")
+    }
 }
 
 impl ErrorKind {

@@ -4,12 +4,26 @@
 //! reference: CPython 3.11's numbers to the last bit. A second system, base ten, stands beside it behind the
 //! same trait.
 
+mod argument;
+mod compare;
 mod error;
+mod exact;
+mod float;
 mod function;
+mod functions;
+mod integer;
+pub mod limits;
+mod operate;
+mod python;
+mod repr;
+mod sequence;
 mod value;
 
 pub use error::{ErrorKind, Raised};
-pub use function::Function;
+pub use float::binary as float_binary;
+pub use function::{Function, constant};
+pub use functions::real as real_function;
+pub use python::Python;
 pub use value::Value;
 
 use crate::formula::operator::{BinaryOperator, ComparisonOperator, UnaryOperator};
@@ -40,6 +54,13 @@ pub trait Arithmetic {
     fn list(&self, items: Vec<Self::Value>) -> Self::Value;
     /// A number as it arrives from a literal or an input.
     fn number(&self, value: &Value) -> Result<Self::Value, Raised>;
+    /// A literal: its source text, and the value that Python reads in it.
+    ///
+    /// Only base ten looks at the text, which it keeps digit by digit.
+    fn literal(&self, text: &str, value: &Value) -> Result<Self::Value, Raised> {
+        let _ = text;
+        self.number(value)
+    }
     /// A value of this system as Python's, for reports and ordering.
     fn to_python(&self, value: &Self::Value) -> Value;
 }

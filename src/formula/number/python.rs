@@ -1,0 +1,86 @@
+//! CPython 3.11's numbers, behind the trait that a program is run on.
+
+use super::limits::Work;
+use super::{Arithmetic, Raised, Value, compare, functions, operate};
+use crate::formula::operator::{BinaryOperator, ComparisonOperator, UnaryOperator};
+
+/// Python's numbers, with the work that one evaluation may still do.
+///
+/// The bounds of [`limits`](super::limits) apart, every value, type and error is that of CPython 3.11 with the same
+/// C library, bit by bit; of `hypot` and `dist`, to a unit in the last place, and of `erf` and `erfc` to two.
+///
+/// ```
+/// use job_sort_formula::formula::number::{Arithmetic, Python, Value};
+/// use job_sort_formula::formula::operator::BinaryOperator;
+///
+/// let python = Python::new();
+/// let quotient = python.binary(BinaryOperator::Divide, &Value::Int(7), &Value::Int(2));
+/// assert_eq!(quotient.map(|value| value.repr()).as_deref(), Ok("3.5"));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Python {
+    work: Work,
+}
+
+impl Python {
+    /// With all of [`limits::WORK`](super::limits::WORK) to spend.
+    pub fn new() -> Self {
+        Self { work: Work::new() }
+    }
+
+    /// Begins another evaluation: what the last one spent is given back.
+    pub fn reset(&self) {
+        self.work.reset();
+    }
+}
+
+impl Default for Python {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Arithmetic for Python {
+    type Value = Value;
+
+    #[inline]
+    fn unary(&self, op: UnaryOperator, x: &Value) -> Result<Value, Raised> {
+        operate::unary(op, x)
+    }
+
+    #[inline]
+    fn binary(&self, op: BinaryOperator, x: &Value, y: &Value) -> Result<Value, Raised> {
+        operate::binary(op, x, y, &self.work)
+    }
+
+    #[inline]
+    fn compare(&self, op: ComparisonOperator, x: &Value, y: &Value) -> Result<bool, Raised> {
+        compare::compare(op, x, y, &self.work)
+    }
+
+    #[inline]
+    fn truth(&self, x: &Value) -> bool {
+        x.truth()
+    }
+
+    #[inline]
+    fn call(&self, callee: &Value, positional: &[Value], keywords: &[(&str, Value)]) -> Result<Value, Raised> {
+        functions::call(callee, positional, keywords, &self.work)
+    }
+
+    fn tuple(&self, items: Vec<Value>) -> Value {
+        Value::tuple(items)
+    }
+
+    fn list(&self, items: Vec<Value>) -> Value {
+        Value::list(items)
+    }
+
+    fn number(&self, value: &Value) -> Result<Value, Raised> {
+        Ok(value.clone())
+    }
+
+    fn to_python(&self, value: &Value) -> Value {
+        value.clone()
+    }
+}
