@@ -30,10 +30,9 @@ impl Policy for SchedulerShares {
                 None => Floats { perc: 1.0, tree_usage: 0.0 },
                 Some(parent) => {
                     let above = rows[parent.index()];
-                    let part = part_of(shares_as_int(tree, node), sums[parent.index()], above);
+                    let Cut { part, perc } = cut_of(shares_as_int(tree, node), sums[parent.index()], above);
                     let counted = above.effective_usage(actual, part);
-                    let tree_usage = if parent == tree.root() { actual } else { counted };
-                    Floats { perc: x86_nan(part * above.perc), tree_usage }
+                    Floats { perc, tree_usage: if parent == tree.root() { actual } else { counted } }
                 }
             });
         }
@@ -77,8 +76,19 @@ fn wrapped_sums(tree: &ShareTree) -> Vec<i32> {
     sums
 }
 
-fn part_of(shares: i32, sum: i32, above: Floats) -> f32 {
-    if sum as f32 * above.perc == 0.0 { 0.0 } else { shares as f32 / sum as f32 }
+/// What a node gets: a part of its parent's, and so a percentage of the whole.
+struct Cut {
+    part: f32,
+    perc: f32,
+}
+
+/// Nothing at all, and not even a negative zero, where there is nothing to share out.
+fn cut_of(shares: i32, sum: i32, above: Floats) -> Cut {
+    if sum as f32 * above.perc == 0.0 {
+        return Cut { part: 0.0, perc: 0.0 };
+    }
+    let part = shares as f32 / sum as f32;
+    Cut { part, perc: x86_nan(part * above.perc) }
 }
 
 /// Every NaN that arises on x86 has its sign bit set, and the daemon prints it: `-nan`.
