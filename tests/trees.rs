@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use job_sort_formula::fairshare::{FairShare, NodeId};
 use job_sort_formula::pbs::resource_group::ResourceGroup;
 use job_sort_formula::pbs::sched_config::SchedConfig;
-use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
+use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder, Rules};
 use job_sort_formula::pbs::six_decimals::{as_formula_sees, printed};
-use job_sort_formula::pbs::usage::UsageFile;
+use job_sort_formula::pbs::usage::{UsageFile, decayed};
+use job_sort_formula::pbs::usage_written::usage_written;
 use serde_json::Value;
 
 fn golden(path: &str) -> PathBuf {
@@ -205,4 +206,39 @@ fn check_pbsfs_g(tree: &PbsTree, entity: &str, call: &Value, place: &str) {
 fn usage_over_perc(tree: &PbsTree, node: NodeId) -> String {
     let perc = tree.shares().of(node).expect("every node has its numbers").fairshare_perc;
     if perc == 0.0 { "-1".to_owned() } else { format!("{:.0}", tree.tree().usage(node) / perc) }
+}
+
+/// `pbsfs -d`, twice, and `pbsfs -e`, which forgets whoever is on no line: the files that they wrote.
+#[test]
+fn every_usage_file_that_pbsfs_wrote_is_written_again() {
+    for case in json_lines("pbsfs/cases.jsonl") {
+        let folder = golden("pbsfs").join(text(&case, "case"));
+        for (from, to) in [("usage.initial", "usage.after_d"), ("usage.after_d", "usage.after_d2")] {
+            let files = Files::read(&folder, from);
+            let factor = files.config.fairshare_decay_factor;
+            check_written(&folder.join(to), &files.tree([]), |usage| decayed(usage, factor));
+        }
+        let mut files = Files::read(&folder, "usage.initial");
+        let known = files.tree([]);
+        let is_known = |name: &str| known.tree().find(name).is_some_and(|node| known.cgroup(node) != -1);
+        files.usage.records.retain(|record| is_known(&record.entity));
+        check_written(&folder.join("usage.after_e"), &files.tree([]), |usage| usage);
+    }
+}
+
+fn check_written(recorded: &Path, tree: &PbsTree, keep: impl Fn(f64) -> f64) {
+    let recorded_bytes = bytes(recorded);
+    let time = UsageFile::parse(&recorded_bytes).expect("small enough").last_decay.expect("a time");
+    assert_eq!(usage_written(tree, time, keep), recorded_bytes, "{}", recorded.display());
+}
+
+/// The worked example of PP-718, from the scheduler's files: whoever has used nothing has used nothing.
+#[test]
+fn the_documented_rules_read_the_same_files() {
+    let files = Files::read(&golden("pbsfs/01_pp718"), "usage.initial");
+    let tree = PbsTreeBuilder::new(&files.lines).usage(&files.usage).rules(Rules::Documented).build();
+    let tree = tree.expect("small enough");
+    let factor = |entity| format!("{:.3}", tree.shares_of(entity).expect("in the tree").fairshare_factor);
+    assert_eq!((factor("Bob"), factor("Suzy")), ("0.648".to_owned(), "0.382".to_owned()));
+    assert_eq!(tree.tree().usage(tree.tree().root()), 1200.0);
 }

@@ -111,8 +111,10 @@ pub struct TreeBuilder {
     nodes: Vec<Node>,
     by_name: HashMap<Arc<str>, NodeId>,
     naming: Naming,
-    /// With [`Naming::PerGroup`]: the names in use, groups under the root's place, entities under their group's.
-    taken: HashSet<(bool, u32, Arc<str>)>,
+    /// The root and the groups.
+    groups: HashMap<Arc<str>, NodeId>,
+    /// With [`Naming::PerGroup`]: the names of the entities, each with the place of its group.
+    entities: HashSet<(u32, Arc<str>)>,
     lenient: bool,
 }
 
@@ -124,7 +126,8 @@ impl TreeBuilder {
             nodes: Vec::new(),
             by_name: HashMap::new(),
             naming: Naming::Global,
-            taken: HashSet::new(),
+            groups: HashMap::new(),
+            entities: HashSet::new(),
             lenient: false,
         };
         builder.push(NodeId(0), top);
@@ -135,10 +138,6 @@ impl TreeBuilder {
     #[must_use]
     pub fn naming(mut self, naming: Naming) -> Self {
         self.naming = naming;
-        if naming == Naming::PerGroup {
-            let root = self.nodes[0].name.clone();
-            self.taken.insert((true, 0, root));
-        }
         self
     }
 
@@ -204,11 +203,9 @@ impl TreeBuilder {
         ShareTree::from_nodes(self.nodes, self.by_name)
     }
 
-    /// The node of that name that is best fit to be a parent: a group if there is one.
+    /// The group of that name, else the latest entity.
     fn group_named(&self, name: &str) -> Option<NodeId> {
-        let latest = self.find(name)?;
-        let mut namesakes = std::iter::successors(Some(latest), |id| self.nodes[id.index()].namesake);
-        namesakes.find(|id| self.nodes[id.index()].kind != Kind::Entity).or(Some(latest))
+        self.groups.get(name).copied().or_else(|| self.find(name))
     }
 
     fn check_parent(&self, parent: NodeId, member: &Member) -> Result<(), TreeError> {
@@ -225,8 +222,8 @@ impl TreeBuilder {
     fn claim_name(&mut self, parent: NodeId, member: &Member) -> Result<(), TreeError> {
         let free = match (self.naming, member.kind) {
             (Naming::Global, _) => !self.by_name.contains_key(&member.name),
-            (Naming::PerGroup, Kind::Entity) => self.taken.insert((false, parent.0, member.name.clone())),
-            (Naming::PerGroup, _) => self.taken.insert((true, 0, member.name.clone())),
+            (Naming::PerGroup, Kind::Entity) => self.entities.insert((parent.0, member.name.clone())),
+            (Naming::PerGroup, _) => !self.groups.contains_key(&member.name),
         };
         if free { Ok(()) } else { Err(self.duplicate(parent, member)) }
     }
@@ -244,6 +241,9 @@ impl TreeBuilder {
         let Member { name, kind, shares, usage } = member;
         let id = NodeId(self.nodes.len() as u32);
         let namesake = self.by_name.insert(name.clone(), id);
+        if kind != Kind::Entity {
+            self.groups.insert(name.clone(), id);
+        }
         self.nodes.push(Node { name, parent: parent.0, kind, shares, own_usage: usage, namesake });
         id
     }

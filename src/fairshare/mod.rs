@@ -24,7 +24,7 @@ mod builder;
 pub mod policy;
 mod tree;
 
-pub use builder::{Member, Naming, TreeBuilder, TreeError};
+pub use builder::{MAX_NODES, Member, Naming, TreeBuilder, TreeError};
 pub use policy::{Assessed, EntityShares, FairShare, Policy, TreeShares};
 pub use tree::{Kind, NodeId, ShareTree, Shares};
 

@@ -7,3 +7,4 @@ pub mod scheduler_shares;
 pub mod share_tree;
 pub mod six_decimals;
 pub mod usage;
+pub mod usage_written;

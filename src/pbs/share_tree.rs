@@ -4,14 +4,12 @@ use std::collections::HashSet;
 
 use super::resource_group::{ResourceGroup, TREE_ROOT, UNKNOWN_GROUP};
 use super::scheduler_shares::SchedulerShares;
-use super::usage::{UsageFile, UsageRecord};
+use super::usage::{MIN_USAGE, UsageFile, UsageRecord};
 use crate::fairshare::policy::pbs::Pp718;
 use crate::fairshare::{
     Assessed, EntityShares, FairShare, Member, NodeId, ShareTree, TreeBuilder, TreeError, TreeShares,
 };
 
-/// The usage of an entity that has used nothing, and the least that decay leaves of any.
-pub const MIN_USAGE: f64 = 1.0;
 /// The cgroup of the group `unknown`.
 const UNKNOWN_CGROUP: i32 = 1;
 /// The cgroup of an entity that no line speaks of.

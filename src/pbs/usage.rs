@@ -15,7 +15,10 @@ pub const MAX_BYTES: usize = 256 << 20;
 /// A time of the last decay up to this one is not taken over: 1 January 2000, Los Angeles, in Unix seconds.
 pub const EARLIEST_DECAY: i64 = 946_713_600;
 
-const TAG: &[u8; 9] = b"PBS_MAG!\0";
+/// The usage of an entity that has used nothing, and the least that decay leaves of any.
+pub const MIN_USAGE: f64 = 1.0;
+
+pub(super) const TAG: &[u8; 9] = b"PBS_MAG!\0";
 const HEADER: usize = 24;
 const FIRST_RECORD: usize = HEADER + 8;
 
@@ -200,6 +203,12 @@ fn is_name_byte(byte: u8) -> bool {
 
 fn last_double(bytes: &[u8]) -> Option<f64> {
     bytes.last_chunk::<8>().map(|&bytes| f64::from_le_bytes(bytes))
+}
+
+/// What one step of decay leaves: the usage times the factor, a C `float`, and never less than [`MIN_USAGE`].
+pub fn decayed(usage: f64, factor: f32) -> f64 {
+    let less = usage * f64::from(factor);
+    if less < MIN_USAGE { MIN_USAGE } else { less }
 }
 
 #[cfg(test)]

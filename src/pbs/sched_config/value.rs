@@ -44,8 +44,8 @@ pub(super) fn duration(line: &Line<'_>) -> Result<u64, ConfigFault> {
 
 /// A number between 0 and 1, neither included, as a C `float`.
 pub(super) fn decay_factor(line: &Line<'_>) -> Result<f32, ConfigFault> {
-    let factor = line.value.parse().ok().filter(|factor: &f32| *factor > 0.0 && *factor < 1.0);
-    factor.ok_or_else(|| line.bad_value("it is a number between 0 and 1, neither included"))
+    let factor = line.value.parse().ok().filter(|factor: &f64| *factor > 0.0 && *factor < 1.0);
+    factor.map(|factor| factor as f32).ok_or_else(|| line.bad_value("it is a number between 0 and 1, neither included"))
 }
 
 /// `"name HIGH"` or `"name LOW"`.
