@@ -1,0 +1,72 @@
+//! PP-718, the design document behind `fairshare_perc`, `fairshare_tree_usage` and `fairshare_factor`, to the letter
+//! and in double precision. What the OpenPBS daemon really computes is the business of the room `pbs`.
+
+use super::{EntityShares, Policy, TreeShares};
+use crate::fairshare::{NodeId, ShareTree, Shares};
+
+/// The rules of PP-718, "Add fairshare usage values to the job_sort_formula".
+///
+/// - `fairshare_perc` is the node's part of its siblings' shares times its parent's `fairshare_perc`; the root's is 1.
+/// - `fairshare_tree_usage` is `actual + (parent's - actual) * part`, actual usage being a part of all usage; the
+///   root's children use their actual usage.
+/// - `fairshare_factor` is `2^-(fairshare_tree_usage / fairshare_perc)`, and 0 when `fairshare_perc` is 0.
+///
+/// The document leaves open, and this settles: where nobody has used anything every actual usage is 0; where the
+/// siblings' shares sum to 0 each one's part is 0; a node with [`Shares::Parent`] has its parent's numbers (its own
+/// actual usage when the parent is the root); the root uses its actual usage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pp718;
+
+impl Policy for Pp718 {
+    fn name(&self) -> &str {
+        "pbs"
+    }
+
+    fn assess(&self, tree: &ShareTree) -> TreeShares {
+        let sums = sibling_sums(tree);
+        let whole = tree.usage(tree.root());
+        let mut rows: Vec<EntityShares> = Vec::with_capacity(tree.len());
+        for node in tree.nodes() {
+            let actual = if whole == 0.0 { 0.0 } else { tree.usage(node) / whole };
+            let row = match tree.parent(node) {
+                None => numbers(1.0, actual),
+                Some(parent) => {
+                    let above = rows[parent.index()];
+                    let part = part_of(tree.shares(node), sums[parent.index()]);
+                    let counted = if parent == tree.root() { actual } else { effective_usage(actual, above, part) };
+                    numbers(part * above.fairshare_perc, counted)
+                }
+            };
+            rows.push(row);
+        }
+        rows.into_iter().collect()
+    }
+}
+
+/// The sum of the children's shares, by parent. Wide enough for any number of any shares.
+fn sibling_sums(tree: &ShareTree) -> Vec<i128> {
+    let mut sums = vec![0i128; tree.len()];
+    for node in tree.nodes() {
+        if let Some(NodeId(parent)) = tree.parent(node) {
+            sums[parent as usize] += i128::from(tree.shares(node).count());
+        }
+    }
+    sums
+}
+
+fn part_of(shares: Shares, sum: i128) -> f64 {
+    match shares {
+        Shares::Parent => 1.0,
+        Shares::Count(_) if sum == 0 => 0.0,
+        Shares::Count(count) => count as f64 / sum as f64,
+    }
+}
+
+fn effective_usage(actual: f64, above: EntityShares, part: f64) -> f64 {
+    actual + (above.fairshare_tree_usage - actual) * part
+}
+
+fn numbers(perc: f64, tree_usage: f64) -> EntityShares {
+    let factor = if perc == 0.0 { 0.0 } else { libm::exp2(-(tree_usage / perc)) };
+    EntityShares::new(perc, tree_usage, factor)
+}

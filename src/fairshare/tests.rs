@@ -1,0 +1,138 @@
+use super::policy::pbs::Pp718;
+use super::*;
+
+/// The worked example at the end of PP-718.
+fn worked_example() -> TreeBuilder {
+    let mut builder = TreeBuilder::new("root");
+    for (parent, member) in [
+        ("root", Member::group("group1").shares(40)),
+        ("root", Member::group("group2").shares(60)),
+        ("group1", Member::entity("Bob").shares(50).usage(100.0)),
+        ("group1", Member::entity("Cathy").shares(50).usage(100.0)),
+        ("group2", Member::entity("Suzy").shares(60)),
+        ("group2", Member::entity("Scott").shares(40).usage(1000.0)),
+    ] {
+        builder.add_under(parent, member).expect("a sound example");
+    }
+    builder
+}
+
+#[test]
+fn the_worked_example_of_pp718_comes_out_to_the_printed_digits() {
+    let assessed = Assessed::new(worked_example().finish(), &Pp718);
+    let digits = |name: &str| {
+        let shares = assessed.shares_of(name).expect("in the tree");
+        (
+            format!("{:.2}", shares.fairshare_perc),
+            format!("{:.3}", shares.fairshare_tree_usage),
+            format!("{:.3}", shares.fairshare_factor),
+        )
+    };
+    assert_eq!(digits("Bob"), ("0.20".into(), "0.125".into(), "0.648".into()));
+    assert_eq!(digits("Suzy"), ("0.36".into(), "0.500".into(), "0.382".into()));
+    assert_eq!(digits("Scott").0, "0.24");
+    assert_eq!(digits("group1"), ("0.40".into(), "0.167".into(), "0.749".into()));
+    let tree = assessed.tree();
+    assert_eq!(tree.usage(tree.root()), 1200.0);
+    assert_eq!(tree.path(tree.find("Bob").expect("in the tree")), ["group1", "Bob"]);
+}
+
+#[test]
+fn no_shares_and_no_usage_divide_by_nothing() {
+    let mut builder = TreeBuilder::new("root");
+    let idle = builder.add(builder.root(), Member::group("idle").shares(0)).expect("sound");
+    builder.add(idle, Member::entity("a").shares(5)).expect("sound");
+    builder.add(builder.root(), Member::entity("b").shares(1)).expect("sound");
+    let assessed = Assessed::new(builder.finish(), &Pp718);
+    assert_eq!(assessed.shares_of("a"), Some(EntityShares::new(0.0, 0.0, 0.0)));
+    assert_eq!(assessed.shares_of("b"), Some(EntityShares::new(1.0, 0.0, 1.0)));
+    assert_eq!(assessed.shares_of("nobody"), None);
+}
+
+#[test]
+fn a_stand_in_has_its_parents_numbers() {
+    let mut builder = worked_example();
+    builder.add_under("group1", Member::entity("Paul").shares_of_parent()).expect("sound");
+    let assessed = Assessed::new(builder.finish(), &Pp718);
+    assert_eq!(assessed.shares_of("Paul"), assessed.shares_of("group1"));
+    assert_eq!(assessed.shares_of("Bob").map(|bob| bob.fairshare_perc), Some(0.2));
+}
+
+#[test]
+fn a_builder_says_what_is_wrong() {
+    let mut builder = worked_example();
+    let mut told = |parent: &str, member| builder.add_under(parent, member).expect_err("unsound").to_string();
+    assert_eq!(told("group2", Member::entity("Bob")), "`Bob` is already in the tree, under `group1`");
+    assert_eq!(told("group3", Member::entity("Dan")), "`Dan` cannot be added: its parent `group3` is not in the tree");
+    assert_eq!(told("Bob", Member::entity("Dan")), "`Dan` cannot be added: its parent `Bob` is an entity, not a group");
+    assert_eq!(told("root", Member::entity("Dan").shares(-3)), "`Dan` has negative shares, -3");
+    for usage in [f64::NAN, -1.0, f64::INFINITY] {
+        let expected = format!("`Dan` has a usage of {usage}, which is not a finite number of at least 0");
+        assert_eq!(told("root", Member::entity("Dan").usage(usage)), expected);
+    }
+    assert!(told("root", Member::group("root")).contains("already in the tree"));
+    builder.add_under("root", Member::entity("Dan")).expect("a refused name is still free");
+}
+
+#[test]
+fn users_may_share_a_name_if_their_accounts_differ() {
+    let mut builder = TreeBuilder::new("root").naming(Naming::PerGroup);
+    let root_user = builder.add(builder.root(), Member::entity("root")).expect("a user `root` is no account");
+    let a = builder.add(builder.root(), Member::group("a")).expect("sound");
+    let b = builder.add_under("a", Member::group("b")).expect("sound");
+    let in_a = builder.add(a, Member::entity("ann").usage(1.0)).expect("sound");
+    let in_b = builder.add_under("b", Member::entity("ann").usage(2.0)).expect("sound");
+    builder.add(b, Member::entity("b")).expect("a user may be named like an account");
+    assert!(builder.add(b, Member::entity("ann")).is_err());
+    assert!(builder.add(a, Member::group("root")).is_err());
+    let mut tree = builder.finish();
+    assert_eq!(tree.find("ann"), None);
+    assert_eq!(tree.named("ann").collect::<Vec<_>>(), [in_b, in_a]);
+    assert_eq!(tree.find_in(a, "ann"), Some(in_a));
+    assert_eq!(tree.parent(root_user), Some(tree.root()));
+    tree.charge(in_b, 4.0);
+    assert_eq!((tree.usage(b), tree.usage(a), tree.own_usage(in_b)), (6.0, 7.0, 6.0));
+    tree.decay(0.5);
+    assert_eq!(tree.usage(tree.root()), 3.5);
+    let assessed = Assessed::new(tree, &Pp718);
+    assert_eq!(assessed.shares_of("b/ann"), assessed.shares().of(in_b));
+}
+
+#[test]
+fn huge_shares_do_not_overflow() {
+    let mut builder = TreeBuilder::new("root");
+    for name in ["a", "b", "c", "d"] {
+        builder.add_under("root", Member::entity(name).shares(i64::MAX)).expect("sound");
+    }
+    let assessed = Assessed::new(builder.finish(), &Pp718);
+    assert_eq!(assessed.shares_of("d").map(|shares| shares.fairshare_perc), Some(0.25));
+}
+
+#[test]
+fn a_chain_of_100_000_levels_works() {
+    let mut builder = TreeBuilder::new("root");
+    let mut at = builder.root();
+    for level in 0..100_000 {
+        at = builder.add(at, Member::group(format!("g{level}"))).expect("sound");
+    }
+    let leaf = builder.add(at, Member::entity("leaf").usage(7.0)).expect("sound");
+    let assessed = Assessed::new(builder.finish(), &Pp718);
+    assert_eq!(assessed.shares().of(leaf), Some(EntityShares::new(1.0, 1.0, 0.5)));
+    assert_eq!(assessed.tree().path(leaf).len(), 100_001);
+}
+
+#[test]
+fn a_million_entities_work() {
+    let mut builder = TreeBuilder::new("root");
+    let groups: Vec<NodeId> = (0..1000)
+        .map(|group| builder.add(builder.root(), Member::group(format!("g{group}"))).expect("sound"))
+        .collect();
+    for entity in 0..1_000_000u32 {
+        let group = groups[entity as usize % 1000];
+        builder.add(group, Member::entity(format!("e{entity}")).usage(1.0)).expect("sound");
+    }
+    let assessed = Assessed::new(builder.finish(), &Pp718);
+    let last = assessed.shares_of("e999999").expect("in the tree");
+    assert!((last.fairshare_perc - 1e-6).abs() < 1e-18);
+    assert!((last.fairshare_tree_usage - 1.999e-6).abs() < 1e-15);
+}

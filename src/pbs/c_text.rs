@@ -1,0 +1,130 @@
+//! Text as a C program sees it: pieces of a fixed length, strings that end at a NUL, numbers that wrap.
+
+/// The bytes that C's `isspace` accepts.
+pub fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+/// The bytes before the first NUL.
+pub fn c_string(bytes: &[u8]) -> &[u8] {
+    bytes.split(|&byte| byte == 0).next().unwrap_or_default()
+}
+
+/// Whether a line of a configuration file says nothing: blank, or a comment (`#`, and `*` as in `holidays`).
+pub fn is_blank_or_comment(line: &[u8]) -> bool {
+    let first = line.iter().find(|&&byte| !is_space(byte));
+    matches!(first, None | Some(b'#' | b'*'))
+}
+
+/// A piece of a file, as `fgets` hands it out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece<'a> {
+    /// Where it starts in the file, in bytes.
+    pub offset: usize,
+    /// The true line that it belongs to, from 1.
+    pub line: usize,
+    /// Its bytes up to the first NUL, without the newline.
+    pub text: &'a [u8],
+}
+
+/// The pieces that `fgets` would hand out one by one, each at most `limit` bytes long, newline included.
+pub fn pieces(file: &[u8], limit: usize) -> impl Iterator<Item = Piece<'_>> {
+    let (mut offset, mut line) = (0, 1);
+    std::iter::from_fn(move || {
+        let rest = file.get(offset..).filter(|rest| !rest.is_empty())?;
+        let window = &rest[..rest.len().min(limit.max(1))];
+        let newline = window.iter().position(|&byte| byte == b'\n');
+        let body = &window[..newline.unwrap_or(window.len())];
+        let piece = Piece { offset, line, text: c_string(body) };
+        offset += newline.map_or(window.len(), |at| at + 1);
+        line += usize::from(newline.is_some());
+        Some(piece)
+    })
+}
+
+/// A decimal number that fills the whole token, read as `strtol` reads it and then cut down to a C `int`: beyond
+/// 64 bits it stays at the limit, beyond 32 bits the upper ones are lost. `None` where anything else stands.
+pub fn whole_int(token: &[u8]) -> Option<i32> {
+    let token = token.trim_ascii_start_c();
+    let (negative, digits) = match token.split_first()? {
+        (b'-', digits) => (true, digits),
+        (b'+', digits) => (false, digits),
+        _ => (false, token),
+    };
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    Some(saturating_decimal(digits, negative) as i32)
+}
+
+/// The number that the token starts with, as `atoi` would read it; `None` unless a digit comes first.
+pub fn leading_int(token: &[u8]) -> Option<i32> {
+    let end = token.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(token.len());
+    (end > 0).then(|| saturating_decimal(&token[..end], false) as i32)
+}
+
+fn saturating_decimal(digits: &[u8], negative: bool) -> i64 {
+    digits.iter().fold(0i64, |value, &digit| {
+        let digit = i64::from(digit - b'0');
+        let value = value.saturating_mul(10);
+        if negative { value.saturating_sub(digit) } else { value.saturating_add(digit) }
+    })
+}
+
+/// A name as text. Bytes that are not UTF-8 are written `\xNN`, so that different names stay different.
+pub fn name_text(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    text
+}
+
+trait TrimC {
+    fn trim_ascii_start_c(&self) -> &Self;
+}
+
+impl TrimC for [u8] {
+    fn trim_ascii_start_c(&self) -> &Self {
+        let start = self.iter().position(|&byte| !is_space(byte)).unwrap_or(self.len());
+        &self[start..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_saturate_then_wrap() {
+        let read = |text: &str| whole_int(text.as_bytes());
+        assert_eq!(read("007"), Some(7));
+        assert_eq!(read("+7"), Some(7));
+        assert_eq!(read("-5"), Some(-5));
+        assert_eq!(read("4294967297"), Some(1));
+        assert_eq!(read("9223372036854775808"), Some(-1));
+        assert_eq!(read("-9223372036854775809"), Some(0));
+        assert_eq!(read("99999999999"), Some(1_215_752_191));
+        for bad in ["", "+", "5x", "1.5", "0x10", "1e3", "5\r", "- 5"] {
+            assert_eq!(read(bad), None, "{bad:?}");
+        }
+        assert_eq!(leading_int(b"2.9"), Some(2));
+        assert_eq!(leading_int(b"-5"), None);
+    }
+
+    #[test]
+    fn a_long_line_comes_in_pieces() {
+        let file = [vec![b'x'; 300], b"\ny\n".to_vec()].concat();
+        let lengths: Vec<_> = pieces(&file, 255).map(|piece| (piece.offset, piece.line, piece.text.len())).collect();
+        assert_eq!(lengths, [(0, 1, 255), (255, 1, 45), (301, 2, 1)]);
+    }
+
+    #[test]
+    fn names_that_are_not_utf8_stay_apart() {
+        assert_eq!(name_text("é".as_bytes()), "é");
+        assert_eq!(name_text(b"a\xffb"), "a\\xffb");
+    }
+}

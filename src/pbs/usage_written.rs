@@ -1,0 +1,41 @@
+//! The usage file as the daemon and `pbsfs` write it.
+
+use super::share_tree::PbsTree;
+use super::usage::{MIN_USAGE, TAG};
+use crate::fairshare::NodeId;
+
+/// The bytes of a usage file of version 2 for the tree, every usage passed through `keep` first:
+/// [`decayed`](super::usage::decayed) for a step of decay, the identity for a copy.
+///
+/// Only nodes without children are written, only those whose usage is not 1, and all of a group's children before
+/// any grandchildren, the grandchildren of the last child first. A name is cut after 49 bytes.
+pub fn usage_written(tree: &PbsTree, last_decay: i64, keep: impl Fn(f64) -> f64) -> Vec<u8> {
+    let mut file = [&TAG[..], &[0; 7], &2f64.to_le_bytes(), &last_decay.to_le_bytes()].concat();
+    for node in written_order(tree) {
+        let usage = keep(tree.tree().usage(node));
+        if usage != MIN_USAGE {
+            file.extend_from_slice(&record(tree.tree().name(node), usage));
+        }
+    }
+    file
+}
+
+/// The nodes without children, in the order in which they are written.
+fn written_order(tree: &PbsTree) -> impl Iterator<Item = NodeId> + '_ {
+    let mut groups = vec![tree.tree().root()];
+    let leaves = std::iter::from_fn(move || {
+        let children = tree.tree().children(groups.pop()?);
+        let is_group = |node: &NodeId| !tree.tree().children(*node).is_empty();
+        groups.extend(children.iter().rev().copied().filter(is_group));
+        Some(children.iter().rev().copied().filter(move |node| !is_group(node)))
+    });
+    leaves.flatten()
+}
+
+fn record(name: &str, usage: f64) -> [u8; 64] {
+    let mut record = [0; 64];
+    let name = &name.as_bytes()[..name.len().min(49)];
+    record[..name.len()].copy_from_slice(name);
+    record[56..].copy_from_slice(&usage.to_le_bytes());
+    record
+}
