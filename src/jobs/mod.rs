@@ -1,1 +1,14 @@
-//! (room not furnished yet)
+//! The queue as columns: what a formula needs of each job, and who the job belongs to.
+//!
+//! Enters: one [`Job`] after another, with the inputs that a formula needs. Leaves: a [`JobTable`] whose
+//! [`Column`]s hold those inputs alone. How a file spells them is the readers' matter.
+
+mod column;
+mod problem;
+mod state;
+mod table;
+
+pub use column::Column;
+pub use problem::{JobProblem, Problem, Problems, ReadError};
+pub use state::{Ignored, JobState};
+pub use table::{Job, JobTable, MAX_JOBS, MAX_NAME};

@@ -1,10 +1,20 @@
 //! OpenPBS: its names, its files, and how its daemon hands numbers to the formula.
 
 mod c_text;
+pub mod digits;
+pub mod duration;
+pub mod entity;
+pub(crate) mod lax;
+pub mod numbers;
+pub mod qstat_json;
+pub mod queues;
+pub mod reading;
 pub mod resource_group;
+pub mod resources;
 pub mod sched_config;
 pub mod scheduler_shares;
 pub mod share_tree;
 pub mod six_decimals;
+pub mod size;
 pub mod usage;
 pub mod usage_written;

@@ -1,0 +1,298 @@
+//! The table of jobs.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::{Column, Ignored, JobState, Problem};
+use crate::formula::number::Value;
+use crate::schema::Kind;
+
+/// The most jobs that a table takes.
+pub const MAX_JOBS: usize = 10_000_000;
+/// The longest id, entity or queue name, in bytes.
+pub const MAX_NAME: usize = 4096;
+
+/// What is known of a job besides its inputs.
+#[derive(Debug, Clone, Default)]
+pub struct Job<'a> {
+    /// The id, such as `12.vm` or `50[].vm`.
+    pub id: &'a str,
+    /// The fair-share entity that the job is charged to; empty when the job names none.
+    pub entity: &'a str,
+    /// The queue; empty when the job names none.
+    pub queue: &'a str,
+    /// The state.
+    pub state: JobState,
+    /// When the job was queued, on any scale that grows with time (`queue_rank`, microseconds).
+    pub queued_at: Option<i64>,
+    /// Why the job is left out, if it is.
+    pub ignored: Option<Ignored>,
+}
+
+/// The jobs of a queue with the inputs that a formula needs: one row per job, in the order of the document.
+#[derive(Debug, Clone, Default)]
+pub struct JobTable {
+    ids: Vec<Arc<str>>,
+    rows: HashMap<Arc<str>, u32>,
+    entities: Names,
+    queues: Names,
+    states: Vec<JobState>,
+    queued_at: Vec<Option<i64>>,
+    ignored: BTreeMap<u32, Ignored>,
+    columns: Vec<(Box<str>, Column)>,
+    undeclared: BTreeMap<Box<str>, Kind>,
+}
+
+impl JobTable {
+    /// A table without jobs, with a column for each of these names.
+    pub fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut columns: Vec<(Box<str>, Column)> = Vec::new();
+        for name in names {
+            if columns.iter().all(|(known, _)| **known != *name) {
+                columns.push((name.into(), Column::new()));
+            }
+        }
+        Self { columns, ..Self::default() }
+    }
+
+    /// Appends a job. `inputs` has one entry per column, in their order: `Ok` for what the job has itself,
+    /// `Err` for the default that the formula sees otherwise; what is missing at its end is integer 0.
+    ///
+    /// # Errors
+    /// The id is already there, a name is longer than [`MAX_NAME`], or there are [`MAX_JOBS`] jobs; the table
+    /// is then unchanged.
+    pub fn push(&mut self, job: &Job<'_>, inputs: &[Result<Value, Value>]) -> Result<(), Problem> {
+        self.admits(job)?;
+        let row = self.ids.len() as u32;
+        let id: Arc<str> = job.id.into();
+        self.rows.insert(id.clone(), row);
+        self.ids.push(id);
+        self.entities.push(job.entity);
+        self.queues.push(job.queue);
+        self.states.push(job.state);
+        self.queued_at.push(job.queued_at);
+        if let Some(reason) = &job.ignored {
+            self.ignored.insert(row, reason.clone());
+        }
+        for (index, (_, column)) in self.columns.iter_mut().enumerate() {
+            match inputs.get(index) {
+                Some(Ok(value)) => column.push(value.clone()),
+                Some(Err(default)) => column.push_default(default.clone()),
+                None => column.push_default(Value::Int(0)),
+            }
+        }
+        Ok(())
+    }
+
+    fn admits(&self, job: &Job<'_>) -> Result<(), Problem> {
+        if self.ids.len() >= MAX_JOBS {
+            return Err(Problem::TooMany);
+        }
+        if let Some(long) = [job.id, job.entity, job.queue].into_iter().find(|name| name.len() > MAX_NAME) {
+            return Err(Problem::LongName { bytes: long.len() });
+        }
+        if self.rows.contains_key(job.id) { Err(Problem::Duplicate) } else { Ok(()) }
+    }
+
+    /// Leaves out the subjobs that have not begun and whose array is here too: the scheduler sees the array.
+    pub fn ignore_waiting_subjobs(&mut self) {
+        for row in 0..self.ids.len() {
+            let stands_for_itself = !matches!(self.states[row], JobState::Queued | JobState::Held | JobState::Waiting);
+            if stands_for_itself || self.ignored.contains_key(&(row as u32)) {
+                continue;
+            }
+            if array_of(&self.ids[row]).is_some_and(|array| self.rows.contains_key(&*array)) {
+                self.ignored.insert(row as u32, Ignored::Subjob);
+            }
+        }
+    }
+
+    /// Records a name that no schema declares, with the kind that its amounts look like. Looks that disagree
+    /// make it a text.
+    pub fn saw_undeclared(&mut self, name: &str, kind: Kind) {
+        match self.undeclared.get_mut(name) {
+            None => {
+                self.undeclared.insert(name.into(), kind);
+            }
+            Some(known) if *known == kind => {}
+            Some(known) => {
+                let numbers = [Kind::Count, Kind::Float];
+                *known = if numbers.contains(known) && numbers.contains(&kind) { Kind::Float } else { Kind::Text };
+            }
+        }
+    }
+
+    /// Names that jobs carry though no schema declares them, with the kind that they look like.
+    pub fn undeclared(&self) -> impl Iterator<Item = (&str, Kind)> {
+        self.undeclared.iter().map(|(name, &kind)| (&**name, kind))
+    }
+
+    /// How many jobs there are, those left out included.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there is no job.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// The id of a row, `""` if there is no such row.
+    pub fn id(&self, row: usize) -> &str {
+        self.ids.get(row).map_or("", |id| id)
+    }
+
+    /// The row of a job.
+    pub fn row(&self, id: &str) -> Option<usize> {
+        self.rows.get(id).map(|&row| row as usize)
+    }
+
+    /// The fair-share entity of a row, `""` if it has none.
+    pub fn entity(&self, row: usize) -> &str {
+        self.entities.at(row)
+    }
+
+    /// The number of a row's entity among [`JobTable::entities`].
+    pub fn entity_index(&self, row: usize) -> usize {
+        self.entities.index(row)
+    }
+
+    /// Every entity once, in the order of its first job.
+    pub fn entities(&self) -> &[Arc<str>] {
+        &self.entities.distinct
+    }
+
+    /// The queue of a row, `""` if it has none.
+    pub fn queue(&self, row: usize) -> &str {
+        self.queues.at(row)
+    }
+
+    /// The number of a row's queue among [`JobTable::queues`].
+    pub fn queue_index(&self, row: usize) -> usize {
+        self.queues.index(row)
+    }
+
+    /// Every queue once, in the order of its first job.
+    pub fn queues(&self) -> &[Arc<str>] {
+        &self.queues.distinct
+    }
+
+    /// The state of a row.
+    pub fn state(&self, row: usize) -> JobState {
+        self.states.get(row).copied().unwrap_or_default()
+    }
+
+    /// Why a row is left out of the evaluation, if it is.
+    pub fn ignored(&self, row: usize) -> Option<&Ignored> {
+        self.ignored.get(&u32::try_from(row).ok()?)
+    }
+
+    /// Whether the scheduler looks for a place to run the job: it is not left out and its state waits for that.
+    pub fn is_considered(&self, row: usize) -> bool {
+        row < self.len() && self.ignored(row).is_none() && self.state(row).is_considered()
+    }
+
+    /// What decides between jobs of equal value: the time of queueing where it is known, then the place in the
+    /// document. Smaller comes first.
+    pub fn submission(&self, row: usize) -> (i64, usize) {
+        (self.queued_at.get(row).copied().flatten().unwrap_or(i64::MAX), row)
+    }
+
+    /// The column of a name, if the reader was asked for it.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|(known, _)| **known == *name).map(|(_, column)| column)
+    }
+
+    /// Every column with its name, in the order in which they were asked for.
+    pub fn columns(&self) -> impl Iterator<Item = (&str, &Column)> {
+        self.columns.iter().map(|(name, column)| (&**name, column))
+    }
+}
+
+/// The array that a subjob belongs to: `50[].vm` for `50[3].vm`.
+fn array_of(id: &str) -> Option<String> {
+    let (sequence, rest) = id.split_once('[')?;
+    let (index, server) = rest.split_once(']')?;
+    (!index.is_empty()).then(|| format!("{sequence}[]{server}"))
+}
+
+/// A name per row, each distinct name held once.
+#[derive(Debug, Clone, Default)]
+struct Names {
+    distinct: Vec<Arc<str>>,
+    known: HashMap<Arc<str>, u32>,
+    rows: Vec<u32>,
+}
+
+impl Names {
+    fn push(&mut self, name: &str) {
+        let index = match self.known.get(name) {
+            Some(&index) => index,
+            None => {
+                let index = self.distinct.len() as u32;
+                let name: Arc<str> = name.into();
+                self.distinct.push(name.clone());
+                self.known.insert(name, index);
+                index
+            }
+        };
+        self.rows.push(index);
+    }
+
+    fn index(&self, row: usize) -> usize {
+        self.rows.get(row).map_or(0, |&index| index as usize)
+    }
+
+    fn at(&self, row: usize) -> &str {
+        self.rows.get(row).and_then(|&index| self.distinct.get(index as usize)).map_or("", |name| name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> JobTable {
+        let mut table = JobTable::new(["ncpus", "mem", "ncpus"]);
+        for (id, entity, state) in [
+            ("50[].vm", "Dana", JobState::Begun),
+            ("50[0].vm", "Dana", JobState::Running),
+            ("50[1].vm", "Bob", JobState::Queued),
+        ] {
+            let job = Job { id, entity, queue: "workq", state, ..Job::default() };
+            table.push(&job, &[Ok(Value::Int(4))]).unwrap();
+        }
+        table
+    }
+
+    #[test]
+    fn a_waiting_subjob_is_left_to_its_array() {
+        let mut table = table();
+        table.ignore_waiting_subjobs();
+        assert_eq!(table.ignored(2), Some(&Ignored::Subjob));
+        assert!(table.ignored(1).is_none() && !table.is_considered(1) && table.is_considered(0));
+        assert!(!table.is_considered(2) && !table.is_considered(99));
+    }
+
+    #[test]
+    fn names_are_held_once_and_ids_are_unique() {
+        let mut table = table();
+        assert_eq!(table.entities().len(), 2);
+        assert_eq!((table.entity(2), table.queue(2), table.entity(7)), ("Bob", "workq", ""));
+        assert_eq!(table.push(&Job { id: "50[].vm", ..Job::default() }, &[]), Err(Problem::Duplicate));
+        assert_eq!(table.columns().count(), 2);
+        assert_eq!((table.len(), table.row("50[1].vm")), (3, Some(2)));
+        let long = "x".repeat(MAX_NAME + 1);
+        assert_eq!(table.push(&Job { id: &long, ..Job::default() }, &[]), Err(Problem::LongName { bytes: 4097 }));
+    }
+
+    #[test]
+    fn looks_that_disagree_are_a_text() {
+        let mut table = table();
+        table.saw_undeclared("a", Kind::Count);
+        table.saw_undeclared("a", Kind::Float);
+        table.saw_undeclared("b", Kind::Count);
+        table.saw_undeclared("b", Kind::Size);
+        assert_eq!(table.undeclared().collect::<Vec<_>>(), [("a", Kind::Float), ("b", Kind::Text)]);
+    }
+}

@@ -1,0 +1,141 @@
+//! How OpenPBS prints numbers, and what Python makes of the print.
+//!
+//! Resource amounts and the logged value of a formula have the fewest decimals that tell them, and at most four;
+//! fair-share numbers have six.
+
+use std::sync::Arc;
+
+use num_bigint::BigInt;
+
+use crate::formula::number::Value;
+
+/// The most decimals of a resource amount or a logged value.
+const MOST_DECIMALS: usize = 4;
+/// Doubles up to this magnitude hold every integer: 2^53.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// The number of decimals that OpenPBS prints of `v`: the smallest i ≤ 4 for which the first three digits after
+/// the i-th decimal are 000 or 999, else 4.
+pub fn decimals(v: f64) -> usize {
+    let fits = |i: &usize| {
+        let shifted = v.abs() * [1.0, 10.0, 100.0, 1000.0][*i];
+        let rest = ((shifted - shifted.floor()) * 1000.0).trunc();
+        !(1.0..999.0).contains(&rest)
+    };
+    if v.is_finite() { (0..MOST_DECIMALS).find(fits).unwrap_or(MOST_DECIMALS) } else { 0 }
+}
+
+/// `v` as OpenPBS prints it: at most four [`decimals`]; what is not finite as C prints it, `inf`, `-nan`.
+///
+/// ```
+/// use job_sort_formula::pbs::digits::printed;
+///
+/// assert_eq!(printed(0.1), "0.1");
+/// assert_eq!(printed(50.878), "50.878");
+/// assert_eq!(printed(0.99999), "1");
+/// assert_eq!(printed(-0.00002), "-0");
+/// ```
+pub fn printed(v: f64) -> String {
+    if v.is_finite() { format!("{v:.*}", decimals(v)) } else { not_finite(v) }
+}
+
+/// The value of a formula as the scheduler logs it: it is kept in a C `float` first.
+///
+/// ```
+/// use job_sort_formula::pbs::digits::logged;
+///
+/// assert_eq!(logged(58_720_257.0), "58720256");
+/// assert_eq!(logged(50.87799974302792), "50.8780");
+/// assert_eq!(logged(1e39), "inf");
+/// ```
+pub fn logged(value: f64) -> String {
+    if value.is_nan() { not_finite(value) } else { printed(f64::from(value as f32)) }
+}
+
+fn not_finite(v: f64) -> String {
+    let word = if v.is_nan() { "nan" } else { "inf" };
+    format!("{}{word}", if v.is_sign_negative() { "-" } else { "" })
+}
+
+/// What Python reads where the scheduler prints the resource amount `v`: an integer where the print has no
+/// decimals, else a float. What is not finite passes as a float; the scheduler ignores such jobs.
+pub fn resource(v: f64) -> Value {
+    if !v.is_finite() {
+        return Value::Float(v);
+    }
+    let places = decimals(v);
+    if places == 0 && v.abs() < EXACT {
+        return Value::Int(v.round_ties_even() as i64);
+    }
+    let text = format!("{v:.places$}");
+    if places > 0 {
+        return Value::Float(text.parse().unwrap_or(v));
+    }
+    match text.parse::<i64>() {
+        Ok(whole) => Value::Int(whole),
+        Err(_) => text.parse::<BigInt>().map_or(Value::Float(v), |big| Value::Big(Arc::new(big))),
+    }
+}
+
+/// What the scheduler reads of a float resource: the server keeps it in a C `float` and prints that.
+pub fn server_float(v: f64) -> f64 {
+    let kept = f64::from(v as f32);
+    if kept.is_finite() { printed(kept).parse().unwrap_or(kept) } else { kept }
+}
+
+/// What Python reads of a fair-share number: a C `float`, printed with six decimals.
+///
+/// ```
+/// assert_eq!(job_sort_formula::pbs::digits::fairshare(0.8843299746513367), 0.88433);
+/// ```
+pub fn fairshare(v: f32) -> f64 {
+    let v = f64::from(v);
+    if v.is_finite() { format!("{v:.6}").parse().unwrap_or(v) } else { v }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn python_sees_an_integer_or_a_float() {
+        assert!(matches!(resource(2.0004), Value::Int(2)));
+        assert!(matches!(resource(-0.0), Value::Int(0)));
+        assert!(matches!(resource(0.00012), Value::Int(0)));
+        assert!(matches!(resource(36.9995), Value::Int(37)));
+        assert!(matches!(resource(0.12345678), Value::Float(0.1235)));
+        assert!(matches!(resource(9_007_199_254_740_992.0), Value::Int(9_007_199_254_740_992)));
+        assert!(matches!(resource(-9_223_372_036_854_775_808.0), Value::Int(i64::MIN)));
+        assert!(matches!(resource(9_223_372_036_854_775_807.0), Value::Big(big) if *big == BigInt::from(1u64 << 63)));
+        assert!(matches!(resource(f64::INFINITY), Value::Float(f64::INFINITY)));
+    }
+
+    #[test]
+    fn the_server_keeps_a_float() {
+        for (given, kept) in [
+            (123_456.123_456, 123_456.125),
+            (3.141_592_653_589_79, 3.1416),
+            (16_777_217.0, 16_777_216.0),
+            (1e15, 999_999_986_991_104.0),
+            (0.000_05, 0.0),
+            (0.99999, 1.0),
+            (1e300, f64::INFINITY),
+        ] {
+            assert_eq!(server_float(given), kept, "{given}");
+        }
+    }
+
+    #[test]
+    fn prints_what_is_not_finite_as_c_does() {
+        assert_eq!(logged(f64::NAN.copysign(-1.0)), "-nan");
+        assert_eq!(logged(f64::NAN.copysign(1.0)), "nan");
+        assert_eq!(logged(-1e300), "-inf");
+    }
+
+    #[test]
+    fn ties_go_to_the_even_digit_as_in_c() {
+        assert_eq!(format!("{:.4}", 0.031_25), "0.0312");
+        assert_eq!(format!("{:.0}", 2.5), "2");
+        assert_eq!(format!("{:.0}", 0.5), "0");
+    }
+}

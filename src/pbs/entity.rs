@@ -1,0 +1,76 @@
+//! To whom a job is charged.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// `fairshare_entity` of `sched_config`: which attribute of a job names its fair-share entity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum FairshareEntity {
+    /// `euser`, OpenPBS's default.
+    #[default]
+    User,
+    /// `egroup`
+    Group,
+    /// `Account_Name`
+    Account,
+    /// `queue`
+    Queue,
+    /// `egroup:euser`
+    GroupUser,
+}
+
+/// A word that names no attribute that OpenPBS takes.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{0}` is no fairshare_entity, expected `euser`, `egroup`, `Account_Name`, `queue` or `egroup:euser`")]
+pub struct UnknownEntity(String);
+
+/// The attributes of a job that may name its entity; empty where the job lacks one.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Owner<'a> {
+    pub user: &'a str,
+    pub group: &'a str,
+    pub account: &'a str,
+    pub queue: &'a str,
+}
+
+impl FairshareEntity {
+    const WORDS: [(&'static str, Self); 5] = [
+        ("euser", Self::User),
+        ("egroup", Self::Group),
+        ("Account_Name", Self::Account),
+        ("queue", Self::Queue),
+        ("egroup:euser", Self::GroupUser),
+    ];
+
+    /// The entity of a job. A job that lacks the attribute has the entity `""`, which no tree knows, so it
+    /// shares with the unknown.
+    pub(crate) fn of<'a>(self, owner: Owner<'a>) -> Cow<'a, str> {
+        match self {
+            Self::User => Cow::Borrowed(owner.user),
+            Self::Group => Cow::Borrowed(owner.group),
+            Self::Account => Cow::Borrowed(owner.account),
+            Self::Queue => Cow::Borrowed(owner.queue),
+            Self::GroupUser => Cow::Owned(format!("{}:{}", owner.group, owner.user)),
+        }
+    }
+}
+
+impl FromStr for FairshareEntity {
+    type Err = UnknownEntity;
+
+    /// Reads the word of `sched_config`, in any case.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let known = Self::WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(text.trim()));
+        known.map(|&(_, entity)| entity).ok_or_else(|| UnknownEntity(text.to_owned()))
+    }
+}
+
+impl fmt::Display for FairshareEntity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = Self::WORDS.iter().find(|(_, entity)| entity == self).map_or("", |&(word, _)| word);
+        f.write_str(word)
+    }
+}

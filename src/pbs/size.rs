@@ -1,0 +1,100 @@
+//! Sizes as PBS writes them, `4gb` or `16kw`, in kb as the scheduler reads them.
+
+use thiserror::Error;
+
+/// A size that the scheduler cannot read; it then ignores the job.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum SizeError {
+    /// The text is no size.
+    #[error("`{0}` is no size, expected a whole number with `b`, `kb`, `mb`, `gb` or `tb`, such as `4gb`")]
+    NotASize(String),
+    /// The server takes petabytes, the scheduler cannot read them.
+    #[error("the scheduler cannot read petabytes: `{0}`; write it in `tb`")]
+    Petabytes(String),
+}
+
+/// Bytes in a word.
+const WORD: f64 = 8.0;
+/// The larger units in kb.
+const MEGA: f64 = 1024.0;
+const GIGA: f64 = 1024.0 * MEGA;
+const TERA: f64 = 1024.0 * GIGA;
+
+/// The kb in a size: a whole number with `b`, `kb`, `mb`, `gb` or `tb`, or with `w`, `kw` … for words of 8 bytes,
+/// in any case. Bytes are rounded up; a number alone is in bytes.
+///
+/// A plain `w` is no unit to the scheduler: `8w` is 8 kb to it, as recorded, and not 64 bytes.
+///
+/// # Errors
+/// The text is no size, or it is one in petabytes, which the server takes and the scheduler does not.
+///
+/// ```
+/// use job_sort_formula::pbs::size::kilobytes;
+///
+/// assert_eq!(kilobytes("4gb"), Ok(4.0 * 1024.0 * 1024.0));
+/// assert_eq!(kilobytes("1025b"), Ok(2.0));
+/// assert_eq!(kilobytes("16kw"), Ok(128.0));
+/// ```
+pub fn kilobytes(text: &str) -> Result<f64, SizeError> {
+    let not_a_size = || SizeError::NotASize(text.to_owned());
+    let (digits, unit) = split(text).ok_or_else(not_a_size)?;
+    let amount: f64 = digits.parse().map_err(|_| not_a_size())?;
+    let factor = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => return Ok((amount / 1024.0).ceil()),
+        "w" => return Ok(amount),
+        "kb" => 1.0,
+        "mb" => MEGA,
+        "gb" => GIGA,
+        "tb" => TERA,
+        "kw" => WORD,
+        "mw" => MEGA * WORD,
+        "gw" => GIGA * WORD,
+        "tw" => TERA * WORD,
+        "pb" | "pw" => return Err(SizeError::Petabytes(text.to_owned())),
+        _ => return Err(not_a_size()),
+    };
+    Ok(amount * factor)
+}
+
+/// Whether a text looks like a size with a unit: digits, then one of the units, `pb` included.
+pub fn looks_like_size(text: &str) -> bool {
+    split(text).is_some_and(|(_, unit)| !unit.is_empty()) && !matches!(kilobytes(text), Err(SizeError::NotASize(_)))
+}
+
+/// The digits at the start, at least one, and what follows.
+fn split(text: &str) -> Option<(&str, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    (end > 0).then(|| text.split_at(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_as_recorded() {
+        for (text, kb) in [
+            ("10b", 1.0),
+            ("1023b", 1.0),
+            ("1025b", 2.0),
+            ("0b", 0.0),
+            ("8w", 8.0),
+            ("7gw", 58_720_256.0),
+            ("5Kb", 5.0),
+            ("999999tb", 1_073_740_750_258_176.0),
+            ("123456789b", 120_564.0),
+            ("10", 1.0),
+        ] {
+            assert_eq!(kilobytes(text), Ok(kb), "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_the_rest() {
+        assert_eq!(kilobytes("3pb"), Err(SizeError::Petabytes("3pb".to_owned())));
+        for text in ["", "gb", "-4gb", "4.5gb", "4gbb", "4xb", "4gx", "4bb", "4bw", "inf", "4 gb", "٤gb"] {
+            assert!(matches!(kilobytes(text), Err(SizeError::NotASize(_))), "{text}");
+        }
+        assert!(looks_like_size("3pb") && looks_like_size("1b") && !looks_like_size("10") && !looks_like_size("b"));
+    }
+}

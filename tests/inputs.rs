@@ -1,0 +1,296 @@
+//! What the formula sees of each job, against what a real scheduler handed to Python.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::PathBuf;
+
+use job_sort_formula::formula::number::Value;
+use job_sort_formula::jobs::{Ignored, JobTable};
+use job_sort_formula::json::read_jobs;
+use job_sort_formula::pbs::digits::logged;
+use job_sort_formula::pbs::entity::FairshareEntity;
+use job_sort_formula::pbs::numbers::Numbers;
+use job_sort_formula::pbs::queues::Queues;
+use job_sort_formula::pbs::reading::{ReadJobs, ReadOptions};
+use job_sort_formula::pbs::resources::add_resources;
+use job_sort_formula::schema::Schema;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+fn golden(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/openpbs").join(name)
+}
+
+fn text(name: &str) -> String {
+    let bytes = std::fs::read(golden(name)).unwrap();
+    if !name.ends_with(".gz") {
+        return String::from_utf8(bytes).unwrap();
+    }
+    let mut text = String::new();
+    flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_string(&mut text).unwrap();
+    text
+}
+
+fn lines<T: serde::de::DeserializeOwned>(name: &str) -> Vec<T> {
+    text(name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[derive(Deserialize)]
+struct Recorded {
+    job: String,
+    entity: String,
+    invalid: Option<String>,
+    scheduler_inputs: Option<BTreeMap<String, String>>,
+    qstat: Option<Box<RawValue>>,
+}
+
+fn schema() -> Schema {
+    let mut schema = Schema::openpbs();
+    assert_eq!(add_resources("resourcedef", &text("qstat/resourcedef"), &mut schema), []);
+    schema
+}
+
+fn read_all(bytes: &[u8], needed: &[&str]) -> ReadJobs {
+    let queues = Queues::read("queues", &text("qstat/qstat_Qf.json")).unwrap();
+    let options = ReadOptions {
+        source_name: "queue",
+        needed,
+        schema: &schema(),
+        numbers: Numbers::OpenPbs,
+        entity: FairshareEntity::Account,
+        queues: &queues,
+    };
+    read_jobs(bytes, &options).unwrap()
+}
+
+/// The recorded names that do not come from the fair-share tree.
+fn needed(jobs: &[Recorded]) -> Vec<&str> {
+    let inputs = jobs.iter().find_map(|job| job.scheduler_inputs.as_ref()).unwrap();
+    inputs.keys().map(String::as_str).filter(|name| !name.starts_with("fair")).collect()
+}
+
+/// A value as Python's `repr` spells it, as far as inputs go.
+fn repr(value: &Value) -> String {
+    match value {
+        Value::Int(i) => i.to_string(),
+        Value::Big(big) => big.to_string(),
+        Value::Float(x) => format!("{x:?}"),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Every job's inputs in `table` that differ from the recorded ones.
+fn differences(table: &JobTable, jobs: &[Recorded]) -> Vec<(String, String, String, String)> {
+    let mut differences = Vec::new();
+    for job in jobs {
+        let row = table.row(&job.job).unwrap_or_else(|| panic!("{} is missing", job.job));
+        assert_eq!(table.entity(row), job.entity, "{}", job.job);
+        assert_eq!(table.ignored(row).is_some(), job.invalid.is_some(), "{}", job.job);
+        let Some(inputs) = &job.scheduler_inputs else { continue };
+        for (name, column) in table.columns() {
+            let (seen, recorded) = (repr(&column.value(row)), &inputs[name]);
+            if seen != *recorded {
+                differences.push((job.job.clone(), name.to_owned(), seen, recorded.clone()));
+            }
+        }
+    }
+    differences
+}
+
+/// The one amount of which qstat's JSON had cut off the end: 9007199254740992 stands there as `9.00719925474099e+15`.
+fn cut_by_qstat(job: &str, name: &str) -> bool {
+    (job, name) == ("24.vm", "r_long")
+}
+
+#[test]
+fn the_queue_as_qstat_prints_it() {
+    let jobs: Vec<Recorded> = lines("evaluate/jobs.jsonl");
+    let read = read_all(text("qstat/qstat_f.json").as_bytes(), &needed(&jobs));
+    assert_eq!(read.table.len(), 59);
+    for (job, name, seen, recorded) in differences(&read.table, &jobs) {
+        let a_second_later = ["4.vm", "5.vm"].contains(&&*job) && name == "eligible_time" && seen == "38";
+        assert!(a_second_later || cut_by_qstat(&job, &name), "{job} {name}: {seen}, recorded {recorded}");
+    }
+    let problems: Vec<_> = read.problems.kept().iter().map(ToString::to_string).collect();
+    assert_eq!(problems.len(), 1, "{problems:#?}");
+    assert!(problems[0].contains("24.vm") && problems[0].contains("9.00719925474099e+15"), "{problems:#?}");
+}
+
+#[test]
+fn the_jobs_that_the_scheduler_ignores() {
+    let read = read_all(text("qstat/qstat_f.json").as_bytes(), &[]);
+    let ignored: Vec<_> =
+        (0..read.table.len()).filter_map(|row| Some((read.table.id(row), read.table.ignored(row)?))).collect();
+    let invalid = |resource: &str, found: &str| Ignored::Invalid { resource: resource.into(), found: found.into() };
+    assert_eq!(
+        ignored,
+        [
+            ("17.vm", &invalid("mem", "3pb")),
+            ("28.vm", &invalid("r_float", "inf")),
+            ("33.vm", &invalid("r_float", "inf")),
+            ("34.vm", &invalid("r_float", "nan")),
+        ]
+    );
+    let considered = (0..59).filter(|&row| read.table.is_considered(row)).count();
+    assert_eq!(considered, 53);
+}
+
+/// A qstat document of the recorded objects.
+fn document(jobs: &[Recorded]) -> String {
+    let jobs: Vec<String> = jobs
+        .iter()
+        .filter_map(|job| Some(format!("{}:{}", serde_json::to_string(&job.job).unwrap(), job.qstat.as_ref()?.get())))
+        .collect();
+    format!("{{\"pbs_version\":\"23.06.06\",\"Jobs\":{{{}}}}}", jobs.join(","))
+}
+
+#[test]
+fn the_recorded_objects() {
+    let jobs: Vec<Recorded> = lines("evaluate/jobs.jsonl");
+    let read = read_all(document(&jobs).as_bytes(), &needed(&jobs));
+    for (job, name, seen, recorded) in differences(&read.table, &jobs) {
+        assert!(cut_by_qstat(&job, &name), "{job} {name}: {seen}, recorded {recorded}");
+    }
+}
+
+#[test]
+fn the_big_queue() {
+    let jobs: Vec<Recorded> = lines("bulk/jobs.jsonl.gz");
+    assert_eq!(jobs.len(), 2559);
+    let read = read_all(document(&jobs).as_bytes(), &needed(&jobs));
+    assert_eq!(read.table.len(), 2559);
+    for (job, name, seen, recorded) in differences(&read.table, &jobs) {
+        assert!(cut_by_qstat(&job, &name), "{job} {name}: {seen}, recorded {recorded}");
+    }
+}
+
+#[derive(Deserialize)]
+struct Requested {
+    phase: String,
+    resource: Option<String>,
+    requested: Option<String>,
+    qstat_json: Option<Box<RawValue>>,
+    scheduler_input: Option<String>,
+    qsub_rc: Option<i32>,
+}
+
+fn requested() -> Vec<Requested> {
+    lines::<Requested>("evaluate/extra.jsonl")
+        .into_iter()
+        .filter(|record| record.phase == "E_resource_values")
+        .collect()
+}
+
+/// What the formula sees of one resource of one job, or `None` when the job is ignored.
+fn seen(document: &str, resource: &str) -> Option<String> {
+    let read = read_all(document.as_bytes(), &[resource]);
+    assert_eq!(read.table.len(), 1, "{document} {:?}", read.problems);
+    read.table.ignored(0).is_none().then(|| repr(&read.table.columns().next().unwrap().1.value(0)))
+}
+
+#[test]
+fn odd_amounts_as_qstat_prints_them() {
+    let mut count = 0;
+    for record in requested().iter().filter(|record| record.qsub_rc == Some(0)) {
+        let resource = record.resource.as_deref().unwrap();
+        let amount = record.qstat_json.as_ref().map_or("null", |raw| raw.get());
+        let document = format!(r#"{{"Jobs":{{"1.vm":{{"Resource_List":{{"{resource}":{amount}}}}}}}}}"#);
+        assert_eq!(seen(&document, resource), record.scheduler_input, "{resource} {amount}");
+        count += 1;
+    }
+    assert!(count > 35, "{count}");
+}
+
+/// The same amounts as a person would write them: qsub's argument goes straight to the formula.
+#[test]
+fn odd_amounts_as_they_were_requested() {
+    for record in requested().iter().filter(|record| record.qsub_rc == Some(0)) {
+        let (resource, requested) = (record.resource.as_deref().unwrap(), record.requested.as_deref().unwrap());
+        if requested.is_empty() || requested == "0x10" || resource.starts_with("r_long") && requested == "010" {
+            continue;
+        }
+        let document = format!(r#"{{"id":"1","resources":{{"{resource}":"{requested}"}}}}"#);
+        assert_eq!(seen(&document, resource), record.scheduler_input, "{resource} {requested}");
+    }
+}
+
+#[test]
+fn the_digits_that_are_logged() {
+    let mut compared = 0;
+    for name in ["evaluate/evaluate.jsonl", "bulk/evaluate.jsonl.gz"] {
+        for record in lines::<serde_json::Value>(name) {
+            let (Some(values), Some(exact)) = (record["values"].as_object(), record["exact"].as_object()) else {
+                continue;
+            };
+            for (job, value) in values {
+                let text = exact.get(job).and_then(|text| text.as_str()).unwrap_or("");
+                if text.is_empty() || !record["errors"][job].is_null() {
+                    continue;
+                }
+                // What is no number in Python, or has another sign than it prints, is not told by its text.
+                let Ok(exact) = text.parse::<f64>() else { continue };
+                if exact.is_nan() || (value == "-1" && exact != -1.0) {
+                    continue;
+                }
+                assert_eq!(logged(exact), *value, "{} {job} {text}", record["formula"]);
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 17_500, "{compared}");
+}
+
+#[test]
+fn subjobs_are_left_to_their_array() {
+    let read = read_all(text("qstat/qstat_f_t.json").as_bytes(), &["mem"]);
+    let table = &read.table;
+    let row = table.row("50[].vm").unwrap();
+    assert!(table.is_considered(row) && table.column("mem").unwrap().is_set(row));
+    for index in 0..4 {
+        assert_eq!(table.ignored(table.row(&format!("50[{index}].vm")).unwrap()), Some(&Ignored::Subjob));
+    }
+}
+
+#[test]
+fn every_document_of_queues_says_the_same() {
+    let read = |name| Queues::read(name, &text(name)).unwrap();
+    let expected =
+        [("alcf", Some(10)), ("express", Some(200)), ("high", Some(100)), ("low", Some(-50)), ("workq", None)];
+    for name in ["qstat/qstat_Qf.json", "qstat/qstat_Qf.txt", "qstat/qmgr_print_server.txt"] {
+        assert_eq!(read(name).iter().collect::<Vec<_>>(), expected, "{name}");
+    }
+}
+
+#[test]
+fn every_document_of_resources_says_the_same() {
+    let read = |name: &str| {
+        let mut schema = Schema::openpbs();
+        assert_eq!(add_resources(name, &text(name), &mut schema), []);
+        schema.iter().map(|(name, entry)| (name.to_owned(), *entry)).collect::<Vec<_>>()
+    };
+    let expected = read("qstat/resourcedef");
+    assert_eq!(expected.len(), Schema::openpbs().len() + 35);
+    for name in ["qstat/qmgr_print_server.txt", "qstat/qmgr_print_resource.txt", "qstat/qmgr_list_resource.txt"] {
+        assert_eq!(read(name), expected, "{name}");
+    }
+}
+
+/// Names alone as formulas: what the server answers is what the schema says.
+#[test]
+fn the_schema_knows_what_the_server_knows() {
+    let schema = schema();
+    for record in lines::<serde_json::Value>("validate.jsonl") {
+        let name = record["formula"].as_str().unwrap();
+        match record["code"].as_i64() {
+            Some(15125) if !name.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_') => {
+                assert!(schema.entry(name).is_some_and(|entry| !entry.kind.is_numeric()), "{name}");
+            }
+            Some(15124) => assert!(!schema.is_numeric(name) || name.contains('-'), "{name}"),
+            _ => {}
+        }
+    }
+    let jobs: Vec<Recorded> = lines("evaluate/jobs.jsonl");
+    let inputs = jobs[0].scheduler_inputs.as_ref().unwrap();
+    let numeric: Vec<&str> = schema.iter().filter(|(_, entry)| entry.kind.is_numeric()).map(|(name, _)| name).collect();
+    assert_eq!(numeric, inputs.keys().map(String::as_str).collect::<Vec<_>>());
+}
