@@ -9,7 +9,14 @@ fn main() {
         let dt = t.elapsed();
         match r {
             Ok(e) => println!("ok\t{:?}\t{:?}", dt, e.foreign().map(|f| f.0)),
-            Err(e) => println!("err\t{:?}\t{}..{} {} [{}]", dt, e.span.start, e.span.end, e, e.diagnostic().help.unwrap_or_default()),
+            Err(e) => println!(
+                "err\t{:?}\t{}..{} {} [{}]",
+                dt,
+                e.span.start,
+                e.span.end,
+                e,
+                e.diagnostic().help.unwrap_or_default()
+            ),
         }
     }
 }

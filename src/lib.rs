@@ -15,3 +15,10 @@ pub mod rank;
 pub mod report;
 pub mod schema;
 pub mod span;
+
+pub use formula::Formula;
+pub use formula::number::Value;
+pub use formula::program::Program;
+pub use jobs::JobTable;
+pub use rank::Ranking;
+pub use schema::Schema;

@@ -44,7 +44,9 @@ fn may_import(room: &str, other: &str) -> bool {
     let allowed = ROOMS.iter().find(|(name, _)| *name == room).map_or(&[][..], |(_, allowed)| *allowed);
     room == other
         || allowed.contains(&other)
-        || allowed.iter().any(|pattern| pattern.strip_suffix("/*").is_some_and(|base| other.starts_with(&format!("{base}/"))))
+        || allowed
+            .iter()
+            .any(|pattern| pattern.strip_suffix("/*").is_some_and(|base| other.starts_with(&format!("{base}/"))))
 }
 
 /// The paths behind every `crate::` in a file, with `/` between their parts.

@@ -9,6 +9,7 @@ pub mod operator;
 pub mod program;
 pub mod syntax;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -52,6 +53,21 @@ impl Formula {
     /// The tree.
     pub fn expr(&self) -> &Expr {
         &self.expr
+    }
+
+    /// Every name in the text once, in the order of the text: functions and constants too.
+    pub fn names(&self) -> Vec<&str> {
+        let mut known = HashSet::new();
+        let mut names: Vec<(u32, &str)> = Vec::new();
+        for node in self.expr.nodes() {
+            if let syntax::NodeKind::Name(name) = &node.kind
+                && known.insert(&**name)
+            {
+                names.push((node.span.start, name));
+            }
+        }
+        names.sort_unstable();
+        names.into_iter().map(|(_, name)| name).collect()
     }
 
     /// Lowers the formula to a program that runs for one job or many.

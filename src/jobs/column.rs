@@ -102,6 +102,20 @@ impl Column {
     }
 }
 
+/// In the order of the rows: `Ok` for what the job has, `Err` for its default.
+impl FromIterator<Result<Value, Value>> for Column {
+    fn from_iter<I: IntoIterator<Item = Result<Value, Value>>>(rows: I) -> Self {
+        let mut column = Self::new();
+        for row in rows {
+            match row {
+                Ok(value) => column.push(value),
+                Err(default) => column.push_default(default),
+            }
+        }
+        column
+    }
+}
+
 /// A growing row of bits.
 #[derive(Debug, Clone, Default)]
 struct Bits {

@@ -127,6 +127,20 @@ impl JobTable {
         self.undeclared.iter().map(|(name, &kind)| (&**name, kind))
     }
 
+    /// Gives the rows that lack this input what `of` says for their entity (by its number among
+    /// [`JobTable::entities`]). Without a column of this name nothing happens.
+    pub fn fill(&mut self, name: &str, of: impl Fn(usize) -> Option<Value>) {
+        let Some((_, column)) = self.columns.iter_mut().find(|(known, _)| **known == *name) else { return };
+        let entities = &self.entities;
+        *column = (0..column.len())
+            .map(|row| match of(entities.index(row)) {
+                Some(value) if !column.is_set(row) => Ok(value),
+                _ if column.is_set(row) => Ok(column.value(row)),
+                _ => Err(column.value(row)),
+            })
+            .collect();
+    }
+
     /// How many jobs there are, those left out included.
     pub fn len(&self) -> usize {
         self.ids.len()

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use rust_decimal::Decimal;
-use rust_decimal::prelude::ToPrimitive;
 
-use crate::formula::number::{Arithmetic, BaseTen, DecimalValue, ErrorKind, Python, Raised, Value};
+use crate::formula::number::{Arithmetic, ErrorKind, Function, Python, Raised, Value};
 use crate::formula::program::{EvalError, Evaluator, Program};
 use crate::jobs::JobTable;
 use crate::span::Span;
@@ -125,24 +124,32 @@ impl fmt::Display for ScoreError {
 /// The table must have a column for every name in [`Program::inputs`]; a missing one counts as 0.
 pub fn score(program: &Program, table: &JobTable, keep: Keep, on_error: OnError) -> Vec<Option<Score>> {
     match keep {
-        Keep::Decimal => run(program, table, BaseTen::new(), on_error, |value: DecimalValue| {
-            let decimal = value.decimal().ok_or("a sequence")?;
-            let kept = decimal.to_f64().unwrap_or(f64::NAN);
-            Ok(Some((Exact::Decimal(decimal), kept)))
-        }),
-        Keep::Double | Keep::Float32 => run(program, table, Python::new(), on_error, |value: Value| {
-            let type_name = value.type_name();
-            let double = value.to_double().map_err(|_| type_name)?;
+        Keep::Decimal | Keep::Double | Keep::Float32 => run(program, table, Python::new(), on_error, |value: Value| {
+            let double = double(&value)?;
             let kept = if keep == Keep::Float32 { double.map(|double| f64::from(double as f32)) } else { double };
             Ok(kept.map(|kept| (Exact::Python(value), kept)))
         }),
     }
 }
 
-/// What `read` makes of a result: its exact form and what is kept of it; `None` when it is too large, the name
-/// of its type when it is no number.
-type Read<V> = fn(V) -> Result<Option<(Exact, f64)>, &'static str>;
+/// The double of a number; `None` when it is too large for one, the name of its type when it is no number.
+fn double(value: &Value) -> Result<Option<f64>, &'static str> {
+    match value {
+        Value::Float(double) => Ok(Some(*double)),
+        Value::Int(integer) => Ok(Some(*integer as f64)),
+        Value::Bool(truth) => Ok(Some(f64::from(u8::from(*truth)))),
+        Value::Big(_) => {
+            match Python::new().call(&Value::Function(Function::Float), std::slice::from_ref(value), &[]) {
+                Ok(Value::Float(double)) => Ok(Some(double)),
+                _ => Ok(None),
+            }
+        }
+        other => Err(other.type_name()),
+    }
+}
 
+/// `read` gives the exact form of a result and what is kept of it; `None` when it is too large, the name of its
+/// type when it is no number.
 fn run<A: Arithmetic>(
     program: &Program,
     table: &JobTable,

@@ -95,6 +95,25 @@ impl ErrorKind {
     }
 }
 
+impl ErrorKind {
+    /// The kind in plain words, under which errors are counted.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::ZeroDivision => "division by zero",
+            Self::Value => "domain error",
+            Self::Overflow => "overflow",
+            Self::Type => "type error",
+            Self::Name => "unknown name",
+            Self::Recursion => "too deep",
+            Self::Memory => "out of memory",
+            Self::Syntax => "syntax error",
+            Self::Complex => "complex number",
+            Self::Limit => "beyond the limits",
+            Self::Decimal => "not decimal",
+        }
+    }
+}
+
 impl fmt::Display for Raised {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.kind.exception(), self.text)

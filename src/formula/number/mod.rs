@@ -33,6 +33,8 @@ pub trait Arithmetic {
     /// What the system computes with.
     type Value: Clone + std::fmt::Debug;
 
+    /// Begins another evaluation; whatever bounds the work of one starts anew.
+    fn begin(&self) {}
     /// `op x`; `not` gives the system's truth value.
     fn unary(&self, op: UnaryOperator, x: &Self::Value) -> Result<Self::Value, Raised>;
     /// `x op y`.

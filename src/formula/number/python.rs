@@ -44,6 +44,11 @@ impl Arithmetic for Python {
     type Value = Value;
 
     #[inline]
+    fn begin(&self) {
+        self.reset();
+    }
+
+    #[inline]
     fn unary(&self, op: UnaryOperator, x: &Value) -> Result<Value, Raised> {
         operate::unary(op, x)
     }

@@ -2,7 +2,7 @@
 
 use num_bigint::BigInt;
 
-use crate::formula::number::{ErrorKind, Raised, Value};
+use crate::formula::number::{ErrorKind, Raised, Value, limits};
 use crate::formula::syntax::LiteralKind;
 
 /// CPython refuses longer decimal literals (`sys.int_info.default_max_str_digits`).
@@ -33,7 +33,8 @@ fn integer(digits: &str) -> Option<Result<Value, Raised>> {
     if let Ok(small) = i64::from_str_radix(digits, radix) {
         return Some(Ok(Value::Int(small)));
     }
-    BigInt::parse_bytes(digits.as_bytes(), radix).map(Value::bounded_int)
+    let integer = BigInt::parse_bytes(digits.as_bytes(), radix)?;
+    Some(if integer.bits() > limits::INTEGER_BITS { Err(too_many_bits()) } else { Ok(Value::int(integer)) })
 }
 
 fn too_many_digits(count: usize) -> Raised {
@@ -43,6 +44,10 @@ fn too_many_digits(count: usize) -> Raised {
          decimal conversion limits. (<string>, line 1)"
     );
     Raised::new(ErrorKind::Syntax, text)
+}
+
+fn too_many_bits() -> Raised {
+    Raised::new(ErrorKind::Limit, format!("an integer of more than {} bits", limits::INTEGER_BITS))
 }
 
 /// The grammar lets no such text through.

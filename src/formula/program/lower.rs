@@ -32,7 +32,8 @@ pub(super) fn lower(expr: Arc<Expr>, schema: &Schema) -> Result<Program, Outside
         undefined: Vec::new(),
         refused,
     };
-    let mut lowering = Lowering { expr: &expr, schema, program, tasks: vec![Task::Visit(expr.root())], labels: Vec::new() };
+    let mut lowering =
+        Lowering { expr: &expr, schema, program, tasks: vec![Task::Visit(expr.root())], labels: Vec::new() };
     lowering.run()?;
     Ok(lowering.program)
 }

@@ -2,7 +2,7 @@
 
 use super::instruction::Instruction;
 use super::{EvalError, Operand, Program};
-use crate::formula::number::{Arithmetic, ErrorKind, Raised};
+use crate::formula::number::{Arithmetic, ErrorKind, Raised, Value};
 use crate::formula::operator::BooleanOperator;
 
 /// Runs one program in one arithmetic, row after row, without allocating anew.
@@ -74,7 +74,8 @@ impl<'p, A: Arithmetic> Evaluator<'p, A> {
             Instruction::Compare(op) => {
                 let [left, right] = top_two(&self.stack)?;
                 let holds = arithmetic.compare(*op, left, right)?;
-                self.replace_two(self.arithmetic.truth_value(holds));
+                let holds = arithmetic.number(&Value::Bool(holds))?;
+                self.replace_two(holds);
             }
             Instruction::CompareLink { op, exit } => {
                 let [left, right] = top_two(&self.stack)?;
@@ -82,7 +83,8 @@ impl<'p, A: Arithmetic> Evaluator<'p, A> {
                     let right = self.stack.pop().ok_or_else(underflow)?;
                     *self.stack.last_mut().ok_or_else(underflow)? = right;
                 } else {
-                    self.replace_two(self.arithmetic.truth_value(false));
+                    let fails = arithmetic.number(&Value::Bool(false))?;
+                    self.replace_two(fails);
                     return Ok(Some(*exit));
                 }
             }
@@ -153,7 +155,8 @@ impl<'p, A: Arithmetic> Evaluator<'p, A> {
         };
         let first = self.stack.len().saturating_sub(children.len());
         let values = self.stack[first..].iter().map(|value| self.arithmetic.to_python(value));
-        let operands = children.iter().zip(values).map(|(child, value)| Operand { span: expr.node(*child).span, value });
+        let operands =
+            children.iter().zip(values).map(|(child, value)| Operand { span: expr.node(*child).span, value });
         EvalError { raised, span, operands: operands.collect() }
     }
 }

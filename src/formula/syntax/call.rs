@@ -100,4 +100,3 @@ impl Arguments {
 pub(super) fn arguments_error(what: &str, span: Span) -> SyntaxError {
     SyntaxError::new(SyntaxErrorKind::Arguments(what.into()), span)
 }
-

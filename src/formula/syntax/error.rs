@@ -152,7 +152,9 @@ fn lookalike_character(character: char) -> Option<String> {
         '，' => ",",
         '²' => "**2",
         '³' => "**3",
-        '\u{a0}' | '\u{2000}'..='\u{200b}' | '\u{feff}' => return Some("it looks like a blank; write a plain one".into()),
+        '\u{a0}' | '\u{2000}'..='\u{200b}' | '\u{feff}' => {
+            return Some("it looks like a blank; write a plain one".into());
+        }
         _ => return None,
     };
     Some(format!("write `{ascii}`"))
@@ -177,7 +179,9 @@ impl fmt::Display for SyntaxError {
             }
             Kind::Number(_) => f.write_str("this is no number"),
             Kind::Lookalike { written, instead, .. } if instead.is_empty() => write!(f, "`{written}` is not Python"),
-            Kind::Lookalike { written, instead, .. } => write!(f, "`{written}` is not Python; it is `{}` here", instead.trim()),
+            Kind::Lookalike { written, instead, .. } => {
+                write!(f, "`{written}` is not Python; it is `{}` here", instead.trim())
+            }
             Kind::ReservedWord(word) => write!(f, "`{word}` is a reserved word that cannot stand here"),
             Kind::Statement(what) => write!(f, "{what} is a statement, not an expression"),
             Kind::MissingElse => f.write_str("`if` without `else`"),
@@ -195,5 +199,9 @@ impl fmt::Display for SyntaxError {
 impl std::error::Error for SyntaxError {}
 
 fn printable(character: char) -> String {
-    if character.is_control() || character.is_whitespace() { character.escape_default().to_string() } else { character.to_string() }
+    if character.is_control() || character.is_whitespace() {
+        character.escape_default().to_string()
+    } else {
+        character.to_string()
+    }
 }

@@ -91,11 +91,13 @@ impl Builder {
     /// One entry between braces.
     pub(super) fn entry(&mut self, pair: Pair<'_, Rule>, group: &mut Group) -> Result<()> {
         let span = span_of(&pair);
-        let is_pair = pair.clone().into_inner().any(|part| {
-            part.as_rule() == Rule::colon || (part.as_rule() == Rule::spread && part.as_str() == "**")
-        });
+        let is_pair = pair
+            .clone()
+            .into_inner()
+            .any(|part| part.as_rule() == Rule::colon || (part.as_rule() == Rule::spread && part.as_str() == "**"));
         if group.pairs.is_some_and(|pairs| pairs != is_pair) {
-            let (expected, found) = if is_pair { ("a value", "a key and its value") } else { ("`key: value`", "one value") };
+            let (expected, found) =
+                if is_pair { ("a value", "a key and its value") } else { ("`key: value`", "one value") };
             return Err(SyntaxError::new(SyntaxErrorKind::Unexpected { expected, found: found.into() }, span));
         }
         group.pairs = Some(is_pair);

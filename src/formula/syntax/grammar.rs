@@ -79,7 +79,10 @@ fn unexpected(positives: &[Rule], found: String) -> SyntaxErrorKind {
 }
 
 fn wants_operand(positives: &[Rule]) -> bool {
-    positives.is_empty() || positives.iter().any(|rule| matches!(rule, Rule::number | Rule::name | Rule::primary | Rule::expression | Rule::element | Rule::formula))
+    positives.is_empty()
+        || positives.iter().any(|rule| {
+            matches!(rule, Rule::number | Rule::name | Rule::primary | Rule::expression | Rule::element | Rule::formula)
+        })
 }
 
 fn skip_blanks(text: &str, at: usize) -> usize {
@@ -118,7 +121,8 @@ fn number_length(rest: &str) -> usize {
 /// Why these characters, which begin as a number does, are none.
 fn number_problem(text: &str) -> Option<&'static str> {
     let lower = text.to_ascii_lowercase();
-    let digits = lower.trim_start_matches(|character: char| character.is_ascii_digit() || matches!(character, '.' | '_'));
+    let digits =
+        lower.trim_start_matches(|character: char| character.is_ascii_digit() || matches!(character, '.' | '_'));
     Some(match &lower {
         _ if lower.starts_with("0x") => "behind `0x` stand the digits 0-9 and a-f",
         _ if lower.starts_with("0o") => "behind `0o` stand the digits 0-7",

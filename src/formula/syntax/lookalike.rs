@@ -56,4 +56,3 @@ pub(super) fn foreign_operator(written: &str, instead: &str, help: &'static str,
     let (written, instead) = (written.to_owned(), instead.to_owned());
     SyntaxError::new(SyntaxErrorKind::Lookalike { written, instead, help }, span)
 }
-

@@ -46,4 +46,3 @@ pub(super) fn infix(rule: Rule) -> Infix {
         _ => Infix::Identity,
     }
 }
-
