@@ -36,8 +36,8 @@ fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// The room that a path such as `formula/number/value` lies in.
 fn room_of(path: &str) -> Option<&'static str> {
-    let inside = |room: &&str| path == **room || path.strip_prefix(**room).is_some_and(|rest| rest.starts_with('/'));
-    ROOMS.iter().map(|(room, _)| *room).filter(|room| inside(&room)).max_by_key(|room| room.len())
+    let inside = |room: &str| path.strip_prefix(room).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    ROOMS.iter().map(|(room, _)| *room).filter(|room| inside(room)).max_by_key(|room| room.len())
 }
 
 fn may_import(room: &str, other: &str) -> bool {

@@ -11,6 +11,7 @@ use line::{Line, split_line};
 use value::{decay_factor, duration, number_or_unspecified, sort_key, truth};
 
 use super::c_text::{is_blank_or_comment, name_text};
+use super::entity::FairshareEntity;
 
 /// A setting that may differ between prime time and the rest of the week.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -43,47 +44,6 @@ impl<T: Clone> ByTime<T> {
 struct Times {
     prime: bool,
     non_prime: bool,
-}
-
-/// Which attribute of a job says whose usage it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum FairshareEntity {
-    /// `euser`
-    #[default]
-    User,
-    /// `egroup`
-    Group,
-    /// `Account_Name`
-    AccountName,
-    /// `queue`
-    Queue,
-    /// `egroup:euser`
-    GroupAndUser,
-}
-
-impl FairshareEntity {
-    /// The entity of that name, as the file writes it.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "euser" => Self::User,
-            "egroup" => Self::Group,
-            "Account_Name" => Self::AccountName,
-            "queue" => Self::Queue,
-            "egroup:euser" => Self::GroupAndUser,
-            _ => return None,
-        })
-    }
-
-    /// The name, as the file writes it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::User => "euser",
-            Self::Group => "egroup",
-            Self::AccountName => "Account_Name",
-            Self::Queue => "queue",
-            Self::GroupAndUser => "egroup:euser",
-        }
-    }
 }
 
 /// A key of `job_sort_key`.
@@ -223,7 +183,7 @@ impl SchedConfig {
             "fairshare_decay_factor" => self.fairshare_decay_factor = decay_factor(line)?,
             "fairshare_entity" => {
                 let expected = "it is `euser`, `egroup`, `Account_Name`, `queue` or `egroup:euser`";
-                self.fairshare_entity = FairshareEntity::from_name(value).ok_or_else(|| line.bad_value(expected))?;
+                self.fairshare_entity = value.parse().map_err(|_| line.bad_value(expected))?;
             }
             _ if WITHOUT_BEARING.contains(&name) => {}
             _ => return Err(ConfigFault::UnknownName(name.to_owned())),

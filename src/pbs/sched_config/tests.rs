@@ -14,7 +14,7 @@ fn the_shipped_file_is_read_without_a_warning() {
     assert_eq!(config.warnings, []);
     assert_eq!(config.by_queue, ByTime { prime: true, non_prime: false });
     assert_eq!(config.fair_share, ByTime::always(true));
-    assert_eq!(config.fairshare_entity, FairshareEntity::AccountName);
+    assert_eq!(config.fairshare_entity, FairshareEntity::Account);
     assert_eq!((config.fairshare_decay_time, config.fairshare_decay_factor), (43_200, 0.7));
     assert_eq!(config.unknown_shares, 10);
     assert_eq!(config.fairshare_usage_res, "ncpus*walltime");
