@@ -144,18 +144,18 @@ const CORNERS: [f64; 24] = [
 ];
 
 impl Generator {
-    fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
     }
 
-    fn below(&mut self, bound: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 
-    fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len() as u64) as usize]
     }
 
@@ -288,7 +288,7 @@ impl Generator {
         Value::tuple(items)
     }
 
-    fn number(&mut self) -> Value {
+    pub fn number(&mut self) -> Value {
         match self.below(20) {
             0 => Value::Bool(self.below(2) == 0),
             1..=8 => self.integer(),
@@ -307,7 +307,7 @@ impl Generator {
         if self.below(8) == 0 { self.integer() } else { Value::Int(self.below(4400) as i64 - 2200) }
     }
 
-    fn integer(&mut self) -> Value {
+    pub fn integer(&mut self) -> Value {
         let value = match self.below(10) {
             0..=4 => BigInt::from(self.below(30) as i64 - 8),
             5 => BigInt::from(self.next() as i64),
@@ -319,7 +319,7 @@ impl Generator {
         Value::int(if self.below(4) == 0 { -value } else { value })
     }
 
-    fn float(&mut self) -> f64 {
+    pub fn float(&mut self) -> f64 {
         let value = match self.below(8) {
             0 | 1 => self.pick(&CORNERS),
             2 => self.below(40) as f64 / 2.0,
@@ -340,7 +340,7 @@ impl Generator {
     }
 
     /// Between -1 and 1, some nearer to them than others, or a few times that.
-    fn moderate(&mut self) -> f64 {
+    pub fn moderate(&mut self) -> f64 {
         let unit = self.next() as f64 / u64::MAX as f64;
         let signed = if self.below(3) == 0 { -unit } else { unit };
         match self.below(4) {

@@ -31,6 +31,8 @@ pub enum SyntaxErrorKind {
     NullByte,
     /// The formula goes on behind the end of its line.
     SecondLine,
+    /// The formula's line begins with blanks, and is not the first of the text.
+    Indented,
     /// A bracket that nothing closes.
     Unclosed(char),
     /// A closing bracket without its opening one; the one that is open instead, and where.
@@ -126,7 +128,7 @@ impl SyntaxError {
             Kind::Statement(_) => {
                 "`qmgr` accepts it, but then every job gets an error and the value 0: write one expression".into()
             }
-            Kind::SecondLine => "PBS keeps only the first line; write the formula on one line".into(),
+            Kind::SecondLine | Kind::Indented => "PBS keeps only the first line; write the formula on one line".into(),
             Kind::Unclosed(bracket) => format!("close `{bracket}`, or take it away"),
             Kind::MissingElse => "write `value if condition else other_value`".into(),
             Kind::NeedsParentheses(word) => format!("put parentheses around `{word} …`"),
@@ -170,6 +172,7 @@ impl fmt::Display for SyntaxError {
             Kind::NoStack => f.write_str("the system gave no memory to parse a formula nested this deep"),
             Kind::NullByte => f.write_str("the formula has a NUL byte"),
             Kind::SecondLine => f.write_str("the formula goes on behind the end of its line"),
+            Kind::Indented => f.write_str("the line is indented"),
             Kind::Unclosed(bracket) => write!(f, "`{bracket}` is never closed"),
             Kind::Unmatched(closing, Some((open, _))) => write!(f, "`{closing}` does not close `{open}`"),
             Kind::Unmatched(closing, None) => write!(f, "`{closing}` closes nothing"),

@@ -22,7 +22,8 @@ pub(super) fn scan(text: &str) -> Result<usize, SyntaxError> {
     if text.len() > MAX_LENGTH {
         return Err(SyntaxError::new(SyntaxErrorKind::TooLong, Span::new(MAX_LENGTH, MAX_LENGTH)));
     }
-    let mut scanner = Scanner { text: text.as_bytes(), at: 0, open: Vec::new(), deepest: 0, unbracketed: 0 };
+    let mut scanner =
+        Scanner { text: text.as_bytes(), at: 0, begun: false, open: Vec::new(), deepest: 0, unbracketed: 0 };
     scanner.run()?;
     Ok(scanner.deepest)
 }
@@ -34,9 +35,11 @@ pub(super) fn on_a_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Optio
     })
 }
 
-struct Scanner<'t> {
-    text: &'t [u8],
-    at: usize,
+pub(super) struct Scanner<'t> {
+    pub(super) text: &'t [u8],
+    pub(super) at: usize,
+    /// Whether the formula's line has begun.
+    pub(super) begun: bool,
     open: Vec<(u8, usize)>,
     deepest: usize,
     /// `lambda` and `?` nest to their right without a bracket.
@@ -45,7 +48,8 @@ struct Scanner<'t> {
 
 impl Scanner<'_> {
     fn run(&mut self) -> Result<(), SyntaxError> {
-        let mut seen = false;
+        self.skip_first_blanks();
+        self.line()?;
         while let Some(&byte) = self.text.get(self.at) {
             let start = self.at;
             self.at += 1;
@@ -54,14 +58,13 @@ impl Scanner<'_> {
                 b')' | b']' | b'}' => self.pop(byte, start)?,
                 b'\'' | b'"' => self.skip_string(byte),
                 b'#' => self.skip_comment(),
-                b'\\' => self.at += usize::from(self.text.get(self.at) == Some(&b'\r')) + 1,
-                b'\n' | b'\r' if self.open.is_empty() && seen => return self.end_of_line(),
+                b'\\' => self.continuation(start)?,
+                b'\n' | b'\r' if self.open.is_empty() => self.line()?,
                 0 => return Err(SyntaxError::new(SyntaxErrorKind::NullByte, Span::new(start, start + 1))),
                 b'?' => self.nest(start)?,
                 b'l' if self.at_word(start, b"lambda") => self.nest(start)?,
                 _ => {}
             }
-            seen |= !byte.is_ascii_whitespace();
         }
         match self.open.pop() {
             Some((bracket, start)) => Err(SyntaxError::unclosed(bracket as char, start)),
@@ -120,16 +123,6 @@ impl Scanner<'_> {
         while self.text.get(self.at).is_some_and(|byte| !matches!(byte, b'\n' | b'\r')) {
             self.at += 1;
         }
-    }
-
-    /// Outside brackets a formula ends with its line; behind it may stand blank lines and comments only.
-    fn end_of_line(&self) -> Result<(), SyntaxError> {
-        let rest = String::from_utf8_lossy(&self.text[self.at..]);
-        if rest.lines().all(|line| line.trim_start().is_empty() || line.trim_start().starts_with('#')) {
-            return Ok(());
-        }
-        let blank = self.text[self.at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        Err(SyntaxError::new(SyntaxErrorKind::SecondLine, Span::new(self.at + blank, self.text.len())))
     }
 
     fn at_word(&self, start: usize, word: &[u8]) -> bool {

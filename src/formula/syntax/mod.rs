@@ -11,6 +11,7 @@ mod error;
 mod foreign;
 mod grammar;
 mod limits;
+mod lines;
 mod lookalike;
 mod operators;
 mod precedence;

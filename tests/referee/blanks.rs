@@ -1,0 +1,95 @@
+//! From tokens to text: what stands between them, and the slips that make something else of a formula.
+
+use super::cases::Generator;
+
+/// Tokens that a slip puts into a formula: of Python, of other languages, of none.
+const SLIPS: [&str; 112] = [
+    "(", ")", "[", "]", "{", "}", ",", ":", ";", ".", "...", "=", ":=", "==", "!=", "<>", "->", "**", "*", "//", "/",
+    "%", "@", "+", "-", "~", "!", "?", "&", "&&", "|", "||", "^", "<<", ">>", "<", ">", "+=", "**=", "$", "`", "\\", "'",
+    "\"", "'s'", "\"\"\"s\"\"\"", "f'{x}'", "b's'", "rb''", "'a' 'b'", "u'x'", "ur'x'", "lambda", "lambda x:",
+    "lambda *a, b=1, **c:", "if", "else", "elif", "for", "for x in", "async", "await", "in", "not in", "is", "is not",
+    "not", "and", "or", "as", "with", "yield", "return", "import", "print", "None", "True", "__debug__", "x", "é", "²",
+    "×", "−", "“", "\u{a0}", "\u{feff}", "０", "1j", "1.j", "2e3J", "01", "0_7", "0777", "1__0", "1_", "_1", "0b2", "0o8",
+    "0xg", "0x", "1e", "1e+", "1.5.2", "1..real", ".real", "1a", "4gb", "\0", "\n", "#", "*a,", "**a",
+];
+
+/// The tokens with blanks between them, as a careful writer or a wild one puts them.
+pub fn text(tokens: &[String], random: &mut Generator) -> String {
+    let wild = random.below(4) == 0;
+    let mut text = String::new();
+    let mut open = 0_i64;
+    if wild && random.below(4) == 0 {
+        text.push_str(random.pick(&[" ", "\t", "  \t", "\u{c}", "\n", " \n", "# first\n", "\\\n", "\n "]));
+    }
+    for (index, token) in tokens.iter().enumerate() {
+        if index > 0 {
+            text.push_str(between(&tokens[index - 1], token, wild, open > 0, random));
+        }
+        open += match token.as_str() {
+            "(" | "[" | "{" => 1,
+            ")" | "]" | "}" => -1,
+            _ => 0,
+        };
+        text.push_str(token);
+    }
+    if wild && random.below(4) == 0 {
+        text.push_str(random.pick(&[" ", "\n", "\r\n", " # last", "#(", "\n\n", "\n  # more\n", "\\\n", "\t", "\n ", "\r", "\n1"]));
+    }
+    text
+}
+
+fn between(left: &str, right: &str, wild: bool, bracketed: bool, random: &mut Generator) -> &'static str {
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    let glued = left.chars().last().is_some_and(is_word) && right.chars().next().is_some_and(is_word);
+    // `1if x else 2` is Python, `1else` as well, `0or 1` is not.
+    let after_number = left.starts_with(|first: char| first.is_ascii_digit());
+    if glued && !(after_number && random.below(10) == 0) {
+        return if wild { random.pick(&[" ", "\t", "  ", "\u{c}"]) } else { " " };
+    }
+    match random.below(if wild { 12 } else { 3 }) {
+        0 | 1 => "",
+        3 if bracketed => random.pick(&["\n", " \n\t", "\r\n", "\r", "\n\n"]),
+        4 if bracketed => random.pick(&[" # a note, ) \"\n", "#\n", "# größe '\n"]),
+        5 => random.pick(&["\\\n", " \\\n ", "\\\r\n"]),
+        6 => random.pick(&["\t", "   ", "\u{c}"]),
+        _ => " ",
+    }
+}
+
+/// Makes one to three slips.
+pub fn slip(tokens: &mut Vec<String>, random: &mut Generator) {
+    for _ in 0..=random.below(3) {
+        let at = random.below(tokens.len() as u64 + 1) as usize;
+        match random.below(6) {
+            0 if at < tokens.len() && tokens.len() > 1 => {
+                tokens.remove(at);
+            }
+            1 if at + 1 < tokens.len() => tokens.swap(at, at + 1),
+            2 if at < tokens.len() => tokens[at] = random.pick(&SLIPS).to_owned(),
+            3 if at < tokens.len() => {
+                let other = tokens[at].clone();
+                let to = random.below(tokens.len() as u64) as usize;
+                tokens.insert(to, other);
+            }
+            _ => tokens.insert(at, random.pick(&SLIPS).to_owned()),
+        }
+    }
+}
+
+/// Takes one character away, doubles it or puts another in its place.
+pub fn misspell(text: &mut String, random: &mut Generator) {
+    let characters: Vec<char> = text.chars().collect();
+    let at = random.below(characters.len().max(1) as u64) as usize;
+    let mut spelt: Vec<char> = characters;
+    if spelt.is_empty() {
+        return;
+    }
+    match random.below(3) {
+        0 => {
+            spelt.remove(at);
+        }
+        1 => spelt.insert(at, spelt[at]),
+        _ => spelt[at] = random.pick(&['(', ')', '0', '1', '_', '.', 'e', ' ', '\n', '=', '*', '\'', 'j', ',', 'x']),
+    }
+    *text = spelt.into_iter().collect();
+}
