@@ -93,3 +93,19 @@ pub fn misspell(text: &mut String, random: &mut Generator) {
     }
     *text = spelt.into_iter().collect();
 }
+
+/// A text taken apart into words and single signs, so that slips can be made in it.
+pub fn tokens(text: &str) -> Vec<String> {
+    let is_word = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.');
+    let mut tokens: Vec<String> = Vec::new();
+    let mut before = ' ';
+    for character in text.chars() {
+        match tokens.last_mut() {
+            Some(last) if is_word(before) && is_word(character) => last.push(character),
+            _ if character == ' ' => {}
+            _ => tokens.push(character.into()),
+        }
+        before = character;
+    }
+    tokens
+}

@@ -29,28 +29,30 @@ impl Builder {
             arguments.positional.push(id);
             return Ok(());
         }
-        let value = self.expression(first)?;
-        let Some(rest) = parts.next() else { return arguments.positional(value, span) };
-        match rest.as_rule() {
-            Rule::keyword_value => {
-                let name = self.keyword_name(value)?;
-                let inner = self.expressions(rest.into_inner())?;
-                arguments.keyword(name, self.expr.node(value).span, inner)
-            }
-            Rule::walrus_value => {
-                let mut both = vec![value];
-                both.extend(self.expressions(rest.into_inner())?);
-                let id = self.maybe_assignment(both, span)?;
-                arguments.positional(id, span)
-            }
-            _ if several => Err(arguments_error("a generator among other arguments needs parentheses", span)),
-            _ => {
-                let mut inner = vec![value];
-                self.comprehension(rest, &mut inner)?;
-                let id = self.foreign(Construct::Comprehension, span, inner);
-                arguments.positional(id, span)
+        let mut value = self.expression(first)?;
+        for rest in parts {
+            match rest.as_rule() {
+                Rule::keyword_value => {
+                    let name = self.keyword_name(value)?;
+                    let inner = self.expressions(rest.into_inner())?;
+                    return arguments.keyword(name, self.expr.node(value).span, inner);
+                }
+                Rule::walrus_value => {
+                    let mut both = vec![value];
+                    both.extend(self.expressions(rest.into_inner())?);
+                    value = self.maybe_assignment(both, span)?;
+                }
+                _ if several => {
+                    return Err(arguments_error("a generator among other arguments needs parentheses", span));
+                }
+                _ => {
+                    let mut inner = vec![value];
+                    self.comprehension(rest, true, &mut inner)?;
+                    value = self.foreign(Construct::Comprehension, span, inner);
+                }
             }
         }
+        arguments.positional(value, span)
     }
 
     fn keyword_name(&self, id: NodeId) -> Result<Box<str>> {

@@ -68,6 +68,12 @@ pub enum SyntaxErrorKind {
     AssignmentTarget,
     /// `:=` where Python wants parentheses around it.
     BareAssignmentExpression,
+    /// `:=` in a comprehension, on a name that it loops over or in what it loops over.
+    MisplacedAssignment,
+    /// Something about a string; what.
+    String(&'static str),
+    /// Something about a lambda's parameters.
+    Parameters(&'static str),
     /// An unpacking where Python takes none.
     MisplacedStar,
     /// Something else stands here than could.
@@ -193,6 +199,8 @@ impl fmt::Display for SyntaxError {
             Kind::Arguments(what) => f.write_str(what),
             Kind::AssignmentTarget => f.write_str("only a name can be assigned to"),
             Kind::BareAssignmentExpression => f.write_str("`:=` needs parentheses around it"),
+            Kind::MisplacedAssignment => f.write_str("`:=` cannot stand here"),
+            Kind::String(what) | Kind::Parameters(what) => f.write_str(what),
             Kind::MisplacedStar => f.write_str("nothing can be unpacked here"),
             Kind::Unexpected { expected, found } => write!(f, "expected {expected}, found {found}"),
         }

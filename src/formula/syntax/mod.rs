@@ -14,8 +14,10 @@ mod limits;
 mod lines;
 mod lookalike;
 mod operators;
+mod parameters;
 mod precedence;
 mod print;
+mod strings;
 mod tree;
 
 pub use ast::{Construct, Expr, Keyword, LiteralKind, Node, NodeId, NodeKind};

@@ -21,6 +21,7 @@ pub(super) fn build(text: &str, formula: Pair<'_, Rule>) -> Result<Expr> {
             Rule::element => {
                 let id = builder.element(pair)?;
                 builder.no_bare_assignment(id)?;
+                builder.no_unpacking(id)?;
                 group.items.push(id);
             }
             Rule::comma => group.commas += 1,
@@ -54,10 +55,7 @@ impl Builder {
             return Ok(self.foreign(Construct::Comprehension, span, group.items));
         }
         match (group.items.as_slice(), group.commas) {
-            (&[item], 0) if self.is_unpacking(item) => {
-                Err(SyntaxError::new(SyntaxErrorKind::MisplacedStar, self.expr.node(item).span))
-            }
-            (&[item], 0) if parenthesised => Ok(self.expr.push(NodeKind::Parenthesised(item), span)),
+            (&[item], 0) if parenthesised => self.no_unpacking(item).map(|()| self.expr.push(NodeKind::Parenthesised(item), span)),
             (&[item], 0) => Ok(item),
             _ => {
                 let span = if parenthesised { span } else { self.covering(&group.items, span) };
@@ -68,12 +66,13 @@ impl Builder {
 
     fn bracketed(&mut self, pair: Pair<'_, Rule>) -> Result<Group> {
         let mut group = Group::default();
+        let lazy = pair.as_rule() == Rule::parenthesised;
         for part in pair.into_inner() {
             match part.as_rule() {
                 Rule::comma => group.commas += 1,
                 Rule::comprehension => {
                     group.comprehension = true;
-                    self.comprehension(part, &mut group.items)?;
+                    self.comprehension(part, lazy, &mut group.items)?;
                 }
                 Rule::entry => self.entry(part, &mut group)?,
                 _ => group.items.push(self.element(part)?),
@@ -94,7 +93,7 @@ impl Builder {
             }
         }
         let id = self.maybe_assignment(parts, span)?;
-        Ok(if starred { self.foreign(Construct::Unpacking, span, vec![id]) } else { id })
+        if starred { self.unpacking(id, span) } else { Ok(id) }
     }
 
     /// `parts` is one expression, or the two sides of `:=`.
@@ -108,6 +107,13 @@ impl Builder {
             return Err(SyntaxError::new(SyntaxErrorKind::AssignmentTarget, self.expr.node(target).span));
         }
         Ok(self.foreign(Construct::AssignmentExpression, span, parts))
+    }
+
+    pub(super) fn no_unpacking(&self, id: NodeId) -> Result<()> {
+        match self.is_unpacking(id) {
+            true => Err(SyntaxError::new(SyntaxErrorKind::MisplacedStar, self.expr.node(id).span)),
+            false => Ok(()),
+        }
     }
 
     fn no_bare_assignment(&self, id: NodeId) -> Result<()> {
@@ -184,7 +190,7 @@ impl Builder {
         Ok(match rule {
             Rule::number => self.number(pair, span),
             Rule::name => self.expr.push(NodeKind::Name(normalised(pair.as_str())), span),
-            Rule::strings => self.foreign(Construct::String, span, Vec::new()),
+            Rule::strings => self.strings(pair, span)?,
             Rule::ellipsis => self.foreign(Construct::Ellipsis, span, Vec::new()),
             _ => {
                 let group = self.bracketed(pair)?;
@@ -243,7 +249,7 @@ pub(super) fn span_of(pair: &Pair<'_, Rule>) -> Span {
 }
 
 /// The form of a name by which Python compares it.
-fn normalised(name: &str) -> Box<str> {
+pub(super) fn normalised(name: &str) -> Box<str> {
     use unicode_normalization::UnicodeNormalization;
     if name.is_ascii() { name.into() } else { name.nfkc().collect::<String>().into() }
 }
