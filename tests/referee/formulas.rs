@@ -367,7 +367,10 @@ impl<'g> Writer<'g> {
             9 => self.underscored(&format!("{whole}000.25")),
             10 => format!("{rest}.{}e{sign}1_0", self.random.next()),
             11 => format!("{:?}", f64::from_bits(self.random.next() >> 2)),
-            12 => self.random.pick(&["1e400", "1e-400", "5e-324", "2.4703282292062327e-324", "1.7976931348623157e308"]).to_owned(),
+            12 => self
+                .random
+                .pick(&["1e400", "1e-400", "5e-324", "2.4703282292062327e-324", "1.7976931348623157e308"])
+                .to_owned(),
             13 => self.random.pick(&["0.1", "0.0", "0.5", "1e-9", "1.0", "2.5"]).to_owned(),
             14 => format!("0.{}{}{}", rest, self.random.next(), self.random.next()),
             _ => format!("0.{}", rest % 100),

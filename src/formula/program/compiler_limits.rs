@@ -6,7 +6,7 @@
 
 use crate::formula::number::{ErrorKind, Raised};
 use crate::formula::operator::BinaryOperator;
-use crate::formula::syntax::{Expr, NodeId, NodeKind};
+use crate::formula::syntax::{Expr, Node, NodeId, NodeKind};
 
 /// The deepest tree that the compiler walks.
 const MAX_DEPTH: u32 = 2997;
@@ -14,47 +14,93 @@ const MAX_DEPTH: u32 = 2997;
 /// The deepest recursion of the parser.
 const MAX_FRAMES: u32 = 6000;
 
-/// What the parser needs for a formula that is one number.
+/// What the parser needs for a formula that is one number: a frame for each level of precedence, two for those that
+/// group to the left.
 const LEAF_FRAMES: u32 = 25;
 
 /// What CPython raises before it evaluates anything; `None` for any formula that a person would write.
 pub(super) fn check(expr: &Expr) -> Option<Raised> {
-    let mut sizes: Vec<(u32, u32)> = Vec::with_capacity(expr.nodes().len());
+    let mut sizes: Vec<Size> = Vec::with_capacity(expr.nodes().len());
     for node in expr.nodes() {
-        let children = node.kind.children();
-        let sizes_below = || children.iter().filter_map(|child| sizes.get(child.index()));
-        let depth = sizes_below().map(|size| size.0).max().unwrap_or(0);
-        let frames = sizes_below().map(|size| size.1).max().unwrap_or(LEAF_FRAMES);
-        sizes.push((depth + own_depth(&node.kind), frames.max(own_frames(&node.kind, &sizes))));
+        sizes.push(Size::of(&node.kind, || ends_in_comma(expr, node), &sizes));
     }
-    let &(depth, frames) = sizes.last()?;
-    if frames > MAX_FRAMES {
+    let root = sizes.last()?;
+    if root.frames + LEAF_FRAMES > MAX_FRAMES {
         return Some(Raised::new(ErrorKind::Memory, ""));
     }
     let too_deep = || Raised::new(ErrorKind::Recursion, "maximum recursion depth exceeded during compilation");
-    (depth > MAX_DEPTH).then(too_deep)
+    (root.depth > MAX_DEPTH).then(too_deep)
 }
 
-/// Parentheses leave no trace in CPython's tree.
-fn own_depth(kind: &NodeKind) -> u32 {
-    u32::from(!matches!(kind, NodeKind::Parenthesised(_)))
+/// How deep CPython goes into a node.
+#[derive(Clone, Copy, Default)]
+struct Size {
+    /// The height of the tree under it. Parentheses leave no trace there.
+    depth: u32,
+    /// The frames that the parser needs beyond those of a number in its place.
+    frames: u32,
 }
 
-/// The frames of this node, by its child that adds to its own.
-fn own_frames(kind: &NodeKind, sizes: &[(u32, u32)]) -> u32 {
-    let of = |child: &NodeId| sizes.get(child.index()).map_or(0, |size| size.1);
-    let most = |children: &[NodeId]| children.iter().map(of).max().unwrap_or(0);
-    match kind {
-        NodeKind::Unary { operand, .. } => of(operand) + 1,
-        NodeKind::Binary { op: BinaryOperator::Power, right, .. } => of(right) + 2,
-        NodeKind::Conditional { otherwise, .. } => of(otherwise) + 1,
-        NodeKind::Parenthesised(inner) => of(inner) + 28,
-        NodeKind::Tuple { items, parenthesised: true } => most(items) + 28,
-        NodeKind::List(items) => most(items) + 29,
-        NodeKind::Call { positional, keywords, .. } => {
-            let values: Vec<_> = keywords.iter().map(|keyword| keyword.value).collect();
-            most(positional).max(most(&values)) + 24
+impl Size {
+    /// What a node needs, its children being known. The parser tries to read an item behind every comma, and one
+    /// between empty brackets.
+    fn of(kind: &NodeKind, ends_in_comma: impl Fn() -> bool, sizes: &[Self]) -> Self {
+        let own = u32::from(!matches!(kind, NodeKind::Parenthesised(_)));
+        let mut size = Self { depth: own, frames: 0 };
+        let mut beyond = |child: &NodeId, frames: u32| {
+            let below = sizes.get(child.index()).copied().unwrap_or_default();
+            size.frames = size.frames.max(below.frames + frames);
+            size.depth = size.depth.max(below.depth + own);
+        };
+        let mut least = 0;
+        match kind {
+            NodeKind::Unary { operand, .. } => beyond(operand, 1),
+            NodeKind::Binary { op, left, right } => {
+                beyond(left, 0);
+                beyond(right, if *op == BinaryOperator::Power { 2 } else { 0 });
+            }
+            NodeKind::Comparison { operands, .. } => sequence(operands, 0, 3, &mut beyond),
+            NodeKind::Boolean { operands, .. } => sequence(operands, 0, 2, &mut beyond),
+            NodeKind::Conditional { then, condition, otherwise } => {
+                sequence(&[*then, *condition], 0, 0, &mut beyond);
+                beyond(otherwise, 1);
+            }
+            NodeKind::Parenthesised(inner) => beyond(inner, 28),
+            NodeKind::Tuple { items, parenthesised: true } => {
+                least = if items.is_empty() { 28 } else { 30 };
+                sequence(items, 28, 30, &mut beyond);
+            }
+            NodeKind::Tuple { items, parenthesised: false } => {
+                least = 2;
+                sequence(items, 0, 2, &mut beyond);
+            }
+            NodeKind::List(items) => {
+                least = if ends_in_comma() { 30 } else { 29 };
+                sequence(items, 29, 30, &mut beyond);
+            }
+            NodeKind::Call { callee, positional, keywords } => {
+                least = if ends_in_comma() { 28 } else { 24 };
+                beyond(callee, 0);
+                sequence(positional, 24, 28, &mut beyond);
+                let values: Vec<_> = keywords.iter().map(|keyword| keyword.value).collect();
+                sequence(&values, if positional.is_empty() { 27 } else { 28 }, 28, &mut beyond);
+            }
+            NodeKind::Literal { .. } | NodeKind::Name(_) | NodeKind::Foreign { .. } => {}
         }
-        _ => 0,
+        size.frames = size.frames.max(least);
+        size
     }
+}
+
+/// Items of which the first is nearer than the rest.
+fn sequence(items: &[NodeId], first: u32, rest: u32, beyond: &mut impl FnMut(&NodeId, u32)) {
+    for (index, item) in items.iter().enumerate() {
+        beyond(item, if index == 0 { first } else { rest });
+    }
+}
+
+/// Whether `,` stands before the closing bracket; with two items or more it does not matter.
+fn ends_in_comma(expr: &Expr, node: &Node) -> bool {
+    let inside = node.span.of(expr.text());
+    inside.get(..inside.len().saturating_sub(1)).is_some_and(|inside| inside.trim_end().ends_with(','))
 }

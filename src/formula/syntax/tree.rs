@@ -55,7 +55,9 @@ impl Builder {
             return Ok(self.foreign(Construct::Comprehension, span, group.items));
         }
         match (group.items.as_slice(), group.commas) {
-            (&[item], 0) if parenthesised => self.no_unpacking(item).map(|()| self.expr.push(NodeKind::Parenthesised(item), span)),
+            (&[item], 0) if parenthesised => {
+                self.no_unpacking(item).map(|()| self.expr.push(NodeKind::Parenthesised(item), span))
+            }
             (&[item], 0) => Ok(item),
             _ => {
                 let span = if parenthesised { span } else { self.covering(&group.items, span) };

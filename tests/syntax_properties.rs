@@ -1,0 +1,310 @@
+//! What must hold of every text: no panic, errors in their place, limits that answer, and printing that is stable.
+
+#[allow(dead_code, reason = "shared with the test of whole formulas")]
+#[path = "referee/blanks.rs"]
+mod blanks;
+#[allow(dead_code, reason = "shared with the test of single operations")]
+#[path = "referee/cases.rs"]
+mod cases;
+#[allow(dead_code, reason = "shared with the test of whole formulas")]
+#[path = "referee/formulas.rs"]
+mod formulas;
+
+use cases::{Generator, written};
+use formulas::{INTEGERS, NUMBERS, Writer};
+use job_sort_formula::formula::number::{ErrorKind, Raised};
+use job_sort_formula::formula::syntax::{MAX_LENGTH, MAX_NESTING, SyntaxErrorKind};
+use job_sort_formula::schema::Kind;
+use job_sort_formula::{Formula, Schema, Value};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+const CONSTRUCTS: &str = include_str!("referee/constructs.txt");
+
+/// The smallest stack on which everything must work.
+const SMALL_STACK: usize = 256 * 1024;
+
+fn schema() -> Schema {
+    let mut schema = Schema::empty();
+    for name in INTEGERS.iter().chain(&NUMBERS) {
+        schema.add(name, Kind::Float);
+    }
+    schema
+}
+
+/// A formula as the differential test has it, with slips if asked for.
+fn text(seed: u64, slips: bool) -> String {
+    let mut random = Generator(seed);
+    let mut tokens = Writer::formula(&mut random).tokens;
+    if slips {
+        blanks::slip(&mut tokens, &mut random);
+    }
+    let mut text = blanks::text(&tokens, &mut random);
+    if slips {
+        blanks::misspell(&mut text, &mut random);
+    }
+    text
+}
+
+/// The result, written with all its bits. Every input is the same number.
+fn outcome(formula: &Formula) -> String {
+    let Ok(program) = formula.compile(&schema()) else { return "foreign".into() };
+    let inputs: Vec<_> = program.inputs().iter().map(|_| Value::Int(3)).collect();
+    match program.evaluate(&inputs) {
+        Ok(value) => written(&value),
+        Err(error) => {
+            let place = format!("{}..{}", error.span.start, error.span.end);
+            assert!(is_place(formula.text(), error.span), "an error at {place} of {:?}", formula.text());
+            error.to_string()
+        }
+    }
+}
+
+fn is_place(text: &str, span: job_sort_formula::span::Span) -> bool {
+    text.get(span.start as usize..span.end as usize).is_some()
+}
+
+/// Parses, and checks all there is to check of any text.
+fn examine(text: &str) -> Option<Formula> {
+    match Formula::parse(text) {
+        Ok(formula) => {
+            for node in formula.expr().nodes() {
+                assert!(is_place(text, node.span), "a node at {:?} of {text:?}", node.span);
+            }
+            Some(formula)
+        }
+        Err(error) => {
+            assert!(is_place(text, error.span), "an error at {:?} of {text:?}", error.span);
+            assert!(!error.to_string().is_empty());
+            let diagnostic = error.diagnostic();
+            assert!(is_place(text, diagnostic.span), "a finding at {:?} of {text:?}", diagnostic.span);
+            None
+        }
+    }
+}
+
+fn assert_stable(text: &str) {
+    let Some(formula) = examine(text) else { return };
+    let printed = formula.to_string();
+    let again = match Formula::parse(&printed) {
+        Ok(again) => again,
+        Err(error) => panic!("{text:?} is printed as {printed:?}, where {error}"),
+    };
+    assert_eq!(again.to_string(), printed, "what is printed of {text:?}");
+    assert_eq!(outcome(&again), outcome(&formula), "the value of {text:?} and of {printed:?}");
+}
+
+fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(SMALL_STACK).spawn(work);
+    thread.expect("a thread").join().expect("no panic");
+}
+
+fn raised(text: &str) -> Raised {
+    let program = Formula::parse(text).expect("a formula").compile(&schema()).expect("arithmetic");
+    program.evaluate(&[]).expect_err("an error").raised
+}
+
+/// Words and signs that mean something to the grammar.
+const TOKENS: [&str; 50] = [
+    "(", ")", "[", "]", "{", "}", ",", ":", ":=", "=", "==", "!", "?", "<", ">", "**", "*", "/", "//", "-", "+", "~",
+    "%", "@", "&", "|", "^", "if", "else", "not", "in", "is", "and", "or", "lambda", "for", "async", ".", "...", "1",
+    "0x1f", "1e5", "2j", "x", "é", "'s'", "\"", "\\", "\n", "# c\n",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn printing_is_stable(seed in any::<u64>(), slips in any::<bool>()) {
+        assert_stable(&text(seed, slips));
+    }
+
+    #[test]
+    fn any_text_is_answered(text in any::<String>()) {
+        assert_stable(&text);
+    }
+
+    #[test]
+    fn any_bytes_are_answered(bytes in vec(any::<u8>(), 0..200)) {
+        assert_stable(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn printable_ascii_is_answered(text in "[ -~\n]{0,40}") {
+        assert_stable(&text);
+    }
+
+    #[test]
+    fn any_tokens_are_answered(tokens in vec(prop::sample::select(&TOKENS[..]), 0..40), spaced in any::<bool>()) {
+        assert_stable(&tokens.join(if spaced { " " } else { "" }));
+    }
+
+    #[test]
+    fn any_nesting_is_answered(tokens in vec(prop::sample::select(&["(", "[", "{", "f(", "x[", "-", "lambda:"][..]), 0..260)) {
+        let closing = tokens.iter().rev().filter_map(|token| match token.chars().last() {
+            Some('(') => Some(')'),
+            Some('[') => Some(']'),
+            Some('{') => Some('}'),
+            _ => None,
+        });
+        assert_stable(&format!("{}1{}", tokens.concat(), closing.collect::<String>()));
+        assert_stable(&tokens.concat());
+    }
+}
+
+#[test]
+fn constructs_are_printed_as_they_were() {
+    CONSTRUCTS.lines().for_each(assert_stable);
+}
+
+#[test]
+fn what_is_large_but_sound_is_parsed_on_a_small_stack() {
+    on_a_small_stack(|| {
+        let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(MAX_NESTING), close.repeat(MAX_NESTING));
+        let sum = vec!["1"; 10_000].join("+");
+        let choices = "1 if x else ".repeat(1000) + "0";
+        for text in [
+            deep("(", ")"),
+            deep("abs(", ")"),
+            deep("[", "]"),
+            deep("max(1, -", ")"),
+            "-".repeat(5000) + "1",
+            "not ".repeat(5000) + "1",
+            "2**".repeat(5000) + "1",
+            "x<".repeat(5000) + "1",
+            "x and not ".repeat(5000) + "1",
+            choices,
+            sum,
+            format!("max({}1)", "1,".repeat(20_000)),
+            format!("[{}]", "(1),".repeat(10_000)),
+            "(((((".to_owned() + &"1+(2)*".repeat(5000) + "3)))))",
+        ] {
+            let formula = Formula::parse(&text).expect("a formula");
+            assert!(!formula.to_string().is_empty());
+            let program = formula.compile(&schema()).expect("arithmetic");
+            let inputs: Vec<_> = program.inputs().iter().map(|_| Value::Int(1)).collect();
+            let _ = program.evaluate(&inputs);
+        }
+    });
+}
+
+#[test]
+fn what_is_too_large_is_refused_on_a_small_stack() {
+    on_a_small_stack(|| {
+        let kind = |text: String| Formula::parse(&text).expect_err("too large").kind;
+        let deeper = MAX_NESTING + 1;
+        assert_eq!(kind(format!("{}1{}", "(".repeat(deeper), ")".repeat(deeper))), SyntaxErrorKind::TooDeep);
+        assert_eq!(kind("[(".repeat(deeper)), SyntaxErrorKind::TooDeep);
+        assert_eq!(kind("lambda:".repeat(deeper) + "1"), SyntaxErrorKind::TooDeep);
+        assert_eq!(kind("1?".repeat(deeper) + "1"), SyntaxErrorKind::TooDeep);
+        assert_eq!(kind("1+".repeat(MAX_LENGTH / 2) + "1"), SyntaxErrorKind::TooLong);
+        assert!(Formula::parse(&("1+".repeat(MAX_LENGTH / 2 - 1) + "11")).is_ok());
+    });
+}
+
+/// A grammar that went back would need longer than anyone waits for one of these.
+#[test]
+fn what_invites_a_grammar_to_go_back_is_answered() {
+    on_a_small_stack(|| {
+        let brackets =
+            ["(", "[", "{", "f(", "x[", "([", "{(", "(x,", "[x for x in (", "{1:(", "f(a=(", "f(*(", "f(**("];
+        let endings =
+            ["", "1", "x for x in y", "x,", "lambda: 1", "x := 1", "*x", "1 if x", "1:2", "'", "not", "x is y"];
+        for bracket in brackets {
+            let times = MAX_NESTING / bracket.matches(['(', '[', '{']).count();
+            for ending in endings {
+                let open = bracket.repeat(times) + ending;
+                let closed = open.chars().rev().filter_map(|bracket| match bracket {
+                    '(' => Some(')'),
+                    '[' => Some(']'),
+                    '{' => Some('}'),
+                    _ => None,
+                });
+                examine(&(open.clone() + &closed.collect::<String>()));
+                examine(&open);
+            }
+        }
+        for (chain, times) in [
+            ("a ? b : ", MAX_NESTING),
+            ("a?", MAX_NESTING),
+            ("lambda: ", MAX_NESTING),
+            ("lambda a=", MAX_NESTING),
+            ("not ", 4000),
+            ("x not ", 2500),
+            ("a if ", 2500),
+            ("a if b else ", 1250),
+            ("x.", 7500),
+            ("x()", 5000),
+            ("x[1]", 4000),
+            ("1 ", 7500),
+            ("'' ", 5000),
+            ("x := ", 2500),
+            ("* ", 7500),
+            ("0", 15000),
+            ("0_", 7500),
+            ("1e", 7500),
+            ("\\\n", 7500),
+            ("# c\n", 2500),
+            ("\n", 15000),
+            ("'", 15000),
+            ("'''", 5000),
+            ("\u{feff}", 5000),
+        ] {
+            let chain = chain.repeat(times);
+            for ending in ["", "1", " : 1", "x"] {
+                examine(&(chain.clone() + ending));
+            }
+            examine(&format!("({chain}1)"));
+        }
+    });
+}
+
+#[test]
+fn integers_without_end_are_refused() {
+    for text in [
+        "9**9**9",
+        "-9**9**9**9",
+        "2**131072",
+        "1<<10**10",
+        "1 << (1 << 40)",
+        "factorial(10**9)",
+        "comb(10**9, 10**8)",
+        "perm(10**9, 10**8)",
+        "prod([3**50000] * 50)",
+        "[1]*10**9",
+        "(1,)*10**6",
+        "round(10**400, -10**9) + 2**10**9",
+        "pow(2, 10) + 2**(2**40)",
+    ] {
+        assert_eq!(raised(text).kind, ErrorKind::Limit, "{text}");
+    }
+    assert!(Formula::parse("2**131071").is_ok_and(|formula| outcome(&formula).starts_with('8')));
+}
+
+#[test]
+fn long_literals_are_refused_in_pythons_words() {
+    let text = "Exceeds the limit (4300 digits) for integer string conversion: value has 4301 digits; use \
+                sys.set_int_max_str_digits() to increase the limit - Consider hexadecimal for huge integer literals to \
+                avoid decimal conversion limits. (<string>, line 1)";
+    let refused = raised(&"9".repeat(4301));
+    assert_eq!((refused.kind, &*refused.text), (ErrorKind::Syntax, text));
+    assert_eq!(raised(&format!("1 + {}", "9_".repeat(4300) + "9")).text, text);
+    assert!(
+        outcome(&Formula::parse(&"9".repeat(4300)).expect("a formula"))
+            .starts_with(|digit: char| digit.is_ascii_hexdigit())
+    );
+    assert!(outcome(&Formula::parse(&format!("0x{}", "f".repeat(5000))).expect("a formula")).starts_with("fff"));
+}
+
+/// Measured on CPython 3.11; the differential test asks it for more shapes than these.
+#[test]
+fn what_is_too_deep_for_pythons_compiler_is_refused() {
+    let sum = |terms: usize| vec!["1"; terms].join("+");
+    assert_eq!(outcome(&Formula::parse(&sum(2997)).expect("a formula")), format!("{:x}", 2997));
+    let refused = raised(&sum(2998));
+    let text = "maximum recursion depth exceeded during compilation";
+    assert_eq!((refused.kind, &*refused.text), (ErrorKind::Recursion, text));
+    let signs = |count: usize| raised(&("-".repeat(count) + "1"));
+    assert_eq!(signs(5975).kind, ErrorKind::Recursion);
+    assert_eq!((signs(5976).kind, &*signs(5976).text), (ErrorKind::Memory, ""));
+}
