@@ -11,11 +11,10 @@ mod cases;
 mod formulas;
 
 use cases::{Generator, written};
-use formulas::{INTEGERS, NUMBERS, Writer};
+use formulas::{Writer, schema};
 use job_sort_formula::formula::number::{ErrorKind, Raised};
 use job_sort_formula::formula::syntax::{MAX_LENGTH, MAX_NESTING, SyntaxErrorKind};
-use job_sort_formula::schema::Kind;
-use job_sort_formula::{Formula, Schema, Value};
+use job_sort_formula::{Formula, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -23,14 +22,6 @@ const CONSTRUCTS: &str = include_str!("referee/constructs.txt");
 
 /// The smallest stack on which everything must work.
 const SMALL_STACK: usize = 256 * 1024;
-
-fn schema() -> Schema {
-    let mut schema = Schema::empty();
-    for name in INTEGERS.iter().chain(&NUMBERS) {
-        schema.add(name, Kind::Float);
-    }
-    schema
-}
 
 /// A formula as the differential test has it, with slips if asked for.
 fn text(seed: u64, slips: bool) -> String {

@@ -2,7 +2,9 @@
 //!
 //! A formula is a row of tokens. `blanks.rs` puts spaces, line ends and comments between them, and breaks some.
 
+use job_sort_formula::Schema;
 use job_sort_formula::formula::number::Function;
+use job_sort_formula::schema::Kind;
 
 use super::cases::Generator;
 
@@ -11,6 +13,15 @@ pub const INTEGERS: [&str; 4] = ["ncpus", "eligible_time", "job_priority", "grö
 
 /// Names that hold any number. `len` and `gamma` are the names of functions too: one loses to the input, one wins.
 pub const NUMBERS: [&str; 6] = ["fairshare_factor", "walltime", "_x1", "mem", "len", "gamma"];
+
+/// The names above, all numeric.
+pub fn schema() -> Schema {
+    let mut schema = Schema::empty();
+    for name in INTEGERS.iter().chain(&NUMBERS) {
+        schema.add(name, Kind::Float);
+    }
+    schema
+}
 
 const COMPARISONS: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
 
@@ -174,7 +185,7 @@ impl<'g> Writer<'g> {
 
     fn word(&mut self, depth: u64, flavour: Flavour) {
         match self.random.below(40) {
-            0 => self.pick(&["None", "sqrt", "unknown", "int", "max", "größe", "eⅷ", "True", "False"]),
+            0 => self.pick(&["None", "sqrt", "unknown", "exit", "int", "max", "größe", "eⅷ", "True", "False"]),
             1 => self.sequence(depth.saturating_sub(1), flavour),
             2..=9 => self.pick(&["True", "False"]),
             _ if flavour == Flavour::Integer => self.name(flavour),

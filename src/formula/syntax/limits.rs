@@ -22,6 +22,9 @@ pub(super) fn scan(text: &str) -> Result<usize, SyntaxError> {
     if text.len() > MAX_LENGTH {
         return Err(SyntaxError::new(SyntaxErrorKind::TooLong, Span::new(MAX_LENGTH, MAX_LENGTH)));
     }
+    if let Some(at) = text.bytes().position(|byte| byte == 0) {
+        return Err(SyntaxError::new(SyntaxErrorKind::NullByte, Span::new(at, at + 1)));
+    }
     let mut scanner =
         Scanner { text: text.as_bytes(), at: 0, begun: false, open: Vec::new(), deepest: 0, unbracketed: 0 };
     scanner.run()?;
@@ -60,7 +63,6 @@ impl Scanner<'_> {
                 b'#' => self.skip_comment(),
                 b'\\' => self.continuation(start)?,
                 b'\n' | b'\r' if self.open.is_empty() => self.line()?,
-                0 => return Err(SyntaxError::new(SyntaxErrorKind::NullByte, Span::new(start, start + 1))),
                 b'?' => self.nest(start)?,
                 b'l' if self.at_word(start, b"lambda") => self.nest(start)?,
                 _ => {}
