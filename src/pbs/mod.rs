@@ -13,6 +13,7 @@ pub mod resource_group;
 pub mod resources;
 pub mod sched_config;
 pub mod scheduler_shares;
+pub mod script_text;
 pub mod share_tree;
 pub mod six_decimals;
 pub mod size;
