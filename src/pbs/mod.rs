@@ -1,11 +1,13 @@
 //! OpenPBS: its names, its files, and how its daemon hands numbers to the formula.
 
 mod c_text;
+mod deserving;
 pub mod digits;
 pub mod duration;
 pub mod entity;
 pub(crate) mod lax;
 pub mod numbers;
+pub mod order;
 pub mod qstat_json;
 pub mod queues;
 pub mod reading;

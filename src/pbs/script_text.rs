@@ -124,7 +124,8 @@ impl ScriptText {
 
     /// `is_end` says that the place is the end of a span, and so belongs to what stands before it.
     fn source_place(&self, place: u32, is_end: bool) -> u32 {
-        let before = |escape: &Resolved| if is_end { escape.result.start < place } else { escape.result.start <= place };
+        let before =
+            |escape: &Resolved| if is_end { escape.result.start < place } else { escape.result.start <= place };
         let count = self.escapes.partition_point(before);
         let Some(last) = count.checked_sub(1).and_then(|last| self.escapes.get(last)) else { return place };
         match place.checked_sub(last.result.end) {
