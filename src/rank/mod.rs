@@ -2,12 +2,14 @@
 //!
 //! Enters: a [`Program`], a [`JobTable`] and, through [`supply`], a fair-share backend. Leaves: a [`Ranking`].
 
+mod errors;
 mod order;
 mod score;
 mod shares;
 
 use std::cmp::Ordering;
 
+pub use errors::ErrorGroup;
 pub use order::{higher_first, merge_sort};
 pub use score::{Exact, Keep, OnError, Score, ScoreError, errors_by_kind, score};
 pub use shares::{FAIRSHARE_NAMES, first_without_shares, supply};
