@@ -1,6 +1,6 @@
 //! Functions from doubles to a double: the C library's, with `math`'s errors.
 
-use super::super::{Function, Raised};
+use super::super::{Function, Raised, float};
 use super::{doubles, gamma, hyperbolic, logarithms, root};
 
 /// What to make of an infinite result of a finite argument.
@@ -109,7 +109,7 @@ fn remainder(x: f64, y: f64) -> Result<f64, Raised> {
 
 /// `math.pow`, which knows neither integers nor complex numbers.
 fn pow(x: f64, y: f64) -> Result<f64, Raised> {
-    let result = x.powf(y);
+    let result = float::raised(x, y);
     if !x.is_finite() || !y.is_finite() || result.is_finite() {
         return Ok(result);
     }
