@@ -18,6 +18,8 @@ mod operate;
 mod python;
 mod repr;
 mod sequence;
+#[cfg(test)]
+mod tests;
 mod value;
 
 pub use base_ten::{BaseTen, BaseTenValue};

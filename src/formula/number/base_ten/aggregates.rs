@@ -59,7 +59,7 @@ pub(super) fn dist(p: &BaseTenValue, q: &BaseTenValue) -> Result<BaseTenValue, R
         return Err(Raised::value("both points must have the same number of dimensions"));
     }
     let length =
-        |(a, b): (&BaseTenValue, &BaseTenValue)| a.real()?.checked_sub(b.real()?).ok_or_else(super::value::too_large);
+        |(a, b): (&BaseTenValue, &BaseTenValue)| a.real()?.checked_sub(b.real()?).ok_or_else(scaled::too_large);
     let lengths = p.iter().zip(q).map(length).collect::<Result<Vec<_>, Raised>>()?;
     norm(&lengths)
 }

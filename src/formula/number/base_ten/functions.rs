@@ -93,6 +93,10 @@ fn two(function: Function, x: &BaseTenValue, y: &BaseTenValue) -> Result<BaseTen
         },
         Function::Dist => aggregates::dist(x, y),
         Function::Hypot => aggregates::norm(&[x.real()?, y.real()?]),
+        // The first argument is refused before the second is looked at.
+        Function::Log => {
+            operate::divide(reals::logarithm(function, x.real()?)?, reals::logarithm(function, y.real()?)?)
+        }
         _ => reals::two(function, x.real()?, y.real()?),
     }
 }

@@ -11,6 +11,8 @@ mod operate;
 mod reals;
 mod rounding;
 mod scaled;
+#[cfg(test)]
+mod tests;
 mod value;
 
 pub use value::BaseTenValue;
@@ -88,10 +90,9 @@ impl Arithmetic for BaseTen {
     }
 
     fn literal(&self, text: &str, value: &Value) -> Result<BaseTenValue, Raised> {
-        match (value, scaled::parse(text)) {
+        match value {
             // Only the text of a float has digits that its value lost; an integer's value is exact.
-            (Value::Float(_), Some(decimal)) => Ok(decimal.into()),
-            (Value::Float(_), None) => Err(value::too_large()),
+            Value::Float(_) => scaled::parse(text).map(BaseTenValue::Decimal),
             _ => self.number(value),
         }
     }

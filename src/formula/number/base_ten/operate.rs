@@ -6,7 +6,7 @@ use rust_decimal::{Decimal, MathematicalOps};
 
 use super::super::{Arithmetic, ErrorKind, Python, Raised, operate};
 use super::scaled;
-use super::value::{BaseTenValue, held, too_large};
+use super::value::{BaseTenValue, held};
 use crate::formula::operator::{BinaryOperator, UnaryOperator};
 
 pub(super) const DIVISION_BY_ZERO: &str = "division by zero";
@@ -69,7 +69,7 @@ pub(super) fn divmod(x: Decimal, y: Decimal) -> Result<(Decimal, Decimal), Raise
 
 /// `digits * 10^-scale`.
 pub(super) fn rounded(digits: &BigInt, scale: i64) -> Result<Decimal, Raised> {
-    scaled::to_decimal(digits, scale).ok_or_else(too_large)
+    scaled::to_decimal(digits, scale).ok_or_else(scaled::too_large)
 }
 
 /// `x ** y`.

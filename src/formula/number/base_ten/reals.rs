@@ -4,7 +4,7 @@ use rust_decimal::{Decimal, MathematicalOps};
 
 use super::super::{Function, Raised};
 use super::functions::missing;
-use super::value::{BaseTenValue, held, too_large};
+use super::value::{BaseTenValue, held};
 use super::{operate, scaled};
 
 /// A function of one number.
@@ -51,8 +51,8 @@ fn ratio(x: Option<Decimal>, y: Option<Decimal>) -> Result<BaseTenValue, Raised>
 }
 
 /// `log`, `log2`, `log10`, `log1p`.
-fn logarithm(function: Function, x: Decimal) -> Result<Decimal, Raised> {
-    let x = if function == Function::Log1p { x.checked_add(Decimal::ONE).ok_or_else(too_large)? } else { x };
+pub(super) fn logarithm(function: Function, x: Decimal) -> Result<Decimal, Raised> {
+    let x = if function == Function::Log1p { x.checked_add(Decimal::ONE).ok_or_else(scaled::too_large)? } else { x };
     if x <= Decimal::ZERO {
         return Err(Raised::domain());
     }
@@ -63,13 +63,12 @@ fn logarithm(function: Function, x: Decimal) -> Result<Decimal, Raised> {
         }
         _ => x.checked_ln(),
     };
-    result.ok_or_else(too_large)
+    result.ok_or_else(scaled::too_large)
 }
 
 /// A function of two numbers.
 pub(super) fn two(function: Function, x: Decimal, y: Decimal) -> Result<BaseTenValue, Raised> {
     match function {
-        Function::Log => operate::divide(logarithm(function, x)?, logarithm(function, y)?),
         Function::Pow => pow(x, y),
         Function::Copysign => Ok(if y.is_sign_negative() { -x.abs() } else { x.abs() }.into()),
         Function::Fmod | Function::Remainder if y.is_zero() => Err(Raised::domain()),
@@ -106,7 +105,7 @@ pub(super) fn isclose(
     if relative < Decimal::ZERO || absolute < Decimal::ZERO {
         return Err(Raised::value("tolerances must be non-negative"));
     }
-    let apart = b.checked_sub(a).ok_or_else(too_large)?.abs();
-    let tolerance = relative.checked_mul(a.abs().max(b.abs())).ok_or_else(too_large)?;
+    let apart = b.checked_sub(a).ok_or_else(scaled::too_large)?.abs();
+    let tolerance = relative.checked_mul(a.abs().max(b.abs())).ok_or_else(scaled::too_large)?;
     Ok(BaseTenValue::Bool(apart <= tolerance.max(absolute)))
 }

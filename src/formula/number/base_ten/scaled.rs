@@ -5,6 +5,8 @@ use num_integer::Integer as _;
 use num_traits::{ToPrimitive, Zero};
 use rust_decimal::Decimal;
 
+use super::super::{ErrorKind, Raised};
+
 /// The most decimals of a decimal.
 const MOST_DECIMALS: i64 = 28;
 
@@ -58,16 +60,35 @@ pub(super) fn aligned(x: Decimal, y: Decimal) -> (BigInt, BigInt, i64) {
     (digits(x), digits(y), i64::from(scale))
 }
 
-/// The text of a decimal literal as the nearest decimal; none when it is no such text or too large.
-pub(super) fn parse(text: &str) -> Option<Decimal> {
+/// The text of a decimal literal as the nearest decimal.
+///
+/// # Errors
+/// [`ErrorKind::Decimal`] of a number that is too large, so small that nothing is left of it, or no such text.
+pub(super) fn parse(text: &str) -> Result<Decimal, Raised> {
+    let (digits, scale) = split(text)
+        .ok_or_else(|| Raised::new(ErrorKind::Decimal, format!("`{text}`, which is no number of base ten")))?;
+    let decimal = to_decimal(&digits, scale).ok_or_else(too_large)?;
+    if decimal.is_zero() && !digits.is_zero() {
+        return Err(Raised::new(ErrorKind::Decimal, "a number that is less than 1e-28, but not zero"));
+    }
+    Ok(decimal)
+}
+
+/// The digits of a literal and how many of them are decimals.
+fn split(text: &str) -> Option<(BigInt, i64)> {
     let text = text.replace('_', "");
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, saturated(exponent)?),
         None => (text.as_str(), 0),
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits: BigInt = format!("{whole}{fraction}").parse().ok()?;
-    to_decimal(&digits, (fraction.len() as i64).saturating_sub(exponent))
+    let digits = format!("{whole}{fraction}").parse().ok()?;
+    Some((digits, (fraction.len() as i64).saturating_sub(exponent)))
+}
+
+/// The error of a number beyond the decimals.
+pub(super) fn too_large() -> Raised {
+    Raised::new(ErrorKind::Decimal, "a number of more than 28 digits before the point")
 }
 
 /// An exponent, which beyond 32 bits might as well be without end.

@@ -25,14 +25,9 @@ pub enum BaseTenValue {
     Function(Function),
 }
 
-/// The error of a number beyond the decimals.
-pub(super) fn too_large() -> Raised {
-    Raised::new(ErrorKind::Decimal, "a number of more than 28 digits before the point")
-}
-
 /// The decimal, or the error that there is none.
 pub(super) fn held(value: Option<Decimal>) -> Result<BaseTenValue, Raised> {
-    value.map(BaseTenValue::Decimal).ok_or_else(too_large)
+    value.map(BaseTenValue::Decimal).ok_or_else(scaled::too_large)
 }
 
 impl BaseTenValue {
@@ -103,7 +98,7 @@ impl BaseTenValue {
                 ErrorKind::Decimal,
                 format!("`{}`, which base ten does not have", Value::Float(*value)),
             )),
-            Value::Float(_) => held(scaled::parse(&value.repr())),
+            Value::Float(_) => scaled::parse(&value.repr()).map(Self::Decimal),
             Value::Tuple(items) => all(items).map(Self::Tuple),
             Value::List(items) => all(items).map(Self::List),
             Value::Function(function) => Ok(Self::Function(*function)),
