@@ -9,6 +9,7 @@ pub use format::Format;
 
 use crate::jobs::ReadError;
 use crate::pbs::qstat_json::read_qstat_json;
+use crate::pbs::qstat_text::read_qstat_text;
 use crate::pbs::reading::{ReadJobs, ReadOptions};
 
 /// Reads a document of jobs, whichever of the [`Format`]s it has.
@@ -41,6 +42,7 @@ pub fn read_jobs(bytes: &[u8], options: &ReadOptions<'_>) -> Result<ReadJobs, Re
     let text = text_of(bytes);
     match Format::of(&text, options.source_name)? {
         Format::QstatJson => read_qstat_json(&text, options),
+        Format::QstatText => read_qstat_text(&text, options),
         Format::OwnJson => jobs::read_own(&text, options),
         Format::Ndjson => jobs::read_lines(&text, options),
     }

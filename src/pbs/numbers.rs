@@ -131,6 +131,7 @@ pub(crate) fn looks(text: &str, bare: bool) -> Kind {
         _ if duration::looks_like_duration(text) => Kind::Duration,
         _ if size::looks_like_size(text) => Kind::Size,
         "True" | "False" => Kind::Bool,
+        "inf" | "-inf" | "nan" | "-nan" => Kind::Float,
         _ if !bare => Kind::Text,
         _ => match number(text) {
             Some(Value::Float(x)) if x.fract() != 0.0 => Kind::Float,
