@@ -12,3 +12,4 @@ pub mod reading;
 pub mod resources;
 pub(crate) mod rows;
 pub mod size;
+mod slots;

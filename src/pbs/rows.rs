@@ -7,6 +7,7 @@ use super::entity::Owner;
 use super::lax::{Token, clipped};
 use super::numbers::{self, Writer};
 use super::reading::{Attributes, ReadJobs, ReadOptions};
+use super::slots::{Slot, Slots};
 use crate::formula::number::Value;
 use crate::jobs::{Ignored, Job, JobProblem, JobState, JobTable, Problem, Problems, ReadError};
 use crate::schema::Kind;
@@ -31,6 +32,11 @@ impl Column {
             _ => Self::Resource,
         }
     }
+
+    /// What the formula sees where a job does not have it.
+    fn default(self) -> Value {
+        if self == Self::Ratio { Value::Float(0.0) } else { Value::Int(0) }
+    }
 }
 
 /// Whether a name stands for a fair-share number.
@@ -52,6 +58,9 @@ pub(crate) struct Rows<'a> {
     problems: Problems,
     columns: Vec<(&'a str, Column)>,
     places: HashMap<&'a str, usize>,
+    slots: Slots,
+    /// What the formula sees of a job without any attribute.
+    defaults: Vec<Result<Value, Value>>,
     reported_keys: HashSet<String>,
     row: Vec<Result<Value, Value>>,
     full: bool,
@@ -72,8 +81,10 @@ impl<'a> Rows<'a> {
             writer,
             table: JobTable::new(columns.iter().map(|&(name, _)| name)),
             problems: Problems::default(),
+            defaults: columns.iter().map(|&(_, column)| Err(column.default())).collect(),
             columns,
             places,
+            slots: Slots::default(),
             reported_keys: HashSet::new(),
             row: Vec::new(),
             full: false,
@@ -113,11 +124,8 @@ impl<'a> Rows<'a> {
         }
         let state = self.state(&job);
         let queued_at = job.queued_at.as_ref().and_then(whole);
-        self.row.clear();
-        for index in 0..self.columns.len() {
-            let input = self.default_or_special(index, &job);
-            self.row.push(input);
-        }
+        self.row.clone_from(&self.defaults);
+        self.take_special(&job);
         let unreadable = self.take_resources(&job);
         self.take_inputs(&job);
         let ignored = if state.is_over() { Some(Ignored::Over(state)) } else { unreadable };
@@ -153,45 +161,56 @@ impl<'a> Rows<'a> {
         self.report(job.line, &job.id, Problem::Attribute { attribute, found: token.found(), expected });
     }
 
-    fn default_or_special(&mut self, index: usize, job: &Attributes<'_>) -> Result<Value, Value> {
-        let (name, column) = self.columns[index];
-        let given = job.special.iter().find(|(special, _)| current(special) == current(name)).map(|(_, token)| token);
-        let (value, expected) = match (column, given) {
-            (Column::Resource, _) => return Err(Value::Int(0)),
-            (Column::Ratio, None) => return Err(Value::Float(0.0)),
-            (Column::QueuePriority, None) => {
-                return self.options.queues.priority(&job.queue).map(Value::Int).ok_or(Value::Int(0));
-            }
-            (_, None) => return Err(Value::Int(0)),
-            (Column::Seconds, Some(token)) => (seconds(token).map(Value::Int), "`HH:MM:SS` or seconds"),
-            (Column::Ratio, Some(token)) => {
-                (real(token).map(|ratio| self.options.numbers.fairshare(ratio)), "a number between 0 and 1")
-            }
-            (_, Some(token)) => (whole(token).map(Value::Int), "a whole number"),
-        };
-        if value.is_none()
-            && let Some(token) = given
+    fn take_special(&mut self, job: &Attributes<'_>) {
+        if let Some(&index) = self.places.get("queue_priority")
+            && let Some(priority) = self.options.queues.priority(&job.queue)
         {
-            self.bad(job, name, token, expected);
+            self.row[index] = Ok(Value::Int(priority));
         }
-        value.ok_or(if column == Column::Ratio { Value::Float(0.0) } else { Value::Int(0) })
+        for (special, token) in &job.special {
+            for index in 0..self.columns.len() {
+                let (name, column) = self.columns[index];
+                if current(name) == current(special) {
+                    match self.special(column, token) {
+                        Ok(value) => self.row[index] = Ok(value),
+                        Err(expected) => self.bad(job, name, token, expected),
+                    }
+                }
+            }
+        }
+    }
+
+    /// The value of a special name, or what was expected instead.
+    fn special(&self, column: Column, token: &Token<'_>) -> Result<Value, &'static str> {
+        match column {
+            Column::Seconds => seconds(token).map(Value::Int).ok_or("`HH:MM:SS` or seconds"),
+            Column::Ratio => match real(token) {
+                Some(ratio) => Ok(self.options.numbers.fairshare(ratio)),
+                None => Err("a number between 0 and 1"),
+            },
+            _ => whole(token).map(Value::Int).ok_or("a whole number"),
+        }
     }
 
     /// Fills in the resources, and says which one the scheduler cannot read, if any.
     fn take_resources(&mut self, job: &Attributes<'_>) -> Option<Ignored> {
         let mut unreadable = None;
+        self.slots.rewind();
         for (name, token) in &job.resources {
-            let declared = self.options.schema.entry(name).map(|entry| entry.kind);
-            if declared.is_some_and(|kind| !kind.is_numeric()) || Column::of(name) != Column::Resource {
+            let slot = self.slots.of(name, || {
+                let column = self.places.get(&**name).copied();
+                Slot::new(name, self.options.schema, column, Column::of(name) == Column::Resource)
+            });
+            if slot.is_skipped {
                 continue;
             }
             let text = token.text().unwrap_or("");
-            let kind = declared.unwrap_or_else(|| numbers::looks(text, matches!(token, Token::Number(_))));
-            if declared.is_none() {
+            let kind = slot.declared.unwrap_or_else(|| numbers::looks(text, matches!(token, Token::Number(_))));
+            if slot.declared.is_none() {
                 self.table.saw_undeclared(name, kind);
             }
             match self.options.numbers.amount(text, Some(kind), self.writer) {
-                Ok(amount) => self.take_amount(job, name, token, amount),
+                Ok(amount) => self.take_amount(job, (name, slot), token, amount),
                 Err(_) if kind.is_numeric() && unreadable.is_none() => {
                     let found = token.text().map_or_else(|| token.found(), |text| clipped(text).into_owned());
                     unreadable = Some(Ignored::Invalid { resource: name.to_string(), found });
@@ -202,8 +221,8 @@ impl<'a> Rows<'a> {
         unreadable
     }
 
-    fn take_amount(&mut self, job: &Attributes<'_>, name: &str, token: &Token<'_>, amount: Value) {
-        let Some(&index) = self.places.get(name) else { return };
+    fn take_amount(&mut self, job: &Attributes<'_>, (name, slot): (&str, Slot), token: &Token<'_>, amount: Value) {
+        let Some(index) = slot.column else { return };
         if let (Writer::Server, Token::Number(text)) = (self.writer, token)
             && is_shortened(text)
         {
