@@ -135,6 +135,20 @@ fn the_jobs_that_the_scheduler_ignores() {
     assert_eq!(considered, 53);
 }
 
+/// The text has every digit, so nothing is lost there.
+#[test]
+fn the_queue_as_text() {
+    let jobs: Vec<Recorded> = lines("evaluate/jobs.jsonl");
+    for name in ["qstat/qstat_f.txt", "qstat/qstat_f_w.txt"] {
+        let read = read_all(text(name).as_bytes(), &needed(&jobs));
+        assert_eq!((read.table.len(), read.problems.total()), (59, 0), "{name}");
+        for (job, attribute, seen, recorded) in differences(&read.table, &jobs) {
+            let a_second_later = ["4.vm", "5.vm"].contains(&&*job) && attribute == "eligible_time" && seen == "38";
+            assert!(a_second_later, "{name} {job} {attribute}: {seen}, recorded {recorded}");
+        }
+    }
+}
+
 /// A qstat document of the recorded objects.
 fn document(jobs: &[Recorded]) -> String {
     let jobs: Vec<String> = jobs

@@ -52,6 +52,11 @@ impl BaseTen {
 impl Arithmetic for BaseTen {
     type Value = BaseTenValue;
 
+    #[inline]
+    fn begin(&self) {
+        self.reset();
+    }
+
     fn unary(&self, op: UnaryOperator, x: &BaseTenValue) -> Result<BaseTenValue, Raised> {
         operate::unary(op, x, &self.integers)
     }

@@ -33,7 +33,7 @@ pub(super) fn held(value: Option<Decimal>) -> Result<BaseTenValue, Raised> {
 impl BaseTenValue {
     /// The number it is or counts as.
     #[inline]
-    pub(super) fn decimal(&self) -> Option<Decimal> {
+    pub fn decimal(&self) -> Option<Decimal> {
         match self {
             Self::Decimal(value) => Some(*value),
             Self::Bool(value) => Some(Decimal::from(u8::from(*value))),
@@ -42,7 +42,7 @@ impl BaseTenValue {
     }
 
     /// The type that Python would name in a message; of a number, `int` where it has no fraction.
-    pub(super) fn type_name(&self) -> &'static str {
+    pub fn type_name(&self) -> &'static str {
         match self {
             Self::Decimal(value) if value.is_integer() => "int",
             Self::Decimal(_) => "float",
