@@ -55,7 +55,7 @@ impl Ranking {
     ) -> Self {
         let scored = |row: &usize| scores.get(*row).is_some_and(Option::is_some);
         let mut order: Vec<_> = (0..table.len()).filter(|&row| table.is_considered(row)).filter(scored).collect();
-        order.sort_by(|&left, &right| table.submission(left).cmp(&table.submission(right)));
+        order.sort_by_key(|&row| table.submission(row));
         merge_sort(&mut order, &mut |left: usize, right: usize| {
             compare(scores[left].as_ref(), scores[right].as_ref()).then_with(|| then(left, right))
         });
