@@ -266,6 +266,25 @@ fn subjobs_are_left_to_their_array() {
 }
 
 #[test]
+fn documents_that_are_something_else() {
+    let options = ReadOptions {
+        source_name: "q.json",
+        needed: &[],
+        schema: &Schema::openpbs(),
+        numbers: Numbers::OpenPbs,
+        entity: FairshareEntity::Account,
+        queues: &Queues::none(),
+    };
+    let error = |name| read_jobs(text(name).as_bytes(), &options).unwrap_err().to_string();
+    assert!(error("qstat/qstat_Bf.json").contains("is a document of servers"));
+    assert!(error("qstat/qstat_Qf.json").contains("is a document of queues"));
+    assert!(error("qstat/qstat_short.json").starts_with("`q.json` is empty"));
+    assert!(error("qstat/resourcedef").contains("is a text that begins with `r_long type=long`"));
+    let read = read_jobs(text("qstat/qstat_f_three_ids.json").as_bytes(), &options).unwrap();
+    assert_eq!((read.table.len(), read.table.entity(0)), (1, "Bob"));
+}
+
+#[test]
 fn every_document_of_queues_says_the_same() {
     let read = |name| Queues::read(name, &text(name)).unwrap();
     let expected =

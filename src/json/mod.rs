@@ -2,10 +2,12 @@
 
 mod format;
 mod jobs;
+mod tree;
 
 use std::borrow::Cow;
 
 pub use format::Format;
+pub use tree::{MAX_DEPTH, MAX_NODES, NodeKind, NodeShares, TreeDocument, TreeDocumentError, TreeNode, read_tree};
 
 use crate::jobs::ReadError;
 use crate::pbs::qstat_json::read_qstat_json;
