@@ -64,12 +64,28 @@ fn is_ordinary(operation: &Operation) -> bool {
     }
 }
 
-/// Where a rounding in base two decides between two whole numbers, or between large and small.
+/// Where a rounding in base two decides between two whole numbers, or how far a base is from 1, or the sign of a
+/// zero is asked for.
 fn is_unsteady(operation: &Operation) -> bool {
     let text = operation.expression();
-    ["//", "%", "fmod", "divmod", "remainder", "modf", "tan", "isclose", "round", "ceil", "==", "!="]
-        .iter()
-        .any(|name| text.contains(name))
+    [
+        "//",
+        "%",
+        "fmod",
+        "divmod",
+        "remainder",
+        "modf",
+        "tan",
+        "isclose",
+        "round",
+        "ceil",
+        "copysign",
+        "log(",
+        "==",
+        "!=",
+    ]
+    .iter()
+    .any(|name| text.contains(name))
 }
 
 fn setting(name: &str, default: u64) -> u64 {

@@ -47,9 +47,9 @@ pub(super) fn accumulate(
     op: BinaryOperator,
     items: &BaseTenValue,
     start: BaseTenValue,
+    python: &Python,
 ) -> Result<BaseTenValue, Raised> {
-    let python = Python::new();
-    items.iterate()?.iter().try_fold(start, |result, item| operate::binary(op, &result, item, &python))
+    items.iterate()?.iter().try_fold(start, |result, item| operate::binary(op, &result, item, python))
 }
 
 /// `dist(p, q)`.
@@ -66,8 +66,5 @@ pub(super) fn dist(p: &BaseTenValue, q: &BaseTenValue) -> Result<BaseTenValue, R
 
 /// The root of the sum of squares.
 pub(super) fn norm(lengths: &[Decimal]) -> Result<BaseTenValue, Raised> {
-    let squares = lengths
-        .iter()
-        .try_fold(Decimal::ZERO, |sum, length| length.checked_mul(*length).and_then(|square| sum.checked_add(square)));
-    held(squares.and_then(scaled::square_root))
+    held(scaled::norm(lengths))
 }

@@ -20,7 +20,7 @@ pub(super) fn call(
     };
     match argument::bind(*function, positional, keywords)? {
         Arguments::Positional(values) if is_about_integers(*function) => integers(*function, values, python),
-        Arguments::Positional([x]) => one(*function, x),
+        Arguments::Positional([x]) => one(*function, x, python),
         Arguments::Positional([x, y]) => two(*function, x, y),
         Arguments::Positional(values) => many(*function, values),
         Arguments::Named(slots) => named(*function, slots, python),
@@ -44,7 +44,7 @@ fn integers(function: Function, values: &[BaseTenValue], python: &Python) -> Res
     BaseTenValue::from_python(&python.call(&super::super::Value::Function(function), &values, &[])?)
 }
 
-fn one(function: Function, x: &BaseTenValue) -> Result<BaseTenValue, Raised> {
+fn one(function: Function, x: &BaseTenValue, python: &Python) -> Result<BaseTenValue, Raised> {
     use Function as F;
     match function {
         F::Abs => match x.decimal() {
@@ -63,7 +63,7 @@ fn one(function: Function, x: &BaseTenValue) -> Result<BaseTenValue, Raised> {
             Some(value) => Ok(value.trunc().into()),
             None => Err(Raised::type_error(format!("type {} doesn't define __trunc__ method", x.type_name()))),
         },
-        F::Fsum => aggregates::accumulate(BinaryOperator::Add, x, Decimal::ZERO.into()),
+        F::Fsum => aggregates::accumulate(BinaryOperator::Add, x, Decimal::ZERO.into(), python),
         F::Modf => {
             let value = x.real()?;
             Ok(pair(value.fract(), value.trunc()))
@@ -128,11 +128,14 @@ fn named(function: Function, slots: [Option<&BaseTenValue>; 4], python: &Python)
         }
         (Function::Round, [Some(x), digits, ..]) => rounding::round(x, digits),
         (Function::Sum, [Some(items), start, ..]) => {
-            aggregates::accumulate(BinaryOperator::Add, items, start.cloned().unwrap_or(Decimal::ZERO.into()))
+            aggregates::accumulate(BinaryOperator::Add, items, start.cloned().unwrap_or(Decimal::ZERO.into()), python)
         }
-        (Function::Prod, [Some(items), start, ..]) => {
-            aggregates::accumulate(BinaryOperator::Multiply, items, start.cloned().unwrap_or(Decimal::ONE.into()))
-        }
+        (Function::Prod, [Some(items), start, ..]) => aggregates::accumulate(
+            BinaryOperator::Multiply,
+            items,
+            start.cloned().unwrap_or(Decimal::ONE.into()),
+            python,
+        ),
         (Function::Isclose, [Some(a), Some(b), relative, absolute]) => reals::isclose(a, b, relative, absolute),
         _ => Err(missing(function)),
     }

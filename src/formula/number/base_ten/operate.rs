@@ -106,5 +106,9 @@ fn whole_power(x: Decimal, y: Decimal) -> Result<BaseTenValue, Raised> {
     if x.is_zero() {
         return Ok(if y.is_zero() { Decimal::ONE } else { Decimal::ZERO }.into());
     }
+    if y.is_sign_negative() && x.abs() < Decimal::ONE {
+        // The power itself would lose its digits before it is divided by.
+        return held(Decimal::ONE.checked_div(x).and_then(|inverse| inverse.checked_powd(-y)));
+    }
     held(x.checked_powd(y))
 }

@@ -103,11 +103,24 @@ fn saturated(exponent: &str) -> Option<i64> {
 
 /// The root of a decimal that is not negative, rounded once.
 pub(super) fn square_root(x: Decimal) -> Option<Decimal> {
+    root(&BigInt::from(x.mantissa()), x.scale())
+}
+
+/// The root of the sum of squares, rounded once.
+pub(super) fn norm(lengths: &[Decimal]) -> Option<Decimal> {
+    let scale = lengths.iter().map(Decimal::scale).max().unwrap_or(0);
+    let digits = |length: &Decimal| BigInt::from(length.mantissa()) * power_of_ten(scale - length.scale());
+    let squares = lengths.iter().map(|length| digits(length).pow(2)).sum();
+    root(&squares, 2 * scale)
+}
+
+/// The root of `digits * 10^-scale`.
+fn root(digits: &BigInt, scale: u32) -> Option<Decimal> {
     // Of an even power of ten, with digits enough for 29 in the root and one to tell on which side it lies.
-    let shift = 60 + x.scale() % 2;
-    let digits = BigInt::from(x.mantissa()) * power_of_ten(shift);
+    let shift = 60 + scale % 2;
+    let digits = digits * power_of_ten(shift);
     let root = digits.sqrt();
     let is_exact = &root * &root == digits;
     let sticky = root * 10_u32 + u32::from(!is_exact);
-    to_decimal(&sticky, i64::from((x.scale() + shift) / 2 + 1))
+    to_decimal(&sticky, i64::from((scale + shift) / 2 + 1))
 }
