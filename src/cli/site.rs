@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::fairshare::FairShare;
-use job_sort_formula::json::read_jobs;
+use job_sort_formula::json::{read_jobs, read_tree};
 use job_sort_formula::pbs::numbers::Numbers;
 use job_sort_formula::pbs::queues::Queues;
 use job_sort_formula::pbs::reading::ReadOptions;
@@ -108,6 +108,16 @@ impl<'a> Site<'a> {
     }
 
     fn tree(&self, table: &JobTable) -> Result<Option<Box<dyn FairShare>>, CliError> {
+        let entities = || table.entities().iter().map(|entity| entity.to_string());
+        if let Some(path) = &self.arguments.tree {
+            let document = read_tree(&name_of(path), &read_bytes(path, MOST_OF_A_FILE)?).map_err(CliError::content)?;
+            for key in &document.unknown_keys {
+                remark("warning", format_args!("`{}`: the key `{key}` means nothing here", path.display()));
+            }
+            let planted = document.plant(self.rules(), entities());
+            let named = |error| CliError::content(format_args!("`{}`: {error}", path.display()));
+            return Ok(Some(Box::new(planted.map_err(named)?)));
+        }
         let Some(path) = in_sched_priv(self.arguments.resource_group.as_ref(), self.arguments, "resource_group") else {
             return Ok(None);
         };
@@ -129,7 +139,7 @@ impl<'a> Site<'a> {
             .usage(&usage)
             .unknown_shares(self.config.unknown_shares)
             .rules(self.rules())
-            .with_entities(table.entities().iter().map(|entity| entity.to_string()))
+            .with_entities(entities())
             .build();
         Ok(Some(Box::new(tree.map_err(CliError::content)?)))
     }

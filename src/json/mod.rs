@@ -7,7 +7,9 @@ mod tree;
 use std::borrow::Cow;
 
 pub use format::Format;
-pub use tree::{MAX_DEPTH, MAX_NODES, NodeKind, NodeShares, TreeDocument, TreeDocumentError, TreeNode, read_tree};
+pub use tree::{
+    MAX_DEPTH, MAX_NODES, NodeKind, NodeShares, PlantError, TreeDocument, TreeDocumentError, TreeNode, read_tree,
+};
 
 use crate::jobs::ReadError;
 use crate::pbs::qstat_json::read_qstat_json;

@@ -1,11 +1,13 @@
 //! A fair-share tree in the project's own JSON, as plain nodes: what builds a tree from them checks the rest.
 
+mod plant;
 mod read;
 
 use std::collections::BTreeSet;
 
 use thiserror::Error;
 
+pub use plant::PlantError;
 pub use read::read_tree;
 
 /// The deepest tree that is read: so many nodes from the top down to the lowest one.
@@ -39,8 +41,8 @@ pub struct TreeNode {
     pub parent: Option<usize>,
     /// What it is allotted among its siblings; 1 where the document does not say.
     pub shares: NodeShares,
-    /// Its own usage, not counting its children's.
-    pub usage: f64,
+    /// Its own usage, not counting its children's; `None` where the document does not say, which to OpenPBS is 1.
+    pub usage: Option<f64>,
     /// What it is: as `kind` says, else an account if it has `children`, a user if not.
     pub kind: NodeKind,
 }

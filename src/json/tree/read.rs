@@ -15,7 +15,7 @@ use crate::pbs::numbers;
 /// ```
 /// let text = r#"{"children":[{"name":"g","shares":40,"children":[{"name":"Bob","shares":"parent","usage":100}]}]}"#;
 /// let tree = job_sort_formula::json::read_tree("tree.json", text.as_bytes())?;
-/// assert_eq!((tree.nodes[1].name.as_str(), tree.nodes[1].parent, tree.nodes[1].usage), ("Bob", Some(0), 100.0));
+/// assert_eq!((tree.nodes[1].name.as_str(), tree.nodes[1].parent, tree.nodes[1].usage), ("Bob", Some(0), Some(100.0)));
 /// # Ok::<(), job_sort_formula::json::TreeDocumentError>(())
 /// ```
 ///
@@ -99,7 +99,7 @@ struct Walk<'d> {
 
 impl<'d> Walk<'d> {
     fn top(&mut self, mut fields: Fields<'d>) -> Result<(), TreeDocumentError> {
-        self.document.usage = self.usage(&fields, None)?;
+        self.document.usage = self.usage(&fields, None)?.unwrap_or(0.0);
         if let Some(token) = fields.unknown_shares.take() {
             let shares = whole(&token).ok_or_else(|| self.wrong(None, "`unknown_shares`", &token, "a whole number"))?;
             self.document.unknown_shares = Some(shares);
@@ -117,7 +117,7 @@ impl<'d> Walk<'d> {
             name: format!("#{}", node.number),
             parent: node.parent,
             shares: NodeShares::Count(1),
-            usage: 0.0,
+            usage: None,
             kind: NodeKind::User,
         };
         self.document.nodes.push(placeholder);
@@ -172,13 +172,13 @@ impl<'d> Walk<'d> {
         }
     }
 
-    fn usage(&self, fields: &Fields<'_>, here: Option<usize>) -> Result<f64, TreeDocumentError> {
-        let Some(token) = &fields.usage else { return Ok(0.0) };
-        match token {
+    fn usage(&self, fields: &Fields<'_>, here: Option<usize>) -> Result<Option<f64>, TreeDocumentError> {
+        let Some(token) = &fields.usage else { return Ok(None) };
+        let usage = match token {
             Token::Number(text) => text.parse().ok().filter(|usage: &f64| usage.is_finite()),
             _ => None,
-        }
-        .ok_or_else(|| self.wrong(here, "`usage`", token, "a number"))
+        };
+        usage.map(Some).ok_or_else(|| self.wrong(here, "`usage`", token, "a number"))
     }
 
     fn kind(&self, fields: &Fields<'_>, here: usize) -> Result<NodeKind, TreeDocumentError> {

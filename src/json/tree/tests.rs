@@ -15,11 +15,11 @@ fn reads_what_the_contract_shows() {
     assert_eq!(
         rows,
         [
-            ("group1", None, NodeShares::Count(40), 2.5, NodeKind::Account),
-            ("Bob", Some(0), NodeShares::Count(50), 100.0, NodeKind::User),
-            ("Eve", Some(0), NodeShares::Parent, 0.0, NodeKind::User),
-            ("g2", None, NodeShares::Count(1), 0.0, NodeKind::Account),
-            ("7", None, NodeShares::Count(0), 0.0, NodeKind::User),
+            ("group1", None, NodeShares::Count(40), Some(2.5), NodeKind::Account),
+            ("Bob", Some(0), NodeShares::Count(50), Some(100.0), NodeKind::User),
+            ("Eve", Some(0), NodeShares::Parent, None, NodeKind::User),
+            ("g2", None, NodeShares::Count(1), None, NodeKind::Account),
+            ("7", None, NodeShares::Count(0), None, NodeKind::User),
         ]
     );
     assert_eq!(tree.unknown_keys.into_iter().collect::<Vec<_>>(), ["share"]);
