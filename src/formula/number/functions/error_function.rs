@@ -101,10 +101,15 @@ const FAR: Ratio = (
     ],
 );
 
-/// The bounds of the approximations; the last but one is compared by its upper half, as fdlibm does.
+/// The bounds of the approximations. The last, 1 / 0.35, is compared by the upper half of the double, and fdlibm has
+/// it one further for `erf` than for `erfc`.
 const TO_ONE: f64 = 0.84375;
 const TO_MIDDLE: f64 = 1.25;
 const TO_FAR: u64 = 0x4006_DB6E;
+const TO_FAR_OF_COMPLEMENT: u64 = 0x4006_DB6D;
+
+/// Below this, `2^-1015`, a straight line has to be scaled up, or its slope is lost among the subnormals.
+const TINY: f64 = f64::MIN_POSITIVE * 128.0;
 
 /// Below this, `2^-28`, `erf` is a straight line.
 const SMALL: f64 = 1.0 / 268_435_456.0;
@@ -133,9 +138,9 @@ fn ratio((numerator, denominator): Ratio, x: f64) -> f64 {
 }
 
 /// `1 - erf(x)` for `x` of 1.25 or more. The exponent is split so that the square of its upper half is exact.
-fn tail(x: f64) -> f64 {
+fn tail(x: f64, to_far: u64) -> f64 {
     let inverse = 1.0 / (x * x);
-    let approximation = if x.to_bits() >> 32 < TO_FAR { MIDDLE } else { FAR };
+    let approximation = if x.to_bits() >> 32 < to_far { MIDDLE } else { FAR };
     let upper = f64::from_bits(x.to_bits() & !0xffff_ffff);
     let main = (-upper * upper - 0.5625).exp();
     main * ((upper - x) * (upper + x) + ratio(approximation, inverse)).exp() / x
@@ -147,8 +152,7 @@ pub(super) fn erf(x: f64) -> f64 {
     if x.is_nan() {
         return x;
     }
-    let result = if size < f64::MIN_POSITIVE * 2.0 {
-        // Scaled up, so that the slope is not lost among the subnormals.
+    let result = if size < TINY {
         0.0625 * (16.0 * size + 16.0 * SLOPE_LESS_ONE * size)
     } else if size < SMALL {
         size + SLOPE_LESS_ONE * size
@@ -157,7 +161,7 @@ pub(super) fn erf(x: f64) -> f64 {
     } else if size < TO_MIDDLE {
         AT_ONE + ratio(NEAR_ONE, size - 1.0)
     } else if size < END {
-        1.0 - tail(size)
+        1.0 - tail(size, TO_FAR)
     } else {
         1.0
     };
@@ -182,8 +186,8 @@ pub(super) fn erfc(x: f64) -> f64 {
     } else if x >= END_OF_COMPLEMENT {
         0.0
     } else if x < 0.0 {
-        2.0 - tail(size)
+        2.0 - tail(size, TO_FAR_OF_COMPLEMENT)
     } else {
-        tail(size)
+        tail(size, TO_FAR_OF_COMPLEMENT)
     }
 }
