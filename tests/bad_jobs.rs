@@ -80,7 +80,7 @@ fn other_documents_are_named() {
 fn a_document_that_breaks_off() {
     let text = "{\n\"Jobs\":{\n\"1.vm\":{\"Resource_List\":{\"ncpus\":1}},\n\"2.vm\":{\"Resource_List\":{\"ncp";
     let message = error(text);
-    assert!(message.contains("line 4") && message.contains("1 jobs were read before it"), "{message}");
+    assert!(message.contains("line 4") && message.contains("1 job was read before it"), "{message}");
     assert!(message.ends_with("the document is cut off, write it again"), "{message}");
     let Err(ReadError::Json { byte, jobs_before, .. }) = try_read(text.as_bytes()) else { panic!() };
     assert_eq!((byte, jobs_before), (text.len() - 1, 1));
@@ -89,7 +89,7 @@ fn a_document_that_breaks_off() {
 #[test]
 fn a_control_character_as_older_versions_print_it() {
     let message = error("{\"pbs_version\":\"19\",\"Jobs\":{\"1.vm\":{},\"2.vm\":{\"Job_Name\":\"a\u{1}b\"}}}");
-    assert!(message.contains("1 jobs were read before it; some versions of qstat do not escape"), "{message}");
+    assert!(message.contains("1 job was read before it; some versions of qstat do not escape"), "{message}");
     let message = error("{\"jobs\":[{\"id\":\"1\"},{\"id\":\"2\",}]}");
     assert!(
         message.contains("line 1, column") && message.contains("0 jobs") || message.contains("1 jobs"),
