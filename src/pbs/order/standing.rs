@@ -34,13 +34,16 @@ impl Standings {
         let express: Vec<bool> = table.queues().iter().map(|queue| rules.is_express(queue)).collect();
         let has_no_shares: Vec<bool> = table.entities().iter().map(|entity| has_no_shares(rules, entity)).collect();
         let standing = |row: usize| {
-            let value = scores.get(row).and_then(Option::as_ref).map_or(0.0, |score| score.kept);
+            let score = scores.get(row).and_then(Option::as_ref);
+            let value = score.map_or(0.0, |score| score.kept);
+            // an error that the caller puts behind all values is not OpenPBS's way, and no threshold holds for it
+            let has_value = value != f64::NEG_INFINITY || score.is_some_and(|score| score.exact.is_ok());
             let (waits, entity) = (table.is_considered(row), table.entity_index(row));
             let passed_over = if has_no_shares.get(entity) == Some(&true) {
                 Some(PassedOver::NoShares)
             } else {
                 let threshold = rules.threshold;
-                (value <= threshold).then_some(PassedOver::UnderThreshold { value, threshold })
+                (has_value && value <= threshold).then_some(PassedOver::UnderThreshold { value, threshold })
             };
             let passed_over = passed_over.filter(|_| waits);
             let is_express = express.get(table.queue_index(row)) == Some(&true);
