@@ -65,7 +65,7 @@ pub struct Record {
     #[serde(default)]
     pub under_threshold: BTreeMap<String, String>,
     #[serde(default)]
-    pub exact: BTreeMap<String, String>,
+    pub exact: Option<BTreeMap<String, String>>,
     #[serde(default)]
     pub sched_crashed: Vec<String>,
 }
@@ -145,8 +145,9 @@ pub fn differences(record: &Record, table: &JobTable, scores: &[Option<Score>]) 
             record.values.get(job).map(String::as_str),
         );
         let error = record.errors.get(job).map(|text| text.strip_prefix(LOGGED_BEFORE_AN_ERROR).unwrap_or(text));
-        check(job, "error", exact.and_then(|exact| Some(exact.as_ref().err()?.to_string())), error);
-        if let (Some(Ok(exact)), Some(theirs)) = (exact, record.exact.get(job)) {
+        let raised = exact.and_then(|exact| exact.as_ref().err()).filter(|error| !error.crashes_the_scheduler());
+        check(job, "error", raised.map(ToString::to_string), error);
+        if let (Some(Ok(exact)), Some(theirs)) = (exact, record.exact.as_ref().and_then(|exact| exact.get(job))) {
             check(job, "exact value", Some(exact.to_string()), Some(theirs));
         }
     }
