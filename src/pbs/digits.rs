@@ -1,7 +1,7 @@
 //! How OpenPBS prints numbers, and what Python makes of the print.
 //!
 //! Resource amounts and the logged value of a formula have the fewest decimals that tell them, and at most four;
-//! fair-share numbers have six.
+//! fair-share numbers have [six](super::six_decimals).
 
 use std::sync::Arc;
 
@@ -81,16 +81,6 @@ pub fn resource(v: f64) -> Value {
 pub fn server_float(v: f64) -> f64 {
     let kept = f64::from(v as f32);
     if kept.is_finite() { printed(kept).parse().unwrap_or(kept) } else { kept }
-}
-
-/// What Python reads of a fair-share number: a C `float`, printed with six decimals.
-///
-/// ```
-/// assert_eq!(job_sort_formula::pbs::digits::fairshare(0.8843299746513367), 0.88433);
-/// ```
-pub fn fairshare(v: f32) -> f64 {
-    let v = f64::from(v);
-    if v.is_finite() { format!("{v:.6}").parse().unwrap_or(v) } else { v }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-use super::{digits, duration, size};
+use super::{digits, duration, six_decimals, size};
 use crate::formula::number::Value;
 use crate::schema::Kind;
 
@@ -51,7 +51,7 @@ impl Numbers {
     /// What the formula sees of a fair-share number.
     pub fn fairshare(self, ratio: f64) -> Value {
         match self {
-            Self::OpenPbs => Value::Float(digits::fairshare(ratio as f32)),
+            Self::OpenPbs => Value::Float(six_decimals::as_formula_sees(ratio)),
             Self::Exact | Self::Decimal => Value::Float(ratio),
         }
     }
