@@ -17,7 +17,6 @@ use job_sort_formula::pbs::resource_group::ResourceGroup;
 use job_sort_formula::pbs::sched_config::SchedConfig;
 use job_sort_formula::pbs::script_text::{BrokenScriptKind, ScriptText};
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
-use job_sort_formula::pbs::six_decimals::as_formula_sees;
 use job_sort_formula::pbs::usage::UsageFile;
 use job_sort_formula::rank::{Score, ScoreError, supply};
 use job_sort_formula::{Formula, Schema, Value, json};
@@ -299,7 +298,7 @@ fn every_formula_from_qstat_and_the_scheduler_s_files() {
         };
         let mut table = json::read_jobs(queue.as_bytes(), &options).unwrap().table;
         let tree = cluster.tree(&table);
-        let unknown = supply(&mut table, &tree, |share| Value::Float(as_formula_sees(share)));
+        let unknown = supply(&mut table, &tree, |share| Numbers::OpenPbs.fairshare(share));
         assert_eq!(unknown, Vec::<String>::new());
         table
     };

@@ -3,16 +3,16 @@
 mod support;
 
 use job_sort_formula::fairshare::NodeId;
+use job_sort_formula::pbs::numbers::Numbers;
 use job_sort_formula::pbs::order::{Order, PassedOver};
 use job_sort_formula::pbs::queues::Queues;
 use job_sort_formula::pbs::resource_group::ResourceGroup;
 use job_sort_formula::pbs::sched_config::SchedConfig;
 use job_sort_formula::pbs::script_text::ScriptText;
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
-use job_sort_formula::pbs::six_decimals::as_formula_sees;
 use job_sort_formula::pbs::usage::UsageFile;
 use job_sort_formula::rank::supply;
-use job_sort_formula::{Formula, JobTable, Value};
+use job_sort_formula::{Formula, JobTable};
 use serde::Deserialize;
 use serde_json::Value as Json;
 use support::{Record, RecordedJob};
@@ -55,7 +55,7 @@ fn a_second_later(jobs: &mut [RecordedJob]) {
 /// The inputs of the jobs, with the fair-share numbers that the settings make of the files.
 fn table(jobs: &[RecordedJob], columns: &[&str], tree: &PbsTree) -> JobTable {
     let mut table = support::table_of(jobs, columns.iter().copied(), |name| !name.starts_with("fair"));
-    assert_eq!(supply(&mut table, tree, |share| Value::Float(as_formula_sees(share))), Vec::<String>::new());
+    assert_eq!(supply(&mut table, tree, |share| Numbers::OpenPbs.fairshare(share)), Vec::<String>::new());
     table
 }
 
