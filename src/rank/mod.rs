@@ -2,12 +2,14 @@
 //!
 //! Enters: a [`Program`], a [`JobTable`] and, through [`supply`], a fair-share backend. Leaves: a [`Ranking`].
 
+mod errors;
 mod order;
 mod score;
 mod shares;
 
 use std::cmp::Ordering;
 
+pub use errors::ErrorGroup;
 pub use order::{higher_first, merge_sort};
 pub use score::{Exact, Keep, OnError, Score, ScoreError, errors_by_kind, score};
 pub use shares::{FAIRSHARE_NAMES, first_without_shares, supply};
@@ -53,7 +55,7 @@ impl Ranking {
     ) -> Self {
         let scored = |row: &usize| scores.get(*row).is_some_and(Option::is_some);
         let mut order: Vec<_> = (0..table.len()).filter(|&row| table.is_considered(row)).filter(scored).collect();
-        order.sort_by(|&left, &right| table.submission(left).cmp(&table.submission(right)));
+        order.sort_by_key(|&row| table.submission(row));
         merge_sort(&mut order, &mut |left: usize, right: usize| {
             compare(scores[left].as_ref(), scores[right].as_ref()).then_with(|| then(left, right))
         });

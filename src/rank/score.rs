@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
 
-use crate::formula::number::{Arithmetic, ErrorKind, Function, Python, Raised, Value};
+use crate::formula::number::{Arithmetic, BaseTen, BaseTenValue, ErrorKind, Function, Python, Raised, Value};
 use crate::formula::program::{EvalError, Evaluator, Program};
 use crate::jobs::JobTable;
 use crate::span::Span;
@@ -124,7 +125,11 @@ impl fmt::Display for ScoreError {
 /// The table must have a column for every name in [`Program::inputs`]; a missing one counts as 0.
 pub fn score(program: &Program, table: &JobTable, keep: Keep, on_error: OnError) -> Vec<Option<Score>> {
     match keep {
-        Keep::Decimal | Keep::Double | Keep::Float32 => run(program, table, Python::new(), on_error, |value: Value| {
+        Keep::Decimal => run(program, table, BaseTen::new(), on_error, |value: BaseTenValue| {
+            let decimal = value.decimal().ok_or_else(|| value.type_name())?;
+            Ok(Some((Exact::Decimal(decimal), decimal.to_f64().unwrap_or(f64::NAN))))
+        }),
+        Keep::Double | Keep::Float32 => run(program, table, Python::new(), on_error, |value: Value| {
             let double = double(&value)?;
             let kept = if keep == Keep::Float32 { double.map(|double| f64::from(double as f32)) } else { double };
             Ok(kept.map(|kept| (Exact::Python(value), kept)))

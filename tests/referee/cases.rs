@@ -217,6 +217,7 @@ impl Generator {
             F::Round if self.below(3) > 0 => vec![self.number(), Value::Int(self.below(40) as i64 - 20)],
             F::Round => vec![self.number()],
             F::Gamma | F::Lgamma if self.below(2) == 0 => vec![Value::Float(self.moderate() * 200.0)],
+            F::Erf | F::Erfc if self.below(2) == 0 => vec![Value::Float(self.moderate() / 25.0)],
             F::Log if self.below(2) == 0 => vec![self.positive(), self.positive()],
             F::Log | F::Log2 | F::Log10 | F::Sqrt => vec![self.positive()],
             _ if function.arity().0 == 2 => self.numbers(2, 2),
@@ -313,7 +314,7 @@ impl Generator {
             5 => BigInt::from(self.next() as i64),
             6 => (BigInt::from(1) << self.pick(&[31, 52, 53, 54, 62, 63, 64, 1023, 1024])) + (self.below(7) as i64 - 3),
             7 => BigInt::from(10).pow(self.pick(&[1, 5, 15, 16, 18, 19, 22, 30, 308, 309, 400])),
-            8 => BigInt::from(self.next()) * self.next() >> self.below(128),
+            8 => (BigInt::from(self.next()) * self.next()) >> self.below(128),
             _ => BigInt::from(self.next()).pow(1 + self.below(18) as u32) >> self.below(700),
         };
         Value::int(if self.below(4) == 0 { -value } else { value })
