@@ -4,6 +4,7 @@ use std::io::Write;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::formula::analysis;
+use job_sort_formula::formula::number::ErrorKind;
 use job_sort_formula::formula::program::OutsideLanguage;
 use job_sort_formula::pbs::verdict::Verdict;
 use job_sort_formula::rank::{ErrorGroup, ScoreError};
@@ -103,7 +104,13 @@ pub(super) fn outside(outside: &OutsideLanguage) -> Diagnostic {
 
 /// A finding for each kind of error that jobs have.
 pub(super) fn trial(table: &JobTable, ranking: &Ranking) -> Vec<Diagnostic> {
-    ranking.error_groups().iter().map(|group| error_group(table, group)).collect()
+    let groups = ranking.error_groups();
+    groups.iter().filter(|group| !is_unknown_name(group.error)).map(|group| error_group(table, group)).collect()
+}
+
+/// The name has a finding of its own already.
+fn is_unknown_name(error: &ScoreError) -> bool {
+    matches!(error, ScoreError::Raised(error) if error.raised.kind == ErrorKind::Name)
 }
 
 fn error_group(table: &JobTable, group: &ErrorGroup<'_>) -> Diagnostic {
@@ -117,9 +124,9 @@ fn error_group(table: &JobTable, group: &ErrorGroup<'_>) -> Diagnostic {
     };
     let mut finding = Diagnostic::error(code, format!("{} for {number}: {}", group.error, jobs), group.error.span());
     if let ScoreError::Raised(error) = group.error {
+        let first = group.rows.first().map_or("", |&row| table.id(row));
         for operand in &error.operands {
-            finding =
-                finding.with_place(operand.span, format!("this is {} for the first of them", operand.value.repr()));
+            finding = finding.with_place(operand.span, format!("{} in `{first}`", operand.value.repr()));
         }
     }
     finding.with_help(consequence)

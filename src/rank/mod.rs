@@ -62,6 +62,11 @@ impl Ranking {
         Self { scores, order }
     }
 
+    /// Scored jobs in an order that a scheduler's own rules gave: rows, best first.
+    pub fn from_order(scores: Vec<Option<Score>>, order: Vec<usize>) -> Self {
+        Self { scores, order }
+    }
+
     /// The score of a row; `None` for a job that was set aside.
     pub fn score(&self, row: usize) -> Option<&Score> {
         self.scores.get(row).and_then(Option::as_ref)

@@ -14,7 +14,7 @@ use crate::span::Span;
 /// What becomes of a job whose formula raises an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum OnError {
-    /// The job is worth 0, as in OpenPBS.
+    /// The job is worth 0, as in OpenPBS; -1 where the result is no number.
     #[default]
     ZeroLikePbs,
     /// The job is worth 0, and the caller is told that the ranking failed.
@@ -179,7 +179,7 @@ fn run<A: Arithmetic>(
         });
         Some(match exact {
             Ok((exact, kept)) => Score { exact: Ok(exact), kept },
-            Err(error) => Score { exact: Err(error), kept: on_error.value() },
+            Err(error) => Score { kept: on_error.value(&error), exact: Err(error) },
         })
     };
     (0..table.len()).map(score_row).collect()
@@ -200,11 +200,13 @@ fn evaluate<A: Arithmetic>(
 }
 
 impl OnError {
-    /// What a job with an error is compared by.
-    fn value(self) -> f64 {
-        match self {
-            Self::ZeroLikePbs | Self::Fail => 0.0,
-            Self::Null => f64::NEG_INFINITY,
+    /// What a job with an error is compared by. A result that is no number is no error yet for OpenPBS: the job
+    /// has -1, and it is the job evaluated next at which the scheduler dies.
+    fn value(self, error: &ScoreError) -> f64 {
+        match (self, error) {
+            (Self::Null, _) => f64::NEG_INFINITY,
+            (Self::ZeroLikePbs, ScoreError::NotANumber { .. } | ScoreError::TooLarge { .. }) => -1.0,
+            (Self::ZeroLikePbs | Self::Fail, _) => 0.0,
         }
     }
 }
