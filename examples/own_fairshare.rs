@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let bank = Bank {
         grants: HashMap::from([
             ("Bob", Grant { bought: 50_000.0, spent: 10_000.0 }),
-            ("Cathy", Grant { bought: 20_000.0, spent: 19_500.0 }),
+            ("Cathy", Grant { bought: 20_000.0, spent: 15_000.0 }),
             ("Suzy", Grant { bought: 5_000.0, spent: 5_100.0 }),
         ]),
     };
@@ -53,10 +53,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let program = formula.compile(&schema)?;
 
     // Jobs can come from anywhere; here from a file in the project's own format, one job per line.
-    let needed: Vec<&str> = program.inputs().iter().map(|name| &**name).collect();
     let options = ReadOptions {
         source_name: "jobs.ndjson",
-        needed: &needed,
+        needed: &formula.names(),
         schema: &schema,
         numbers: Numbers::Exact,
         entity: FairshareEntity::User,

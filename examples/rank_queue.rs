@@ -35,15 +35,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The formula: the argument, or the one that is in force. The first line of `sched_formula` is a header.
     let in_force = fs::read_to_string(sched_priv.join("sched_formula"))?;
     let text = std::env::args().nth(1).or_else(|| in_force.lines().nth(1).map(str::to_owned)).unwrap_or_default();
-    let program = Formula::parse(&text)?.compile(&schema)?;
+    let formula = Formula::parse(&text)?;
+    let program = formula.compile(&schema)?;
 
     // The jobs. Of all that qstat says, only what this formula needs is kept.
     let config = SchedConfig::parse(&fs::read(sched_priv.join("sched_config"))?);
     let queues = Queues::read("queues.json", &fs::read_to_string(site.join("queues.json"))?)?;
-    let needed: Vec<&str> = program.inputs().iter().map(|name| &**name).collect();
     let options = ReadOptions {
         source_name: "qstat.json",
-        needed: &needed,
+        needed: &formula.names(),
         schema: &schema,
         numbers: Numbers::OpenPbs,
         entity: config.fairshare_entity,

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use job_sort_formula::fairshare::policy::pbs::Pp718;
-use job_sort_formula::fairshare::{Assessed, FairShare, Member, NodeId, TreeBuilder};
-use job_sort_formula::json::read_jobs;
+use job_sort_formula::fairshare::FairShare;
+use job_sort_formula::json::{read_jobs, read_tree};
 use job_sort_formula::pbs::digits::logged;
 use job_sort_formula::pbs::numbers::Numbers;
 use job_sort_formula::pbs::queues::Queues;
@@ -14,7 +13,7 @@ use job_sort_formula::pbs::reading::ReadOptions;
 use job_sort_formula::pbs::resource_group::ResourceGroup;
 use job_sort_formula::pbs::resources::add_resources;
 use job_sort_formula::pbs::sched_config::SchedConfig;
-use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
+use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder, Rules};
 use job_sort_formula::pbs::usage::UsageFile;
 use job_sort_formula::pbs::usage_written::usage_written;
 use job_sort_formula::rank::{Keep, OnError, first_without_shares, supply};
@@ -327,27 +326,17 @@ fn jobs_of_ones_own() {
     assert_eq!(in_front, ["ready-made", "as-if-unused", "in-a-week", "today", "newcomer"]);
 }
 
-/// The tree of PP-718's example: what is not written in the file is not in the tree.
+/// The tree of PP-718's example, and jobs of those who are in it.
 #[test]
 fn the_tree_of_ones_own() {
-    fn add(builder: &mut TreeBuilder, parent: NodeId, node: &serde_json::Value) {
-        let name = node["name"].as_str().expect("a name");
-        let member = if node["children"].is_array() { Member::group(name) } else { Member::entity(name) };
-        let (shares, usage) = (node["shares"].as_i64().expect("shares"), node["usage"].as_f64().unwrap_or(0.0));
-        let added = builder.add(parent, member.shares(shares).usage(usage)).expect("a sound tree");
-        node["children"].as_array().into_iter().flatten().for_each(|child| add(builder, added, child));
-    }
-    let file: serde_json::Value = serde_json::from_str(&text("site/tree.json")).expect("JSON");
-    let mut builder = TreeBuilder::new("root");
-    let root = builder.root();
-    file["children"].as_array().expect("children").iter().for_each(|child| add(&mut builder, root, child));
-    let tree = Assessed::new(builder.finish(), &Pp718);
-    let factor = |name| tree.shares_of(name).expect("in the tree").fairshare_factor;
-    assert_eq!(["Bob", "Suzy"].map(|name| format!("{:.3}", factor(name))), ["0.648", "0.382"]);
-
+    let document = read_tree("tree.json", &bytes("site/tree.json")).expect("a tree");
+    assert!(document.unknown_keys.is_empty(), "{:?}", document.unknown_keys);
     let site = Site::read();
     let program = site.program(&formula("pp718"));
     let mut jobs = site.jobs("site/jobs.ndjson", &program);
+    let tree = document.plant(Rules::Documented, [""; 0]).expect("a sound tree");
+    let factor = |name| tree.shares_of(name).expect("in the tree").fairshare_factor;
+    assert_eq!(["Bob", "Suzy"].map(|name| format!("{:.3}", factor(name))), ["0.648", "0.382"]);
     assert_eq!(supply(&mut jobs, &tree, |number| Numbers::OpenPbs.fairshare(number)), ["visitor"]);
     let ranking = Ranking::new(&program, &jobs, Keep::Float32, OnError::Fail);
     let order: Vec<_> = ranking.order().iter().map(|&row| jobs.id(row)).collect();
