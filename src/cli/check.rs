@@ -13,7 +13,7 @@ use job_sort_formula::{JobTable, Ranking};
 use serde::Serialize;
 
 use super::args::{CheckArgs, FormatName};
-use super::formula::{self, Parsed, Refusal, Source};
+use super::formula::{self, Parsed, Source};
 use super::site::Site;
 use super::{CliError, Outcome};
 
@@ -38,12 +38,12 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     let mut site = Site::read(&arguments.site)?;
     let report = match source.parse(arguments.site.numbers) {
         Ok(parsed) => examine(&source, &parsed, &mut site)?,
-        Err(Refusal { finding, error }) => Report {
+        Err(refusal) => Report {
             formula: &source.text,
-            verdict: error.map_or(Verdict::UNKNOWN, |error| Verdict::on_syntax_error(&error)),
+            verdict: refusal.error.map_or(Verdict::UNKNOWN, |error| Verdict::on_syntax_error(&error)),
             crashes_scheduler: false,
             jobs: None,
-            findings: vec![finding],
+            findings: vec![refusal.finding],
         },
     };
     match arguments.format {

@@ -33,13 +33,13 @@ pub(super) struct Parsed {
 
 impl Source {
     /// Parses the formula; under OpenPBS's numbers as the text that its script hands to Python.
-    pub(super) fn parse(&self, numbers: NumbersName) -> Result<Parsed, Refusal> {
+    pub(super) fn parse(&self, numbers: NumbersName) -> Result<Parsed, Box<Refusal>> {
         if numbers != NumbersName::Openpbs {
             let formula = Formula::parse(&self.text).map_err(|error| Refusal::of(error, None))?;
             return Ok(Parsed { formula, script: None });
         }
-        let script =
-            ScriptText::of(&self.text).map_err(|broken| Refusal { finding: broken_script(broken), error: None })?;
+        let script = ScriptText::of(&self.text)
+            .map_err(|broken| Box::new(Refusal { finding: broken_script(broken), error: None }))?;
         match Formula::parse(script.text()) {
             Ok(formula) => Ok(Parsed { formula, script: Some(script) }),
             Err(error) => Err(Refusal::of(error, Some(&script))),
@@ -61,8 +61,8 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    fn of(error: SyntaxError, script: Option<&ScriptText>) -> Self {
-        Self { finding: moved(error.diagnostic(), script), error: Some(error) }
+    fn of(error: SyntaxError, script: Option<&ScriptText>) -> Box<Self> {
+        Box::new(Self { finding: moved(error.diagnostic(), script), error: Some(error) })
     }
 }
 
