@@ -101,7 +101,8 @@ pub struct SiteArgs {
     /// The binary usage file, instead of the one in --sched-priv
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub usage: Option<PathBuf>,
-    /// The sched_config, instead of the one in --sched-priv
+    /// The sched_config, instead of the one in --sched-priv; with one, its by_queue, job_sort_key and the like order
+    /// the jobs too
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub sched_config: Option<PathBuf>,
     /// A fair-share tree in own JSON

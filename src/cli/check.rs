@@ -4,15 +4,16 @@ use std::io::Write;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::formula::analysis;
+use job_sort_formula::formula::number::ErrorKind;
 use job_sort_formula::formula::program::OutsideLanguage;
 use job_sort_formula::pbs::verdict::Verdict;
 use job_sort_formula::rank::{ErrorGroup, ScoreError};
 use job_sort_formula::report::finding;
-use job_sort_formula::{Formula, JobTable, Ranking};
+use job_sort_formula::{JobTable, Ranking};
 use serde::Serialize;
 
 use super::args::{CheckArgs, FormatName};
-use super::formula::{self, Source};
+use super::formula::{self, Parsed, Source};
 use super::site::Site;
 use super::{CliError, Outcome};
 
@@ -35,14 +36,14 @@ struct Jobs {
 pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let source = formula::source(&arguments.formula, Some(&arguments.site))?;
     let mut site = Site::read(&arguments.site)?;
-    let report = match Formula::parse(&source.text) {
-        Ok(formula) => examine(&source, &formula, &mut site)?,
-        Err(error) => Report {
+    let report = match source.parse(arguments.site.numbers) {
+        Ok(parsed) => examine(&source, &parsed, &mut site)?,
+        Err(refusal) => Report {
             formula: &source.text,
-            verdict: Verdict::on_syntax_error(&error),
+            verdict: refusal.error.map_or(Verdict::UNKNOWN, |error| Verdict::on_syntax_error(&error)),
             crashes_scheduler: false,
             jobs: None,
-            findings: vec![error.diagnostic()],
+            findings: vec![refusal.finding],
         },
     };
     match arguments.format {
@@ -56,7 +57,8 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     Ok(if report.findings.iter().any(is_error) { Outcome::Findings } else { Outcome::Fine })
 }
 
-fn examine<'s>(source: &'s Source, formula: &Formula, site: &mut Site<'_>) -> Result<Report<'s>, CliError> {
+fn examine<'s>(source: &'s Source, parsed: &Parsed, site: &mut Site<'_>) -> Result<Report<'s>, CliError> {
+    let formula = &parsed.formula;
     let table = site.read_queue(formula)?;
     let verdict = Verdict::on_formula(formula, &site.schema);
     let mut findings = analysis::names(formula.expr(), &site.schema);
@@ -65,8 +67,8 @@ fn examine<'s>(source: &'s Source, formula: &Formula, site: &mut Site<'_>) -> Re
         Err(outside) => findings.push(self::outside(&outside)),
         Ok(program) => {
             if let Some(mut table) = table {
-                site.supply_shares(&program, &mut table)?;
-                let ranking = Ranking::new(&program, &table, site.keep(), site.on_error());
+                let tree = site.supply_shares(&program, &mut table)?;
+                let ranking = site.rank(&program, &table, tree.as_ref(), None).ranking;
                 jobs = Some(Jobs { total: table.len(), errors: ranking.error_count() });
                 let errors = ranking.scores().iter().flatten().filter_map(|score| score.exact.as_ref().err());
                 crashes_scheduler = errors.into_iter().any(ScoreError::crashes_the_scheduler);
@@ -74,6 +76,7 @@ fn examine<'s>(source: &'s Source, formula: &Formula, site: &mut Site<'_>) -> Re
             }
         }
     }
+    let findings = findings.into_iter().map(|finding| parsed.in_source(finding)).collect();
     Ok(Report { formula: &source.text, verdict, crashes_scheduler, jobs, findings })
 }
 
@@ -103,7 +106,13 @@ pub(super) fn outside(outside: &OutsideLanguage) -> Diagnostic {
 
 /// A finding for each kind of error that jobs have.
 pub(super) fn trial(table: &JobTable, ranking: &Ranking) -> Vec<Diagnostic> {
-    ranking.error_groups().iter().map(|group| error_group(table, group)).collect()
+    let groups = ranking.error_groups();
+    groups.iter().filter(|group| !is_unknown_name(group.error)).map(|group| error_group(table, group)).collect()
+}
+
+/// The name has a finding of its own already.
+fn is_unknown_name(error: &ScoreError) -> bool {
+    matches!(error, ScoreError::Raised(error) if error.raised.kind == ErrorKind::Name)
 }
 
 fn error_group(table: &JobTable, group: &ErrorGroup<'_>) -> Diagnostic {
@@ -117,9 +126,9 @@ fn error_group(table: &JobTable, group: &ErrorGroup<'_>) -> Diagnostic {
     };
     let mut finding = Diagnostic::error(code, format!("{} for {number}: {}", group.error, jobs), group.error.span());
     if let ScoreError::Raised(error) = group.error {
+        let first = group.rows.first().map_or("", |&row| table.id(row));
         for operand in &error.operands {
-            finding =
-                finding.with_place(operand.span, format!("this is {} for the first of them", operand.value.repr()));
+            finding = finding.with_place(operand.span, format!("{} in `{first}`", operand.value.repr()));
         }
     }
     finding.with_help(consequence)

@@ -4,10 +4,14 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use job_sort_formula::Formula;
+use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::formula::syntax::SyntaxError;
 use job_sort_formula::pbs::formula_source::formula_in;
+use job_sort_formula::pbs::script_text::{BrokenScript, ScriptText};
 
 use super::CliError;
-use super::args::{FormulaArgs, SiteArgs};
+use super::args::{FormulaArgs, NumbersName, SiteArgs};
 
 /// The largest file of jobs that is read.
 pub(super) const MOST_OF_A_QUEUE: u64 = 64 << 30;
@@ -19,6 +23,65 @@ pub(super) const MOST_OF_A_FILE: u64 = 256 << 20;
 pub(super) struct Source {
     pub text: String,
     pub origin: String,
+}
+
+/// A formula as Python will read it, with the way back to the admin's text.
+pub(super) struct Parsed {
+    pub formula: Formula,
+    script: Option<ScriptText>,
+}
+
+impl Source {
+    /// Parses the formula; under OpenPBS's numbers as the text that its script hands to Python.
+    pub(super) fn parse(&self, numbers: NumbersName) -> Result<Parsed, Box<Refusal>> {
+        if numbers != NumbersName::Openpbs {
+            let formula = Formula::parse(&self.text).map_err(|error| Refusal::of(error, None))?;
+            return Ok(Parsed { formula, script: None });
+        }
+        let script = ScriptText::of(&self.text)
+            .map_err(|broken| Box::new(Refusal { finding: broken_script(broken), error: None }))?;
+        match Formula::parse(script.text()) {
+            Ok(formula) => Ok(Parsed { formula, script: Some(script) }),
+            Err(error) => Err(Refusal::of(error, Some(&script))),
+        }
+    }
+}
+
+impl Parsed {
+    /// A finding on the formula, moved to its place in the admin's text.
+    pub(super) fn in_source(&self, finding: Diagnostic) -> Diagnostic {
+        moved(finding, self.script.as_ref())
+    }
+}
+
+/// Why a text is no formula.
+pub(super) struct Refusal {
+    pub finding: Diagnostic,
+    pub error: Option<SyntaxError>,
+}
+
+impl Refusal {
+    fn of(error: SyntaxError, script: Option<&ScriptText>) -> Box<Self> {
+        Box::new(Self { finding: moved(error.diagnostic(), script), error: Some(error) })
+    }
+}
+
+fn moved(mut finding: Diagnostic, script: Option<&ScriptText>) -> Diagnostic {
+    if let Some(script) = script {
+        finding.span = script.in_source(finding.span);
+        finding.labels.iter_mut().for_each(|label| label.span = script.in_source(label.span));
+        finding.fix.iter_mut().for_each(|fix| fix.span = script.in_source(fix.span));
+    }
+    finding
+}
+
+fn broken_script(broken: BrokenScript) -> Diagnostic {
+    let help = if broken.keeps_stale_values() {
+        "the scheduler notices nothing: every job keeps the value that the formula before gave to the job before it"
+    } else {
+        "write the character itself"
+    };
+    Diagnostic::error("JSF106", broken.to_string(), broken.span).with_help(help)
 }
 
 /// Takes the formula from the argument, the file, the server's document or the scheduler's folder.

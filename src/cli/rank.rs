@@ -4,11 +4,12 @@ use std::io::Write;
 
 use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::formula::analysis;
+use job_sort_formula::pbs::order::Ordered;
 use job_sort_formula::report::{Csv, Human, Json, Ndjson, RankFormat, RankReport, finding};
-use job_sort_formula::{Formula, JobTable, Ranking};
+use job_sort_formula::{JobTable, Ranking};
 
 use super::args::{OnErrorName, RankArgs, RankFormatName};
-use super::formula::{self, Source};
+use super::formula::{self, Parsed, Source};
 use super::site::Site;
 use super::{CliError, Outcome, check, stderr_is_coloured};
 
@@ -17,34 +18,33 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         return Err(CliError::usage("no jobs: give --queue FILE (`qstat -f -F json`, own JSON or NDJSON)"));
     }
     let source = formula::source(&arguments.formula, Some(&arguments.site))?;
-    let formula = match Formula::parse(&source.text) {
-        Ok(formula) => formula,
-        Err(error) => return Ok(refuse(&source, &[error.diagnostic()])),
+    let parsed = match source.parse(arguments.site.numbers) {
+        Ok(parsed) => parsed,
+        Err(refusal) => return Ok(refuse(&source, refusal.finding)),
     };
     let mut site = Site::read(&arguments.site)?;
-    let mut table = site.read_queue(&formula)?.unwrap_or_default();
-    let program = match formula.compile(&site.schema) {
+    let mut table = site.read_queue(&parsed.formula)?.unwrap_or_default();
+    let program = match parsed.formula.compile(&site.schema) {
         Ok(program) => program,
-        Err(outside) => return Ok(refuse(&source, &[check::outside(&outside)])),
+        Err(outside) => return Ok(refuse(&source, parsed.in_source(check::outside(&outside)))),
     };
-    let findings = analysis::names(formula.expr(), &site.schema);
-    show(&source, &findings);
-    site.supply_shares(&program, &mut table)?;
-    let ranking = Ranking::new(&program, &table, site.keep(), site.on_error());
+    show(&source, &parsed, analysis::names(parsed.formula.expr(), &site.schema));
+    let tree = site.supply_shares(&program, &mut table)?;
+    let Ordered { ranking, passed_over } = site.rank(&program, &table, tree.as_ref(), arguments.threshold);
     let inputs: Vec<_> = program.inputs().iter().map(|name| &**name).filter(|_| arguments.inputs).collect();
     let rows = rows(arguments, &table, &ranking);
     let report = RankReport {
         formula: &source.text,
         table: &table,
         ranking: &ranking,
-        threshold: arguments.threshold,
+        passed_over: &passed_over,
         rows: &rows,
         inputs: &inputs,
     };
     format(arguments.format).write(&report, out)?;
     out.flush()?;
     if arguments.format == RankFormatName::Human {
-        show(&source, &check::trial(&table, &ranking));
+        show(&source, &parsed, check::trial(&table, &ranking));
     }
     let failed = arguments.site.on_error == OnErrorName::Fail && ranking.error_count() > 0;
     Ok(if failed { Outcome::Findings } else { Outcome::Fine })
@@ -74,14 +74,16 @@ fn format(name: RankFormatName) -> Box<dyn RankFormat> {
 }
 
 /// Shows why the formula cannot be used.
-fn refuse(source: &Source, findings: &[Diagnostic]) -> Outcome {
-    show(source, findings);
+fn refuse(source: &Source, found: Diagnostic) -> Outcome {
+    draw(source, &found);
     Outcome::Findings
 }
 
 /// Draws findings on standard error.
-fn show(source: &Source, findings: &[Diagnostic]) {
-    for found in findings {
-        anstream::eprintln!("{}\n", finding::draw(&source.text, &source.origin, found, stderr_is_coloured()));
-    }
+fn show(source: &Source, parsed: &Parsed, findings: Vec<Diagnostic>) {
+    findings.into_iter().for_each(|found| draw(source, &parsed.in_source(found)));
+}
+
+fn draw(source: &Source, found: &Diagnostic) {
+    anstream::eprintln!("{}\n", finding::draw(&source.text, &source.origin, found, stderr_is_coloured()));
 }

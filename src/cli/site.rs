@@ -2,18 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use job_sort_formula::fairshare::FairShare;
 use job_sort_formula::json::{read_jobs, read_tree};
 use job_sort_formula::pbs::numbers::Numbers;
+use job_sort_formula::pbs::order::{Order, Ordered};
 use job_sort_formula::pbs::queues::Queues;
 use job_sort_formula::pbs::reading::ReadOptions;
 use job_sort_formula::pbs::resource_group::ResourceGroup;
 use job_sort_formula::pbs::resources::add_resources;
-use job_sort_formula::pbs::sched_config::SchedConfig;
-use job_sort_formula::pbs::share_tree::{PbsTreeBuilder, Rules};
+use job_sort_formula::pbs::sched_config::{ByTime, SchedConfig};
+use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder, Rules};
 use job_sort_formula::pbs::usage::UsageFile;
-use job_sort_formula::rank::{FAIRSHARE_NAMES, Keep, OnError, first_without_shares, supply};
-use job_sort_formula::{Formula, JobTable, Program, Schema};
+use job_sort_formula::rank::{FAIRSHARE_NAMES, Keep, OnError, first_without_shares, score, supply};
+use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};
 
 use super::args::{NumbersName, OnErrorName, RulesName, SiteArgs};
 use super::formula::{MOST_OF_A_FILE, MOST_OF_A_QUEUE, read_bytes, read_text};
@@ -49,7 +49,7 @@ impl<'a> Site<'a> {
         queues.add_seen_to(&mut schema);
         let config = match in_sched_priv(arguments.sched_config.as_ref(), arguments, "sched_config") {
             Some(path) => SchedConfig::parse(&read_bytes(&path, MOST_OF_A_FILE)?),
-            None => SchedConfig::default(),
+            None => formula_alone(),
         };
         for warning in &config.warnings {
             remark("warning", format_args!("sched_config: {warning}"));
@@ -62,7 +62,8 @@ impl<'a> Site<'a> {
         let Some(path) = &self.arguments.queue else { return Ok(None) };
         let bytes = read_bytes(path, MOST_OF_A_QUEUE)?;
         let source_name = name_of(path);
-        let needed = formula.names();
+        let mut needed = formula.names();
+        needed.extend(Order::new(&self.config, &self.queues).columns());
         let options = ReadOptions {
             source_name: &source_name,
             needed: &needed,
@@ -85,29 +86,49 @@ impl<'a> Site<'a> {
         Ok(Some(read.table))
     }
 
-    /// Fills in the fair-share numbers of the jobs.
-    pub(super) fn supply_shares(&self, program: &Program, table: &mut JobTable) -> Result<(), CliError> {
+    /// Fills in the fair-share numbers of the jobs, and gives the tree that they come from.
+    pub(super) fn supply_shares(&self, program: &Program, table: &mut JobTable) -> Result<Option<PbsTree>, CliError> {
         let needs = |name: &&str| program.inputs().iter().any(|input| **input == **name);
-        if !FAIRSHARE_NAMES.iter().any(needs) {
-            return Ok(());
+        if !FAIRSHARE_NAMES.iter().any(needs) && !self.config.fair_share.prime {
+            return Ok(None);
         }
-        if let Some(backend) = self.tree(table)? {
+        let tree = self.tree(table)?;
+        if let Some(tree) = &tree {
             let numbers = self.numbers();
-            let unknown = supply(table, &*backend, |ratio| numbers.fairshare(ratio));
-            for entity in unknown.iter().take(MOST_REMARKS) {
-                remark("warning", format_args!("the tree has no entity `{entity}`"));
-            }
+            supply(table, tree, |ratio| numbers.fairshare(ratio));
         }
         match first_without_shares(table, program.inputs()) {
             Some((job, name)) => Err(CliError::usage(format!(
                 "the formula needs `{name}`, but nothing says what it is for job `{job}`: give --sched-priv DIR or \
                  --tree FILE"
             ))),
-            None => Ok(()),
+            None => Ok(tree),
         }
     }
 
-    fn tree(&self, table: &JobTable) -> Result<Option<Box<dyn FairShare>>, CliError> {
+    /// Scores the jobs and puts them into the scheduler's order.
+    pub(super) fn rank(
+        &self,
+        program: &Program,
+        table: &JobTable,
+        tree: Option<&PbsTree>,
+        threshold: Option<f64>,
+    ) -> Ordered {
+        let scores = score(program, table, self.keep(), self.on_error());
+        if self.keep() == Keep::Decimal {
+            return Ordered { ranking: Ranking::of_scores(scores, table), passed_over: Vec::new() };
+        }
+        let mut order = Order::new(&self.config, &self.queues);
+        if let Some(tree) = tree {
+            order = order.tree(tree);
+        }
+        if let Some(threshold) = threshold {
+            order = order.threshold(threshold);
+        }
+        order.rank(scores, table)
+    }
+
+    fn tree(&self, table: &JobTable) -> Result<Option<PbsTree>, CliError> {
         let entities = || table.entities().iter().map(|entity| entity.to_string());
         if let Some(path) = &self.arguments.tree {
             let document = read_tree(&name_of(path), &read_bytes(path, MOST_OF_A_FILE)?).map_err(CliError::content)?;
@@ -116,7 +137,7 @@ impl<'a> Site<'a> {
             }
             let planted = document.plant(self.rules(), entities());
             let named = |error| CliError::content(format_args!("`{}`: {error}", path.display()));
-            return Ok(Some(Box::new(planted.map_err(named)?)));
+            return Ok(Some(planted.map_err(named)?));
         }
         let Some(path) = in_sched_priv(self.arguments.resource_group.as_ref(), self.arguments, "resource_group") else {
             return Ok(None);
@@ -141,7 +162,7 @@ impl<'a> Site<'a> {
             .rules(self.rules())
             .with_entities(entities())
             .build();
-        Ok(Some(Box::new(tree.map_err(CliError::content)?)))
+        Ok(Some(tree.map_err(CliError::content)?))
     }
 
     fn rules(&self) -> Rules {
@@ -159,7 +180,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    pub(super) fn keep(&self) -> Keep {
+    fn keep(&self) -> Keep {
         match self.arguments.numbers {
             NumbersName::Openpbs => Keep::Float32,
             NumbersName::Exact => Keep::Double,
@@ -167,13 +188,18 @@ impl<'a> Site<'a> {
         }
     }
 
-    pub(super) fn on_error(&self) -> OnError {
+    fn on_error(&self) -> OnError {
         match self.arguments.on_error {
             OnErrorName::Zero => OnError::ZeroLikePbs,
             OnErrorName::Fail => OnError::Fail,
             OnErrorName::Null => OnError::Null,
         }
     }
+}
+
+/// Without a sched_config nothing but the formula orders the jobs.
+fn formula_alone() -> SchedConfig {
+    SchedConfig { by_queue: ByTime::always(false), preemptive_sched: ByTime::always(false), ..SchedConfig::default() }
 }
 
 /// The file of that name: given by itself, or in the scheduler's folder if it is there.

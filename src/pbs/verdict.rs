@@ -19,7 +19,8 @@ pub struct Verdict {
 
 impl Verdict {
     const ACCEPTED: Self = Self { accepted: Some(true), code: Some(0), message: "" };
-    const UNKNOWN: Self = Self { accepted: None, code: None, message: "" };
+    /// It cannot be told.
+    pub const UNKNOWN: Self = Self { accepted: None, code: None, message: "" };
     const FORMAT: Self = Self::refused(15123, "Invalid Formula Format");
     const KEYWORD: Self = Self::refused(15124, "Formula contains invalid keyword");
     const RESOURCE: Self = Self::refused(15125, "Formula contains a resource of an invalid type");

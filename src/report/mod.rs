@@ -5,6 +5,7 @@ mod rank_csv;
 mod rank_human;
 mod rank_json;
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 pub use rank_csv::Csv;
@@ -12,6 +13,7 @@ pub use rank_human::Human;
 pub use rank_json::{Json, Ndjson};
 
 use crate::jobs::JobTable;
+use crate::pbs::order::PassedOver;
 use crate::rank::{Exact, Ranking, Score, ScoreError};
 
 /// A ranking, ready to be written.
@@ -23,8 +25,8 @@ pub struct RankReport<'a> {
     pub table: &'a JobTable,
     /// Their scores and order.
     pub ranking: &'a Ranking,
-    /// A job whose value is at most this does not run.
-    pub threshold: Option<f64>,
+    /// The rows that wait but are passed over, and why.
+    pub passed_over: &'a [(usize, PassedOver)],
     /// The rows to show, in the order in which they are shown.
     pub rows: &'a [usize],
     /// The inputs to show with each job.
@@ -45,7 +47,7 @@ pub(crate) struct Line<'a> {
     pub row: usize,
     pub rank: Option<usize>,
     pub score: Option<&'a Score>,
-    pub under_threshold: bool,
+    pub passed_over: Option<PassedOver>,
 }
 
 impl<'a> RankReport<'a> {
@@ -55,11 +57,11 @@ impl<'a> RankReport<'a> {
         for (index, &row) in self.ranking.order().iter().enumerate() {
             places[row] = Some(index + 1);
         }
-        let (ranking, threshold) = (self.ranking, self.threshold);
+        let ranking = self.ranking;
+        let reasons: HashMap<usize, PassedOver> = self.passed_over.iter().copied().collect();
         self.rows.iter().map(move |&row| {
-            let score = ranking.score(row);
-            let under = |limit: f64| score.is_some_and(|score| score.kept <= limit);
-            Line { row, rank: places.get(row).copied().flatten(), score, under_threshold: threshold.is_some_and(under) }
+            let (score, passed_over) = (ranking.score(row), reasons.get(&row).copied());
+            Line { row, rank: places.get(row).copied().flatten(), score, passed_over }
         })
     }
 }
@@ -67,7 +69,7 @@ impl<'a> RankReport<'a> {
 impl Line<'_> {
     /// Whether the scheduler looks for a place to run the job.
     pub(crate) fn is_considered(&self) -> bool {
-        self.rank.is_some() && !self.under_threshold
+        self.rank.is_some()
     }
 
     /// What the formula gave.

@@ -60,10 +60,12 @@ fn note(report: &RankReport<'_>, line: &Line<'_>) -> String {
     if let Some(error) = line.error() {
         notes.push(format!("error: {error}"));
     }
-    if line.rank.is_none() {
-        notes.push(format!("not considered (state {})", report.table.state(line.row).letter()));
-    } else if line.under_threshold {
-        notes.push("not above the threshold".to_owned());
+    match line.passed_over {
+        Some(reason) => notes.push(reason.to_string()),
+        None if line.rank.is_none() => {
+            notes.push(format!("not considered (state {})", report.table.state(line.row).letter()));
+        }
+        None => {}
     }
     notes.join("; ")
 }
@@ -72,9 +74,13 @@ fn write_summary(report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()>
     let (all, considered) = (report.table.len(), report.ranking.order().len());
     let ignored = report.ranking.scores().iter().filter(|score| score.is_none()).count();
     write!(out, "{}: {considered} considered", count(all, "job"))?;
-    let waiting = all - considered - ignored;
+    let passed_over = report.passed_over.len();
+    let waiting = all.saturating_sub(considered + ignored + passed_over);
     if waiting > 0 {
         write!(out, ", {waiting} held, waiting or running")?;
+    }
+    if passed_over > 0 {
+        write!(out, ", {passed_over} passed over")?;
     }
     if ignored > 0 {
         write!(out, ", {ignored} ignored")?;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{Line, RankFormat, RankReport};
+use super::{RankFormat, RankReport};
 use crate::formula::number::Value;
 use crate::pbs::digits;
 use crate::rank::{ScoreError, errors_by_kind};
@@ -43,6 +43,8 @@ struct Job<'a> {
     considered: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     ignored: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passed_over: Option<String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     inputs: BTreeMap<&'a str, serde_json::Value>,
 }
@@ -107,18 +109,11 @@ fn jobs<'a>(report: &RankReport<'a>) -> impl Iterator<Item = Job<'a>> {
             logged: line.score.map(|score| digits::logged(score.kept)),
             error: line.error().map(Error::new),
             considered: line.is_considered(),
-            ignored: ignored(report_reason(table.ignored(line.row)), &line),
+            ignored: table.ignored(line.row).map(ToString::to_string),
+            passed_over: line.passed_over.map(|reason| reason.to_string()),
             inputs: inputs.iter().filter_map(column).collect(),
         }
     })
-}
-
-fn report_reason(ignored: Option<&crate::jobs::Ignored>) -> Option<String> {
-    ignored.map(ToString::to_string)
-}
-
-fn ignored(reason: Option<String>, line: &Line<'_>) -> Option<String> {
-    reason.or_else(|| line.under_threshold.then(|| "the value is not above the threshold".to_owned()))
 }
 
 fn summary(report: &RankReport<'_>) -> Summary {
