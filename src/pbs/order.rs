@@ -199,3 +199,6 @@ fn take_turns(lists: &[Vec<usize>], order: &mut Vec<usize>) {
         order.extend(lists.iter().filter_map(|list| list.get(turn)));
     }
 }
+
+#[cfg(test)]
+mod tests;
