@@ -53,6 +53,16 @@ pub enum Exact {
     Decimal(Decimal),
 }
 
+impl Exact {
+    /// The nearest double; an integer beyond all doubles gives NaN.
+    pub fn to_f64(&self) -> f64 {
+        match self {
+            Self::Python(value) => double(value).ok().flatten().unwrap_or(f64::NAN),
+            Self::Decimal(decimal) => decimal.to_f64().unwrap_or(f64::NAN),
+        }
+    }
+}
+
 impl fmt::Display for Exact {
     /// Python's `repr`, or the decimal's digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -100,10 +110,11 @@ impl ScoreError {
         }
     }
 
-    /// Whether OpenPBS's scheduler dies of it instead of counting the job as 0.
+    /// Whether OpenPBS's scheduler dies of it instead of counting the job as 0. A complex number on the way is taken
+    /// for one at the end, which it is unless `abs` or a comparison makes a real number or an error of it.
     pub fn crashes_the_scheduler(&self) -> bool {
         match self {
-            Self::Raised(error) => error.raised.kind == ErrorKind::Complex && error.span.start == 0,
+            Self::Raised(error) => error.raised.kind == ErrorKind::Complex,
             Self::NotANumber { .. } | Self::TooLarge { .. } => true,
         }
     }
