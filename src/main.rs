@@ -1,2 +1,19 @@
-//! The command `jsf`.
-fn main() {}
+//! The command `jsf`: what a PBS `job_sort_formula` does, before the scheduler does it.
+
+mod cli;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let arguments = cli::args::Cli::parse();
+    match cli::run(&arguments) {
+        Ok(outcome) => outcome.into(),
+        Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            anstream::eprintln!("jsf: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -135,6 +135,20 @@ fn the_jobs_that_the_scheduler_ignores() {
     assert_eq!(considered, 53);
 }
 
+/// The text has every digit, so nothing is lost there.
+#[test]
+fn the_queue_as_text() {
+    let jobs: Vec<Recorded> = lines("evaluate/jobs.jsonl");
+    for name in ["qstat/qstat_f.txt", "qstat/qstat_f_w.txt"] {
+        let read = read_all(text(name).as_bytes(), &needed(&jobs));
+        assert_eq!((read.table.len(), read.problems.total()), (59, 0), "{name}");
+        for (job, attribute, seen, recorded) in differences(&read.table, &jobs) {
+            let a_second_later = ["4.vm", "5.vm"].contains(&&*job) && attribute == "eligible_time" && seen == "38";
+            assert!(a_second_later, "{name} {job} {attribute}: {seen}, recorded {recorded}");
+        }
+    }
+}
+
 /// A qstat document of the recorded objects.
 fn document(jobs: &[Recorded]) -> String {
     let jobs: Vec<String> = jobs
@@ -249,6 +263,25 @@ fn subjobs_are_left_to_their_array() {
     for index in 0..4 {
         assert_eq!(table.ignored(table.row(&format!("50[{index}].vm")).unwrap()), Some(&Ignored::Subjob));
     }
+}
+
+#[test]
+fn documents_that_are_something_else() {
+    let options = ReadOptions {
+        source_name: "q.json",
+        needed: &[],
+        schema: &Schema::openpbs(),
+        numbers: Numbers::OpenPbs,
+        entity: FairshareEntity::Account,
+        queues: &Queues::none(),
+    };
+    let error = |name| read_jobs(text(name).as_bytes(), &options).unwrap_err().to_string();
+    assert!(error("qstat/qstat_Bf.json").contains("is a document of servers"));
+    assert!(error("qstat/qstat_Qf.json").contains("is a document of queues"));
+    assert!(error("qstat/qstat_short.json").starts_with("`q.json` is empty"));
+    assert!(error("qstat/resourcedef").contains("is a text that begins with `r_long type=long`"));
+    let read = read_jobs(text("qstat/qstat_f_three_ids.json").as_bytes(), &options).unwrap();
+    assert_eq!((read.table.len(), read.table.entity(0)), (1, "Bob"));
 }
 
 #[test]

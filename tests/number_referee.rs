@@ -12,15 +12,25 @@ use std::process::{Command, Stdio};
 
 use cases::{Generator, Operation, written};
 use job_sort_formula::formula::number::{ErrorKind, Function, Python, Raised, Value};
+use job_sort_formula::formula::operator::BinaryOperator;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/referee/operations.py");
 
 /// How many operations one process of Python is given.
 const BATCH: usize = 250_000;
 
-/// Functions that the C library computes otherwise than this crate, and by how many units in the last place at most.
-const TOLERATED: [(Function, u64); 5] =
-    [(Function::Cbrt, 1), (Function::Erf, 1), (Function::Erfc, 2), (Function::Hypot, 1), (Function::Dist, 1)];
+/// Functions that follow the formulas of the C library instead of calling it, and by how many units in the last place
+/// another version of it may differ. With glibc 2.36, after which they are written, every distance is 0.
+const TOLERATED: [(Function, u64); 8] = [
+    (Function::Acosh, 2),
+    (Function::Asinh, 2),
+    (Function::Atanh, 2),
+    (Function::Cbrt, 1),
+    (Function::Dist, 1),
+    (Function::Erf, 1),
+    (Function::Erfc, 4),
+    (Function::Hypot, 1),
+];
 
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -62,6 +72,13 @@ fn as_text(answer: &Result<Value, Raised>) -> String {
     }
 }
 
+/// Whether Python made a type of types, as `int | float`, which this crate does not have.
+fn is_union(operation: &Operation, theirs: &str) -> bool {
+    let of_types = matches!(operation, Operation::Binary(BinaryOperator::BitOr, x, y)
+        if [x, y].iter().any(|operand| operand.type_name() == "type"));
+    of_types && !theirs.starts_with("TypeError")
+}
+
 #[derive(Default)]
 struct Tally {
     same: usize,
@@ -77,7 +94,9 @@ impl Tally {
         let complex = matches!(ours, Err(raised) if raised.kind == ErrorKind::Complex);
         if text == theirs {
             self.same += 1;
-        } else if theirs == "UnionType" || (complex && (theirs == "complex" || theirs.starts_with("OverflowError"))) {
+        } else if is_union(operation, theirs)
+            || (complex && (theirs == "complex" || theirs.starts_with("OverflowError")))
+        {
             self.outside += 1;
         } else if !self.tolerate(operation, &text, theirs) && self.wrong.len() < 40 {
             self.wrong.push(format!("{}\n    Python: {theirs}\n    here:   {text}", operation.expression()));

@@ -3,7 +3,9 @@
 //! Three doors lead in: [`Formula::parse`], `text.parse::<Formula>()`, and [`build`] for programs that put a
 //! formula together.
 
+pub mod analysis;
 pub mod build;
+pub mod meaning;
 pub mod number;
 pub mod operator;
 pub mod program;

@@ -27,7 +27,8 @@ pub enum ReadError {
     },
     /// The text breaks off or breaks the rules of JSON.
     #[error(
-        "`{source_name}` is not valid JSON at line {line}, column {column} (byte {byte}): {reason}; {jobs_before} jobs were read before it{advice}"
+        "`{source_name}` is not valid JSON at line {line}, column {column} (byte {byte}): {reason}; {} read before it{advice}",
+        jobs_were(*.jobs_before)
     )]
     Json {
         /// The document's name.
@@ -53,6 +54,11 @@ pub enum ReadError {
         /// The most jobs.
         most: usize,
     },
+}
+
+/// `1 job was`, `2 jobs were`.
+fn jobs_were(count: usize) -> String {
+    if count == 1 { "1 job was".to_owned() } else { format!("{count} jobs were") }
 }
 
 /// What is wrong with one job, or worth knowing of it.

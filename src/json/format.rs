@@ -7,7 +7,7 @@ use serde::de::Error;
 use crate::jobs::ReadError;
 use crate::pbs::lax::{self, Entry, ObjectReader};
 
-const EXPECTED: &str = "`qstat -f -F json`, {\"jobs\":[…]}, or one job per line as JSON";
+const EXPECTED: &str = "`qstat -f -F json`, `qstat -f`, {\"jobs\":[…]}, or one job per line as JSON";
 /// How many lines are looked at for a first one that tells the format.
 const LINES_LOOKED_AT: usize = 1000;
 
@@ -16,6 +16,8 @@ const LINES_LOOKED_AT: usize = 1000;
 pub enum Format {
     /// What `qstat -f -F json` prints.
     QstatJson,
+    /// What `qstat -f` prints, wrapped or not.
+    QstatText,
     /// `{"jobs":[…]}`
     OwnJson,
     /// One job per line.
@@ -31,6 +33,9 @@ impl Format {
         let source_name = source_name.to_owned();
         if text.trim().is_empty() {
             return Err(ReadError::Empty { source_name, expected: EXPECTED });
+        }
+        if text.trim_start().starts_with("Job Id:") {
+            return Ok(Self::QstatText);
         }
         let keys = Keys::of(text);
         match keys.decisive {

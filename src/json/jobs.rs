@@ -8,7 +8,8 @@ use crate::jobs::{Problem, ReadError};
 use crate::pbs::lax::{self, Entry, ObjectReader, Shape, Token};
 use crate::pbs::numbers::Writer;
 use crate::pbs::qstat_json::Amounts;
-use crate::pbs::reading::{Attributes, ReadJobs, ReadOptions, Rows, is_fairshare};
+use crate::pbs::reading::{Attributes, ReadJobs, ReadOptions};
+use crate::pbs::rows::{Rows, is_fairshare};
 use crate::schema::Schema;
 
 /// Reads `{"jobs":[…]}`. A job that is no object is reported; broken JSON ends the document.

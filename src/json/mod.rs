@@ -2,13 +2,18 @@
 
 mod format;
 mod jobs;
+mod tree;
 
 use std::borrow::Cow;
 
 pub use format::Format;
+pub use tree::{
+    MAX_DEPTH, MAX_NODES, NodeKind, NodeShares, PlantError, TreeDocument, TreeDocumentError, TreeNode, read_tree,
+};
 
 use crate::jobs::ReadError;
 use crate::pbs::qstat_json::read_qstat_json;
+use crate::pbs::qstat_text::read_qstat_text;
 use crate::pbs::reading::{ReadJobs, ReadOptions};
 
 /// Reads a document of jobs, whichever of the [`Format`]s it has.
@@ -41,6 +46,7 @@ pub fn read_jobs(bytes: &[u8], options: &ReadOptions<'_>) -> Result<ReadJobs, Re
     let text = text_of(bytes);
     match Format::of(&text, options.source_name)? {
         Format::QstatJson => read_qstat_json(&text, options),
+        Format::QstatText => read_qstat_text(&text, options),
         Format::OwnJson => jobs::read_own(&text, options),
         Format::Ndjson => jobs::read_lines(&text, options),
     }
@@ -48,5 +54,7 @@ pub fn read_jobs(bytes: &[u8], options: &ReadOptions<'_>) -> Result<ReadJobs, Re
 
 /// The bytes as text, without a byte order mark; what is not UTF-8 is replaced.
 fn text_of(bytes: &[u8]) -> Cow<'_, str> {
-    String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    // Checking first is several times faster than looking for what to replace.
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }

@@ -1,7 +1,7 @@
 //! How OpenPBS prints numbers, and what Python makes of the print.
 //!
 //! Resource amounts and the logged value of a formula have the fewest decimals that tell them, and at most four;
-//! fair-share numbers have six.
+//! fair-share numbers have [six](super::six_decimals).
 
 use std::sync::Arc;
 
@@ -83,16 +83,6 @@ pub fn server_float(v: f64) -> f64 {
     if kept.is_finite() { printed(kept).parse().unwrap_or(kept) } else { kept }
 }
 
-/// What Python reads of a fair-share number: a C `float`, printed with six decimals.
-///
-/// ```
-/// assert_eq!(job_sort_formula::pbs::digits::fairshare(0.8843299746513367), 0.88433);
-/// ```
-pub fn fairshare(v: f32) -> f64 {
-    let v = f64::from(v);
-    if v.is_finite() { format!("{v:.6}").parse().unwrap_or(v) } else { v }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,7 +104,7 @@ mod tests {
     fn the_server_keeps_a_float() {
         for (given, kept) in [
             (123_456.123_456, 123_456.125),
-            (3.141_592_653_589_79, 3.1416),
+            (1.0 / 3.0, 0.3333),
             (16_777_217.0, 16_777_216.0),
             (1e15, 999_999_986_991_104.0),
             (0.000_05, 0.0),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-use super::{digits, duration, size};
+use super::{digits, duration, six_decimals, size};
 use crate::formula::number::Value;
 use crate::schema::Kind;
 
@@ -40,16 +40,18 @@ pub struct Unreadable;
 impl Numbers {
     /// What the formula sees of an amount as it was read.
     pub fn resource(self, amount: Value) -> Value {
-        match self {
-            Self::OpenPbs => digits::resource(double(&amount)),
-            Self::Exact | Self::Decimal => amount,
+        match (self, &amount) {
+            // A whole number that a double holds is printed as it is.
+            (Self::OpenPbs, Value::Int(whole)) if whole.unsigned_abs() < 1 << 53 => amount,
+            (Self::OpenPbs, _) => digits::resource(double(&amount)),
+            (Self::Exact | Self::Decimal, _) => amount,
         }
     }
 
     /// What the formula sees of a fair-share number.
     pub fn fairshare(self, ratio: f64) -> Value {
         match self {
-            Self::OpenPbs => Value::Float(digits::fairshare(ratio as f32)),
+            Self::OpenPbs => Value::Float(six_decimals::as_formula_sees(ratio)),
             Self::Exact | Self::Decimal => Value::Float(ratio),
         }
     }
@@ -61,10 +63,11 @@ impl Numbers {
     /// The scheduler cannot read it, and ignores the job: petabytes, `inf`, `nan`, words; also a float beyond
     /// 3.4e38 that has yet to pass through the server.
     pub fn amount(self, text: &str, kind: Option<Kind>, writer: Writer) -> Result<Value, Unreadable> {
-        if text.contains(':') {
+        let bare = text.ends_with(|last: char| last.is_ascii_digit() || last == '.');
+        if bare && text.contains(':') {
             return duration::seconds(text).map(Value::Int).map_err(|_| Unreadable);
         }
-        if kind == Some(Kind::Size) || text.ends_with(['b', 'B', 'w', 'W']) {
+        if kind == Some(Kind::Size) || !bare {
             return size::kilobytes(text).map(whole).map_err(|_| Unreadable);
         }
         let amount = number(text).ok_or(Unreadable)?;
@@ -131,6 +134,7 @@ pub(crate) fn looks(text: &str, bare: bool) -> Kind {
         _ if duration::looks_like_duration(text) => Kind::Duration,
         _ if size::looks_like_size(text) => Kind::Size,
         "True" | "False" => Kind::Bool,
+        "inf" | "-inf" | "nan" | "-nan" => Kind::Float,
         _ if !bare => Kind::Text,
         _ => match number(text) {
             Some(Value::Float(x)) if x.fract() != 0.0 => Kind::Float,

@@ -7,7 +7,8 @@ use std::borrow::Cow;
 
 use super::lax::{self, Entry, ObjectReader, Shape, Token};
 use super::numbers::Writer;
-use super::reading::{Attributes, ReadJobs, ReadOptions, Rows};
+use super::reading::{Attributes, ReadJobs, ReadOptions};
+use super::rows::Rows;
 use crate::jobs::{Problem, ReadError};
 
 /// Reads the jobs of a `qstat -f -F json` document. A server without jobs prints one without `Jobs`.

@@ -14,6 +14,8 @@ use crate::schema::{Kind, Schema};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Queues {
     priorities: BTreeMap<Box<str>, Option<i64>>,
+    /// In the order of the document.
+    names: Vec<Box<str>>,
     seen: BTreeMap<Box<str>, Kind>,
 }
 
@@ -84,6 +86,11 @@ impl Queues {
         self.priorities.contains_key(queue)
     }
 
+    /// The place of the queue in the document, which is the server's order of queues.
+    pub fn place(&self, queue: &str) -> Option<usize> {
+        self.names.iter().position(|name| **name == *queue)
+    }
+
     /// The queues with their priorities, in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<i64>)> {
         self.priorities.iter().map(|(name, &priority)| (&**name, priority))
@@ -149,7 +156,10 @@ impl Reading<'_> {
 
     fn name(&mut self, name: &str) -> String {
         let name = name.trim().trim_matches('"');
-        self.queues.priorities.entry(name.into()).or_insert(None);
+        if !self.queues.knows(name) {
+            self.queues.priorities.insert(name.into(), None);
+            self.queues.names.push(name.into());
+        }
         name.to_owned()
     }
 
@@ -168,6 +178,7 @@ impl Reading<'_> {
         let Some(token) = token else { return };
         match token.text().and_then(|text| text.parse().ok()) {
             Some(priority) => {
+                self.name(queue);
                 self.queues.priorities.insert(queue.into(), Some(priority));
             }
             None => {
@@ -247,6 +258,7 @@ mod tests {
         ] {
             let queues = Queues::read("queues", text).unwrap();
             assert_eq!(queues.iter().collect::<Vec<_>>(), expected, "{text}");
+            assert_eq!(["workq", "high", "low"].map(|name| queues.place(name)), [Some(0), Some(1), Some(2)]);
         }
     }
 

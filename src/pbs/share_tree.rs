@@ -33,12 +33,20 @@ pub struct PbsTreeBuilder<'a> {
     unknown_shares: i32,
     rules: Rules,
     entities: Vec<String>,
+    kept_above: Vec<(String, f64)>,
 }
 
 impl<'a> PbsTreeBuilder<'a> {
     /// A tree of these lines, with no usage, no `unknown_shares` and the daemon's rules.
     pub fn new(lines: &'a ResourceGroup) -> Self {
-        Self { lines, usage: None, unknown_shares: 0, rules: Rules::Scheduler, entities: Vec::new() }
+        Self {
+            lines,
+            usage: None,
+            unknown_shares: 0,
+            rules: Rules::Scheduler,
+            entities: Vec::new(),
+            kept_above: Vec::new(),
+        }
     }
 
     /// Charges what the usage file says.
@@ -67,6 +75,13 @@ impl<'a> PbsTreeBuilder<'a> {
         self
     }
 
+    /// Adds usage that a group (or the root) has of its own, which no file of OpenPBS can say.
+    #[must_use]
+    pub fn usage_of_group(mut self, group: impl Into<String>, usage: f64) -> Self {
+        self.kept_above.push((group.into(), usage));
+        self
+    }
+
     /// The tree with its numbers.
     ///
     /// # Errors
@@ -80,15 +95,18 @@ impl<'a> PbsTreeBuilder<'a> {
         }
         let Nursery { builder, cgroups, unknown, .. } = nursery;
         let mut tree = builder.finish();
+        match self.rules {
+            Rules::Scheduler => charge_as_the_daemon(&mut tree, &charges),
+            Rules::Documented => charge_as_documented(&mut tree, &charges),
+        }
+        for (group, usage) in &self.kept_above {
+            if let Some(node) = tree.find(group) {
+                tree.charge(node, *usage);
+            }
+        }
         let assessed = match self.rules {
-            Rules::Scheduler => {
-                charge_as_the_daemon(&mut tree, &charges);
-                Assessed::new(tree, &SchedulerShares)
-            }
-            Rules::Documented => {
-                charge_as_documented(&mut tree, &charges);
-                Assessed::new(tree, &Pp718)
-            }
+            Rules::Scheduler => Assessed::new(tree, &SchedulerShares),
+            Rules::Documented => Assessed::new(tree, &Pp718),
         };
         Ok(PbsTree { assessed, cgroups, unknown })
     }

@@ -2,12 +2,14 @@
 //!
 //! Enters: a [`Program`], a [`JobTable`] and, through [`supply`], a fair-share backend. Leaves: a [`Ranking`].
 
+mod errors;
 mod order;
 mod score;
 mod shares;
 
 use std::cmp::Ordering;
 
+pub use errors::ErrorGroup;
 pub use order::{higher_first, merge_sort};
 pub use score::{Exact, Keep, OnError, Score, ScoreError, errors_by_kind, score};
 pub use shares::{FAIRSHARE_NAMES, first_without_shares, supply};
@@ -41,22 +43,23 @@ impl Ranking {
     /// Scores every job and orders those that the scheduler considers: the higher value first, then the earlier
     /// submission.
     pub fn new(program: &Program, table: &JobTable, keep: Keep, on_error: OnError) -> Self {
-        let scores = score(program, table, keep, on_error);
-        Self::with_order(scores, table, |left, right| table.submission(left).cmp(&table.submission(right)))
+        Self::of_scores(score(program, table, keep, on_error), table)
     }
 
-    /// Orders scored jobs by value, the higher first, and jobs of the same value by `then`.
-    pub fn with_order(
-        scores: Vec<Option<Score>>,
-        table: &JobTable,
-        mut then: impl FnMut(usize, usize) -> Ordering,
-    ) -> Self {
+    /// Orders scored jobs: the higher value first, then the earlier submission.
+    pub fn of_scores(scores: Vec<Option<Score>>, table: &JobTable) -> Self {
         let scored = |row: &usize| scores.get(*row).is_some_and(Option::is_some);
         let mut order: Vec<_> = (0..table.len()).filter(|&row| table.is_considered(row)).filter(scored).collect();
-        order.sort_by(|&left, &right| table.submission(left).cmp(&table.submission(right)));
+        order.sort_by_key(|&row| table.submission(row));
         merge_sort(&mut order, &mut |left: usize, right: usize| {
-            compare(scores[left].as_ref(), scores[right].as_ref()).then_with(|| then(left, right))
+            let submitted = || table.submission(left).cmp(&table.submission(right));
+            compare(scores[left].as_ref(), scores[right].as_ref()).then_with(submitted)
         });
+        Self { scores, order }
+    }
+
+    /// Scored jobs in an order that a scheduler's own rules gave: rows, best first.
+    pub fn from_order(scores: Vec<Option<Score>>, order: Vec<usize>) -> Self {
         Self { scores, order }
     }
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
 
-use crate::formula::number::{Arithmetic, ErrorKind, Function, Python, Raised, Value};
+use crate::formula::number::{Arithmetic, BaseTen, BaseTenValue, ErrorKind, Function, Python, Raised, Value};
 use crate::formula::program::{EvalError, Evaluator, Program};
 use crate::jobs::JobTable;
 use crate::span::Span;
@@ -13,7 +14,7 @@ use crate::span::Span;
 /// What becomes of a job whose formula raises an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum OnError {
-    /// The job is worth 0, as in OpenPBS.
+    /// The job is worth 0, as in OpenPBS; -1 where the result is no number.
     #[default]
     ZeroLikePbs,
     /// The job is worth 0, and the caller is told that the ranking failed.
@@ -50,6 +51,16 @@ pub enum Exact {
     Python(Value),
     /// A number in base ten.
     Decimal(Decimal),
+}
+
+impl Exact {
+    /// The nearest double; an integer beyond all doubles gives NaN.
+    pub fn to_f64(&self) -> f64 {
+        match self {
+            Self::Python(value) => double(value).ok().flatten().unwrap_or(f64::NAN),
+            Self::Decimal(decimal) => decimal.to_f64().unwrap_or(f64::NAN),
+        }
+    }
 }
 
 impl fmt::Display for Exact {
@@ -99,10 +110,11 @@ impl ScoreError {
         }
     }
 
-    /// Whether OpenPBS's scheduler dies of it instead of counting the job as 0.
+    /// Whether OpenPBS's scheduler dies of it instead of counting the job as 0. A complex number on the way is taken
+    /// for one at the end, which it is unless `abs` or a comparison makes a real number or an error of it.
     pub fn crashes_the_scheduler(&self) -> bool {
         match self {
-            Self::Raised(error) => error.raised.kind == ErrorKind::Complex && error.span.start == 0,
+            Self::Raised(error) => error.raised.kind == ErrorKind::Complex,
             Self::NotANumber { .. } | Self::TooLarge { .. } => true,
         }
     }
@@ -124,7 +136,11 @@ impl fmt::Display for ScoreError {
 /// The table must have a column for every name in [`Program::inputs`]; a missing one counts as 0.
 pub fn score(program: &Program, table: &JobTable, keep: Keep, on_error: OnError) -> Vec<Option<Score>> {
     match keep {
-        Keep::Decimal | Keep::Double | Keep::Float32 => run(program, table, Python::new(), on_error, |value: Value| {
+        Keep::Decimal => run(program, table, BaseTen::new(), on_error, |value: BaseTenValue| {
+            let decimal = value.decimal().ok_or_else(|| value.type_name())?;
+            Ok(Some((Exact::Decimal(decimal), decimal.to_f64().unwrap_or(f64::NAN))))
+        }),
+        Keep::Double | Keep::Float32 => run(program, table, Python::new(), on_error, |value: Value| {
             let double = double(&value)?;
             let kept = if keep == Keep::Float32 { double.map(|double| f64::from(double as f32)) } else { double };
             Ok(kept.map(|kept| (Exact::Python(value), kept)))
@@ -174,7 +190,7 @@ fn run<A: Arithmetic>(
         });
         Some(match exact {
             Ok((exact, kept)) => Score { exact: Ok(exact), kept },
-            Err(error) => Score { exact: Err(error), kept: on_error.value() },
+            Err(error) => Score { kept: on_error.value(&error), exact: Err(error) },
         })
     };
     (0..table.len()).map(score_row).collect()
@@ -195,11 +211,13 @@ fn evaluate<A: Arithmetic>(
 }
 
 impl OnError {
-    /// What a job with an error is compared by.
-    fn value(self) -> f64 {
-        match self {
-            Self::ZeroLikePbs | Self::Fail => 0.0,
-            Self::Null => f64::NEG_INFINITY,
+    /// What a job with an error is compared by. A result that is no number is no error yet for OpenPBS: the job
+    /// has -1, and it is the job evaluated next at which the scheduler dies.
+    fn value(self, error: &ScoreError) -> f64 {
+        match (self, error) {
+            (Self::Null, _) => f64::NEG_INFINITY,
+            (Self::ZeroLikePbs, ScoreError::NotANumber { .. } | ScoreError::TooLarge { .. }) => -1.0,
+            (Self::ZeroLikePbs | Self::Fail, _) => 0.0,
         }
     }
 }

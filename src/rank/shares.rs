@@ -10,6 +10,8 @@ pub const FAIRSHARE_NAMES: [&str; 4] =
 
 /// Fills the fair-share columns of a table from a backend, for every job that does not carry the number itself.
 /// `as_seen` says what the formula sees of a number. Gives the entities of which the backend knows nothing.
+///
+/// A table is supplied once: what one call has filled in, the next does not change.
 pub fn supply(table: &mut JobTable, backend: &dyn FairShare, as_seen: impl Fn(f64) -> Value) -> Vec<String> {
     let entities: Vec<_> = table.entities().to_vec();
     let shares: Vec<_> = entities.iter().map(|entity| backend.shares_of(entity)).collect();

@@ -1,1 +1,84 @@
-//! (room not furnished yet)
+//! Words, tables and documents for people and programs: one trait, one file per output format.
+
+pub mod finding;
+mod rank_csv;
+mod rank_human;
+mod rank_json;
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+pub use rank_csv::Csv;
+pub use rank_human::Human;
+pub use rank_json::{Json, Ndjson};
+
+use crate::jobs::JobTable;
+use crate::pbs::order::PassedOver;
+use crate::rank::{Exact, Ranking, Score, ScoreError};
+
+/// A ranking, ready to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct RankReport<'a> {
+    /// The formula's text.
+    pub formula: &'a str,
+    /// The jobs.
+    pub table: &'a JobTable,
+    /// Their scores and order.
+    pub ranking: &'a Ranking,
+    /// The rows that wait but are passed over, and why.
+    pub passed_over: &'a [(usize, PassedOver)],
+    /// The rows to show, in the order in which they are shown.
+    pub rows: &'a [usize],
+    /// The inputs to show with each job.
+    pub inputs: &'a [&'a str],
+}
+
+/// A format that a ranking can be written in.
+pub trait RankFormat {
+    /// Writes the whole report.
+    ///
+    /// # Errors
+    /// What `out` answers.
+    fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// One job of a report.
+pub(crate) struct Line<'a> {
+    pub row: usize,
+    pub rank: Option<usize>,
+    pub score: Option<&'a Score>,
+    pub passed_over: Option<PassedOver>,
+}
+
+impl<'a> RankReport<'a> {
+    /// The lines to show, with the place of each in the whole order.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = Line<'a>> + use<'a> {
+        let mut places = vec![None; self.table.len()];
+        for (index, &row) in self.ranking.order().iter().enumerate() {
+            places[row] = Some(index + 1);
+        }
+        let ranking = self.ranking;
+        let reasons: HashMap<usize, PassedOver> = self.passed_over.iter().copied().collect();
+        self.rows.iter().map(move |&row| {
+            let (score, passed_over) = (ranking.score(row), reasons.get(&row).copied());
+            Line { row, rank: places.get(row).copied().flatten(), score, passed_over }
+        })
+    }
+}
+
+impl Line<'_> {
+    /// Whether the scheduler looks for a place to run the job.
+    pub(crate) fn is_considered(&self) -> bool {
+        self.rank.is_some()
+    }
+
+    /// What the formula gave.
+    pub(crate) fn exact(&self) -> Option<&Exact> {
+        self.score.and_then(|score| score.exact.as_ref().ok())
+    }
+
+    /// Why it gave nothing.
+    pub(crate) fn error(&self) -> Option<&ScoreError> {
+        self.score.and_then(|score| score.exact.as_ref().err())
+    }
+}

@@ -217,6 +217,7 @@ impl Generator {
             F::Round if self.below(3) > 0 => vec![self.number(), Value::Int(self.below(40) as i64 - 20)],
             F::Round => vec![self.number()],
             F::Gamma | F::Lgamma if self.below(2) == 0 => vec![Value::Float(self.moderate() * 200.0)],
+            F::Erf | F::Erfc if self.below(2) == 0 => vec![Value::Float(self.moderate() / 25.0)],
             F::Log if self.below(2) == 0 => vec![self.positive(), self.positive()],
             F::Log | F::Log2 | F::Log10 | F::Sqrt => vec![self.positive()],
             _ if function.arity().0 == 2 => self.numbers(2, 2),

@@ -25,7 +25,7 @@ fn is_plain(op: ComparisonOperator) -> bool {
 
 /// Whether two values so ordered satisfy the operator; no order is a nan's.
 #[inline]
-fn holds(op: ComparisonOperator, ordering: Option<Ordering>) -> bool {
+pub(super) fn holds(op: ComparisonOperator, ordering: Option<Ordering>) -> bool {
     use ComparisonOperator as Op;
     match op {
         Op::Equal => ordering == Some(Ordering::Equal),
@@ -60,13 +60,14 @@ fn scalars(op: ComparisonOperator, x: &Value, y: &Value, work: &Work) -> Result<
     match op {
         ComparisonOperator::Equal => Ok(x.is_same(y)),
         ComparisonOperator::NotEqual => Ok(!x.is_same(y)),
-        _ => Err(Raised::type_error(format!(
-            "'{}' not supported between instances of '{}' and '{}'",
-            op.symbol(),
-            x.type_name(),
-            y.type_name()
-        ))),
+        _ => Err(incomparable(op, x.type_name(), y.type_name())),
     }
+}
+
+/// The `TypeError` of types without an order.
+pub(super) fn incomparable(op: ComparisonOperator, x: &str, y: &str) -> Raised {
+    let symbol = op.symbol();
+    Raised::type_error(format!("'{symbol}' not supported between instances of '{x}' and '{y}'"))
 }
 
 /// The exact order of two numbers.

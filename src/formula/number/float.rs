@@ -72,6 +72,11 @@ fn quotient_and_remainder(x: f64, y: f64) -> (f64, f64) {
     (if quotient - whole > 0.5 { whole + 1.0 } else { whole }, rest)
 }
 
+/// The C library's power, except that it makes a nan even of 1 to the power of a signalling nan.
+pub(super) fn raised(x: f64, y: f64) -> f64 {
+    if x == 1.0 || y == 0.0 { 1.0 } else { x.powf(y) }
+}
+
 /// `x ** y`.
 ///
 /// # Errors
@@ -89,7 +94,7 @@ pub(super) fn power(x: f64, y: f64) -> Result<f64, Raised> {
             ));
         }
     }
-    let result = x.powf(y);
+    let result = raised(x, y);
     if result.is_infinite() && x.is_finite() && y.is_finite() {
         return Err(Raised::overflow("(34, 'Numerical result out of range')"));
     }

@@ -5,6 +5,7 @@
 //! same trait.
 
 mod argument;
+mod base_ten;
 mod compare;
 mod error;
 mod exact;
@@ -17,8 +18,11 @@ mod operate;
 mod python;
 mod repr;
 mod sequence;
+#[cfg(test)]
+mod tests;
 mod value;
 
+pub use base_ten::{BaseTen, BaseTenValue};
 pub use error::{ErrorKind, Raised};
 pub use float::binary as float_binary;
 pub use function::{Function, constant};

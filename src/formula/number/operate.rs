@@ -76,11 +76,12 @@ fn spelling(op: BinaryOperator) -> &'static str {
 
 /// The `TypeError` of operands that do not go together.
 pub(super) fn unsupported(spelling: &str, x: &Value, y: &Value) -> Raised {
-    Raised::type_error(format!(
-        "unsupported operand type(s) for {spelling}: '{}' and '{}'",
-        x.type_name(),
-        y.type_name()
-    ))
+    mistyped(spelling, x.type_name(), y.type_name())
+}
+
+/// The `TypeError` of operands of these types.
+pub(super) fn mistyped(spelling: &str, x: &str, y: &str) -> Raised {
+    Raised::type_error(format!("unsupported operand type(s) for {spelling}: '{x}' and '{y}'"))
 }
 
 impl Number<'_> {

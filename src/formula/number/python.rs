@@ -6,8 +6,9 @@ use crate::formula::operator::{BinaryOperator, ComparisonOperator, UnaryOperator
 
 /// Python's numbers, with the work that one evaluation may still do.
 ///
-/// The bounds of [`limits`](super::limits) apart, every value, type and error is that of CPython 3.11 with the same
-/// C library, bit by bit; of `hypot` and `dist`, to a unit in the last place, and of `erf` and `erfc` to two.
+/// The bounds of [`limits`](super::limits) apart, every value, type and error is that of CPython 3.11 on the
+/// GNU C library 2.36, bit by bit; of `hypot` and `dist`, to a unit in the last place.
+/// Python's unions of types, `int | float`, are a `TypeError` here.
 ///
 /// ```
 /// use job_sort_formula::formula::number::{Arithmetic, Python, Value};

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::instruction::Instruction;
-use super::{Constant, Meaning, OutsideLanguage, Program, compiler_limits, literal};
+use super::{Constant, OutsideLanguage, Program, compiler_limits, literal};
+use crate::formula::meaning::Meaning;
 use crate::formula::number::{ErrorKind, Raised, Value};
 use crate::formula::operator::BooleanOperator;
 use crate::formula::syntax::{Expr, Keyword, NodeId, NodeKind};

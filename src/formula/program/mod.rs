@@ -9,13 +9,11 @@ mod error;
 mod instruction;
 mod literal;
 mod lower;
-mod names;
 mod scalar;
 
 use std::sync::Arc;
 
 pub use error::{EvalError, Operand, OutsideLanguage};
-pub use names::Meaning;
 pub use scalar::Evaluator;
 
 use super::number::{Arithmetic, Python, Raised, Value};

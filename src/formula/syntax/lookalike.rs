@@ -25,8 +25,8 @@ pub(super) fn lookalike(whole: &Pair<'_, Rule>, pair: Pair<'_, Rule>) -> SyntaxE
         return foreign_operator(&written, "", "", span);
     };
     match token.as_rule() {
-        Rule::and_and => foreign_operator("&&", " and ", "both must hold: write `and`", span),
-        Rule::or_or => foreign_operator("||", " or ", "one must hold: write `or`", span),
+        Rule::and_and => foreign_operator("&&", &spaced("and", whole, span), "both must hold: write `and`", span),
+        Rule::or_or => foreign_operator("||", &spaced("or", whole, span), "one must hold: write `or`", span),
         Rule::diamond => foreign_operator("<>", "!=", "for different write `!=`", span),
         Rule::triple_equal => {
             let instead = if written == "===" { "==" } else { "!=" };
@@ -38,6 +38,14 @@ pub(super) fn lookalike(whole: &Pair<'_, Rule>, pair: Pair<'_, Rule>) -> SyntaxE
         }
         _ => conditional(whole, token, span),
     }
+}
+
+/// The word with a blank on each side where the text has none.
+fn spaced(word: &str, whole: &Pair<'_, Rule>, at: Span) -> String {
+    let text = whole.as_span().get_input();
+    let (before, after) = (&text[..at.start as usize], &text[at.end as usize..]);
+    let blank = |is_blank| if is_blank { "" } else { " " };
+    format!("{}{word}{}", blank(before.ends_with(' ')), blank(after.starts_with(' ')))
 }
 
 /// `a ? b : c`, which Python writes `b if a else c`.

@@ -138,7 +138,7 @@ fn round_once(partials: &[f64]) -> f64 {
         // Exactly half a unit was cut off, and what follows says to which side the sum lies.
         let follows = rest.next().unwrap_or(0.0);
         let corrected = high + 2.0 * low;
-        if low * follows > 0.0 && corrected - high == 2.0 * low {
+        if follows != 0.0 && (low < 0.0) == (follows < 0.0) && corrected - high == 2.0 * low {
             high = corrected;
         }
         break;

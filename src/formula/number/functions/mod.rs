@@ -3,6 +3,7 @@
 mod aggregates;
 mod builtins;
 mod doubles;
+mod error_function;
 mod gamma;
 mod hyperbolic;
 mod logarithms;

@@ -1,7 +1,7 @@
 //! Functions from doubles to a double: the C library's, with `math`'s errors.
 
-use super::super::{Function, Raised};
-use super::{doubles, gamma, hyperbolic, logarithms, root};
+use super::super::{Function, Raised, float};
+use super::{doubles, error_function, gamma, hyperbolic, logarithms, root};
 
 /// What to make of an infinite result of a finite argument.
 #[derive(Clone, Copy)]
@@ -57,8 +57,8 @@ fn library(function: Function, x: f64) -> (f64, Infinite) {
         F::Asinh => (hyperbolic::asinh(x), Infinite::Domain),
         F::Acosh => (hyperbolic::acosh(x), Infinite::Domain),
         F::Atanh => (hyperbolic::atanh(x), Infinite::Domain),
-        F::Erf => (libm::erf(x), Infinite::Allowed),
-        F::Erfc => (libm::erfc(x), Infinite::Allowed),
+        F::Erf => (error_function::erf(x), Infinite::Allowed),
+        F::Erfc => (error_function::erfc(x), Infinite::Allowed),
         _ => (f64::NAN, Infinite::Allowed),
     }
 }
@@ -109,7 +109,7 @@ fn remainder(x: f64, y: f64) -> Result<f64, Raised> {
 
 /// `math.pow`, which knows neither integers nor complex numbers.
 fn pow(x: f64, y: f64) -> Result<f64, Raised> {
-    let result = x.powf(y);
+    let result = float::raised(x, y);
     if !x.is_finite() || !y.is_finite() || result.is_finite() {
         return Ok(result);
     }

@@ -85,13 +85,43 @@ pub(super) fn comb(n: &Value, k: &Value, work: &Work) -> Result<Value, Raised> {
     // With `k <= n / 2` the result is no less than `2^k`.
     let k = k.unsigned_abs();
     limits::check_bits(k)?;
-    let mut product = BigInt::one();
-    for step in 0..k {
-        product = step_up(product, &n - step, work)?;
-        work.charge(product.bits() / 64 + 1)?;
-        product /= step + 1;
+    match n.to_u64() {
+        Some(n) => choose(n, k, work),
+        None => choose_from_big(&n, k, work),
     }
-    Ok(Value::int(product))
+}
+
+/// A division takes this many times as long as a multiplication.
+const DIVISION: u64 = 5;
+
+/// The number of ways to choose `k` of `n`, several factors at a time.
+fn choose(n: u64, k: u64, work: &Work) -> Result<Value, Raised> {
+    let mut result = BigInt::one();
+    let (mut numerator, mut denominator) = (1_u64, 1_u64);
+    for step in 0..k {
+        match (numerator.checked_mul(n - step), denominator.checked_mul(step + 1)) {
+            (Some(longer), Some(divisor)) => (numerator, denominator) = (longer, divisor),
+            _ => {
+                result = scale(result, numerator.into(), denominator, work)?;
+                (numerator, denominator) = (n - step, step + 1);
+            }
+        }
+    }
+    scale(result, numerator.into(), denominator, work).map(Value::int)
+}
+
+/// The same of an `n` of more than 64 bits.
+fn choose_from_big(n: &BigInt, k: u64, work: &Work) -> Result<Value, Raised> {
+    let result = (0..k).try_fold(BigInt::one(), |result, step| scale(result, n - step, step + 1, work))?;
+    Ok(Value::int(result))
+}
+
+/// `value * numerator / denominator`, which is whole.
+fn scale(value: BigInt, numerator: BigInt, denominator: u64, work: &Work) -> Result<BigInt, Raised> {
+    work.charge((value.bits() / 64 + 1) * (numerator.bits() / 64 + 1 + DIVISION))?;
+    let result = value * numerator / denominator;
+    limits::check_bits(result.bits())?;
+    Ok(result)
 }
 
 /// A function of two integers, over any number of values from the left.
@@ -114,7 +144,7 @@ pub(super) fn gcd(x: Integer, y: Integer, work: &Work) -> Result<Value, Raised> 
         return Ok(Value::int(BigInt::from(a.unsigned_abs().gcd(&b.unsigned_abs()))));
     }
     // One bit less with each step, each over all words.
-    work.charge(x.bits().min(y.bits()).saturating_mul(x.words().max(y.words())))?;
+    work.charge(x.bits().min(y.bits()).saturating_mul(x.words().max(y.words())) / 2)?;
     Ok(Value::int(x.to_big().gcd(&y.to_big())))
 }
 

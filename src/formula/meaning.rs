@@ -24,6 +24,8 @@ impl Meaning {
             "True" => return Self::Constant(Value::Bool(true)),
             "False" => return Self::Constant(Value::Bool(false)),
             "None" => return Self::Constant(Value::None),
+            // a variable of the scheduler's own script, which hides a site's resource of that name
+            "ex" if schema.is_numeric(name) => return Self::Constant(Value::None),
             _ => {}
         }
         if let Some(value) = constant(name) {

@@ -1,0 +1,253 @@
+//! The arguments, as `clap` reads them and `--help` shows them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Tells what a PBS job_sort_formula does, before the scheduler does it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "jsf",
+    version,
+    after_help = "\
+Examples:
+  jsf check 'pow(2, -(fairshare_tree_usage/fairshare_perc))'
+  jsf rank --formula-file examples/formulas/alcf.txt --queue examples/site/qstat.json \\
+      --sched-priv examples/site/sched_priv --top 10
+
+Exit codes: 0 fine, 1 findings, 2 usage or input/output."
+)]
+pub struct Cli {
+    /// What is done.
+    #[command(subcommand)]
+    pub command: Command,
+    /// When to use colours
+    #[command(flatten)]
+    pub color: Colours,
+}
+
+/// Whether to use colours.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Colours {
+    /// When to use colours (NO_COLOR is respected)
+    #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
+    color: When,
+}
+
+/// When to do something that suits a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// On a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Colours {
+    /// Makes the choice known to everything that writes.
+    pub fn write_global(self) {
+        match self.color {
+            When::Auto => anstream::ColorChoice::Auto.write_global(),
+            When::Always => anstream::ColorChoice::Always.write_global(),
+            When::Never => anstream::ColorChoice::Never.write_global(),
+        }
+    }
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Would qmgr take the formula, and would it work
+    Check(CheckArgs),
+    /// Every job's value and place
+    Rank(RankArgs),
+    /// The formula with the house's spaces
+    Fmt(FmtArgs),
+    /// A completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// The manual page, in roff
+    Man,
+}
+
+/// Where the formula comes from.
+#[derive(Debug, Args)]
+pub struct FormulaArgs {
+    /// The formula's text
+    #[arg(value_name = "FORMULA", allow_hyphen_values = true)]
+    pub formula: Option<String>,
+    /// A file with the formula: plain text, sched_formula, `qmgr -c 'print server'`, `qstat -Bf` as text or JSON;
+    /// - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "formula")]
+    pub formula_file: Option<PathBuf>,
+}
+
+/// What surrounds the formula.
+#[derive(Debug, Args)]
+pub struct SiteArgs {
+    /// The jobs: `qstat -f -F json`, own JSON or NDJSON; - is standard input
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub queue: Option<PathBuf>,
+    /// The scheduler's sched_priv: resource_group, usage, sched_config (and sched_formula, if no formula is given)
+    #[arg(long, value_name = "DIR", help_heading = "Context")]
+    pub sched_priv: Option<PathBuf>,
+    /// The fair-share tree's resource_group, instead of the one in --sched-priv
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub resource_group: Option<PathBuf>,
+    /// The binary usage file, instead of the one in --sched-priv
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub usage: Option<PathBuf>,
+    /// The sched_config, instead of the one in --sched-priv; with one, its by_queue, job_sort_key and the like order
+    /// the jobs too
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub sched_config: Option<PathBuf>,
+    /// A fair-share tree in own JSON
+    #[arg(long, value_name = "FILE", help_heading = "Context", conflicts_with_all = ["resource_group", "usage"])]
+    pub tree: Option<PathBuf>,
+    /// The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula is taken if none is given
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub server: Option<PathBuf>,
+    /// The queues and their priorities: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub queues: Option<PathBuf>,
+    /// The site's resources: resourcedef, `qmgr -c 'print resource'`, `qmgr -c 'list resource'`
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub resources: Option<PathBuf>,
+    /// The fair-share policy
+    #[arg(long, value_enum, default_value_t = PolicyName::Pbs, help_heading = "Rules")]
+    pub policy: PolicyName,
+    /// Whose rules: what the daemon does, or what the document says
+    #[arg(long, value_enum, default_value_t = RulesName::Scheduler, help_heading = "Rules")]
+    pub rules: RulesName,
+    /// How numbers reach the formula and are kept: as OpenPBS prints them and in float32, untouched doubles, or
+    /// base ten
+    #[arg(long, value_enum, default_value_t = NumbersName::Openpbs, help_heading = "Rules")]
+    pub numbers: NumbersName,
+    /// What a job with an error is worth: 0 as in OpenPBS, 0 with exit code 1, or nothing
+    #[arg(long, value_enum, default_value_t = OnErrorName::Zero, help_heading = "Rules")]
+    pub on_error: OnErrorName,
+}
+
+/// The fair-share policies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PolicyName {
+    /// OpenPBS, PP-718.
+    Pbs,
+}
+
+/// Whose rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RulesName {
+    /// What the daemon does.
+    Scheduler,
+    /// What the published document says.
+    Documented,
+}
+
+/// The number systems.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum NumbersName {
+    /// As OpenPBS hands them over and keeps them.
+    Openpbs,
+    /// Doubles.
+    Exact,
+    /// Base ten, 28 digits.
+    Decimal,
+}
+
+/// What becomes of an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnErrorName {
+    /// 0, as in OpenPBS.
+    Zero,
+    /// 0, and exit code 1.
+    Fail,
+    /// Nothing.
+    Null,
+}
+
+/// `jsf rank`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  jsf rank 'fairshare_factor' --queue examples/site/qstat.json --sched-priv examples/site/sched_priv
+  qstat -f -F json | jsf rank 'eligible_time / 3600 + ncpus' --queue - --top 20 --inputs")]
+pub struct RankArgs {
+    /// The formula.
+    #[command(flatten)]
+    pub formula: FormulaArgs,
+    /// The context.
+    #[command(flatten)]
+    pub site: SiteArgs,
+    /// Show the first N jobs only
+    #[arg(long, value_name = "N")]
+    pub top: Option<usize>,
+    /// Show the jobs of this fair-share entity only; their places are those in the whole queue
+    #[arg(long, visible_alias = "user", value_name = "NAME")]
+    pub entity: Option<String>,
+    /// Show the jobs of this queue only
+    #[arg(long, value_name = "NAME")]
+    pub queue_name: Option<String>,
+    /// Show what the formula saw
+    #[arg(long)]
+    pub inputs: bool,
+    /// The scheduler's job_sort_formula_threshold: a job whose value is at most this does not run
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    pub threshold: Option<f64>,
+    /// The output's format
+    #[arg(long, value_enum, default_value_t = RankFormatName::Human)]
+    pub format: RankFormatName,
+}
+
+/// The formats of a ranking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RankFormatName {
+    /// A table.
+    Human,
+    /// One JSON document.
+    Json,
+    /// Comma-separated values.
+    Csv,
+    /// One JSON object per job.
+    Ndjson,
+}
+
+/// `jsf check`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  jsf check '2^-(fairshare_tree_usage/fairshare_perc)'
+  jsf check --formula-file sched_formula --queue examples/site/qstat.json --sched-priv examples/site/sched_priv")]
+pub struct CheckArgs {
+    /// The formula.
+    #[command(flatten)]
+    pub formula: FormulaArgs,
+    /// The context.
+    #[command(flatten)]
+    pub site: SiteArgs,
+    /// The output's format
+    #[arg(long, value_enum, default_value_t = FormatName::Human)]
+    pub format: FormatName,
+}
+
+/// The formats of most commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FormatName {
+    /// For people.
+    Human,
+    /// For programs.
+    Json,
+}
+
+/// `jsf fmt`
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  jsf fmt 'a+b*( c-1 )'")]
+pub struct FmtArgs {
+    /// The formula.
+    #[command(flatten)]
+    pub formula: FormulaArgs,
+}

@@ -1,0 +1,89 @@
+//! `jsf rank`
+
+use std::io::Write;
+
+use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::formula::analysis;
+use job_sort_formula::pbs::order::Ordered;
+use job_sort_formula::report::{Csv, Human, Json, Ndjson, RankFormat, RankReport, finding};
+use job_sort_formula::{JobTable, Ranking};
+
+use super::args::{OnErrorName, RankArgs, RankFormatName};
+use super::formula::{self, Parsed, Source};
+use super::site::Site;
+use super::{CliError, Outcome, check, stderr_is_coloured};
+
+pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    if arguments.site.queue.is_none() {
+        return Err(CliError::usage("no jobs: give --queue FILE (`qstat -f -F json`, own JSON or NDJSON)"));
+    }
+    let source = formula::source(&arguments.formula, Some(&arguments.site))?;
+    let parsed = match source.parse(arguments.site.numbers) {
+        Ok(parsed) => parsed,
+        Err(refusal) => return Ok(refuse(&source, refusal.finding)),
+    };
+    let mut site = Site::read(&arguments.site)?;
+    let mut table = site.read_queue(&parsed.formula)?.unwrap_or_default();
+    let program = match parsed.formula.compile(&site.schema) {
+        Ok(program) => program,
+        Err(outside) => return Ok(refuse(&source, parsed.in_source(check::outside(&outside)))),
+    };
+    show(&source, &parsed, analysis::names(parsed.formula.expr(), &site.schema));
+    let tree = site.supply_shares(&program, &mut table)?;
+    let Ordered { ranking, passed_over } = site.rank(&program, &table, tree.as_ref(), arguments.threshold);
+    let inputs: Vec<_> = program.inputs().iter().map(|name| &**name).filter(|_| arguments.inputs).collect();
+    let rows = rows(arguments, &table, &ranking);
+    let report = RankReport {
+        formula: &source.text,
+        table: &table,
+        ranking: &ranking,
+        passed_over: &passed_over,
+        rows: &rows,
+        inputs: &inputs,
+    };
+    format(arguments.format).write(&report, out)?;
+    out.flush()?;
+    if arguments.format == RankFormatName::Human {
+        show(&source, &parsed, check::trial(&table, &ranking));
+    }
+    let failed = arguments.site.on_error == OnErrorName::Fail && ranking.error_count() > 0;
+    Ok(if failed { Outcome::Findings } else { Outcome::Fine })
+}
+
+/// The rows that were asked for: those in the order first, then the others.
+fn rows(arguments: &RankArgs, table: &JobTable, ranking: &Ranking) -> Vec<usize> {
+    let mut ordered = vec![false; table.len()];
+    for &row in ranking.order() {
+        ordered[row] = true;
+    }
+    let others = (0..table.len()).filter(|&row| !ordered[row]);
+    let of_entity = |row: usize| arguments.entity.as_ref().is_none_or(|entity| table.entity(row) == entity);
+    let of_queue = |row: usize| arguments.queue_name.as_ref().is_none_or(|queue| table.queue(row) == queue);
+    let all = ranking.order().iter().copied().chain(others);
+    let wanted = all.filter(|&row| of_entity(row) && of_queue(row));
+    wanted.take(arguments.top.unwrap_or(usize::MAX)).collect()
+}
+
+fn format(name: RankFormatName) -> Box<dyn RankFormat> {
+    match name {
+        RankFormatName::Human => Box::new(Human),
+        RankFormatName::Json => Box::new(Json),
+        RankFormatName::Csv => Box::new(Csv),
+        RankFormatName::Ndjson => Box::new(Ndjson),
+    }
+}
+
+/// Shows why the formula cannot be used.
+fn refuse(source: &Source, found: Diagnostic) -> Outcome {
+    draw(source, &found);
+    Outcome::Findings
+}
+
+/// Draws findings on standard error.
+fn show(source: &Source, parsed: &Parsed, findings: Vec<Diagnostic>) {
+    findings.into_iter().for_each(|found| draw(source, &parsed.in_source(found)));
+}
+
+fn draw(source: &Source, found: &Diagnostic) {
+    anstream::eprintln!("{}\n", finding::draw(&source.text, &source.origin, found, stderr_is_coloured()));
+}

@@ -1,0 +1,215 @@
+//! The context of a formula: what is known of names, the jobs, and the fair-share tree.
+
+use std::path::{Path, PathBuf};
+
+use job_sort_formula::json::{read_jobs, read_tree};
+use job_sort_formula::pbs::numbers::Numbers;
+use job_sort_formula::pbs::order::{Order, Ordered};
+use job_sort_formula::pbs::queues::Queues;
+use job_sort_formula::pbs::reading::ReadOptions;
+use job_sort_formula::pbs::resource_group::ResourceGroup;
+use job_sort_formula::pbs::resources::add_resources;
+use job_sort_formula::pbs::sched_config::{ByTime, SchedConfig};
+use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder, Rules};
+use job_sort_formula::pbs::usage::UsageFile;
+use job_sort_formula::rank::{FAIRSHARE_NAMES, Keep, OnError, first_without_shares, score, supply};
+use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};
+
+use super::args::{NumbersName, OnErrorName, RulesName, SiteArgs};
+use super::formula::{MOST_OF_A_FILE, MOST_OF_A_QUEUE, read_bytes, read_text};
+use super::{CliError, remark};
+
+/// The most remarks on single jobs that are shown.
+const MOST_REMARKS: usize = 10;
+
+/// What is known before the formula is.
+pub(super) struct Site<'a> {
+    arguments: &'a SiteArgs,
+    pub schema: Schema,
+    queues: Queues,
+    config: SchedConfig,
+}
+
+impl<'a> Site<'a> {
+    /// Reads everything but the jobs and the tree.
+    pub(super) fn read(arguments: &'a SiteArgs) -> Result<Self, CliError> {
+        let mut schema = Schema::openpbs();
+        if let Some(path) = &arguments.resources {
+            for problem in add_resources(&name_of(path), &read_text(path, MOST_OF_A_FILE)?, &mut schema) {
+                remark("warning", problem);
+            }
+        }
+        let queues = match &arguments.queues {
+            Some(path) => {
+                let text = read_text(path, MOST_OF_A_FILE)?;
+                Queues::read(&name_of(path), &text).map_err(CliError::content)?
+            }
+            None => Queues::none(),
+        };
+        queues.add_seen_to(&mut schema);
+        let config = match in_sched_priv(arguments.sched_config.as_ref(), arguments, "sched_config") {
+            Some(path) => SchedConfig::parse(&read_bytes(&path, MOST_OF_A_FILE)?),
+            None => formula_alone(),
+        };
+        for warning in &config.warnings {
+            remark("warning", format_args!("sched_config: {warning}"));
+        }
+        Ok(Self { arguments, schema, queues, config })
+    }
+
+    /// Reads the jobs, with a column for every name in the formula. Names that only the jobs know join the schema.
+    pub(super) fn read_queue(&mut self, formula: &Formula) -> Result<Option<JobTable>, CliError> {
+        let Some(path) = &self.arguments.queue else { return Ok(None) };
+        let bytes = read_bytes(path, MOST_OF_A_QUEUE)?;
+        let source_name = name_of(path);
+        let mut needed = formula.names();
+        needed.extend(Order::new(&self.config, &self.queues).columns());
+        let options = ReadOptions {
+            source_name: &source_name,
+            needed: &needed,
+            schema: &self.schema,
+            numbers: self.numbers(),
+            entity: self.config.fairshare_entity,
+            queues: &self.queues,
+        };
+        let read = read_jobs(&bytes, &options).map_err(CliError::content)?;
+        for problem in read.problems.kept().iter().take(MOST_REMARKS) {
+            remark("warning", format_args!("`{source_name}`: {problem}"));
+        }
+        if read.problems.total() > MOST_REMARKS {
+            let more = read.problems.total() - MOST_REMARKS;
+            remark("warning", format_args!("`{source_name}`: and {more} more"));
+        }
+        for (name, kind) in read.table.undeclared() {
+            self.schema.add_seen(name, kind);
+        }
+        Ok(Some(read.table))
+    }
+
+    /// Fills in the fair-share numbers of the jobs, and gives the tree that they come from.
+    pub(super) fn supply_shares(&self, program: &Program, table: &mut JobTable) -> Result<Option<PbsTree>, CliError> {
+        let needs = |name: &&str| program.inputs().iter().any(|input| **input == **name);
+        if !FAIRSHARE_NAMES.iter().any(needs) && !self.config.fair_share.prime {
+            return Ok(None);
+        }
+        let tree = self.tree(table)?;
+        if let Some(tree) = &tree {
+            let numbers = self.numbers();
+            supply(table, tree, |ratio| numbers.fairshare(ratio));
+        }
+        match first_without_shares(table, program.inputs()) {
+            Some((job, name)) => Err(CliError::usage(format!(
+                "the formula needs `{name}`, but nothing says what it is for job `{job}`: give --sched-priv DIR or \
+                 --tree FILE"
+            ))),
+            None => Ok(tree),
+        }
+    }
+
+    /// Scores the jobs and puts them into the scheduler's order.
+    pub(super) fn rank(
+        &self,
+        program: &Program,
+        table: &JobTable,
+        tree: Option<&PbsTree>,
+        threshold: Option<f64>,
+    ) -> Ordered {
+        let scores = score(program, table, self.keep(), self.on_error());
+        if self.keep() == Keep::Decimal {
+            return Ordered { ranking: Ranking::of_scores(scores, table), passed_over: Vec::new() };
+        }
+        let mut order = Order::new(&self.config, &self.queues);
+        if let Some(tree) = tree {
+            order = order.tree(tree);
+        }
+        if let Some(threshold) = threshold {
+            order = order.threshold(threshold);
+        }
+        order.rank(scores, table)
+    }
+
+    fn tree(&self, table: &JobTable) -> Result<Option<PbsTree>, CliError> {
+        let entities = || table.entities().iter().map(|entity| entity.to_string());
+        if let Some(path) = &self.arguments.tree {
+            let document = read_tree(&name_of(path), &read_bytes(path, MOST_OF_A_FILE)?).map_err(CliError::content)?;
+            for key in &document.unknown_keys {
+                remark("warning", format_args!("`{}`: the key `{key}` means nothing here", path.display()));
+            }
+            let planted = document.plant(self.rules(), entities());
+            let named = |error| CliError::content(format_args!("`{}`: {error}", path.display()));
+            return Ok(Some(planted.map_err(named)?));
+        }
+        let Some(path) = in_sched_priv(self.arguments.resource_group.as_ref(), self.arguments, "resource_group") else {
+            return Ok(None);
+        };
+        let lines = ResourceGroup::parse(&read_bytes(&path, MOST_OF_A_FILE)?);
+        for line in &lines.rejected {
+            remark("warning", format_args!("`{}`: {line}", path.display()));
+        }
+        let usage = match in_sched_priv(self.arguments.usage.as_ref(), self.arguments, "usage") {
+            Some(path) => {
+                let usage = UsageFile::parse(&read_bytes(&path, MOST_OF_A_FILE)?).map_err(CliError::content)?;
+                for fault in &usage.faults {
+                    remark("warning", format_args!("`{}`: {fault}", path.display()));
+                }
+                usage
+            }
+            None => UsageFile::default(),
+        };
+        let tree = PbsTreeBuilder::new(&lines)
+            .usage(&usage)
+            .unknown_shares(self.config.unknown_shares)
+            .rules(self.rules())
+            .with_entities(entities())
+            .build();
+        Ok(Some(tree.map_err(CliError::content)?))
+    }
+
+    fn rules(&self) -> Rules {
+        match self.arguments.rules {
+            RulesName::Scheduler => Rules::Scheduler,
+            RulesName::Documented => Rules::Documented,
+        }
+    }
+
+    fn numbers(&self) -> Numbers {
+        match self.arguments.numbers {
+            NumbersName::Openpbs => Numbers::OpenPbs,
+            NumbersName::Exact => Numbers::Exact,
+            NumbersName::Decimal => Numbers::Decimal,
+        }
+    }
+
+    fn keep(&self) -> Keep {
+        match self.arguments.numbers {
+            NumbersName::Openpbs => Keep::Float32,
+            NumbersName::Exact => Keep::Double,
+            NumbersName::Decimal => Keep::Decimal,
+        }
+    }
+
+    fn on_error(&self) -> OnError {
+        match self.arguments.on_error {
+            OnErrorName::Zero => OnError::ZeroLikePbs,
+            OnErrorName::Fail => OnError::Fail,
+            OnErrorName::Null => OnError::Null,
+        }
+    }
+}
+
+/// Without a sched_config nothing but the formula orders the jobs.
+fn formula_alone() -> SchedConfig {
+    SchedConfig { by_queue: ByTime::always(false), preemptive_sched: ByTime::always(false), ..SchedConfig::default() }
+}
+
+/// The file of that name: given by itself, or in the scheduler's folder if it is there.
+fn in_sched_priv(own: Option<&PathBuf>, arguments: &SiteArgs, name: &str) -> Option<PathBuf> {
+    own.cloned().or_else(|| {
+        let path = arguments.sched_priv.as_ref()?.join(name);
+        path.exists().then_some(path)
+    })
+}
+
+fn name_of(path: &Path) -> String {
+    if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() }
+}

@@ -1,0 +1,127 @@
+//! From the document to a tree of OpenPBS's.
+
+use thiserror::Error;
+
+use super::{NodeShares, TreeDocument};
+use crate::fairshare::TreeError;
+use crate::pbs::resource_group::{GroupLine, ResourceGroup, TREE_ROOT};
+use crate::pbs::share_tree::{PbsTree, PbsTreeBuilder, Rules};
+use crate::pbs::usage::{UsageFile, UsageRecord};
+
+/// A document that is no tree of OpenPBS's.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum PlantError {
+    /// `"shares":"parent"`, which OpenPBS does not have.
+    #[error("`{0}` has the shares of its parent, which OpenPBS's policy does not know: give it a number")]
+    SharesOfParent(String),
+    /// A number of shares that no line of `resource_group` can hold.
+    #[error("`{name}` has {shares} shares, expected a number from -2147483648 to 2147483647")]
+    Shares {
+        /// The node.
+        name: String,
+        /// Its shares.
+        shares: i64,
+    },
+    /// A name that the tree has already.
+    #[error("`{0}` stands in the tree twice, expected every name once")]
+    Duplicate(String),
+    /// The tree cannot be built.
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+}
+
+impl TreeDocument {
+    /// The tree as OpenPBS would hold it if its files said the same, with the entities of these jobs.
+    ///
+    /// # Errors
+    /// [`PlantError`] for what OpenPBS's files cannot say.
+    pub fn plant<S: Into<String>>(
+        &self,
+        rules: Rules,
+        entities: impl IntoIterator<Item = S>,
+    ) -> Result<PbsTree, PlantError> {
+        let lines = ResourceGroup { lines: self.lines()?, rejected: Vec::new() };
+        let usage = UsageFile { records: self.records(), ..UsageFile::default() };
+        let unknown_shares = self.unknown_shares.unwrap_or(0);
+        let unknown_shares = i32::try_from(unknown_shares)
+            .map_err(|_| PlantError::Shares { name: "unknown_shares".into(), shares: unknown_shares })?;
+        let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(unknown_shares).rules(rules);
+        let groups = self.nodes.iter().enumerate().filter(|(index, _)| self.is_group(*index));
+        let own = groups.filter_map(|(_, node)| Some((node.name.as_str(), node.usage?)));
+        let own = own.chain((self.usage != 0.0).then_some((TREE_ROOT, self.usage)));
+        let builder = own.fold(builder, |builder, (name, usage)| builder.usage_of_group(name, usage));
+        Ok(builder.with_entities(entities).build()?)
+    }
+
+    fn lines(&self) -> Result<Vec<GroupLine>, PlantError> {
+        let mut names = std::collections::HashSet::from([TREE_ROOT]);
+        let lines = self.nodes.iter().enumerate().map(|(index, node)| {
+            let shares = match node.shares {
+                NodeShares::Count(shares) => shares,
+                NodeShares::Parent => return Err(PlantError::SharesOfParent(node.name.clone())),
+            };
+            if !names.insert(&*node.name) {
+                return Err(PlantError::Duplicate(node.name.clone()));
+            }
+            let too_many = |_| PlantError::Shares { name: node.name.clone(), shares };
+            let parent = node.parent.and_then(|parent| self.nodes.get(parent));
+            Ok(GroupLine {
+                name: node.name.clone(),
+                cgroup: index as i32 + 10,
+                parent: parent.map_or_else(|| TREE_ROOT.to_owned(), |parent| parent.name.clone()),
+                shares: i32::try_from(shares).map_err(too_many)?,
+                line: index + 1,
+            })
+        });
+        lines.collect()
+    }
+
+    fn records(&self) -> Vec<UsageRecord> {
+        let entities = self.nodes.iter().enumerate().filter(|(index, _)| !self.is_group(*index));
+        let records = entities
+            .filter_map(|(offset, node)| Some(UsageRecord { entity: node.name.clone(), usage: node.usage?, offset }));
+        records.collect()
+    }
+
+    /// Whether anything hangs below the node. Children stand right behind their parent.
+    fn is_group(&self, index: usize) -> bool {
+        self.nodes.get(index + 1).is_some_and(|next| next.parent == Some(index))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read_tree;
+    use super::*;
+    use crate::fairshare::FairShare;
+
+    const PP718: &str = r#"{"children":[{"name":"group1","shares":40,"children":[{"name":"Bob","shares":50,"usage":100},
+        {"name":"Cathy","shares":50,"usage":100}]},{"name":"group2","shares":60,"children":[{"name":"Suzy","shares":60},
+        {"name":"Scott","shares":40,"usage":1000}]}]}"#;
+
+    fn factor(rules: Rules, entity: &str) -> String {
+        let tree = read_tree("tree.json", PP718.as_bytes()).unwrap().plant(rules, ["Bob"]).unwrap();
+        format!("{:.6}", tree.shares_of(entity).unwrap().fairshare_factor)
+    }
+
+    #[test]
+    fn the_documents_example_under_both_rules() {
+        assert_eq!(
+            (factor(Rules::Documented, "Bob"), factor(Rules::Documented, "Suzy")),
+            ("0.648420".into(), "0.381859".into())
+        );
+        assert_eq!(
+            (factor(Rules::Scheduler, "Bob"), factor(Rules::Scheduler, "Suzy")),
+            ("0.647718".into(), "0.381553".into())
+        );
+    }
+
+    #[test]
+    fn what_the_files_cannot_say_is_an_error() {
+        let plant = |text: &str| read_tree("t", text.as_bytes()).unwrap().plant(Rules::Scheduler, ["x"]).unwrap_err();
+        let twice = r#"{"children":[{"name":"a","shares":1},{"name":"a","shares":1}]}"#;
+        assert_eq!(plant(twice), PlantError::Duplicate("a".into()));
+        let parent = r#"{"children":[{"name":"a","shares":"parent"}]}"#;
+        assert_eq!(plant(parent), PlantError::SharesOfParent("a".into()));
+    }
+}

@@ -1,0 +1,80 @@
+use super::*;
+use crate::formula::Formula;
+use crate::formula::number::Value;
+use crate::jobs::{Job, JobState};
+use crate::rank::{Keep, OnError, score};
+use crate::schema::Schema;
+
+/// Jobs by id, queue and cpus; `h` holds one.
+fn jobs(waiting: &[(&str, &str, i64)]) -> JobTable {
+    let mut table = JobTable::new(["ncpus"]);
+    for &(id, queue, ncpus) in waiting {
+        let state = if id == "h" { JobState::Held } else { JobState::Queued };
+        table.push(&Job { id, queue, state, ..Job::default() }, &[Ok(Value::Int(ncpus))]).unwrap();
+    }
+    table
+}
+
+fn ranked(order: Order<'_>, formula: &str, table: &JobTable, on_error: OnError) -> Ordered {
+    let program = Formula::parse(formula).unwrap().compile(&Schema::openpbs()).unwrap();
+    order.rank(score(&program, table, Keep::Float32, on_error), table)
+}
+
+fn ids(ordered: &Ordered, table: &JobTable) -> String {
+    ordered.ranking.order().iter().map(|&row| table.id(row)).collect()
+}
+
+const QUEUES: &str = "Queue a\n    Priority = 5\nQueue b\n    Priority = 5\nQueue low\n    Priority = -1\n";
+
+#[test]
+fn queues_of_one_priority_take_turns() {
+    let table = jobs(&[("1", "low", 9), ("2", "b", 1), ("3", "b", 2), ("4", "b", 3), ("5", "a", 1), ("h", "a", 99)]);
+    let queues = Queues::read("queues", QUEUES).unwrap();
+    let order = |config: &str| {
+        let config = SchedConfig::parse(config.as_bytes());
+        ids(&ranked(Order::new(&config, &queues), "ncpus", &table, OnError::ZeroLikePbs), &table)
+    };
+    assert_eq!(order("round_robin: true all\n"), "54321");
+    assert_eq!(order("by_queue: true\n"), "54321");
+    assert_eq!(order("by_queue: false\n"), "14325");
+    let turns = jobs(&[("1", "a", 1), ("2", "a", 2), ("3", "b", 3), ("4", "b", 4), ("5", "low", 5)]);
+    let config = SchedConfig::parse(b"round_robin: true\n");
+    let ordered = ranked(Order::new(&config, &queues), "ncpus", &turns, OnError::ZeroLikePbs);
+    assert_eq!(ids(&ordered, &turns), "24135");
+}
+
+#[test]
+fn the_part_of_the_week_decides() {
+    let table = jobs(&[("1", "low", 9), ("2", "a", 1)]);
+    let queues = Queues::read("queues", QUEUES).unwrap();
+    let config = SchedConfig::parse(b"by_queue: true prime\nby_queue: false non_prime\n");
+    let order = Order::new(&config, &queues);
+    assert_eq!(ids(&ranked(order, "ncpus", &table, OnError::ZeroLikePbs), &table), "21");
+    let order = order.period(Period::NonPrime);
+    assert_eq!(ids(&ranked(order, "ncpus", &table, OnError::ZeroLikePbs), &table), "12");
+}
+
+#[test]
+fn who_does_not_exceed_the_threshold_is_passed_over() {
+    let (config, queues) = (SchedConfig::default(), Queues::none());
+    let table = jobs(&[("1", "", 1), ("2", "", 2), ("3", "", 3), ("h", "", 1)]);
+    let ordered = ranked(Order::new(&config, &queues).threshold(2.0), "ncpus", &table, OnError::ZeroLikePbs);
+    assert_eq!(ids(&ordered, &table), "3");
+    let texts: Vec<_> = ordered.passed_over.iter().map(|(row, why)| format!("{}: {why}", table.id(*row))).collect();
+    assert_eq!(
+        texts,
+        ["1: Job's formula value 1 is under threshold 2", "2: Job's formula value 2 is under threshold 2"]
+    );
+    let none = ranked(Order::new(&config, &queues), "-inf", &table, OnError::ZeroLikePbs);
+    assert_eq!((none.ranking.order().len(), none.passed_over.len()), (0, 3));
+}
+
+#[test]
+fn an_error_that_counts_as_nothing_stands_behind_all() {
+    let (config, queues) = (SchedConfig::default(), Queues::none());
+    let table = jobs(&[("1", "", 1), ("2", "", 2), ("3", "", 3)]);
+    let ordered = ranked(Order::new(&config, &queues), "-5/(ncpus-1)", &table, OnError::Null);
+    assert_eq!(ids(&ordered, &table), "321");
+    let ordered = ranked(Order::new(&config, &queues), "-5/(ncpus-1)", &table, OnError::ZeroLikePbs);
+    assert_eq!(ids(&ordered, &table), "132");
+}

@@ -1,0 +1,150 @@
+//! A ranking as JSON: one document, or one job per line.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::{RankFormat, RankReport};
+use crate::formula::number::Value;
+use crate::pbs::digits;
+use crate::rank::{ScoreError, errors_by_kind};
+use crate::span::Span;
+
+/// One JSON document.
+#[derive(Debug, Clone, Copy)]
+pub struct Json;
+
+/// One JSON object per job and line, and nothing else.
+#[derive(Debug, Clone, Copy)]
+pub struct Ndjson;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    formula: &'a str,
+    jobs: Vec<Job<'a>>,
+    summary: Summary,
+}
+
+#[derive(Serialize)]
+struct Job<'a> {
+    rank: Option<usize>,
+    id: &'a str,
+    entity: &'a str,
+    queue: &'a str,
+    state: &'static str,
+    /// What is sorted on; null if it is not finite.
+    score: Option<f64>,
+    /// Python's `repr` of the value before it was rounded to a float32.
+    exact: Option<String>,
+    /// The digits that OpenPBS logs.
+    logged: Option<String>,
+    error: Option<Error>,
+    considered: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ignored: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passed_over: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    inputs: BTreeMap<&'a str, serde_json::Value>,
+}
+
+#[derive(Serialize)]
+struct Error {
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exception: Option<&'static str>,
+    message: String,
+    span: Span,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    operands: Vec<Operand>,
+}
+
+#[derive(Serialize)]
+struct Operand {
+    value: String,
+    span: Span,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    jobs: usize,
+    considered: usize,
+    ignored: usize,
+    errors: usize,
+    errors_by_kind: BTreeMap<&'static str, usize>,
+    ties: usize,
+}
+
+impl RankFormat for Json {
+    fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let document = Document { formula: report.formula, jobs: jobs(report).collect(), summary: summary(report) };
+        serde_json::to_writer_pretty(&mut *out, &document)?;
+        out.write_all(b"\n")
+    }
+}
+
+impl RankFormat for Ndjson {
+    fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
+        for job in jobs(report) {
+            serde_json::to_writer(&mut *out, &job)?;
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+}
+
+fn jobs<'a>(report: &RankReport<'a>) -> impl Iterator<Item = Job<'a>> {
+    let (table, inputs) = (report.table, report.inputs);
+    report.lines().map(move |line| {
+        let column = |name: &&'a str| Some((*name, number(&table.column(name)?.value(line.row))));
+        Job {
+            rank: line.rank,
+            id: table.id(line.row),
+            entity: table.entity(line.row),
+            queue: table.queue(line.row),
+            state: table.state(line.row).letter(),
+            score: line.score.map(|score| score.kept).filter(|kept| kept.is_finite()),
+            exact: line.exact().map(ToString::to_string),
+            logged: line.score.map(|score| digits::logged(score.kept)),
+            error: line.error().map(Error::new),
+            considered: line.is_considered(),
+            ignored: table.ignored(line.row).map(ToString::to_string),
+            passed_over: line.passed_over.map(|reason| reason.to_string()),
+            inputs: inputs.iter().filter_map(column).collect(),
+        }
+    })
+}
+
+fn summary(report: &RankReport<'_>) -> Summary {
+    let scores = || report.ranking.scores().iter().flatten();
+    Summary {
+        jobs: report.table.len(),
+        considered: report.ranking.order().len(),
+        ignored: report.ranking.scores().iter().filter(|score| score.is_none()).count(),
+        errors: report.ranking.error_count(),
+        errors_by_kind: errors_by_kind(scores()),
+        ties: report.ranking.ties(),
+    }
+}
+
+impl Error {
+    fn new(error: &ScoreError) -> Self {
+        let (exception, operands) = match error {
+            ScoreError::Raised(raised) => (Some(raised.raised.kind.exception()), raised.operands.as_slice()),
+            _ => (None, &[][..]),
+        };
+        let operands = operands.iter().map(|operand| Operand { value: operand.value.repr(), span: operand.span });
+        let (kind, message, span) = (error.kind(), error.to_string(), error.span());
+        Self { kind, exception, message, span, operands: operands.collect() }
+    }
+}
+
+/// An input as JSON: a number where JSON has it, else Python's text of it.
+fn number(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Int(integer) => (*integer).into(),
+        Value::Float(float) if float.is_finite() => (*float).into(),
+        other => other.repr().into(),
+    }
+}

@@ -1,0 +1,284 @@
+//! Documents of jobs with faults: what cannot be read is named, and nothing else suffers.
+
+use job_sort_formula::formula::number::Value;
+use job_sort_formula::jobs::{Ignored, ReadError};
+use job_sort_formula::json::read_jobs;
+use job_sort_formula::pbs::entity::FairshareEntity;
+use job_sort_formula::pbs::numbers::Numbers;
+use job_sort_formula::pbs::queues::Queues;
+use job_sort_formula::pbs::reading::{ReadJobs, ReadOptions};
+use job_sort_formula::pbs::resources::add_resources;
+use job_sort_formula::schema::{Kind, Schema};
+use proptest::prelude::*;
+
+const NEEDED: [&str; 8] = [
+    "ncpus",
+    "mem",
+    "walltime",
+    "eligible_time",
+    "job_priority",
+    "queue_priority",
+    "fairshare_perc",
+    "fair_share_perc",
+];
+
+fn try_read(bytes: &[u8]) -> Result<ReadJobs, ReadError> {
+    let options = ReadOptions {
+        source_name: "jobs.json",
+        needed: &NEEDED,
+        schema: &Schema::openpbs(),
+        numbers: Numbers::OpenPbs,
+        entity: FairshareEntity::GroupUser,
+        queues: &Queues::none(),
+    };
+    read_jobs(bytes, &options)
+}
+
+fn read(text: &str) -> ReadJobs {
+    try_read(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn error(text: &str) -> String {
+    try_read(text.as_bytes()).map(|_| ()).expect_err(text).to_string()
+}
+
+fn problems(read: &ReadJobs) -> Vec<String> {
+    read.problems.kept().iter().map(ToString::to_string).collect()
+}
+
+fn seen(read: &ReadJobs, name: &str, row: usize) -> String {
+    match read.table.column(name).unwrap().value(row) {
+        Value::Int(i) => i.to_string(),
+        Value::Big(big) => big.to_string(),
+        Value::Float(x) => format!("{x:?}"),
+        other => format!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_empty_document_and_an_empty_queue() {
+    assert!(error(" \r\n").starts_with("`jobs.json` is empty, expected `qstat -f -F json`"));
+    let qstat = r#"{"timestamp":1795199073,"pbs_version":"23.06.06","pbs_server":"vm"}"#;
+    for text in [qstat, r#"{"pbs_version":"23","Jobs":{}}"#, r#"{"jobs":[]}"#] {
+        assert!(read(text).table.is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn other_documents_are_named() {
+    assert!(error(r#"{"pbs_version":"23","Queue":{"workq":{}}}"#).contains("is a document of queues"));
+    assert!(error(r#"{"pbs_version":"23","nodes":{"n":{}}}"#).contains("is a document of nodes"));
+    assert!(error(r#"{"a":1}"#).contains("is a JSON object without `Jobs` or `jobs`"));
+    assert!(error("[1,2]").contains("is a JSON list"));
+    assert!(error("qstat: conflicting options.\nusage:").contains("is a text that begins with `qstat: conflicting"));
+    assert!(try_read(b"\x7fELF\x02\x01\x01\x00\xff\xfe").unwrap_err().to_string().contains("is binary data"));
+    assert!(error(r#"{"pbs_version":"23","Jobs":[1,2]}"#).contains("a document whose `Jobs` is a list"));
+    assert!(error(r#"{"jobs":{"1.vm":{}}}"#).contains("a document whose `jobs` is an object"));
+}
+
+#[test]
+fn a_document_that_breaks_off() {
+    let text = "{\n\"Jobs\":{\n\"1.vm\":{\"Resource_List\":{\"ncpus\":1}},\n\"2.vm\":{\"Resource_List\":{\"ncp";
+    let message = error(text);
+    assert!(message.contains("line 4") && message.contains("1 job was read before it"), "{message}");
+    assert!(message.ends_with("the document is cut off, write it again"), "{message}");
+    let Err(ReadError::Json { byte, jobs_before, .. }) = try_read(text.as_bytes()) else { panic!() };
+    assert_eq!((byte, jobs_before), (text.len() - 1, 1));
+}
+
+#[test]
+fn a_control_character_as_older_versions_print_it() {
+    let message = error("{\"pbs_version\":\"19\",\"Jobs\":{\"1.vm\":{},\"2.vm\":{\"Job_Name\":\"a\u{1}b\"}}}");
+    assert!(message.contains("1 job was read before it; some versions of qstat do not escape"), "{message}");
+    let message = error("{\"jobs\":[{\"id\":\"1\"},{\"id\":\"2\",}]}");
+    assert!(message.contains("line 1, column") && message.contains("0 jobs") || message.contains("1 job"), "{message}");
+}
+
+#[test]
+fn a_job_of_another_shape_stops_no_other() {
+    let read = read(
+        r#"{"Jobs":{"1.vm":"gone","2.vm":{"Resource_List":"ncpus=1"},"3.vm":{"job_state":"?","euser":["x"],"Priority":"high","Resource_List":{"ncpus":3}},"4.vm":{}, "5.vm":[[1,{"a":2}],3],"6.vm":null}}"#,
+    );
+    assert_eq!((read.table.len(), read.problems.skipped()), (4 - 1, 3));
+    assert_eq!(seen(&read, "ncpus", read.table.row("3.vm").unwrap()), "3");
+    assert_eq!(
+        problems(&read),
+        [
+            "job `1.vm`: the job is a text, expected an object; the job is skipped",
+            "job `2.vm`: `Resource_List` is a text, expected an object; it counts as not given",
+            "job `3.vm`: `euser` is a list, expected a text; it counts as not given",
+            "job `3.vm`: `job_state` is the text \"?\", expected a letter such as `Q`, `H` or `R`; it counts as not given",
+            "job `3.vm`: `job_priority` is the text \"high\", expected a whole number; it counts as not given",
+            "job `4.vm`: there is no `Resource_List`; every resource counts as 0",
+            "job `5.vm`: the job is a list, expected an object; the job is skipped",
+            "job `6.vm`: the job is null, expected an object; the job is skipped",
+        ]
+    );
+}
+
+#[test]
+fn the_second_of_two_jobs_with_one_id_is_skipped() {
+    let read = read(r#"{"jobs":[{"id":"1","resources":{"ncpus":1}},{"id":"1","resources":{"ncpus":2}},{"id":2}]}"#);
+    assert_eq!((read.table.len(), seen(&read, "ncpus", 0)), (2, "1".to_owned()));
+    assert!(problems(&read)[0].starts_with("job `1`: the id is already taken"), "{:?}", problems(&read));
+    assert_eq!(read.table.id(1), "2");
+}
+
+#[test]
+fn a_bad_line_stops_no_other() {
+    let read = read(
+        "{\"id\":\"1\",\"resources\":{\"ncpus\":1}}\r\n{\"id\":\"2\",oops}\r\n\r\nrubbish\r\n{\"queue\":\"q\"}\r\n[1]\r\n{\"id\":\"3\",\"resources\":{\"ncpus\":\"3\"}}",
+    );
+    assert_eq!(read.table.len(), 2);
+    assert_eq!(seen(&read, "ncpus", 1), "3");
+    let lines: Vec<_> = read.problems.kept().iter().map(|problem| problem.line).collect();
+    assert_eq!(lines, [Some(2), Some(4), Some(5), Some(6)]);
+    assert!(problems(&read)[0].starts_with("line 2, job `2`: "), "{:?}", problems(&read));
+    assert!(problems(&read)[2].contains("there is no `id`"), "{:?}", problems(&read));
+}
+
+#[test]
+fn marks_and_line_ends_of_other_systems() {
+    let read = read("\u{feff}{\r\n\"jobs\":[\r\n{\"id\":\"1\",\"entity\":\"B\\u00f6b\"}\r\n]}\r\n");
+    assert_eq!(read.table.entity(0), "Böb");
+    let latin = b"{\"Jobs\":{\"1.vm\":{\"Job_Name\":\"\xe9\",\"Resource_List\":{\"ncpus\":2}}}}";
+    assert_eq!(seen(&try_read(latin).unwrap(), "ncpus", 0), "2");
+}
+
+#[test]
+fn depth_is_no_danger() {
+    let deep = "[".repeat(1_000_000);
+    let inside = format!("{{\"Jobs\":{{\"1.vm\":{{\"Variable_List\":{deep}");
+    for text in
+        [deep.clone(), inside, format!("{{\"jobs\":{deep}"), format!("{{\"id\":{deep}"), "{\"a\":".repeat(500_000)]
+    {
+        assert!(try_read(text.as_bytes()).is_err() || read(&text).table.is_empty());
+    }
+}
+
+#[test]
+fn ready_made_inputs_reach_the_formula_as_they_stand() {
+    let read = read(
+        r#"{"jobs":[{"id":"1","resources":{"ncpus":9},"inputs":{"ncpus":-0,"mem":36893488147419103232,"walltime":1e5,"eligible_time":0.00001,"job_priority":"inf","fairshare_perc":0.12345678}},{"id":"2","inputs":{"ncpus":true,"mem":"12"}}]}"#,
+    );
+    let inputs: Vec<_> = NEEDED.iter().map(|name| seen(&read, name, 0)).collect();
+    assert_eq!(inputs, ["0", "36893488147419103232", "100000.0", "1e-5", "inf", "0", "0.12345678", "0.12345678"]);
+    assert_eq!(read.problems.total(), 2);
+    assert!(!read.table.column("queue_priority").unwrap().is_set(0));
+}
+
+#[test]
+fn own_jobs_pass_through_the_server() {
+    let read = read(
+        r#"{"jobs":[{"id":"1","entity":"Bob","queue":"q","resources":{"ncpus":4,"mem":"4GB","walltime":"01:00:00"},"eligible_time":120,"queue_priority":7,"job_priority":-3,"fairshare_perc":0.1351351351,"walltme":1},
+            {"id":"2","state":"H","resources":{"mem":"3pb"},"eligible_time":"00:02:00.5"},{"id":"3","job_state":"F"}]}"#,
+    );
+    let inputs: Vec<_> = NEEDED.iter().map(|name| seen(&read, name, 0)).collect();
+    assert_eq!(inputs, ["4", "4194304", "3600", "120", "-3", "7", "0.135135", "0.135135"]);
+    assert_eq!(seen(&read, "eligible_time", 1), "121");
+    assert_eq!(read.table.ignored(1), Some(&Ignored::Invalid { resource: "mem".into(), found: "3pb".into() }));
+    assert!(read.table.ignored(2).is_some() && read.table.entity(0) == "Bob");
+    assert_eq!(
+        problems(&read),
+        ["job `1`: the key `walltme` means nothing here and is not read; did you mean `walltime`?"]
+    );
+}
+
+#[test]
+fn a_job_without_owner_has_no_entity() {
+    let text = r#"{"Jobs":{"1.vm":{"Resource_List":{}},"2.vm":{"euser":"bob","egroup":"users","Resource_List":{}}}}"#;
+    let entities = |entity| {
+        let options = ReadOptions {
+            source_name: "q",
+            needed: &[],
+            schema: &Schema::openpbs(),
+            numbers: Numbers::OpenPbs,
+            entity,
+            queues: &Queues::none(),
+        };
+        let table = read_jobs(text.as_bytes(), &options).unwrap().table;
+        (table.entity(0).to_owned(), table.entity(1).to_owned())
+    };
+    assert_eq!(entities(FairshareEntity::Account), (String::new(), String::new()));
+    assert_eq!(entities(FairshareEntity::User), (String::new(), "bob".to_owned()));
+    assert_eq!(entities(FairshareEntity::GroupUser).1, "users:bob");
+}
+
+#[test]
+fn undeclared_resources_are_told_by_their_looks() {
+    let read = read(
+        r#"{"Jobs":{"1.vm":{"Resource_List":{"score":3,"disk":"4gb","lic":"abc","boost":0.5,"ncpus":1}},"2.vm":{"Resource_List":{"score":2.5,"lic":7,"boost":"inf"}}}}"#,
+    );
+    let expected = [("boost", Kind::Float), ("disk", Kind::Size), ("lic", Kind::Text), ("score", Kind::Float)];
+    assert_eq!(read.table.undeclared().collect::<Vec<_>>(), expected);
+    assert!(read.table.ignored(0).is_none() && read.table.ignored(1).is_some());
+}
+
+/// Something like a document: its building blocks in any order.
+fn documents() -> impl Strategy<Value = String> {
+    const PIECES: [&str; 28] = [
+        "{",
+        "}",
+        "[",
+        "]",
+        ":",
+        ",",
+        "\"Jobs\"",
+        "\"jobs\"",
+        "\"id\"",
+        "\"1.vm\"",
+        "\"Resource_List\"",
+        "\"resources\"",
+        "\"inputs\"",
+        "\"ncpus\"",
+        "\"mem\"",
+        "\"4gb\"",
+        "1",
+        "-0",
+        "1e999",
+        "9e99999999",
+        "\"\\ud800\"",
+        "null",
+        "true",
+        "\n",
+        "Job Id: 1.vm\n",
+        "    Resource_List.mem = 3pb\n",
+        "\t",
+        "\u{feff}",
+    ];
+    prop::collection::vec(prop::sample::select(&PIECES[..]), 0..60).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_a_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let _ = try_read(&bytes);
+        let text = String::from_utf8_lossy(&bytes);
+        let _ = Queues::read("q", &text);
+        let _ = add_resources("r", &text, &mut Schema::openpbs());
+    }
+
+    #[test]
+    fn no_document_makes_a_reader_panic(text in documents()) {
+        let _ = try_read(text.as_bytes());
+        let _ = Queues::read("q", &text);
+        let _ = add_resources("r", &text, &mut Schema::openpbs());
+    }
+
+    #[test]
+    fn no_amount_makes_a_reader_panic(amount in "\\PC{0,12}", number in any::<f64>()) {
+        let document = serde_json::json!({"id": "1", "resources": {"mem": amount, "ncpus": amount, "walltime": number}});
+        let _ = try_read(document.to_string().as_bytes());
+        let text = format!("Job Id: 1.vm\n    Resource_List.mem = {amount}\n    Resource_List.ncpus = {number}\n");
+        let _ = try_read(text.as_bytes());
+    }
+
+    /// A document cut anywhere is an error, or has no more jobs than the whole.
+    #[test]
+    fn a_cut_document_is_noticed(cut in 0usize..200) {
+        let text = r#"{"Jobs":{"1.vm":{"Resource_List":{"ncpus":1}},"2.vm":{"Resource_List":{"ncpus":2,"mem":"4gb"}}}}"#;
+        if cut < text.len() {
+            prop_assert!(try_read(&text.as_bytes()[..cut]).is_err());
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The command as a user meets it: exit codes, streams, and errors that name their place.
+#![cfg(feature = "cli")]
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+const QSTAT: &str = "tests/golden/openpbs/qstat";
+
+fn jsf(arguments: &[&str]) -> Output {
+    jsf_with_input(arguments, "")
+}
+
+fn jsf_with_input(arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_jsf"))
+        .args(arguments)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("jsf starts");
+    // a command that does not read its input closes the pipe, which is no fault
+    let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
+    child.wait_with_output().expect("jsf ends")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", stderr(output)))
+}
+
+/// The arguments of the recorded site.
+fn site() -> Vec<String> {
+    let file = |name: &str| format!("{QSTAT}/{name}");
+    [
+        "--queue",
+        &file("qstat_f.json"),
+        "--sched-priv",
+        QSTAT,
+        "--queues",
+        &file("qstat_Qf.json"),
+        "--resources",
+        &file("resourcedef"),
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}
+
+fn on_the_site(command: &str, formula: &str, more: &[&str]) -> Output {
+    let site = site();
+    let mut arguments = vec![command, formula];
+    arguments.extend(site.iter().map(String::as_str));
+    arguments.extend(more);
+    jsf(&arguments)
+}
+
+#[test]
+fn a_queue_is_ranked_as_the_contract_says() {
+    let output = on_the_site("rank", "pow(2, -(fairshare_tree_usage/fairshare_perc))", &["--format", "json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let document = json(&output);
+    let jobs = document["jobs"].as_array().expect("jobs");
+    assert_eq!(document["summary"]["jobs"], 59);
+    assert_eq!(document["summary"]["errors_by_kind"]["division by zero"], 2);
+    assert_eq!((&jobs[0]["rank"], &jobs[0]["id"], &jobs[0]["logged"]), (&1.into(), &"8.vm".into(), &"0.9853".into()));
+    let nil = jobs.iter().find(|job| job["id"] == "4.vm").expect("4.vm");
+    assert_eq!(nil["error"]["message"], "float division by zero");
+    assert_eq!((nil["error"]["span"]["start"].as_u64(), nil["error"]["span"]["end"].as_u64()), (Some(9), Some(44)));
+    assert_eq!((&nil["score"], &nil["exact"]), (&0.0.into(), &Value::Null));
+    let held = jobs.iter().find(|job| job["id"] == "51.vm").expect("51.vm");
+    assert_eq!((&held["rank"], &held["considered"]), (&Value::Null, &false.into()));
+    let invalid = jobs.iter().find(|job| job["id"] == "17.vm").expect("17.vm");
+    assert!(invalid["ignored"].as_str().expect("a reason").contains("`3pb` of `mem`"));
+}
+
+#[test]
+fn errors_are_what_on_error_makes_of_them() {
+    let formula = "eligible_time / (ncpus - 1)";
+    let zero = on_the_site("rank", formula, &["--format", "json"]);
+    assert_eq!((zero.status.code(), json(&zero)["summary"]["errors"].as_u64()), (Some(0), Some(40)));
+    let fail = on_the_site("rank", formula, &["--format", "json", "--on-error", "fail"]);
+    assert_eq!(fail.status.code(), Some(1));
+    let null = on_the_site("rank", formula, &["--format", "json", "--on-error", "null"]);
+    let document = json(&null);
+    let last = document["jobs"].as_array().expect("jobs").iter().rfind(|job| !job["rank"].is_null()).expect("a job");
+    assert_eq!((&last["score"], last["error"].is_null()), (&Value::Null, false));
+}
+
+#[test]
+fn a_selection_keeps_its_places() {
+    let output = on_the_site("rank", "ncpus", &["--format", "csv", "--entity", "Bob", "--top", "3", "--inputs"]);
+    let text = stdout(&output);
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines[0], "rank,id,entity,queue,score,exact,logged,error,considered,ncpus");
+    assert_eq!((lines.len(), lines[1]), (4, "6,12.vm,Bob,workq,8.0,8,8,,true,8"));
+    let output = on_the_site("rank", "ncpus", &["--format", "ndjson", "--queue-name", "alcf"]);
+    assert_eq!(stdout(&output).lines().count(), 3);
+}
+
+#[test]
+fn pp_718_under_both_rules() {
+    let queue = r#"{"id":"1","entity":"Bob"}
+{"id":"2","entity":"Suzy"}"#;
+    let factors = |rules: &str| {
+        let arguments =
+            ["rank", "fairshare_factor", "--queue", "-", "--tree", "tests/data/pp718.json", "--format", "json"];
+        let output = jsf_with_input(&[&arguments[..], &["--rules", rules]].concat(), queue);
+        let document = json(&output);
+        let jobs = document["jobs"].as_array().expect("jobs");
+        jobs.iter().map(|job| job["exact"].as_str().expect("a value").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(factors("documented"), ["0.64842", "0.381859"]);
+    assert_eq!(factors("scheduler"), ["0.647718", "0.381798"]);
+}
+
+#[test]
+fn findings_end_with_1_and_point_at_their_place() {
+    let output = jsf(&["check", "ncpus && walltme"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("`&&` is not Python; it is `and` here"));
+    let output = jsf(&["check", "ncpus * walltme", "--format", "json"]);
+    let document = json(&output);
+    assert_eq!(document["verdict"]["code"], 15124);
+    assert_eq!(document["findings"][0]["fix"]["replacement"], "walltime");
+    let output = jsf(&["check", "ncpus"]);
+    assert_eq!((output.status.code(), stdout(&output)), (Some(0), "qmgr: accepts the formula\n".to_owned()));
+}
+
+#[test]
+fn a_check_tries_every_job() {
+    let document = json(&on_the_site("check", "log(mem)", &["--format", "json"]));
+    assert_eq!((document["jobs"]["total"].as_u64(), document["jobs"]["errors"].as_u64()), (Some(59), Some(42)));
+    assert_eq!(document["crashes_scheduler"], false);
+    let document = json(&on_the_site("check", "ncpus, mem", &["--format", "json"]));
+    assert_eq!(document["crashes_scheduler"], true);
+}
+
+#[test]
+fn the_formula_is_found_where_sites_keep_it() {
+    for (option, file) in
+        [("--formula-file", "sched_formula"), ("--server", "qstat_Bf.json"), ("--server", "qmgr_print_server.txt")]
+    {
+        let path = format!("{QSTAT}/{file}");
+        let output = jsf_with_input(
+            &["rank", "--queue", "-", option, &path, "--format", "json"],
+            r#"{"id":"1","resources":{"ncpus":3}}"#,
+        );
+        let document = json(&output);
+        assert_eq!((&document["formula"], &document["jobs"][0]["exact"]), (&"ncpus".into(), &"3".into()));
+    }
+}
+
+/// What is wrong with the input is said in one line, with exit code 2 and nothing on standard output.
+#[track_caller]
+fn refused(arguments: &[&str], input: &str, words: &[&str]) {
+    let output = jsf_with_input(arguments, input);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert_eq!(stdout(&output), "");
+    for word in words {
+        assert!(said.contains(word), "`{word}` is not in: {said}");
+    }
+}
+
+#[test]
+fn bad_input_is_said_with_its_place() {
+    let rank = ["rank", "ncpus", "--queue", "-"];
+    refused(&rank, "", &["standard input", "empty"]);
+    refused(&rank, "{\"jobs\":[{\"id\":\"1.vm\"},", &["line 1", "(byte ", "1 job was read", "cut off"]);
+    refused(&rank, "[1, 2]", &["standard input", "expected"]);
+    refused(&rank, "\u{1}\u{2}\u{3}", &["standard input"]);
+    refused(&["rank", "ncpus", "--queue", "no/such/file"], "", &["`no/such/file`"]);
+    refused(&["rank", "ncpus"], "", &["--queue"]);
+    refused(&["rank", "--queue", "-"], "", &["no formula"]);
+    refused(
+        &["rank", "fairshare_factor", "--queue", "-"],
+        "{\"id\":\"7.vm\"}",
+        &["`fairshare_factor`", "`7.vm`", "--sched-priv"],
+    );
+    refused(
+        &["rank", "fairshare_factor", "--queue", "-", "--tree", "Cargo.toml"],
+        "{\"id\":\"7.vm\"}",
+        &["Cargo.toml"],
+    );
+}
+
+#[test]
+fn one_bad_line_stops_no_other() {
+    let input = "{\"id\":\"1.vm\",\"resources\":{\"ncpus\":1}}\nnonsense\n{\"id\":\"2.vm\",\"resources\":{\"ncpus\":\"many\"}}\n{\"id\":\"3.vm\",\"resources\":{\"ncpus\":3}}\n";
+    let output = jsf_with_input(&["rank", "ncpus", "--queue", "-", "--format", "csv"], input);
+    assert_eq!(output.status.code(), Some(0));
+    let text = stdout(&output);
+    assert!(text.contains("1,3.vm,") && text.contains("2,1.vm,"), "{text}");
+    assert!(stderr(&output).contains("line 2"), "{}", stderr(&output));
+    assert!(text.contains(",2.vm,"), "{text}");
+}
+
+#[test]
+fn an_empty_queue_is_no_error() {
+    let output = jsf_with_input(&["rank", "ncpus", "--queue", "-", "--format", "json"], "{\"jobs\":[]}");
+    assert_eq!((output.status.code(), json(&output)["summary"]["jobs"].as_u64()), (Some(0), Some(0)));
+}
+
+#[test]
+fn rubbish_as_usage_file_is_said_and_survived() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let usage = folder.path().join("usage");
+    std::fs::write(&usage, [0xfb_u8; 1000]).expect("written");
+    let site = site();
+    let mut arguments = vec!["rank", "fairshare_perc", "--usage", usage.to_str().expect("UTF-8")];
+    arguments.extend(site.iter().map(String::as_str));
+    let output = jsf(&arguments);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stderr(&output).contains("usage") && stderr(&output).contains("byte"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_closed_pipe_is_success() {
+    let site = site();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jsf"));
+    command.arg("rank").arg("ncpus").args(&site).current_dir(env!("CARGO_MANIFEST_DIR"));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("jsf starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("jsf ends");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[test]
+fn help_and_formatting() {
+    for arguments in [&["--help"][..], &["rank", "--help"], &["check", "--help"], &["fmt", "--help"]] {
+        assert!(stdout(&jsf(arguments)).contains("Example"), "{arguments:?}");
+    }
+    assert_eq!(stdout(&jsf(&["fmt", "a+b*( c-1 )**2"])), "a + b * (c - 1)**2\n");
+    assert!(stdout(&jsf(&["completions", "bash"])).contains("_jsf"));
+    assert!(stdout(&jsf(&["man"])).contains(".TH"));
+}

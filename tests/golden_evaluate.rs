@@ -1,0 +1,320 @@
+//! Values, errors and orders, against what a real scheduler made of the same formulas and jobs.
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use job_sort_formula::formula::number::ErrorKind;
+use job_sort_formula::formula::program::{OutsideLanguage, Program};
+use job_sort_formula::formula::syntax::{Construct, SyntaxErrorKind};
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::pbs::entity::FairshareEntity;
+use job_sort_formula::pbs::numbers::Numbers;
+use job_sort_formula::pbs::order::Order;
+use job_sort_formula::pbs::queues::Queues;
+use job_sort_formula::pbs::reading::ReadOptions;
+use job_sort_formula::pbs::resource_group::ResourceGroup;
+use job_sort_formula::pbs::sched_config::SchedConfig;
+use job_sort_formula::pbs::script_text::{BrokenScriptKind, ScriptText};
+use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
+use job_sort_formula::pbs::usage::UsageFile;
+use job_sort_formula::rank::{Score, ScoreError, supply};
+use job_sort_formula::{Formula, Schema, Value, json};
+use support::{Record, RecordedJob};
+
+/// Why this crate does not evaluate a formula that the scheduler took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Outside {
+    /// A quote breaks the script: every job keeps the value that it had.
+    Quote,
+    /// Longer than our documented limit.
+    TooLong,
+    /// Statements, which the scheduler's `eval` does not take either: every job gets an error.
+    Statement,
+    Is(Construct),
+    Builtin(&'static str),
+    /// The value is a complex number, which shows when it is computed.
+    Complex,
+}
+
+/// All that is not evaluated, each with its reason; long ones are named by how they begin and how long they are.
+const OUTSIDE: [(&str, Outside); 53] = [
+    ("{ncpus}", Outside::Is(Construct::Set)),
+    ("{1,2}", Outside::Is(Construct::Set)),
+    ("abs(3+4j)", Outside::Is(Construct::Imaginary)),
+    ("(3+4j).real", Outside::Is(Construct::Attribute)),
+    ("complex(1,2)", Outside::Builtin("complex")),
+    ("complex(1,0)", Outside::Builtin("complex")),
+    ("(-1)**0.5", Outside::Complex),
+    ("(-1)**0.5*ncpus", Outside::Complex),
+    ("str(ncpus)", Outside::Builtin("str")),
+    ("float(str(3))", Outside::Builtin("str")),
+    ("eval(str(1))", Outside::Builtin("eval")),
+    ("int(chr(49))", Outside::Builtin("chr")),
+    ("hex(255)", Outside::Builtin("hex")),
+    ("bin(2)", Outside::Builtin("bin")),
+    ("hash(1)", Outside::Builtin("hash")),
+    ("type(1)", Outside::Builtin("type")),
+    ("vars()", Outside::Builtin("vars")),
+    ("locals()", Outside::Builtin("locals")),
+    ("__builtins__", Outside::Builtin("__builtins__")),
+    ("NotImplemented", Outside::Builtin("NotImplemented")),
+    ("range(3)", Outside::Builtin("range")),
+    ("range(2)", Outside::Builtin("range")),
+    ("sum(range(10))", Outside::Builtin("range")),
+    ("reversed((1,2))", Outside::Builtin("reversed")),
+    ("list((1,2))", Outside::Builtin("list")),
+    ("zip((1,),(2,))", Outside::Builtin("zip")),
+    ("next(iter((7,)))", Outside::Builtin("next")),
+    ("sorted([3,1,2])[0]", Outside::Is(Construct::Subscript)),
+    ("[1,2,3][1]", Outside::Is(Construct::Subscript)),
+    ("[1,2,3][9]", Outside::Is(Construct::Subscript)),
+    ("[][0]", Outside::Is(Construct::Subscript)),
+    ("[x for x in (1,2)]", Outside::Is(Construct::Comprehension)),
+    ("sum(x*ncpus for x in (1,2))", Outside::Is(Construct::Comprehension)),
+    ("sum([ncpus for i in range(3)])", Outside::Is(Construct::Comprehension)),
+    ("lambda x: x", Outside::Is(Construct::Lambda)),
+    ("(lambda x: x+ncpus)(1)", Outside::Is(Construct::Lambda)),
+    ("(x:=5)", Outside::Is(Construct::AssignmentExpression)),
+    ("*(1,2),", Outside::Is(Construct::Unpacking)),
+    ("...", Outside::Is(Construct::Ellipsis)),
+    ("ncpus; 1", Outside::Statement),
+    ("1; ncpus", Outside::Statement),
+    ("ans=5", Outside::Statement),
+    ("\"abc\"", Outside::Quote),
+    ("len(\"abc\")", Outside::Quote),
+    ("\"1\"", Outside::Quote),
+    ("f\"{ncpus}\"", Outside::Quote),
+    ("b\"1\"", Outside::Quote),
+    ("\"a\"+\"b\"", Outside::Quote),
+    ("float(\"1.5\")", Outside::Quote),
+    ("float(\"nan\")", Outside::Quote),
+    ("1+1+1+1+1+1+… 102399 bytes", Outside::TooLong),
+    ("1           … 100001 bytes", Outside::TooLong),
+    ("max(0,1,2,3,… 108894 bytes", Outside::TooLong),
+];
+
+/// What a job is worth in a record when the formula that was set before it still counts.
+const STALE: &str = "-12345.0625";
+
+fn short(formula: &str) -> String {
+    match formula.get(..12) {
+        Some(start) if formula.len() > 5000 => format!("{start}… {} bytes", formula.len()),
+        _ => formula.to_owned(),
+    }
+}
+
+fn program(formula: &str, schema: &Schema) -> Result<Program, Outside> {
+    let script = ScriptText::of(formula).map_err(|error| match error.kind {
+        BrokenScriptKind::Quote => Outside::Quote,
+        other => panic!("{formula}: {other:?}"),
+    })?;
+    let parsed = Formula::parse(script.text()).map_err(|error| match error.kind {
+        SyntaxErrorKind::TooLong => Outside::TooLong,
+        SyntaxErrorKind::Statement(_) => Outside::Statement,
+        SyntaxErrorKind::MisplacedStar => Outside::Is(Construct::Unpacking),
+        other => panic!("{}: {other:?}", short(formula)),
+    })?;
+    parsed.compile(schema).map_err(|outside| match outside {
+        OutsideLanguage::Construct { construct, .. } => Outside::Is(construct),
+        OutsideLanguage::Builtin { name, .. } => Outside::Builtin(String::from(name).leak()),
+    })
+}
+
+fn is_complex(score: &Option<Score>) -> bool {
+    let error = score.as_ref().and_then(|score| score.exact.as_ref().err());
+    matches!(error, Some(ScoreError::Raised(error)) if error.raised.kind == ErrorKind::Complex)
+}
+
+/// What a record that is not evaluated must say.
+fn check_outside(record: &Record, outside: Outside) {
+    let all_are = |values: &BTreeMap<String, String>, text: &str| values.values().all(|value| value == text);
+    match outside {
+        Outside::Quote => assert!(all_are(&record.values, STALE) && record.errors.is_empty(), "{}", record.formula),
+        Outside::Statement => {
+            assert!(all_are(&record.errors, "invalid syntax (<string>, line 1)"), "{}", record.formula);
+            assert_eq!(record.errors.len(), record.values.len());
+        }
+        Outside::Complex => assert!(!record.sched_crashed.is_empty(), "{}", record.formula),
+        _ => {}
+    }
+}
+
+/// The scheduler died at the first job: it gave -1 for that one, and whatever has a `repr` was recorded elsewhere.
+fn crash_differences(record: &Record, table: &JobTable, scores: &[Option<Score>]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (row, score) in scores.iter().enumerate() {
+        let Some(Score { exact, .. }) = score else { continue };
+        match exact {
+            Err(error) if error.crashes_the_scheduler() => {}
+            other => wrong.push(format!("{}: {other:?} would crash nothing", table.id(row))),
+        }
+    }
+    if record.values.values().any(|value| value != "-1") {
+        wrong.push(format!("recorded {:?}", record.values));
+    }
+    wrong
+}
+
+/// Python ran out of memory before it had read the formula, and the scheduler noticed nothing.
+fn is_out_of_memory(scores: &[Option<Score>]) -> bool {
+    scores
+        .iter()
+        .flatten()
+        .all(|score| matches!(&score.exact, Err(ScoreError::Raised(error)) if error.raised.kind == ErrorKind::Memory))
+}
+
+struct Cluster {
+    schema: Schema,
+    config: SchedConfig,
+    queues: Queues,
+}
+
+impl Cluster {
+    fn recorded() -> Self {
+        let config = SchedConfig::parse(&support::bytes("qstat/sched_config"));
+        assert_eq!(config.warnings, []);
+        let queues = Queues::read("queues", &support::text("qstat/qstat_Qf.json")).unwrap();
+        Self { schema: support::schema(), config, queues }
+    }
+
+    fn tree(&self, table: &JobTable) -> PbsTree {
+        let lines = ResourceGroup::parse(&support::bytes("qstat/resource_group"));
+        let usage = UsageFile::parse(&support::bytes("qstat/usage")).unwrap();
+        let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(self.config.unknown_shares);
+        builder.with_entities(table.entities().iter().map(|entity| &**entity)).build().unwrap()
+    }
+
+    /// Every formula of a file over the jobs that `table` gives for a program: what is outside, and what differs.
+    fn check(&self, records: &[Record], table: impl Fn(&Program) -> JobTable) -> Found {
+        let mut found = Found::default();
+        for record in records {
+            match program(&record.formula, &self.schema) {
+                Ok(program) => self.check_record(record, &program, &table(&program), &mut found),
+                Err(outside) => found.outside(record, outside),
+            }
+        }
+        found
+    }
+
+    fn check_record(&self, record: &Record, program: &Program, table: &JobTable, found: &mut Found) {
+        let scores = support::scores(program, table);
+        if scores.iter().any(is_complex) {
+            return found.outside(record, Outside::Complex);
+        }
+        found.evaluated += 1;
+        let differences = if record.sched_crashed.is_empty() {
+            if is_out_of_memory(&scores) {
+                assert!(record.values.values().all(|value| value == STALE) && record.errors.is_empty());
+                return;
+            }
+            let mut differences = support::differences(record, table, &scores);
+            let ordered = Order::new(&self.config, &self.queues).rank(scores, table);
+            differences.extend(support::order_differences(record, table, &ordered));
+            differences
+        } else {
+            let mut differences = crash_differences(record, table, &scores);
+            differences.extend(repr_differences(record, program, table));
+            differences
+        };
+        if !differences.is_empty() {
+            found.wrong.push(format!("{}: {differences:#?}", short(&record.formula)));
+        }
+    }
+}
+
+/// What is no number, as Python shows it. A list was recorded as what it is not good for: `unhashable type`.
+fn repr_differences(record: &Record, program: &Program, table: &JobTable) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (job, theirs) in record.exact.iter().flatten() {
+        let row = table.row(job).unwrap();
+        let inputs: Vec<Value> = program.inputs().iter().map(|name| table.column(name).unwrap().value(row)).collect();
+        let value = program.evaluate(&inputs).unwrap();
+        let is_list = matches!(value, Value::List(_)) && theirs == "unhashable type: 'list'";
+        if value.repr() != *theirs && !is_list {
+            wrong.push(format!("{job}: {}, recorded {theirs}", value.repr()));
+        }
+    }
+    wrong
+}
+
+#[derive(Default)]
+struct Found {
+    evaluated: usize,
+    outside: BTreeSet<(String, Outside)>,
+    wrong: Vec<String>,
+}
+
+impl Found {
+    fn outside(&mut self, record: &Record, outside: Outside) {
+        check_outside(record, outside);
+        self.outside.insert((short(&record.formula), outside));
+    }
+
+    fn assert_nothing_wrong(&self) {
+        assert!(self.wrong.is_empty(), "{} formulas differ:\n{}", self.wrong.len(), self.wrong.join("\n"));
+    }
+}
+
+fn expected_outside() -> BTreeSet<(String, Outside)> {
+    OUTSIDE.iter().map(|&(formula, outside)| (formula.to_owned(), outside)).collect()
+}
+
+#[test]
+fn every_formula_on_the_inputs_that_python_got() {
+    let jobs: Vec<RecordedJob> = support::lines("evaluate/jobs.jsonl");
+    let records: Vec<Record> = support::lines("evaluate/evaluate.jsonl");
+    let inputs = |program: &Program| support::table(&jobs, program.inputs().iter().map(|name| &**name));
+    let found = Cluster::recorded().check(&records, inputs);
+    found.assert_nothing_wrong();
+    assert_eq!(found.outside, expected_outside());
+    assert_eq!((found.evaluated, records.len()), (242, 295));
+}
+
+/// `qstat -f -F json` as it was during the runs: two jobs had waited a second less. And one number is spelled out
+/// whose last digit qstat's JSON cuts off.
+fn qstat_f() -> String {
+    let queue = support::text("qstat/qstat_f.json");
+    assert_eq!(queue.matches("\"00:00:38\"").count(), 2);
+    assert_eq!(queue.matches("9.00719925474099e+15").count(), 1);
+    queue.replace("\"00:00:38\"", "\"00:00:37\"").replace("9.00719925474099e+15", "9007199254740993")
+}
+
+/// The same from the files alone that an administrator has.
+#[test]
+fn every_formula_from_qstat_and_the_scheduler_s_files() {
+    let cluster = Cluster::recorded();
+    let queue = qstat_f();
+    let records: Vec<Record> = support::lines("evaluate/evaluate.jsonl");
+    let read = |program: &Program| {
+        let needed: Vec<&str> = program.inputs().iter().map(|name| &**name).collect();
+        let options = ReadOptions {
+            source_name: "qstat_f.json",
+            needed: &needed,
+            schema: &cluster.schema,
+            numbers: Numbers::OpenPbs,
+            entity: FairshareEntity::Account,
+            queues: &cluster.queues,
+        };
+        let mut table = json::read_jobs(queue.as_bytes(), &options).unwrap().table;
+        let tree = cluster.tree(&table);
+        let unknown = supply(&mut table, &tree, |share| Numbers::OpenPbs.fairshare(share));
+        assert_eq!(unknown, Vec::<String>::new());
+        table
+    };
+    let found = cluster.check(&records, read);
+    found.assert_nothing_wrong();
+    assert_eq!(found.outside, expected_outside());
+    assert_eq!(found.evaluated, 242);
+}
+
+#[test]
+fn every_formula_on_thousands_of_jobs() {
+    let jobs: Vec<RecordedJob> = support::lines("bulk/jobs.jsonl.gz");
+    let records: Vec<Record> = support::lines("bulk/evaluate.jsonl.gz");
+    let inputs = |program: &Program| support::table(&jobs, program.inputs().iter().map(|name| &**name));
+    let found = Cluster::recorded().check(&records, inputs);
+    found.assert_nothing_wrong();
+    assert!(found.outside.is_empty());
+    assert_eq!((found.evaluated, jobs.len()), (records.len(), 2559));
+}

@@ -1,0 +1,124 @@
+//! The order of jobs, against the order in which a real scheduler considered them.
+
+mod support;
+
+use job_sort_formula::fairshare::NodeId;
+use job_sort_formula::pbs::numbers::Numbers;
+use job_sort_formula::pbs::order::{Order, PassedOver};
+use job_sort_formula::pbs::queues::Queues;
+use job_sort_formula::pbs::resource_group::ResourceGroup;
+use job_sort_formula::pbs::sched_config::SchedConfig;
+use job_sort_formula::pbs::script_text::ScriptText;
+use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
+use job_sort_formula::pbs::usage::UsageFile;
+use job_sort_formula::rank::supply;
+use job_sort_formula::{Formula, JobTable};
+use serde::Deserialize;
+use serde_json::Value as Json;
+use support::{Record, RecordedJob};
+
+#[derive(Deserialize)]
+struct Recorded {
+    config: String,
+    sched_config_edits: std::collections::BTreeMap<String, String>,
+    threshold: Option<String>,
+    listed: Option<String>,
+    #[serde(flatten)]
+    record: Record,
+}
+
+/// The settings of a record: a later line of the file replaces an earlier one.
+fn config(recorded: &Recorded) -> SchedConfig {
+    let mut file = support::text("evaluate/sched_config");
+    for (name, value) in &recorded.sched_config_edits {
+        file.push_str(&format!("{name}: {value}\n"));
+    }
+    let config = SchedConfig::parse(file.as_bytes());
+    assert_eq!(config.warnings, []);
+    config
+}
+
+fn tree<'a>(folder: &str, usage: &str, config: &SchedConfig, entities: impl Iterator<Item = &'a str>) -> PbsTree {
+    let lines = ResourceGroup::parse(&support::bytes(&format!("{folder}/resource_group")));
+    let usage = UsageFile::parse(&support::bytes(&format!("{folder}/{usage}"))).unwrap();
+    let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(config.unknown_shares);
+    builder.with_entities(entities).build().unwrap()
+}
+
+/// Since the first run with `fair_share` on, the two jobs whose entities have no shares had waited a second longer.
+fn a_second_later(jobs: &mut [RecordedJob]) {
+    for job in jobs.iter_mut().filter(|job| ["4.vm", "5.vm"].contains(&&*job.job)) {
+        *job.scheduler_inputs.as_mut().unwrap().get_mut("eligible_time").unwrap() = "38".to_owned();
+    }
+}
+
+/// The inputs of the jobs, with the fair-share numbers that the settings make of the files.
+fn table(jobs: &[RecordedJob], columns: &[&str], tree: &PbsTree) -> JobTable {
+    let mut table = support::table_of(jobs, columns.iter().copied(), |name| !name.starts_with("fair"));
+    assert_eq!(supply(&mut table, tree, |share| Numbers::OpenPbs.fairshare(share)), Vec::<String>::new());
+    table
+}
+
+#[test]
+fn every_recorded_order() {
+    let schema = support::schema();
+    let queues = Queues::read("queues", &support::text("qstat/qstat_Qf.json")).unwrap();
+    let mut jobs: Vec<RecordedJob> = support::lines("evaluate/jobs.jsonl");
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for recorded in support::lines::<Recorded>("evaluate/orders.jsonl") {
+        let config = config(&recorded);
+        let tree = tree("evaluate", "usage", &config, jobs.iter().map(|job| job.entity.as_str()));
+        let mut order = Order::new(&config, &queues).tree(&tree);
+        if recorded.threshold.is_some() {
+            order = order.threshold(recorded.listed.as_ref().unwrap().parse().unwrap());
+        }
+        let script = ScriptText::of(&recorded.record.formula).unwrap();
+        let program = Formula::parse(script.text()).unwrap().compile(&schema).unwrap();
+        let columns: Vec<&str> = program.inputs().iter().map(|name| &**name).chain(order.columns()).collect();
+        let table = table(&jobs, &columns, &tree);
+        let scores = support::scores(&program, &table);
+        let mut differences = support::differences(&recorded.record, &table, &scores);
+        let ordered = order.rank(scores, &table);
+        differences.extend(support::order_differences(&recorded.record, &table, &ordered));
+        let without_shares = ordered.passed_over.iter().filter(|(_, why)| *why == PassedOver::NoShares).count();
+        assert_eq!(without_shares, if recorded.sched_config_edits.contains_key("fair_share") { 2 } else { 0 });
+        if !differences.is_empty() {
+            wrong.push(format!("{}, {}: {differences:#?}", recorded.config, recorded.record.formula));
+        }
+        if recorded.sched_config_edits.contains_key("fair_share") {
+            a_second_later(&mut jobs);
+        }
+        count += 1;
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(count, 115);
+}
+
+/// `pbsfs -c`, which asks the same question of two entities as the scheduler does.
+#[test]
+fn every_comparison_of_two_entities() {
+    let mut count = 0;
+    for line in support::text("pbsfs/cases.jsonl").lines() {
+        let case: Json = serde_json::from_str(&line.replace("NaN", "null").replace("Infinity", "null")).unwrap();
+        let folder = format!("pbsfs/{}", case["case"].as_str().unwrap());
+        let steps = case["steps"].as_array().unwrap();
+        for step in steps.iter().filter(|step| step["args"][0] == "-c" && step["rc"] == 0) {
+            let config = SchedConfig::parse(&support::bytes(&format!("{folder}/sched_config")));
+            let tree = tree(&folder, "usage.initial", &config, std::iter::empty());
+            let [left, right] = [1, 2].map(|index| step["args"][index].as_str().unwrap());
+            let [a, b] = [left, right].map(|name| find(&tree, name));
+            let said = match tree.compare(a, b) {
+                std::cmp::Ordering::Less => format!("{left}\n"),
+                std::cmp::Ordering::Greater => format!("{right}\n"),
+                std::cmp::Ordering::Equal => format!("{left} == {right}\n"),
+            };
+            assert_eq!(said, step["stdout"], "{folder} {left} {right}");
+            count += 1;
+        }
+    }
+    assert_eq!(count, 20);
+}
+
+fn find(tree: &PbsTree, name: &str) -> NodeId {
+    if name == "TREEROOT" { tree.tree().root() } else { tree.tree().find(name).unwrap() }
+}

@@ -1,0 +1,129 @@
+//! Base ten beside Python's numbers: the same questions, and answers that differ only by rounding.
+
+// What else the referee's questions are for stays unused here.
+#[allow(dead_code)]
+#[path = "referee/cases.rs"]
+mod cases;
+
+use cases::{Generator, Operation};
+use job_sort_formula::formula::number::{Arithmetic, BaseTen, BaseTenValue, ErrorKind, Python, Raised, Value};
+
+/// What base ten answers; nothing where it cannot hold the operands.
+fn in_base_ten(operation: &Operation, ten: &BaseTen) -> Option<Result<Value, Raised>> {
+    let number = |value: &Value| ten.number(value).ok();
+    let result = match operation {
+        Operation::Unary(op, x) => ten.unary(*op, &number(x)?),
+        Operation::Binary(op, x, y) => ten.binary(*op, &number(x)?, &number(y)?),
+        Operation::Compare(op, x, y) => ten.compare(*op, &number(x)?, &number(y)?).map(BaseTenValue::Bool),
+        Operation::Call(callee, positional, keywords) => {
+            let positional: Vec<_> = positional.iter().map(number).collect::<Option<_>>()?;
+            let keywords: Vec<_> =
+                keywords.iter().map(|(name, value)| Some((*name, number(value)?))).collect::<Option<_>>()?;
+            ten.call(&number(callee)?, &positional, &keywords)
+        }
+    };
+    Some(result.map(|value| ten.to_python(&value)))
+}
+
+fn as_float(value: &Value) -> Option<f64> {
+    match value {
+        Value::Bool(value) => Some(f64::from(u8::from(*value))),
+        Value::Int(value) => Some(*value as f64),
+        Value::Big(value) => value.to_string().parse().ok(),
+        Value::Float(value) => Some(*value),
+        _ => None,
+    }
+}
+
+/// Whether two numbers are about the same; what is no number is not judged.
+fn agree(ours: &Value, python: &Value) -> bool {
+    match (as_float(ours), as_float(python)) {
+        (Some(a), Some(b)) => !b.is_finite() || (a - b).abs() <= 1e-9 * b.abs() + 1e-15,
+        _ => true,
+    }
+}
+
+/// Whether a value is of ordinary size, so that base ten loses little of it.
+fn ordinary(value: &Value) -> bool {
+    match value {
+        Value::Float(value) => value.abs() < 1e6 && (*value == 0.0 || value.abs() > 1e-6),
+        Value::Int(value) => value.unsigned_abs() < 1_000_000,
+        Value::Big(_) => false,
+        Value::Tuple(items) | Value::List(items) => items.iter().all(ordinary),
+        _ => true,
+    }
+}
+
+fn is_ordinary(operation: &Operation) -> bool {
+    match operation {
+        Operation::Unary(_, x) => ordinary(x),
+        Operation::Binary(_, x, y) | Operation::Compare(_, x, y) => ordinary(x) && ordinary(y),
+        Operation::Call(_, positional, keywords) => {
+            positional.iter().all(ordinary) && keywords.iter().all(|(_, value)| ordinary(value))
+        }
+    }
+}
+
+/// Where a rounding in base two decides between two whole numbers, or how far a base is from 1, or the sign of a
+/// zero is asked for.
+fn is_unsteady(operation: &Operation) -> bool {
+    let text = operation.expression();
+    [
+        "//",
+        "%",
+        "fmod",
+        "divmod",
+        "remainder",
+        "modf",
+        "tan",
+        "isclose",
+        "round",
+        "ceil",
+        "copysign",
+        "log(",
+        "==",
+        "!=",
+    ]
+    .iter()
+    .any(|name| text.contains(name))
+}
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+#[test]
+fn base_ten_agrees_with_python() {
+    let (python, ten) = (Python::new(), BaseTen::new());
+    let mut generator = Generator(setting("JSF_REFEREE_SEED", 4));
+    let mut wrong = Vec::new();
+    let mut judged = 0;
+    for _ in 0..setting("JSF_REFEREE_CASES", 50_000) {
+        let operation = generator.operation();
+        ten.reset();
+        let Some(answer) = in_base_ten(&operation, &ten) else { continue };
+        if !is_ordinary(&operation) || is_unsteady(&operation) {
+            continue;
+        }
+        let same = match (&answer, &operation.answer(&python)) {
+            (Ok(ours), Ok(theirs)) => agree(ours, theirs),
+            (Err(ours), Err(theirs)) => {
+                let without_types = matches!(theirs.kind, ErrorKind::Type | ErrorKind::Overflow);
+                ours.kind == ErrorKind::Decimal || ours.kind == theirs.kind || without_types
+            }
+            (Err(ours), Ok(_)) => ours.kind == ErrorKind::Decimal,
+            // What has no fraction is an integer here, whatever it was in base two.
+            (Ok(_), Err(theirs)) => matches!(theirs.kind, ErrorKind::Type | ErrorKind::Overflow | ErrorKind::Limit),
+        };
+        judged += 1;
+        if !same {
+            wrong.push(format!(
+                "{}\n    ten: {answer:?}\n    Python: {:?}",
+                operation.expression(),
+                operation.answer(&python)
+            ));
+        }
+    }
+    wrong.truncate(30);
+    assert!(wrong.is_empty(), "of {judged}:\n{}", wrong.join("\n"));
+}

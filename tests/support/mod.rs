@@ -1,0 +1,174 @@
+//! Reading what the real scheduler did.
+
+#![allow(dead_code, reason = "each test uses its part")]
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::PathBuf;
+
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::jobs::{Ignored, Job, JobState, JobTable};
+use job_sort_formula::pbs::digits::logged;
+use job_sort_formula::pbs::order::Ordered;
+use job_sort_formula::pbs::resources::add_resources;
+use job_sort_formula::rank::{Keep, OnError, Score, score};
+use job_sort_formula::{Schema, Value};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+pub fn golden(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/openpbs").join(name)
+}
+
+pub fn bytes(name: &str) -> Vec<u8> {
+    let bytes = std::fs::read(golden(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    if !name.ends_with(".gz") {
+        return bytes;
+    }
+    let mut unpacked = Vec::new();
+    flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_end(&mut unpacked).unwrap();
+    unpacked
+}
+
+pub fn text(name: &str) -> String {
+    String::from_utf8(bytes(name)).unwrap()
+}
+
+pub fn lines<T: DeserializeOwned>(name: &str) -> Vec<T> {
+    text(name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A job and what the scheduler handed to Python for it, each value as its `repr`.
+#[derive(Deserialize)]
+pub struct RecordedJob {
+    pub job: String,
+    pub entity: String,
+    pub invalid: Option<String>,
+    pub scheduler_inputs: Option<BTreeMap<String, String>>,
+    pub qstat: Option<Qstat>,
+}
+
+#[derive(Deserialize)]
+pub struct Qstat {
+    pub queue: String,
+    pub job_state: String,
+    pub queue_rank: f64,
+}
+
+/// A formula and what the scheduler made of it, by job.
+#[derive(Deserialize)]
+pub struct Record {
+    pub formula: String,
+    pub values: BTreeMap<String, String>,
+    pub errors: BTreeMap<String, String>,
+    pub order: Vec<String>,
+    #[serde(default)]
+    pub under_threshold: BTreeMap<String, String>,
+    #[serde(default)]
+    pub exact: Option<BTreeMap<String, String>>,
+    #[serde(default)]
+    pub sched_crashed: Vec<String>,
+}
+
+pub fn schema() -> Schema {
+    let mut schema = Schema::openpbs();
+    assert_eq!(add_resources("resourcedef", &text("qstat/resourcedef"), &mut schema), []);
+    schema
+}
+
+/// The number that Python prints so: an int or a float.
+pub fn number(repr: &str) -> Value {
+    if let Ok(int) = repr.parse() {
+        return Value::Int(int);
+    }
+    if repr.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+        return Value::int(repr.parse().unwrap());
+    }
+    Value::Float(repr.parse().unwrap_or_else(|_| panic!("`{repr}` is no number")))
+}
+
+/// The recorded jobs with the recorded inputs of these names.
+pub fn table<'a>(jobs: &[RecordedJob], names: impl IntoIterator<Item = &'a str>) -> JobTable {
+    table_of(jobs, names, |_| true)
+}
+
+/// The recorded jobs with those of their inputs that `is_given` says.
+pub fn table_of<'a>(
+    jobs: &[RecordedJob],
+    names: impl IntoIterator<Item = &'a str>,
+    is_given: impl Fn(&str) -> bool,
+) -> JobTable {
+    let mut table = JobTable::new(names);
+    let names: Vec<String> = table.columns().map(|(name, _)| name.to_owned()).collect();
+    for recorded in jobs {
+        let qstat = recorded.qstat.as_ref();
+        let invalid = || Ignored::Invalid { resource: String::new(), found: String::new() };
+        let job = Job {
+            id: &recorded.job,
+            entity: &recorded.entity,
+            queue: qstat.map_or("", |qstat| &qstat.queue),
+            state: qstat.and_then(|qstat| JobState::from_letter(&qstat.job_state)).unwrap_or_default(),
+            queued_at: qstat.map(|qstat| qstat.queue_rank as i64),
+            ignored: recorded.scheduler_inputs.is_none().then(invalid),
+        };
+        assert_eq!(recorded.scheduler_inputs.is_none(), recorded.invalid.is_some(), "{}", recorded.job);
+        let input = |name: &String| match &recorded.scheduler_inputs {
+            Some(inputs) if is_given(name) => Ok(number(&inputs[name])),
+            _ => Err(Value::Int(0)),
+        };
+        table.push(&job, &names.iter().map(input).collect::<Vec<_>>()).unwrap();
+    }
+    table
+}
+
+pub fn scores(program: &Program, table: &JobTable) -> Vec<Option<Score>> {
+    score(program, table, Keep::Float32, OnError::ZeroLikePbs)
+}
+
+/// Some records have the line of the log, some what stands behind its colon.
+const LOGGED_BEFORE_AN_ERROR: &str = "Formula evaluation for job had an error.  Zero value will be used: ";
+
+/// What differs between our scores and the record: exact values, logged values, errors, and who has a value.
+pub fn differences(record: &Record, table: &JobTable, scores: &[Option<Score>]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut check = |job: &str, what: &str, ours: Option<String>, theirs: Option<&str>| {
+        if ours.as_deref() != theirs {
+            wrong.push(format!("{job}: {what} is {ours:?}, recorded {theirs:?}"));
+        }
+    };
+    for (row, score) in scores.iter().enumerate() {
+        let (job, exact) = (table.id(row), score.as_ref().map(|score| &score.exact));
+        check(
+            job,
+            "logged value",
+            score.as_ref().map(|score| logged(score.kept)),
+            record.values.get(job).map(String::as_str),
+        );
+        let error = record.errors.get(job).map(|text| text.strip_prefix(LOGGED_BEFORE_AN_ERROR).unwrap_or(text));
+        let raised = exact.and_then(|exact| exact.as_ref().err()).filter(|error| !error.crashes_the_scheduler());
+        check(job, "error", raised.map(ToString::to_string), error);
+        if let (Some(Ok(exact)), Some(theirs)) = (exact, record.exact.as_ref().and_then(|exact| exact.get(job))) {
+            check(job, "exact value", Some(exact.to_string()), Some(theirs));
+        }
+    }
+    wrong
+}
+
+/// What differs between our order and the record.
+pub fn order_differences(record: &Record, table: &JobTable, ordered: &Ordered) -> Vec<String> {
+    let ours: Vec<&str> = ordered.ranking.order().iter().map(|&row| table.id(row)).collect();
+    let passed: BTreeMap<String, String> = ordered
+        .passed_over
+        .iter()
+        .filter(|(_, why)| !matches!(why, job_sort_formula::pbs::order::PassedOver::NoShares))
+        .map(|(row, why)| (table.id(*row).to_owned(), why.to_string()))
+        .collect();
+    let mut wrong = Vec::new();
+    if ours != record.order {
+        wrong.push(format!("order is\n  {ours:?}, recorded\n  {:?}", record.order));
+    }
+    if passed != record.under_threshold {
+        wrong.push(format!("under the threshold are {passed:?}, recorded {:?}", record.under_threshold));
+    }
+    wrong
+}
