@@ -33,6 +33,11 @@ pub(super) struct Site<'a> {
 impl<'a> Site<'a> {
     /// Reads everything but the jobs and the tree.
     pub(super) fn read(arguments: &'a SiteArgs) -> Result<Self, CliError> {
+        if let Some(folder) = &arguments.sched_priv
+            && let Err(error) = folder.read_dir()
+        {
+            return Err(CliError::read(folder, error));
+        }
         let mut schema = Schema::openpbs();
         if let Some(path) = &arguments.resources {
             for problem in add_resources(&name_of(path), &read_text(path, MOST_OF_A_FILE)?, &mut schema) {

@@ -223,6 +223,11 @@ impl Expr {
         Self { text: text.into(), nodes: Vec::new() }
     }
 
+    /// Takes the last node back, if it is this one: a name that turns out to be a keyword's is no part of the tree.
+    pub(super) fn take_back(&mut self, id: NodeId) {
+        self.nodes.truncate(if id == self.root() { id.index() } else { self.nodes.len() });
+    }
+
     /// Adds a node. Its children are in the tree already: they came out of `push`.
     pub(super) fn push(&mut self, kind: NodeKind, span: Span) -> NodeId {
         self.nodes.push(Node { kind, span });

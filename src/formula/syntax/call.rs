@@ -33,9 +33,10 @@ impl Builder {
         for rest in parts {
             match rest.as_rule() {
                 Rule::keyword_value => {
-                    let name = self.keyword_name(value)?;
+                    let (name, place) = (self.keyword_name(value)?, self.expr.node(value).span);
+                    self.expr.take_back(value);
                     let inner = self.expressions(rest.into_inner())?;
-                    return arguments.keyword(name, self.expr.node(value).span, inner);
+                    return arguments.keyword(name, place, inner);
                 }
                 Rule::walrus_value => {
                     let mut both = vec![value];

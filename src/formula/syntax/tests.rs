@@ -8,6 +8,12 @@ fn printed(text: &str) -> String {
 }
 
 #[test]
+fn the_name_of_a_keyword_is_no_name_of_the_formula() {
+    let formula = crate::Formula::parse("max(ncpus, mem, key=abs, default=walltime)").unwrap();
+    assert_eq!(formula.names(), ["max", "ncpus", "mem", "abs", "walltime"]);
+}
+
+#[test]
 fn prints_back_what_was_written() {
     for text in [
         "pow(2, -(fairshare_tree_usage / fairshare_perc))",
