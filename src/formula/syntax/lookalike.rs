@@ -19,24 +19,22 @@ pub(super) fn statement(pair: &Pair<'_, Rule>) -> SyntaxError {
 }
 
 /// The error that an operator of another language is, with what Python writes instead.
-pub(super) fn lookalike(whole: &Pair<'_, Rule>, pair: Pair<'_, Rule>) -> SyntaxError {
-    let (span, written) = (span_of(&pair), pair.as_str().to_owned());
-    let Some(token) = pair.into_inner().next() else {
-        return foreign_operator(&written, "", "", span);
-    };
-    match token.as_rule() {
-        Rule::and_and => foreign_operator("&&", &spaced("and", whole, span), "both must hold: write `and`", span),
-        Rule::or_or => foreign_operator("||", &spaced("or", whole, span), "one must hold: write `or`", span),
-        Rule::diamond => foreign_operator("<>", "!=", "for different write `!=`", span),
-        Rule::triple_equal => {
-            let instead = if written == "===" { "==" } else { "!=" };
-            foreign_operator(&written, instead, "Python compares values with two characters", span)
-        }
-        Rule::escaped => {
-            let instead = written.trim_start_matches('\\');
-            foreign_operator(&written, instead, "the backslash was for a shell or for Markdown; leave it out", span)
-        }
-        _ => conditional(whole, token, span),
+pub(super) fn lookalike(whole: &Pair<'_, Rule>, token: &Pair<'_, Rule>) -> SyntaxError {
+    let (span, written) = (span_of(token), token.as_str());
+    match written {
+        "!" => foreign_operator("!", "not ", "for a negation write `not`", span),
+        "&&" => foreign_operator("&&", &spaced("and", whole, span), "both must hold: write `and`", span),
+        "||" => foreign_operator("||", &spaced("or", whole, span), "one must hold: write `or`", span),
+        "<>" => foreign_operator("<>", "!=", "for different write `!=`", span),
+        "===" => foreign_operator("===", "==", "Python compares values with two characters", span),
+        "!==" => foreign_operator("!==", "!=", "Python compares values with two characters", span),
+        _ => match written.strip_prefix('\\') {
+            Some(instead) => {
+                let help = "the backslash was for a shell or for Markdown; leave it out";
+                foreign_operator(written, instead, help, span)
+            }
+            None => conditional(whole, token.clone(), span),
+        },
     }
 }
 
@@ -60,7 +58,7 @@ fn conditional(whole: &Pair<'_, Rule>, token: Pair<'_, Rule>, at: Span) -> Synta
     foreign_operator("? :", &instead, "Python writes the condition in the middle", span)
 }
 
-pub(super) fn foreign_operator(written: &str, instead: &str, help: &'static str, span: Span) -> SyntaxError {
+fn foreign_operator(written: &str, instead: &str, help: &'static str, span: Span) -> SyntaxError {
     let (written, instead) = (written.to_owned(), instead.to_owned());
     SyntaxError::new(SyntaxErrorKind::Lookalike { written, instead, help }, span)
 }

@@ -1,48 +1,51 @@
-//! From the grammar's rules to the language's operators.
+//! From an operator's text to the language's operators.
 
-use super::grammar::Rule;
 use super::precedence::Infix;
 use crate::formula::operator::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
 
-pub(super) fn prefix(rule: Rule) -> Option<UnaryOperator> {
-    Some(match rule {
-        Rule::not => UnaryOperator::Not,
-        Rule::minus => UnaryOperator::Minus,
-        Rule::plus => UnaryOperator::Plus,
-        Rule::invert => UnaryOperator::Invert,
+/// An operator before its operand; `None` for one that is not Python's.
+pub(super) fn prefix(text: &str) -> Option<UnaryOperator> {
+    Some(match text {
+        "not" => UnaryOperator::Not,
+        "-" => UnaryOperator::Minus,
+        "+" => UnaryOperator::Plus,
+        "~" => UnaryOperator::Invert,
         _ => return None,
     })
 }
 
-pub(super) fn infix(rule: Rule) -> Infix {
+/// An operator between two operands; `None` for one that is not Python's.
+pub(super) fn infix(text: &str) -> Option<Infix> {
     use BinaryOperator as Binary;
     use ComparisonOperator as Compare;
-    match rule {
-        Rule::or => Infix::Boolean(BooleanOperator::Or),
-        Rule::and => Infix::Boolean(BooleanOperator::And),
-        Rule::if_ => Infix::If,
-        Rule::else_ => Infix::Else,
-        Rule::in_ => Infix::Comparison(Compare::In),
-        Rule::not_in => Infix::Comparison(Compare::NotIn),
-        Rule::equal => Infix::Comparison(Compare::Equal),
-        Rule::not_equal => Infix::Comparison(Compare::NotEqual),
-        Rule::less => Infix::Comparison(Compare::Less),
-        Rule::less_or_equal => Infix::Comparison(Compare::LessOrEqual),
-        Rule::greater => Infix::Comparison(Compare::Greater),
-        Rule::greater_or_equal => Infix::Comparison(Compare::GreaterOrEqual),
-        Rule::power => Infix::Binary(Binary::Power),
-        Rule::multiply => Infix::Binary(Binary::Multiply),
-        Rule::floor_divide => Infix::Binary(Binary::FloorDivide),
-        Rule::divide => Infix::Binary(Binary::Divide),
-        Rule::modulo => Infix::Binary(Binary::Modulo),
-        Rule::matmul => Infix::Binary(Binary::MatrixMultiply),
-        Rule::plus_ => Infix::Binary(Binary::Add),
-        Rule::minus_ => Infix::Binary(Binary::Subtract),
-        Rule::shift_left => Infix::Binary(Binary::ShiftLeft),
-        Rule::shift_right => Infix::Binary(Binary::ShiftRight),
-        Rule::bit_and => Infix::Binary(Binary::BitAnd),
-        Rule::bit_or => Infix::Binary(Binary::BitOr),
-        Rule::bit_xor => Infix::Binary(Binary::BitXor),
-        _ => Infix::Identity,
-    }
+    Some(match text {
+        "or" => Infix::Boolean(BooleanOperator::Or),
+        "and" => Infix::Boolean(BooleanOperator::And),
+        "if" => Infix::If,
+        "else" => Infix::Else,
+        "in" => Infix::Comparison(Compare::In),
+        "==" => Infix::Comparison(Compare::Equal),
+        "!=" => Infix::Comparison(Compare::NotEqual),
+        "<" => Infix::Comparison(Compare::Less),
+        "<=" => Infix::Comparison(Compare::LessOrEqual),
+        ">" => Infix::Comparison(Compare::Greater),
+        ">=" => Infix::Comparison(Compare::GreaterOrEqual),
+        "**" => Infix::Binary(Binary::Power),
+        "*" => Infix::Binary(Binary::Multiply),
+        "//" => Infix::Binary(Binary::FloorDivide),
+        "/" => Infix::Binary(Binary::Divide),
+        "%" => Infix::Binary(Binary::Modulo),
+        "@" => Infix::Binary(Binary::MatrixMultiply),
+        "+" => Infix::Binary(Binary::Add),
+        "-" => Infix::Binary(Binary::Subtract),
+        "<<" => Infix::Binary(Binary::ShiftLeft),
+        ">>" => Infix::Binary(Binary::ShiftRight),
+        "&" => Infix::Binary(Binary::BitAnd),
+        "|" => Infix::Binary(Binary::BitOr),
+        "^" => Infix::Binary(Binary::BitXor),
+        // blanks and comments may stand between the two words of `not in` and `is not`
+        _ if text.starts_with("not") => Infix::Comparison(Compare::NotIn),
+        _ if text.starts_with("is") => Infix::Identity,
+        _ => return None,
+    })
 }

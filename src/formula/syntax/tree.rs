@@ -3,7 +3,7 @@
 use pest::iterators::Pair;
 
 use super::grammar::Rule;
-use super::lookalike::{foreign_operator, lookalike, statement};
+use super::lookalike::{lookalike, statement};
 use super::operators::{infix, prefix};
 use super::precedence::Climber;
 use super::{Construct, Expr, LiteralKind, NodeId, NodeKind, SyntaxError, SyntaxErrorKind};
@@ -149,14 +149,14 @@ impl Builder {
                     let id = self.with(climber, |builder| builder.lambda(token))?;
                     climber.greedy_operand(id)?;
                 }
-                Rule::lookalike => return Err(lookalike(whole, token)),
-                Rule::bang => {
-                    return Err(foreign_operator("!", "not ", "for a negation write `not`", span));
+                Rule::sign | Rule::not => {
+                    let op = prefix(token.as_str()).ok_or_else(|| lookalike(whole, &token))?;
+                    climber.prefix(op, span)?;
                 }
-                rule => match prefix(rule) {
-                    Some(op) => climber.prefix(op, span)?,
-                    None => climber.infix(infix(rule), span)?,
-                },
+                _ => {
+                    let op = infix(token.as_str()).ok_or_else(|| lookalike(whole, &token))?;
+                    climber.infix(op, span)?;
+                }
             }
         }
         Ok(())
@@ -209,12 +209,13 @@ impl Builder {
 
     fn number(&mut self, pair: Pair<'_, Rule>, span: Span) -> NodeId {
         let text: Box<str> = pair.as_str().into();
-        let literal = |kind| NodeKind::Literal { kind, text };
-        match pair.into_inner().next().map(|number| number.as_rule()) {
-            Some(Rule::integer) => self.expr.push(literal(LiteralKind::Integer), span),
-            Some(Rule::float) => self.expr.push(literal(LiteralKind::Float), span),
-            _ => self.foreign(Construct::Imaginary, span, Vec::new()),
+        if text.ends_with(['j', 'J']) {
+            return self.foreign(Construct::Imaginary, span, Vec::new());
         }
+        let has_radix = text.len() > 2 && matches!(text.as_bytes()[1], b'x' | b'X' | b'o' | b'O' | b'b' | b'B');
+        let is_float = !has_radix && text.contains(['.', 'e', 'E']);
+        let kind = if is_float { LiteralKind::Float } else { LiteralKind::Integer };
+        self.expr.push(NodeKind::Literal { kind, text }, span)
     }
 
     pub(super) fn expressions<'p>(&mut self, pairs: impl Iterator<Item = Pair<'p, Rule>>) -> Result<Vec<NodeId>> {
