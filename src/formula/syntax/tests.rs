@@ -8,6 +8,11 @@ fn printed(text: &str) -> String {
 }
 
 #[test]
+fn a_number_that_only_else_makes_a_float_stays_one() {
+    assert_eq!(printed("1 if x < 0_4else 2"), "1 if x < 0_4.0 else 2");
+}
+
+#[test]
 fn prints_back_what_was_written() {
     for text in [
         "pow(2, -(fairshare_tree_usage / fairshare_perc))",

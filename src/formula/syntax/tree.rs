@@ -209,9 +209,14 @@ impl Builder {
 
     fn number(&mut self, pair: Pair<'_, Rule>, span: Span) -> NodeId {
         let text: Box<str> = pair.as_str().into();
-        let literal = |kind| NodeKind::Literal { kind, text };
+        let literal = |kind| NodeKind::Literal { kind, text: text.clone() };
         match pair.into_inner().next().map(|number| number.as_rule()) {
             Some(Rule::integer) => self.expr.push(literal(LiteralKind::Integer), span),
+            // The float `04` that an `else` touches would print as no number at all.
+            Some(Rule::float) if !text.contains(['.', 'e', 'E']) => {
+                let (kind, text) = (LiteralKind::Float, format!("{text}.0").into());
+                self.expr.push(NodeKind::Literal { kind, text }, span)
+            }
             Some(Rule::float) => self.expr.push(literal(LiteralKind::Float), span),
             _ => self.foreign(Construct::Imaginary, span, Vec::new()),
         }
@@ -245,9 +250,37 @@ impl Builder {
     }
 }
 
+/// Where a pair stands, without the blanks and comments that pest skips in search of a repetition that may follow.
 pub(super) fn span_of(pair: &Pair<'_, Rule>) -> Span {
-    let span = pair.as_span();
-    Span::new(span.start(), span.start() + span.as_str().trim_end().len())
+    let start = pair.as_span().start();
+    let mut last = pair.clone();
+    while let Some(inner) = last.clone().into_inner().next_back()
+        && ends_with_its_last_part(last.as_rule())
+    {
+        last = inner;
+    }
+    let span = last.as_span();
+    Span::new(start, span.start() + span.as_str().trim_end().len())
+}
+
+fn ends_with_its_last_part(rule: Rule) -> bool {
+    matches!(
+        rule,
+        Rule::argument
+            | Rule::comprehension
+            | Rule::disjunction
+            | Rule::element
+            | Rule::entry
+            | Rule::expression
+            | Rule::keyword_value
+            | Rule::lambda
+            | Rule::parameter
+            | Rule::primary
+            | Rule::slice
+            | Rule::strings
+            | Rule::target
+            | Rule::walrus_value
+    )
 }
 
 /// The form of a name by which Python compares it.
