@@ -145,7 +145,11 @@ proptest! {
 
 #[test]
 fn constructs_are_printed_as_they_were() {
-    CONSTRUCTS.lines().for_each(assert_stable);
+    for text in CONSTRUCTS.lines() {
+        assert_stable(text);
+        assert_stable(&format!("[{text} # a comment\n]"));
+        assert_stable(&format!("f({text}\\\n)"));
+    }
 }
 
 #[test]

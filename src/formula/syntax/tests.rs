@@ -14,6 +14,11 @@ fn the_name_of_a_keyword_is_no_name_of_the_formula() {
 }
 
 #[test]
+fn a_number_that_only_else_makes_a_float_stays_one() {
+    assert_eq!(printed("1 if x < 0_4else 2"), "1 if x < 0_4.0 else 2");
+}
+
+#[test]
 fn prints_back_what_was_written() {
     for text in [
         "pow(2, -(fairshare_tree_usage / fairshare_perc))",

@@ -213,8 +213,14 @@ impl Builder {
             return self.foreign(Construct::Imaginary, span, Vec::new());
         }
         let has_radix = text.len() > 2 && matches!(text.as_bytes()[1], b'x' | b'X' | b'o' | b'O' | b'b' | b'B');
-        let is_float = !has_radix && text.contains(['.', 'e', 'E']);
-        let kind = if is_float { LiteralKind::Float } else { LiteralKind::Integer };
+        let has_point = !has_radix && text.contains(['.', 'e', 'E']);
+        // the float `04` that an `else` touches would print as no number at all
+        let is_late_float = !has_radix && text.starts_with('0') && text.contains(|digit| matches!(digit, '1'..='9'));
+        let (kind, text) = match (has_point, is_late_float) {
+            (true, _) => (LiteralKind::Float, text),
+            (false, true) => (LiteralKind::Float, format!("{text}.0").into()),
+            (false, false) => (LiteralKind::Integer, text),
+        };
         self.expr.push(NodeKind::Literal { kind, text }, span)
     }
 
@@ -246,9 +252,37 @@ impl Builder {
     }
 }
 
+/// Where a pair stands, without the blanks and comments that pest skips in search of a repetition that may follow.
 pub(super) fn span_of(pair: &Pair<'_, Rule>) -> Span {
-    let span = pair.as_span();
-    Span::new(span.start(), span.start() + span.as_str().trim_end().len())
+    let start = pair.as_span().start();
+    let mut last = pair.clone();
+    while let Some(inner) = last.clone().into_inner().next_back()
+        && ends_with_its_last_part(last.as_rule())
+    {
+        last = inner;
+    }
+    let span = last.as_span();
+    Span::new(start, span.start() + span.as_str().trim_end().len())
+}
+
+fn ends_with_its_last_part(rule: Rule) -> bool {
+    matches!(
+        rule,
+        Rule::argument
+            | Rule::comprehension
+            | Rule::disjunction
+            | Rule::element
+            | Rule::entry
+            | Rule::expression
+            | Rule::keyword_value
+            | Rule::lambda
+            | Rule::parameter
+            | Rule::primary
+            | Rule::slice
+            | Rule::strings
+            | Rule::target
+            | Rule::walrus_value
+    )
 }
 
 /// The form of a name by which Python compares it.
