@@ -112,7 +112,7 @@ impl Scanner<'_> {
         self.at += if is_triple { 2 } else { 0 };
         while let Some(&byte) = self.text.get(self.at) {
             match byte {
-                b'\\' => self.at += 2,
+                b'\\' => self.at += if self.text[self.at..].starts_with(b"\\\r\n") { 3 } else { 2 },
                 _ if is_triple && self.text[self.at..].starts_with(&triple) => return self.at += 3,
                 b'\n' | b'\r' if !is_triple => return,
                 _ if !is_triple && byte == quote => return self.at += 1,
