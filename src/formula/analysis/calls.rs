@@ -48,9 +48,10 @@ fn is_number(expr: &Expr, id: NodeId, schema: &Schema) -> bool {
                 id = *inner;
                 continue;
             }
-            NodeKind::Literal { .. } | NodeKind::Binary { .. } | NodeKind::Unary { .. } | NodeKind::Comparison { .. } => {
-                true
-            }
+            NodeKind::Literal { .. }
+            | NodeKind::Binary { .. }
+            | NodeKind::Unary { .. }
+            | NodeKind::Comparison { .. } => true,
             NodeKind::Name(name) => match Meaning::of(name, schema) {
                 Meaning::Input => true,
                 Meaning::Constant(value) => matches!(value, Value::Float(_) | Value::Bool(_)),

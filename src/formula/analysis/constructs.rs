@@ -9,7 +9,8 @@ use crate::formula::syntax::{Construct, Expr, Node, NodeKind};
 use crate::schema::Schema;
 use crate::span::Span;
 
-const NO_PLACE: &str = "a formula computes one number from numbers; what else Python can do has no place in a scheduler";
+const NO_PLACE: &str =
+    "a formula computes one number from numbers; what else Python can do has no place in a scheduler";
 
 /// Findings on every construct and builtin outside the language; of what is merely foreign, the outermost only.
 pub(super) fn constructs(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
@@ -55,14 +56,15 @@ fn attribute(expr: &Expr, node: &Node) -> Option<Diagnostic> {
 
 /// `math.log`: the functions are there, the module is not.
 fn in_module(module: &str, name: &str, span: Span) -> Diagnostic {
-    let is_known = Function::from_name(name).is_some_and(Function::is_math) || constant(name).is_some();
+    let lower = name.to_ascii_lowercase();
+    let is_known = Function::from_name(&lower).is_some_and(Function::is_math) || constant(&lower).is_some();
     let found = Diagnostic::error("JSF208", format!("there is no `{module}` in a formula"), span);
     if !is_known {
         let help = format!("the functions of Python's `math` stand there by themselves; `{name}` is none of them");
         return found.with_help(help);
     }
     let applicability = if module == "math" { Applicability::Safe } else { Applicability::Unsafe };
-    found.with_label(format!("`{name}` stands there by itself")).replaced_by(name, applicability)
+    found.with_label(format!("`{lower}` stands there by itself")).replaced_by(lower, applicability)
 }
 
 fn builtin(name: &str, span: Span) -> Diagnostic {
@@ -85,5 +87,8 @@ fn statement(expr: &Expr) -> Option<Diagnostic> {
     let is_unpacking = |node: &Node| matches!(node.kind, NodeKind::Foreign { construct: Construct::Unpacking, .. });
     let starred = items.iter().map(|&item| expr.node(item)).find(|node| is_unpacking(node))?;
     let help = "`qmgr` accepts it, but then every job gets an error and the value 0: write one expression";
-    Some(Diagnostic::error("JSF105", "`*` unpacks in a statement only, not in an expression", starred.span).with_help(help))
+    Some(
+        Diagnostic::error("JSF105", "`*` unpacks in a statement only, not in an expression", starred.span)
+            .with_help(help),
+    )
 }

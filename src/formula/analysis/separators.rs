@@ -25,7 +25,7 @@ fn decimal_commas(expr: &Expr, id: NodeId, node: &Node, roles: &Roles<'_>) -> Ve
         let before = text[..at].rsplit(|c: char| !is_of_a_number(c)).next().unwrap_or("");
         let behind = text[right.start as usize..].split(|c: char| !is_of_a_number(c)).next().unwrap_or("");
         let is_decimal = right.start == left.end + 1 && is_digits(before) && is_digits(behind);
-        is_decimal.then(|| (at, before, behind))
+        is_decimal.then_some((at, before, behind))
     };
     items.windows(2).filter_map(comma).map(|(at, before, behind)| decimal_comma(at, before, behind)).collect()
 }
@@ -63,9 +63,13 @@ fn per_cent(expr: &Expr, node: &Node) -> Option<Diagnostic> {
     let is_loose = expr.node(operand).span.start > right.start + 1 && right.start > left.end + 1;
     let hundredth = number.parse::<f64>().ok()? / 100.0;
     (is_glued && is_loose).then(|| {
-        Diagnostic::error("JSF611", "`%` is the remainder of a division, not per cent", Span { end: left.end + 1, ..left })
-            .with_help("write the number itself")
-            .replaced_by(hundredth.to_string(), Applicability::Unsafe)
+        Diagnostic::error(
+            "JSF611",
+            "`%` is the remainder of a division, not per cent",
+            Span { end: left.end + 1, ..left },
+        )
+        .with_help("write the number itself")
+        .replaced_by(hundredth.to_string(), Applicability::Unsafe)
     })
 }
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::diagnostic::with_safe_fixes;
-use crate::formula::Formula;
+use crate::formula::syntax::parse;
 use crate::schema::Kind;
 
 fn found(formula: &str, resources: &[&str]) -> Vec<Diagnostic> {
@@ -8,7 +8,7 @@ fn found(formula: &str, resources: &[&str]) -> Vec<Diagnostic> {
     for resource in resources {
         schema.add(resource, Kind::Count);
     }
-    examine(Formula::parse(formula).unwrap().expr(), &schema)
+    examine(&parse(formula).unwrap(), &schema)
 }
 
 /// The codes, each with its place.
@@ -40,10 +40,10 @@ fn the_case_of_a_name() {
 
 #[test]
 fn what_is_foreign_is_said_once_and_what_is_dangerous_always() {
-    assert_eq!(codes("[x for x in (1, 2)][0] + sum(str(y) for y in (1,))", &[]), [
-        "JSF104 [x for x in (1, 2)][0]",
-        "JSF104 str(y) for y in (1,)"
-    ]);
+    assert_eq!(
+        codes("[x for x in (1, 2)][0] + sum(str(y) for y in (1,))", &[]),
+        ["JSF104 [x for x in (1, 2)][0]", "JSF104 str(y) for y in (1,)"]
+    );
     assert_eq!(codes("(z := 5) + z", &[]), ["JSF403 (z := 5)"].map(|code| code.replace(['(', ')'], "")));
     assert_eq!(codes("len(open(chr(47)).read())", &[]), ["JSF404 open", "JSF104 open(chr(47)).read"]);
     assert_eq!(codes("ncpus.__class__", &[]), ["JSF404 ncpus.__class__"]);
@@ -55,12 +55,10 @@ fn what_is_foreign_is_said_once_and_what_is_dangerous_always() {
 
 #[test]
 fn numbers_are_not_called() {
-    assert_eq!(codes("2(ncpus) + ncpus(1) + (ncpus)(mem) + pi(2)", &[]), [
-        "JSF613 2",
-        "JSF613 ncpus",
-        "JSF613 (ncpus)",
-        "JSF613 pi"
-    ]);
+    assert_eq!(
+        codes("2(ncpus) + ncpus(1) + (ncpus)(mem) + pi(2)", &[]),
+        ["JSF613 2", "JSF613 ncpus", "JSF613 (ncpus)", "JSF613 pi"]
+    );
     assert_eq!(codes("(max if ncpus else min)(1, 2)", &[]), [""; 0]);
     assert_eq!(found("2(ncpus)", &[])[0].fix.as_ref().map(|fix| fix.span), Some(crate::span::Span::new(1, 1)));
 }
@@ -69,7 +67,9 @@ fn numbers_are_not_called() {
 fn commas_and_per_cent() {
     assert_eq!(codes("0,5*ncpus", &[]), ["JSF610 0,5"]);
     assert_eq!(codes("ncpus + (1,25) * 2", &[]), ["JSF610 1,25"]);
-    for fine in ["max(0,5*ncpus)", "ncpus in (1,2)", "fsum((1,2))", "ncpus,5", "0, 5", "x1,5".replace("x1", "mem").as_str()] {
+    for fine in
+        ["max(0,5*ncpus)", "ncpus in (1,2)", "fsum((1,2))", "ncpus,5", "0, 5", "x1,5".replace("x1", "mem").as_str()]
+    {
         assert_eq!(codes(fine, &[]), [""; 0], "{fine}");
     }
     assert_eq!(codes("10% + ncpus", &[]), ["JSF611 10%"]);

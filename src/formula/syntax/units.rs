@@ -36,7 +36,7 @@ fn per_cent(text: &str, at: usize) -> Option<SyntaxError> {
     let number = last_token(before.trim_end());
     let start = before.trim_end().len() - number.len();
     let value = amount(number)? / 100.0;
-    Some(error(Unit::PerCent, value, true, Span::new(start, before.len() + 1), text))
+    Some(error(Unit::PerCent, value, false, Span::new(start, before.len() + 1), text))
 }
 
 /// `4gb`, `24h`, `01:00:00`.
