@@ -4,11 +4,14 @@ use super::script_text::{BrokenScript, ScriptText};
 use crate::diagnostic::Diagnostic;
 use crate::formula::Formula;
 use crate::formula::syntax::SyntaxError;
+use crate::span::Span;
 
 /// The text of a formula with what was made of it.
 #[derive(Debug, Clone)]
 pub struct Submitted<'t> {
     text: &'t str,
+    /// Whether it is read as a line in a script.
+    is_line: bool,
     script: Option<ScriptText>,
     formula: Result<Formula, Refusal>,
 }
@@ -36,11 +39,11 @@ impl<'t> Submitted<'t> {
         match ScriptText::of(text) {
             Ok(script) => {
                 let formula = Formula::parse(script.text()).map_err(|error| Refusal::of(error, Some(&script)));
-                Self { text, script: Some(script), formula }
+                Self { text, is_line: true, script: Some(script), formula }
             }
             Err(broken) => {
                 let refusal = Refusal { finding: Box::new(broken_script(broken)), error: None };
-                Self { text, script: None, formula: Err(refusal) }
+                Self { text, is_line: true, script: None, formula: Err(refusal) }
             }
         }
     }
@@ -48,7 +51,7 @@ impl<'t> Submitted<'t> {
     /// Reads the text as an expression, as it stands.
     pub fn as_it_stands(text: &'t str) -> Self {
         let formula = Formula::parse(text).map_err(|error| Refusal::of(error, None));
-        Self { text, script: None, formula }
+        Self { text, is_line: false, script: None, formula }
     }
 
     /// The admin's text.
@@ -59,6 +62,22 @@ impl<'t> Submitted<'t> {
     /// The formula, or why the text is none.
     pub fn formula(&self) -> Result<&Formula, &Refusal> {
         self.formula.as_ref()
+    }
+
+    /// The finding that the text goes on behind its first line, all of which OpenPBS drops without a word.
+    pub(super) fn dropped_lines(&self) -> Option<Diagnostic> {
+        let (first, rest) = self.text.split_once('\n')?;
+        let is_blank = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+        if !self.is_line || rest.lines().all(is_blank) {
+            return None;
+        }
+        let start = first.len() + 1 + (rest.len() - rest.trim_start().len());
+        let span = Span::new(start, self.text.trim_end().len());
+        let message = "the formula goes on behind the end of its line";
+        Some(
+            Diagnostic::error("JSF101", message, span)
+                .with_help("PBS keeps only the first line; write the formula on one line"),
+        )
     }
 
     /// A finding on the formula, moved to its place in the admin's text.

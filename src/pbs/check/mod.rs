@@ -89,7 +89,8 @@ impl Checked {
             Ok(formula) => formula,
             Err(refusal) => {
                 let verdict = refusal.error.as_ref().map_or(Verdict::UNKNOWN, Verdict::on_syntax_error);
-                let findings = vec![(*refusal.finding).clone()];
+                let mut findings = vec![(*refusal.finding).clone()];
+                findings.extend(submitted.dropped_lines());
                 return Self { verdict, crashes_scheduler: false, jobs: None, findings };
             }
         };
@@ -100,6 +101,7 @@ impl Checked {
         findings.extend(advise(formula, site));
         findings.extend(trial.map(|tried| trial::trial(tried.table, &tried.ordered.ranking)).unwrap_or_default());
         let mut findings: Vec<_> = findings.into_iter().map(|found| submitted.in_source(found)).collect();
+        findings.extend(submitted.dropped_lines());
         sort_by_place(&mut findings);
         let trial_kills = trial.is_some_and(|trial| trial_kills(&trial.ordered.ranking));
         Self {
