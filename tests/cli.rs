@@ -145,6 +145,65 @@ fn a_check_tries_every_job() {
 }
 
 #[test]
+fn safe_fixes_are_applied_and_what_is_left_is_said() {
+    let output = jsf(&["check", "--fix", "math.LOG(NCPUS + 1) + 10 * fair_share_perc"]);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "log(ncpus + 1) + 10 * fairshare_perc\n"));
+    assert_eq!(stderr(&output), "");
+    let output = jsf(&["check", "--fix", "NCPUS + walltme"]);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), "ncpus + walltme\n"));
+    assert!(stderr(&output).contains("JSF201"), "{}", stderr(&output));
+    let queue = "{\"id\":\"1.vm\",\"resources\":{\"ncpus\":1}}";
+    let output = jsf_with_input(&["check", "--fix", "1 / (NCPUS - 1)", "--queue", "-"], queue);
+    assert_eq!(stdout(&output), "1 / (ncpus - 1)\n");
+    assert!(stderr(&output).contains("JSF301"), "{}", stderr(&output));
+}
+
+#[test]
+fn findings_are_denied_and_allowed() {
+    let formula = "10 * fair_share_perc";
+    assert_eq!(jsf(&["check", formula]).status.code(), Some(0));
+    let output = jsf(&["check", formula, "--deny", "JSF203,JSF504", "--deny", "jsf604"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("error[JSF203]"));
+    let output = jsf(&["check", "walltme", "--allow", "JSF201", "--format", "json"]);
+    assert_eq!((output.status.code(), json(&output)["findings"].as_array().map(Vec::len)), (Some(0), Some(0)));
+    refused(&["check", formula, "--deny", "JSF999"], "", &["`JSF999`"]);
+    refused(&["check", formula, "--deny", "JSF203", "--allow", "JSF203"], "", &["`JSF203`", "both"]);
+}
+
+#[test]
+fn every_code_has_its_page() {
+    let list = stdout(&jsf(&["codes"]));
+    assert!(list.lines().count() == 48 && list.lines().all(|line| line.starts_with("JSF")), "{list}");
+    assert!(list.contains("JSF203  warning  a deprecated name\n"));
+    assert!(stdout(&jsf(&["codes", "jsf301"])).starts_with("# JSF301: jobs of the queue that fail\n"));
+    refused(&["codes", "JSF999"], "", &["`JSF999`", "jsf codes"]);
+}
+
+#[test]
+fn a_threshold_is_held_against_the_queue() {
+    let codes = |more: &[&str]| {
+        let document = json(&on_the_site("check", "10 * ncpus", &[&["--format", "json"], more].concat()));
+        let findings = document["findings"].as_array().expect("findings").clone();
+        findings.iter().map(|found| found["code"].as_str().expect("a code").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(&[]), [""; 0]);
+    assert_eq!(codes(&["--threshold", "10"]), [""; 0]);
+    assert_eq!(codes(&["--threshold", "1e9"]), ["JSF605"]);
+    assert_eq!(codes(&["--threshold", "-1"]), ["JSF605"]);
+}
+
+#[test]
+fn lines_behind_the_first_are_not_dropped_in_silence() {
+    for formula in ["ncpus\n+ mem", "ncpus +\\\n mem", "ncpus +\nmem"] {
+        let output = jsf(&["check", formula]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stdout(&output).contains("PBS keeps only the first line"), "{}", stdout(&output));
+    }
+    assert_eq!(jsf(&["check", "ncpus\n\n# the cores\n"]).status.code(), Some(0));
+}
+
+#[test]
 fn the_formula_is_found_where_sites_keep_it() {
     for (option, file) in
         [("--formula-file", "sched_formula"), ("--server", "qstat_Bf.json"), ("--server", "qmgr_print_server.txt")]
@@ -236,7 +295,9 @@ fn a_closed_pipe_is_success() {
 
 #[test]
 fn help_and_formatting() {
-    for arguments in [&["--help"][..], &["rank", "--help"], &["check", "--help"], &["fmt", "--help"]] {
+    for arguments in
+        [&["--help"][..], &["rank", "--help"], &["check", "--help"], &["fmt", "--help"], &["codes", "--help"]]
+    {
         assert!(stdout(&jsf(arguments)).contains("Example"), "{arguments:?}");
     }
     assert_eq!(stdout(&jsf(&["fmt", "a+b*( c-1 )**2"])), "a + b * (c - 1)**2\n");

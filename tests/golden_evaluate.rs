@@ -76,7 +76,7 @@ const OUTSIDE: [(&str, Outside); 53] = [
     ("lambda x: x", Outside::Is(Construct::Lambda)),
     ("(lambda x: x+ncpus)(1)", Outside::Is(Construct::Lambda)),
     ("(x:=5)", Outside::Is(Construct::AssignmentExpression)),
-    ("*(1,2),", Outside::Is(Construct::Unpacking)),
+    ("*(1,2),", Outside::Statement),
     ("...", Outside::Is(Construct::Ellipsis)),
     ("ncpus; 1", Outside::Statement),
     ("1; ncpus", Outside::Statement),

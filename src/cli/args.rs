@@ -65,6 +65,8 @@ pub enum Command {
     Rank(RankArgs),
     /// The formula with the house's spaces
     Fmt(FmtArgs),
+    /// Every kind of finding, or the page of one
+    Codes(CodesArgs),
     /// A completion script for a shell
     Completions {
         /// The shell
@@ -221,7 +223,9 @@ pub enum RankFormatName {
 #[command(after_help = "\
 Examples:
   jsf check '2^-(fairshare_tree_usage/fairshare_perc)'
-  jsf check --formula-file sched_formula --queue examples/site/qstat.json --sched-priv examples/site/sched_priv")]
+  jsf check --formula-file sched_formula --queue examples/site/qstat.json --sched-priv examples/site/sched_priv
+  jsf check --deny JSF203,JSF504 --format sarif 'fair_share_perc * 100'
+  jsf check --fix 'math.log(NCPUS + 1)'")]
 pub struct CheckArgs {
     /// The formula.
     #[command(flatten)]
@@ -229,18 +233,40 @@ pub struct CheckArgs {
     /// The context.
     #[command(flatten)]
     pub site: SiteArgs,
+    /// The scheduler's job_sort_formula_threshold, instead of the one in --server
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    pub threshold: Option<f64>,
+    /// Make errors of these findings; several with commas or again
+    #[arg(long, value_name = "CODE")]
+    pub deny: Vec<String>,
+    /// Drop these findings; several with commas or again
+    #[arg(long, value_name = "CODE")]
+    pub allow: Vec<String>,
+    /// Print the formula with the safe fixes applied, and what is left to find on standard error
+    #[arg(long, conflicts_with = "format")]
+    pub fix: bool,
     /// The output's format
-    #[arg(long, value_enum, default_value_t = FormatName::Human)]
-    pub format: FormatName,
+    #[arg(long, value_enum, default_value_t = CheckFormatName::Human)]
+    pub format: CheckFormatName,
 }
 
-/// The formats of most commands.
+/// The formats of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FormatName {
+pub enum CheckFormatName {
     /// For people.
     Human,
     /// For programs.
     Json,
+    /// SARIF 2.1.0, for CI.
+    Sarif,
+}
+
+/// `jsf codes`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  jsf codes\n  jsf codes JSF301")]
+pub struct CodesArgs {
+    /// The finding whose page to print
+    pub code: Option<String>,
 }
 
 /// `jsf fmt`

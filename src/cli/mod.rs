@@ -2,6 +2,7 @@
 
 pub mod args;
 mod check;
+mod codes;
 mod error;
 mod fmt;
 mod formula;
@@ -40,6 +41,7 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         Command::Rank(arguments) => rank::run(arguments, &mut out)?,
         Command::Check(arguments) => check::run(arguments, &mut out)?,
         Command::Fmt(arguments) => fmt::run(arguments, &mut out)?,
+        Command::Codes(arguments) => codes::run(arguments, &mut out)?,
         Command::Completions { shell } => fmt::completions(*shell, &mut out),
         Command::Man => fmt::man(&mut out)?,
     };

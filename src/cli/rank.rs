@@ -4,31 +4,34 @@ use std::io::Write;
 
 use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::formula::analysis;
+use job_sort_formula::pbs::check::trial;
 use job_sort_formula::pbs::order::Ordered;
+use job_sort_formula::pbs::submitted::Submitted;
 use job_sort_formula::report::{Csv, Human, Json, Ndjson, RankFormat, RankReport, finding};
 use job_sort_formula::{JobTable, Ranking};
 
 use super::args::{OnErrorName, RankArgs, RankFormatName};
-use super::formula::{self, Parsed, Source};
+use super::formula::{self, Source};
 use super::site::Site;
-use super::{CliError, Outcome, check, stderr_is_coloured};
+use super::{CliError, Outcome, stderr_is_coloured};
 
 pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     if arguments.site.queue.is_none() {
         return Err(CliError::usage("no jobs: give --queue FILE (`qstat -f -F json`, own JSON or NDJSON)"));
     }
     let source = formula::source(&arguments.formula, Some(&arguments.site))?;
-    let parsed = match source.parse(arguments.site.numbers) {
-        Ok(parsed) => parsed,
-        Err(refusal) => return Ok(refuse(&source, refusal.finding)),
+    let submitted = source.submitted(arguments.site.numbers);
+    let formula = match submitted.formula() {
+        Ok(formula) => formula,
+        Err(refusal) => {
+            draw(&source, &refusal.finding);
+            return Ok(Outcome::Findings);
+        }
     };
     let mut site = Site::read(&arguments.site)?;
-    let mut table = site.read_queue(&parsed.formula)?.unwrap_or_default();
-    let program = match parsed.formula.compile(&site.schema) {
-        Ok(program) => program,
-        Err(outside) => return Ok(refuse(&source, parsed.in_source(check::outside(&outside)))),
-    };
-    show(&source, &parsed, analysis::names(parsed.formula.expr(), &site.schema));
+    let mut table = site.read_queue(formula)?.unwrap_or_default();
+    show(&source, &submitted, analysis::examine(formula.expr(), &site.schema));
+    let Ok(program) = formula.compile(&site.schema) else { return Ok(Outcome::Findings) };
     let tree = site.supply_shares(&program, &mut table)?;
     let Ordered { ranking, passed_over } = site.rank(&program, &table, tree.as_ref(), arguments.threshold);
     let inputs: Vec<_> = program.inputs().iter().map(|name| &**name).filter(|_| arguments.inputs).collect();
@@ -44,7 +47,7 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     format(arguments.format).write(&report, out)?;
     out.flush()?;
     if arguments.format == RankFormatName::Human {
-        show(&source, &parsed, check::trial(&table, &ranking));
+        show(&source, &submitted, trial(&table, &ranking));
     }
     let failed = arguments.site.on_error == OnErrorName::Fail && ranking.error_count() > 0;
     Ok(if failed { Outcome::Findings } else { Outcome::Fine })
@@ -73,15 +76,9 @@ fn format(name: RankFormatName) -> Box<dyn RankFormat> {
     }
 }
 
-/// Shows why the formula cannot be used.
-fn refuse(source: &Source, found: Diagnostic) -> Outcome {
-    draw(source, &found);
-    Outcome::Findings
-}
-
 /// Draws findings on standard error.
-fn show(source: &Source, parsed: &Parsed, findings: Vec<Diagnostic>) {
-    findings.into_iter().for_each(|found| draw(source, &parsed.in_source(found)));
+fn show(source: &Source, submitted: &Submitted<'_>, findings: Vec<Diagnostic>) {
+    findings.into_iter().for_each(|found| draw(source, &submitted.in_source(found)));
 }
 
 fn draw(source: &Source, found: &Diagnostic) {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use job_sort_formula::jobs::Problems;
 use job_sort_formula::json::{read_jobs, read_tree};
 use job_sort_formula::pbs::numbers::Numbers;
 use job_sort_formula::pbs::order::{Order, Ordered};
@@ -10,6 +11,7 @@ use job_sort_formula::pbs::reading::ReadOptions;
 use job_sort_formula::pbs::resource_group::ResourceGroup;
 use job_sort_formula::pbs::resources::add_resources;
 use job_sort_formula::pbs::sched_config::{ByTime, SchedConfig};
+use job_sort_formula::pbs::server::ServerSettings;
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder, Rules};
 use job_sort_formula::pbs::usage::UsageFile;
 use job_sort_formula::rank::{FAIRSHARE_NAMES, Keep, OnError, first_without_shares, score, supply};
@@ -27,7 +29,10 @@ pub(super) struct Site<'a> {
     arguments: &'a SiteArgs,
     pub schema: Schema,
     queues: Queues,
-    config: SchedConfig,
+    pub config: SchedConfig,
+    pub server: ServerSettings,
+    /// The jobs' document, once it is read: standard input is read once only.
+    queue: Option<Vec<u8>>,
 }
 
 impl<'a> Site<'a> {
@@ -59,13 +64,21 @@ impl<'a> Site<'a> {
         for warning in &config.warnings {
             remark("warning", format_args!("sched_config: {warning}"));
         }
-        Ok(Self { arguments, schema, queues, config })
+        let server = match &arguments.server {
+            Some(path) => ServerSettings::read(&read_text(path, MOST_OF_A_FILE)?),
+            None => ServerSettings::default(),
+        };
+        Ok(Self { arguments, schema, queues, config, server, queue: None })
     }
 
     /// Reads the jobs, with a column for every name in the formula. Names that only the jobs know join the schema.
     pub(super) fn read_queue(&mut self, formula: &Formula) -> Result<Option<JobTable>, CliError> {
         let Some(path) = &self.arguments.queue else { return Ok(None) };
-        let bytes = read_bytes(path, MOST_OF_A_QUEUE)?;
+        let is_first = self.queue.is_none();
+        let bytes = match self.queue.take() {
+            Some(bytes) => bytes,
+            None => read_bytes(path, MOST_OF_A_QUEUE)?,
+        };
         let source_name = name_of(path);
         let mut needed = formula.names();
         needed.extend(Order::new(&self.config, &self.queues).columns());
@@ -78,13 +91,10 @@ impl<'a> Site<'a> {
             queues: &self.queues,
         };
         let read = read_jobs(&bytes, &options).map_err(CliError::content)?;
-        for problem in read.problems.kept().iter().take(MOST_REMARKS) {
-            remark("warning", format_args!("`{source_name}`: {problem}"));
+        if is_first {
+            remark_on(&read.problems, &source_name);
         }
-        if read.problems.total() > MOST_REMARKS {
-            let more = read.problems.total() - MOST_REMARKS;
-            remark("warning", format_args!("`{source_name}`: and {more} more"));
-        }
+        self.queue = Some(bytes);
         for (name, kind) in read.table.undeclared() {
             self.schema.add_seen(name, kind);
         }
@@ -185,7 +195,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    fn keep(&self) -> Keep {
+    pub(super) fn keep(&self) -> Keep {
         match self.arguments.numbers {
             NumbersName::Openpbs => Keep::Float32,
             NumbersName::Exact => Keep::Double,
@@ -199,6 +209,17 @@ impl<'a> Site<'a> {
             OnErrorName::Fail => OnError::Fail,
             OnErrorName::Null => OnError::Null,
         }
+    }
+}
+
+/// Says what is wrong with the jobs, the first of it in full.
+fn remark_on(problems: &Problems, source_name: &str) {
+    for problem in problems.kept().iter().take(MOST_REMARKS) {
+        remark("warning", format_args!("`{source_name}`: {problem}"));
+    }
+    if problems.total() > MOST_REMARKS {
+        let more = problems.total() - MOST_REMARKS;
+        remark("warning", format_args!("`{source_name}`: and {more} more"));
     }
 }
 

@@ -1,5 +1,13 @@
 //! Findings as data: what is wrong, where, how bad, and what to write instead. Prose comes last.
 
+mod code;
+mod fix;
+mod levels;
+
+pub use code::Code;
+pub use fix::with_safe_fixes;
+pub use levels::{Levels, LevelsError};
+
 use serde::Serialize;
 
 use crate::span::Span;
@@ -71,6 +79,11 @@ pub struct Diagnostic {
     pub fix: Option<Fix>,
 }
 
+/// Orders findings by their place, and at one place by their code.
+pub fn sort_by_place(findings: &mut [Diagnostic]) {
+    findings.sort_by(|left, right| (left.span, left.code).cmp(&(right.span, right.code)));
+}
+
 impl Diagnostic {
     /// An error with this code, message and place.
     pub fn error(code: &'static str, message: impl Into<String>, span: Span) -> Self {
@@ -80,6 +93,11 @@ impl Diagnostic {
     /// A warning with this code, message and place.
     pub fn warning(code: &'static str, message: impl Into<String>, span: Span) -> Self {
         Self::new(Severity::Warning, code, message, span)
+    }
+
+    /// A note with this code, message and place.
+    pub fn note(code: &'static str, message: impl Into<String>, span: Span) -> Self {
+        Self::new(Severity::Note, code, message, span)
     }
 
     fn new(severity: Severity, code: &'static str, message: impl Into<String>, span: Span) -> Self {
@@ -103,6 +121,12 @@ impl Diagnostic {
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
+    }
+
+    /// The same with a replacement for its own place.
+    pub fn replaced_by(self, replacement: impl Into<String>, applicability: Applicability) -> Self {
+        let fix = Fix { span: self.span, replacement: replacement.into(), applicability };
+        self.with_fix(fix)
     }
 
     /// The same with a fix.

@@ -40,6 +40,12 @@ impl Meaning {
             None => Self::Undefined,
         }
     }
+
+    /// Whether Python has a builtin of this name, which a resource of the same name hides.
+    pub fn is_builtin(name: &str) -> bool {
+        let function = Function::from_name(name);
+        function.map_or_else(|| FOREIGN_BUILTINS.contains(&name), |function| !function.is_math())
+    }
 }
 
 /// Names of Python 3.11 without a module that are no arithmetic, and those that every module has.

@@ -11,4 +11,4 @@ mod table;
 pub use column::Column;
 pub use problem::{JobProblem, Problem, Problems, ReadError};
 pub use state::{Ignored, JobState};
-pub use table::{Job, JobTable, MAX_JOBS, MAX_NAME};
+pub use table::{Job, JobTable, Lost, MAX_JOBS, MAX_NAME};

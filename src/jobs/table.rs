@@ -41,6 +41,18 @@ pub struct JobTable {
     ignored: BTreeMap<u32, Ignored>,
     columns: Vec<(Box<str>, Column)>,
     undeclared: BTreeMap<Box<str>, Kind>,
+    lost: BTreeMap<Box<str>, Lost>,
+}
+
+/// Amounts of a resource that are not 0 but reach the formula as 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lost {
+    /// How many jobs have one.
+    pub jobs: usize,
+    /// The first of them.
+    pub job: String,
+    /// Its amount, as it was written.
+    pub amount: String,
 }
 
 impl JobTable {
@@ -125,6 +137,22 @@ impl JobTable {
     /// Names that jobs carry though no schema declares them, with the kind that they look like.
     pub fn undeclared(&self) -> impl Iterator<Item = (&str, Kind)> {
         self.undeclared.iter().map(|(name, &kind)| (&**name, kind))
+    }
+
+    /// Records that a job's amount of a resource is not 0 but reaches the formula as 0.
+    pub fn saw_lost(&mut self, resource: &str, job: &str, amount: &str) {
+        match self.lost.get_mut(resource) {
+            Some(lost) => lost.jobs += 1,
+            None => {
+                let lost = Lost { jobs: 1, job: job.to_owned(), amount: amount.to_owned() };
+                self.lost.insert(resource.into(), lost);
+            }
+        }
+    }
+
+    /// The resources of which some amount was [lost](JobTable::saw_lost).
+    pub fn lost_amounts(&self) -> impl Iterator<Item = (&str, &Lost)> {
+        self.lost.iter().map(|(name, lost)| (&**name, lost))
     }
 
     /// Gives the rows that lack this input what `of` says for their entity (by its number among

@@ -1,6 +1,8 @@
 //! OpenPBS: its names, its files, and how its daemon hands numbers to the formula.
 
+mod advice;
 mod c_text;
+pub mod check;
 mod deserving;
 pub mod digits;
 pub mod duration;
@@ -19,10 +21,13 @@ pub(crate) mod rows;
 pub mod sched_config;
 pub mod scheduler_shares;
 pub mod script_text;
+pub mod server;
 pub mod share_tree;
 pub mod six_decimals;
 pub mod size;
 mod slots;
+pub mod submitted;
+mod tokens;
 pub mod usage;
 pub mod usage_written;
 pub mod verdict;

@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::duration;
 use super::entity::Owner;
 use super::lax::{Token, clipped};
 use super::numbers::{self, Writer};
 use super::reading::{Attributes, ReadJobs, ReadOptions};
 use super::slots::{Slot, Slots};
+use super::tokens::{input, is_shortened, real, seconds, whole};
 use crate::formula::number::Value;
 use crate::jobs::{Ignored, Job, JobProblem, JobState, JobTable, Problem, Problems, ReadError};
 use crate::schema::Kind;
@@ -229,7 +229,13 @@ impl<'a> Rows<'a> {
             let problem = Problem::Shortened { resource: name.to_owned(), found: (*text).to_owned() };
             self.report(job.line, &job.id, problem);
         }
-        self.row[index] = Ok(self.options.numbers.resource(amount));
+        let seen = self.options.numbers.resource(amount);
+        if matches!(seen, Value::Int(0))
+            && let Some(written) = token.text().filter(|_| real(token).is_some_and(|amount| amount != 0.0))
+        {
+            self.table.saw_lost(name, &job.id, &clipped(written));
+        }
+        self.row[index] = Ok(seen);
     }
 
     fn take_inputs(&mut self, job: &Attributes<'_>) {
@@ -251,48 +257,4 @@ impl<'a> Rows<'a> {
             }
         }
     }
-}
-
-/// A ready-made input: any number, and the three that JSON cannot spell, as texts.
-fn input(token: &Token<'_>) -> Option<Value> {
-    match token {
-        Token::Number(text) => numbers::number(text),
-        Token::Text(text) => match &**text {
-            "inf" => Some(Value::Float(f64::INFINITY)),
-            "-inf" => Some(Value::Float(f64::NEG_INFINITY)),
-            "nan" => Some(Value::Float(f64::NAN)),
-            _ => None,
-        },
-        Token::Other(_) => None,
-    }
-}
-
-fn whole(token: &Token<'_>) -> Option<i64> {
-    match numbers::number(token.text()?.trim())? {
-        Value::Int(whole) => Some(whole),
-        // qstat's JSON prints whole numbers from 1e15 on with an exponent.
-        Value::Float(x) if x.fract() == 0.0 && x.abs() < 9.0e18 => Some(x as i64),
-        _ => None,
-    }
-}
-
-fn real(token: &Token<'_>) -> Option<f64> {
-    match numbers::number(token.text()?.trim())? {
-        Value::Int(whole) => Some(whole as f64),
-        Value::Float(x) => Some(x),
-        _ => None,
-    }
-}
-
-fn seconds(token: &Token<'_>) -> Option<i64> {
-    duration::seconds(token.text()?.trim()).ok().or_else(|| whole(token))
-}
-
-/// Whether qstat may have cut digits off: its JSON prints 15 where that is within one part in 2^52, which from
-/// 2^52 on can hide a whole number next door.
-fn is_shortened(text: &str) -> bool {
-    let mantissa = text.split(['e', 'E']).next().unwrap_or("");
-    text.len() > mantissa.len()
-        && mantissa.bytes().filter(u8::is_ascii_digit).count() <= 15
-        && text.parse::<f64>().is_ok_and(|x| x.abs() >= 4_503_599_627_370_496.0)
 }

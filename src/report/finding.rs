@@ -44,7 +44,7 @@ fn printable(formula: &str) -> String {
 }
 
 /// The span as a range within the text and on its characters.
-fn clamped(text: &str, span: Span) -> std::ops::Range<usize> {
+pub(super) fn clamped(text: &str, span: Span) -> std::ops::Range<usize> {
     let floor = |mut at: usize| {
         at = at.min(text.len());
         while !text.is_char_boundary(at) {

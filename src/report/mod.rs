@@ -1,16 +1,20 @@
 //! Words, tables and documents for people and programs: one trait, one file per output format.
 
+mod check;
 pub mod finding;
 mod rank_csv;
 mod rank_human;
 mod rank_json;
+mod sarif;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+pub use check::{CheckFormat, CheckHuman, CheckJson, CheckReport};
 pub use rank_csv::Csv;
 pub use rank_human::Human;
 pub use rank_json::{Json, Ndjson};
+pub use sarif::Sarif;
 
 use crate::jobs::JobTable;
 use crate::pbs::order::PassedOver;

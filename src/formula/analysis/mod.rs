@@ -1,5 +1,37 @@
 //! What can be said of a formula without running it: passes over the tree, each giving findings.
 
+mod calls;
+mod constructs;
+mod dangerous;
 mod names;
+mod roles;
+mod separators;
 
-pub use names::names;
+use crate::diagnostic::{Diagnostic, sort_by_place};
+use crate::formula::syntax::Expr;
+use crate::schema::Schema;
+use roles::Roles;
+
+/// Every finding that the tree and the names alone give, in the order of their places.
+///
+/// ```
+/// use job_sort_formula::formula::{Formula, analysis};
+/// use job_sort_formula::Schema;
+///
+/// let formula: Formula = "math.log(NCPUS) + walltme".parse()?;
+/// let codes: Vec<_> = analysis::examine(formula.expr(), &Schema::openpbs()).iter().map(|found| found.code).collect();
+/// assert_eq!(codes, ["JSF208", "JSF206", "JSF201"]);
+/// # Ok::<(), job_sort_formula::formula::syntax::SyntaxError>(())
+/// ```
+pub fn examine(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
+    let roles = Roles::of(expr);
+    let mut findings = names::names(expr, schema, &roles);
+    findings.extend(calls::calls(expr, schema));
+    findings.extend(constructs::constructs(expr, schema));
+    findings.extend(separators::separators(expr, &roles));
+    sort_by_place(&mut findings);
+    findings
+}
+
+#[cfg(test)]
+mod tests;

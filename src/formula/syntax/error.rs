@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::limits::{MAX_LENGTH, MAX_NESTING};
-use crate::diagnostic::{Applicability, Diagnostic, Fix};
+use super::units::Unit;
+use crate::diagnostic::{Applicability, Diagnostic};
 use crate::span::Span;
 
 /// A text that CPython's `eval` would not take, or that is beyond the limits.
@@ -43,6 +44,17 @@ pub enum SyntaxErrorKind {
     Character(char),
     /// Digits that are no number; why.
     Number(&'static str),
+    /// A number with a unit, or with a per cent sign.
+    Unit {
+        /// What it measures.
+        unit: Unit,
+        /// What was written.
+        written: String,
+        /// The number that a formula takes instead.
+        number: String,
+        /// Whether nothing else can be meant.
+        is_plain: bool,
+    },
     /// An operator of another language; what to write instead.
     Lookalike {
         /// What was written.
@@ -109,6 +121,8 @@ impl SyntaxError {
             SyntaxErrorKind::TooLong | SyntaxErrorKind::TooDeep | SyntaxErrorKind::NoStack => "JSF103",
             SyntaxErrorKind::Lookalike { .. } => "JSF102",
             SyntaxErrorKind::Statement(_) => "JSF105",
+            SyntaxErrorKind::Unit { unit: Unit::PerCent, .. } => "JSF611",
+            SyntaxErrorKind::Unit { .. } => "JSF614",
             _ => "JSF101",
         };
         let mut diagnostic = Diagnostic::error(code, self.to_string(), self.span);
@@ -116,13 +130,20 @@ impl SyntaxError {
         if let SyntaxErrorKind::Unmatched(_, Some((_, span))) = self.kind {
             diagnostic = diagnostic.with_place(span, "this is the bracket that is open here");
         }
-        if let SyntaxErrorKind::Lookalike { instead, .. } = &self.kind
-            && !instead.is_empty()
-        {
-            let (replacement, applicability) = (instead.clone(), Applicability::Unsafe);
-            diagnostic = diagnostic.with_fix(Fix { span: self.span, replacement, applicability });
+        match self.instead() {
+            Some((instead, applicability)) => diagnostic.replaced_by(instead, applicability),
+            None => diagnostic,
         }
-        diagnostic
+    }
+
+    /// What to write instead.
+    fn instead(&self) -> Option<(&str, Applicability)> {
+        match &self.kind {
+            SyntaxErrorKind::Lookalike { instead, .. } if !instead.is_empty() => Some((instead, Applicability::Unsafe)),
+            SyntaxErrorKind::Unit { number, is_plain: true, .. } => Some((number, Applicability::Safe)),
+            SyntaxErrorKind::Unit { number, .. } => Some((number, Applicability::Unsafe)),
+            _ => None,
+        }
     }
 
     /// What to do about it.
@@ -135,6 +156,7 @@ impl SyntaxError {
                 "`qmgr` accepts it, but then every job gets an error and the value 0: write one expression".into()
             }
             Kind::SecondLine | Kind::Indented => "PBS keeps only the first line; write the formula on one line".into(),
+            Kind::Unit { unit, .. } => unit.advice().into(),
             Kind::Unclosed(bracket) => format!("close `{bracket}`, or take it away"),
             Kind::MissingElse => "write `value if condition else other_value`".into(),
             Kind::NeedsParentheses(word) => format!("put parentheses around `{word} …`"),
@@ -187,6 +209,7 @@ impl fmt::Display for SyntaxError {
                 write!(f, "`{}` (U+{:04X}) is no character of the language", printable(*character), *character as u32)
             }
             Kind::Number(_) => f.write_str("this is no number"),
+            Kind::Unit { written, .. } => write!(f, "`{written}` is no number in a formula"),
             Kind::Lookalike { written, instead, .. } if instead.is_empty() => write!(f, "`{written}` is not Python"),
             Kind::Lookalike { written, instead, .. } => {
                 write!(f, "`{written}` is not Python; it is `{}` here", instead.trim())

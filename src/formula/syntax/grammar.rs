@@ -4,6 +4,7 @@ use pest::Parser;
 use pest::error::{Error, ErrorVariant, InputLocation};
 use pest::iterators::Pair;
 
+use super::units;
 use super::{Expr, SyntaxError, SyntaxErrorKind};
 use crate::span::Span;
 
@@ -29,6 +30,9 @@ fn explain(text: &str, error: &Error<Rule>) -> Option<SyntaxError> {
         InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
     };
     let at = skip_blanks(text, at);
+    if let Some(error) = units::at(text, at) {
+        return Some(error);
+    }
     let rest = &text[at..];
     let (kind, length) = match rest.chars().next() {
         None if text.trim().is_empty() => (SyntaxErrorKind::Empty, 0),
@@ -128,11 +132,7 @@ fn number_problem(text: &str) -> Option<&'static str> {
         _ if lower.starts_with("0o") => "behind `0o` stand the digits 0-7",
         _ if lower.starts_with("0b") => "behind `0b` stand the digits 0 and 1",
         _ if lower.contains("__") || lower.ends_with('_') => "one `_` may stand between two digits, nowhere else",
-        _ if is_size_suffix(digits) => "sizes reach the formula as numbers of kb: write `4*1024*1024` for 4gb",
         _ if digits.starts_with('e') => "behind the `e` of a number stand digits: `1e-7`",
-        _ if matches!(digits, "s" | "m" | "h" | "d" | "min" | "sec") => {
-            "durations reach the formula as numbers of seconds: write `24*3600` for 24 hours"
-        }
         _ if !digits.is_empty() && digits.starts_with(char::is_alphabetic) => {
             "a name cannot begin with a digit; for a product write `*`"
         }
@@ -141,10 +141,6 @@ fn number_problem(text: &str) -> Option<&'static str> {
         }
         _ => return None,
     })
-}
-
-fn is_size_suffix(text: &str) -> bool {
-    matches!(text, "b" | "w" | "kb" | "mb" | "gb" | "tb" | "pb" | "kw" | "mw" | "gw" | "tw" | "k" | "g" | "t")
 }
 
 fn is_reserved(word: &str) -> bool {

@@ -19,10 +19,12 @@ mod precedence;
 mod print;
 mod strings;
 mod tree;
+mod units;
 
 pub use ast::{Construct, Expr, Keyword, LiteralKind, Node, NodeId, NodeKind};
 pub use error::{SyntaxError, SyntaxErrorKind};
 pub use limits::{MAX_LENGTH, MAX_NESTING};
+pub use units::Unit;
 
 /// Parses the text of a formula.
 ///

@@ -1,4 +1,5 @@
 use super::*;
+use crate::diagnostic::Applicability;
 
 fn printed(text: &str) -> String {
     match parse(text) {
@@ -33,5 +34,26 @@ fn prints_back_what_was_written() {
         "not (a in (1, 2) and b not in [3])",
     ] {
         assert_eq!(printed(text), text);
+    }
+}
+
+#[test]
+fn units_are_answered_with_the_number() {
+    let answer = |text: &str| {
+        let found = parse(text).unwrap_err().diagnostic();
+        let fix = found.fix.unwrap_or_else(|| panic!("{text}: {}", found.message));
+        (found.code, found.span.of(text).to_owned(), fix.replacement, fix.applicability == Applicability::Safe)
+    };
+    let expected = |code, written: &str, number: &str, safe| (code, written.to_owned(), number.to_owned(), safe);
+    assert_eq!(answer("mem > 4gb"), expected("JSF614", "4gb", "4194304", true));
+    assert_eq!(answer("1.5 GB + 1"), expected("JSF614", "1.5 GB", "1572864", true));
+    assert_eq!(answer("100b"), expected("JSF614", "100b", "1", false));
+    assert_eq!(answer("walltime > 01:00:00"), expected("JSF614", "01:00:00", "3600", true));
+    assert_eq!(answer("1:30"), expected("JSF614", "1:30", "90", true));
+    assert_eq!(answer("(24h) * 2"), expected("JSF614", "24h", "86400", false));
+    assert_eq!(answer("10% * ncpus"), expected("JSF611", "10%", "0.1", false));
+    assert_eq!(answer("5 * (12.5 %)"), expected("JSF611", "12.5 %", "0.125", false));
+    for plain in ["4x", "1 +", "ncpus %", "4 ncpus", "1:", ":", "%", "é:00", "1:00:"] {
+        assert!(matches!(parse(plain).unwrap_err().diagnostic().code, "JSF101"), "{plain}");
     }
 }

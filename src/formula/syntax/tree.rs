@@ -21,7 +21,6 @@ pub(super) fn build(text: &str, formula: Pair<'_, Rule>) -> Result<Expr> {
             Rule::element => {
                 let id = builder.element(pair)?;
                 builder.no_bare_assignment(id)?;
-                builder.no_unpacking(id)?;
                 group.items.push(id);
             }
             Rule::comma => group.commas += 1,
@@ -29,6 +28,7 @@ pub(super) fn build(text: &str, formula: Pair<'_, Rule>) -> Result<Expr> {
             _ => {}
         }
     }
+    builder.no_bare_unpacking(&group)?;
     builder.group(group, span, false)?;
     Ok(builder.expr)
 }
@@ -115,6 +115,19 @@ impl Builder {
         match self.is_unpacking(id) {
             true => Err(SyntaxError::new(SyntaxErrorKind::MisplacedStar, self.expr.node(id).span)),
             false => Ok(()),
+        }
+    }
+
+    /// `*(1, 2),` is a line of Python, which is what the server tries, but no expression, which is what the scheduler
+    /// evaluates.
+    fn no_bare_unpacking(&self, group: &Group) -> Result<()> {
+        let Some(&starred) = group.items.iter().find(|&&item| self.is_unpacking(item)) else { return Ok(()) };
+        match group.commas {
+            0 => self.no_unpacking(starred),
+            _ => Err(SyntaxError::new(
+                SyntaxErrorKind::Statement("an unpacking without brackets"),
+                self.expr.node(starred).span,
+            )),
         }
     }
 

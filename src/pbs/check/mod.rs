@@ -1,0 +1,162 @@
+//! Everything that can be said of a formula before it is set: the server's answer, and every finding.
+//!
+//! Enters: a [`Submitted`] text, the [`Schema`], and what is known of the site. Leaves: a [`Checked`].
+
+mod trial;
+
+use serde::Serialize;
+
+use super::advice;
+use super::order::Ordered;
+use super::sched_config::SchedConfig;
+use super::server::ServerSettings;
+use super::share_tree::PbsTree;
+use super::submitted::Submitted;
+use super::verdict::Verdict;
+use crate::diagnostic::{Diagnostic, Severity, sort_by_place};
+use crate::formula::number::ErrorKind;
+use crate::formula::program::Program;
+use crate::formula::{Formula, analysis};
+use crate::jobs::JobTable;
+use crate::rank::Keep;
+use crate::schema::Schema;
+use crate::span::Span;
+pub use trial::{trial, trial_kills};
+
+/// A queue on which the formula was tried.
+#[derive(Debug, Clone, Copy)]
+pub struct Trial<'a> {
+    /// The jobs.
+    pub table: &'a JobTable,
+    /// Their scores and their order.
+    pub ordered: &'a Ordered,
+    /// In which form the values are kept.
+    pub keep: Keep,
+}
+
+/// What is known of the site; all of it is optional.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Surroundings<'a> {
+    /// The queue, tried.
+    pub trial: Option<Trial<'a>>,
+    /// The fair-share tree, which knows the jobs' entities.
+    pub tree: Option<&'a PbsTree>,
+    /// The scheduler's settings.
+    pub config: Option<&'a SchedConfig>,
+    /// The server's settings.
+    pub server: ServerSettings,
+    /// `job_sort_formula_threshold`, which [`Trial::ordered`] has been told.
+    pub threshold: Option<f64>,
+}
+
+/// What there is to say of a formula.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// What the server answers when it is set.
+    pub verdict: Verdict,
+    /// Whether the scheduler dies of it.
+    pub crashes_scheduler: bool,
+    /// The jobs of the queue, if it was tried on one.
+    pub jobs: Option<JobCounts>,
+    /// All findings, by their place in the admin's text.
+    pub findings: Vec<Diagnostic>,
+}
+
+/// How many jobs a formula was tried on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct JobCounts {
+    /// All of them.
+    pub total: usize,
+    /// Those with an error.
+    pub errors: usize,
+}
+
+impl Checked {
+    /// Checks a formula.
+    ///
+    /// ```
+    /// use job_sort_formula::Schema;
+    /// use job_sort_formula::pbs::check::{Checked, Surroundings};
+    /// use job_sort_formula::pbs::submitted::Submitted;
+    ///
+    /// let submitted = Submitted::to_openpbs("10 * fair_share_perc + walltme");
+    /// let checked = Checked::of(&submitted, &Schema::openpbs(), &Surroundings::default());
+    /// assert_eq!(checked.verdict.code, Some(15124));
+    /// assert_eq!(checked.findings.iter().map(|found| found.code).collect::<Vec<_>>(), ["JSF203", "JSF201"]);
+    /// ```
+    pub fn of(submitted: &Submitted<'_>, schema: &Schema, site: &Surroundings<'_>) -> Self {
+        let formula = match submitted.formula() {
+            Ok(formula) => formula,
+            Err(refusal) => {
+                let verdict = refusal.error.as_ref().map_or(Verdict::UNKNOWN, Verdict::on_syntax_error);
+                let mut findings = vec![(*refusal.finding).clone()];
+                findings.extend(submitted.dropped_lines());
+                return Self { verdict, crashes_scheduler: false, jobs: None, findings };
+            }
+        };
+        let mut findings = analysis::examine(formula.expr(), schema);
+        let refused = formula.compile(schema).ok().and_then(|program| refused(&program));
+        let trial = site.trial.filter(|_| refused.is_none());
+        findings.extend(refused);
+        findings.extend(advise(formula, site));
+        findings.extend(trial.map(|tried| trial::trial(tried.table, &tried.ordered.ranking)).unwrap_or_default());
+        let mut findings: Vec<_> = findings.into_iter().map(|found| submitted.in_source(found)).collect();
+        findings.extend(submitted.dropped_lines());
+        sort_by_place(&mut findings);
+        let trial_kills = trial.is_some_and(|trial| trial_kills(&trial.ordered.ranking));
+        Self {
+            verdict: Verdict::on_formula(formula, schema),
+            crashes_scheduler: trial_kills || findings.iter().any(kills),
+            jobs: site
+                .trial
+                .map(|trial| JobCounts { total: trial.table.len(), errors: trial.ordered.ranking.error_count() }),
+            findings,
+        }
+    }
+
+    /// Whether something is wrong.
+    pub fn has_errors(&self) -> bool {
+        self.findings.iter().any(|found| found.severity == Severity::Error)
+    }
+}
+
+/// Whether a finding says that the scheduler dies as soon as the formula is set.
+fn kills(found: &Diagnostic) -> bool {
+    found.severity == Severity::Error && matches!(found.code, "JSF302" | "JSF401" | "JSF405")
+}
+
+/// What the site has to say.
+fn advise(formula: &Formula, site: &Surroundings<'_>) -> Vec<Diagnostic> {
+    let expr = formula.expr();
+    let mut findings: Vec<_> = advice::eligible_time(expr, &site.server).into_iter().collect();
+    if let Some(config) = site.config {
+        findings.extend(advice::beside(expr, config));
+    }
+    let Some(Trial { table, ordered, keep }) = site.trial else { return findings };
+    if keep == Keep::Float32 {
+        findings.extend(advice::amounts(expr, table));
+        findings.extend(site.tree.map(|tree| advice::shares(expr, table, tree)).unwrap_or_default());
+        findings.extend(advice::ties(expr, table, &ordered.ranking));
+        findings.extend(trial::first_evaluation(table, &ordered.ranking));
+    }
+    findings.extend(site.threshold.and_then(|bound| advice::threshold(expr, table, ordered, bound)));
+    findings
+}
+
+/// What CPython's compiler says before it evaluates anything.
+fn refused(program: &Program) -> Option<Diagnostic> {
+    program.refused()?;
+    let error = program.evaluate(&[]).err()?;
+    Some(match error.raised.kind {
+        ErrorKind::Memory => too_deep("CPython's parser has no memory for a formula this deep", error.span)
+            .with_help("the scheduler notices nothing: every job keeps a stale value; write a shorter formula"),
+        ErrorKind::Recursion => too_deep("CPython's compiler cannot follow a formula this deep", error.span)
+            .with_help("every job gets an error and the value 0; write a shorter formula"),
+        _ => Diagnostic::error("JSF103", error.raised.text, error.span)
+            .with_help("every job gets an error and the value 0; a float such as `1e300` has no such limit"),
+    })
+}
+
+fn too_deep(message: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("JSF310", message, span)
+}

@@ -1,0 +1,63 @@
+//! The formula on every job of a queue.
+
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::formula::number::ErrorKind;
+use crate::jobs::JobTable;
+use crate::pbs::advice::{counted, listed};
+use crate::rank::{ErrorGroup, Ranking, ScoreError};
+
+/// A finding for each kind of error that jobs have, with the place and the values of the first.
+pub fn trial(table: &JobTable, ranking: &Ranking) -> Vec<Diagnostic> {
+    let groups = ranking.error_groups();
+    groups.iter().filter(|group| !is_unknown_name(group.error)).map(|group| error_group(table, group)).collect()
+}
+
+/// Whether some job's result kills the scheduler.
+pub fn trial_kills(ranking: &Ranking) -> bool {
+    errors(ranking).any(|(_, error)| error.crashes_the_scheduler())
+}
+
+/// A finding where an error, in the first evaluation after the scheduler's start, would kill it.
+pub(super) fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
+    let is_survived = |(_, error): &(usize, &ScoreError)| !error.crashes_the_scheduler();
+    let failing: Vec<_> = errors(ranking).filter(is_survived).collect();
+    let place = failing.first()?.1.span();
+    let mut found = Diagnostic::warning("JSF402", "", place)
+        .with_help("an error in the very first evaluation after its start kills the scheduler; afterwards it does not");
+    if failing.len() == ranking.scores().iter().flatten().count() {
+        found.severity = Severity::Error;
+        found.message = "every job has an error, so the scheduler dies when it is next started".into();
+    } else {
+        let jobs = listed(failing.len(), failing.iter().map(|&(row, _)| table.id(row)));
+        let any = if failing.len() == 1 { "" } else { "any of " };
+        found.message = format!("the scheduler dies at its next start if {any}{jobs} is evaluated first");
+    }
+    Some(found)
+}
+
+fn errors(ranking: &Ranking) -> impl Iterator<Item = (usize, &ScoreError)> {
+    let scores = ranking.scores().iter().enumerate();
+    scores.filter_map(|(row, score)| Some((row, score.as_ref()?.exact.as_ref().err()?)))
+}
+
+/// The name has a finding of its own already.
+fn is_unknown_name(error: &ScoreError) -> bool {
+    matches!(error, ScoreError::Raised(error) if error.raised.kind == ErrorKind::Name)
+}
+
+fn error_group(table: &JobTable, group: &ErrorGroup<'_>) -> Diagnostic {
+    let count = group.rows.len();
+    let (jobs, ids) = (counted(count, "job", "jobs"), listed(count, group.rows.iter().map(|&row| table.id(row))));
+    let (code, consequence) = match group.error {
+        ScoreError::Raised(_) if !group.error.crashes_the_scheduler() => ("JSF301", "OpenPBS counts such a job as 0"),
+        _ => ("JSF302", "OpenPBS's scheduler crashes on such a result"),
+    };
+    let mut finding = Diagnostic::error(code, format!("{} for {jobs}: {ids}", group.error), group.error.span());
+    if let ScoreError::Raised(error) = group.error {
+        let first = group.rows.first().map_or("", |&row| table.id(row));
+        for operand in &error.operands {
+            finding = finding.with_place(operand.span, format!("{} in `{first}`", operand.value.repr()));
+        }
+    }
+    finding.with_help(consequence)
+}

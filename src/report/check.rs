@@ -1,0 +1,87 @@
+//! A checked formula, ready to be written.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::finding;
+use crate::diagnostic::Diagnostic;
+use crate::pbs::check::{Checked, JobCounts};
+use crate::pbs::verdict::Verdict;
+
+/// A checked formula and where it comes from.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckReport<'a> {
+    /// The formula's text.
+    pub formula: &'a str,
+    /// The name of its source: a file, or what stands for the command line.
+    pub origin: &'a str,
+    /// What stands before the formula in its source, where the source holds it word for word.
+    pub before: &'a str,
+    /// What was found.
+    pub checked: &'a Checked,
+}
+
+/// A format that a checked formula can be written in.
+pub trait CheckFormat {
+    /// Writes the whole report.
+    ///
+    /// # Errors
+    /// What `out` answers.
+    fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// For people: every finding drawn on the formula, then the verdict.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckHuman {
+    /// Whether to use colours.
+    pub coloured: bool,
+}
+
+/// For programs: one document.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckJson;
+
+impl CheckFormat for CheckHuman {
+    fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let checked = report.checked;
+        for found in &checked.findings {
+            writeln!(out, "{}\n", finding::draw(report.formula, report.origin, found, self.coloured))?;
+        }
+        let verdict = &checked.verdict;
+        match (verdict.accepted, verdict.code) {
+            (Some(true), _) => writeln!(out, "qmgr: accepts the formula")?,
+            (Some(false), Some(code)) => writeln!(out, "qmgr: refuses the formula ({code}: {})", verdict.message)?,
+            _ => writeln!(out, "qmgr: cannot tell whether it accepts the formula")?,
+        }
+        if checked.crashes_scheduler && verdict.accepted != Some(false) {
+            writeln!(out, "scheduler: dies of this formula")?;
+        }
+        match checked.jobs {
+            Some(JobCounts { total, errors }) => {
+                writeln!(out, "queue: {total} jobs tried, {} fine, {errors} with an error", total - errors)
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    formula: &'a str,
+    verdict: &'a Verdict,
+    crashes_scheduler: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jobs: Option<JobCounts>,
+    findings: &'a [Diagnostic],
+}
+
+impl CheckFormat for CheckJson {
+    fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let Checked { verdict, crashes_scheduler, jobs, findings } = report.checked;
+        let (crashes_scheduler, jobs) = (*crashes_scheduler, *jobs);
+        let document = Document { formula: report.formula, verdict, crashes_scheduler, jobs, findings };
+        serde_json::to_writer_pretty(&mut *out, &document)?;
+        writeln!(out)
+    }
+}

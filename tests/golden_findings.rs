@@ -1,0 +1,283 @@
+//! What hurt the real scheduler must be found: every recorded formula that killed it, failed for all jobs or left
+//! stale values raises a finding of the right kind, from the files that an administrator has.
+
+mod support;
+
+use std::collections::BTreeSet;
+
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::json::read_jobs;
+use job_sort_formula::pbs::check::{Checked, Surroundings, Trial};
+use job_sort_formula::pbs::entity::FairshareEntity;
+use job_sort_formula::pbs::numbers::Numbers;
+use job_sort_formula::pbs::order::Order;
+use job_sort_formula::pbs::queues::Queues;
+use job_sort_formula::pbs::reading::ReadOptions;
+use job_sort_formula::pbs::resource_group::ResourceGroup;
+use job_sort_formula::pbs::sched_config::SchedConfig;
+use job_sort_formula::pbs::server::ServerSettings;
+use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
+use job_sort_formula::pbs::submitted::Submitted;
+use job_sort_formula::pbs::usage::UsageFile;
+use job_sort_formula::rank::{Keep, supply};
+use job_sort_formula::schema::Kind;
+use job_sort_formula::{Formula, JobTable, Schema};
+use serde::Deserialize;
+use support::Record;
+
+/// What a formula did to the scheduler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Harm {
+    /// It died.
+    Death,
+    /// Every job had an error.
+    Errors,
+    /// Every job kept the value that it had before.
+    Stale,
+}
+
+impl Harm {
+    /// The findings that say so.
+    fn codes(self) -> &'static [&'static str] {
+        match self {
+            Self::Death => &["JSF302", "JSF401", "JSF405"],
+            Self::Errors => &["JSF103", "JSF105", "JSF205", "JSF207", "JSF301", "JSF308", "JSF310", "JSF613"],
+            Self::Stale => &["JSF106", "JSF310"],
+        }
+    }
+
+    /// An error that says so, or one that says that the formula has no place in a scheduler.
+    fn is_said_by(self, found: &Diagnostic) -> bool {
+        found.severity == Severity::Error && self.codes().contains(&found.code)
+    }
+
+    fn of(record: &Record) -> Option<Self> {
+        let all_are_stale = record.values.values().all(|value| value == "-12345.0625");
+        if !record.sched_crashed.is_empty() {
+            Some(Self::Death)
+        } else if record.errors.len() == record.values.len() {
+            Some(Self::Errors)
+        } else {
+            all_are_stale.then_some(Self::Stale)
+        }
+    }
+}
+
+/// Formulas that are not evaluated, so that the harm is not seen; they are refused as no arithmetic (JSF104) or as
+/// dangerous (JSF404). A pass that knows their kinds takes them off this list.
+const NOT_YET: &[&str] = &[
+    "...",
+    "NotImplemented",
+    "[1,2,3][9]",
+    "[][0]",
+    "[x for x in (1,2)]",
+    "__builtins__",
+    "bin(2)",
+    "complex(1,0)",
+    "complex(1,2)",
+    "hex(255)",
+    "lambda x: x",
+    "list((1,2))",
+    "locals()",
+    "range(2)",
+    "range(3)",
+    "reversed((1,2))",
+    "str(ncpus)",
+    "type(1)",
+    "vars()",
+    "zip((1,),(2,))",
+    "{1,2}",
+    "{ncpus}",
+];
+
+struct Cluster {
+    schema: Schema,
+    config: SchedConfig,
+    queues: Queues,
+    server: ServerSettings,
+    queue: String,
+}
+
+impl Cluster {
+    fn recorded() -> Self {
+        Self {
+            schema: support::schema(),
+            config: SchedConfig::parse(&support::bytes("qstat/sched_config")),
+            queues: Queues::read("queues", &support::text("qstat/qstat_Qf.json")).unwrap(),
+            server: ServerSettings::read(&support::text("qstat/qstat_Bf.json")),
+            queue: support::text("qstat/qstat_f.json"),
+        }
+    }
+
+    fn table(&self, formula: &Formula) -> JobTable {
+        let options = ReadOptions {
+            source_name: "qstat_f.json",
+            needed: &formula.names(),
+            schema: &self.schema,
+            numbers: Numbers::OpenPbs,
+            entity: FairshareEntity::Account,
+            queues: &self.queues,
+        };
+        read_jobs(self.queue.as_bytes(), &options).unwrap().table
+    }
+
+    fn tree(&self, table: &JobTable) -> PbsTree {
+        let lines = ResourceGroup::parse(&support::bytes("qstat/resource_group"));
+        let usage = UsageFile::parse(&support::bytes("qstat/usage")).unwrap();
+        let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(self.config.unknown_shares);
+        builder.with_entities(table.entities().iter().map(|entity| &**entity)).build().unwrap()
+    }
+
+    fn check(&self, text: &str) -> Checked {
+        let submitted = Submitted::to_openpbs(text);
+        let mut site = Surroundings { config: Some(&self.config), server: self.server, ..Surroundings::default() };
+        let Some((formula, program)) =
+            submitted.formula().ok().and_then(|formula| Some((formula, formula.compile(&self.schema).ok()?)))
+        else {
+            return Checked::of(&submitted, &self.schema, &site);
+        };
+        let mut table = self.table(formula);
+        let tree = self.tree(&table);
+        supply(&mut table, &tree, |share| Numbers::OpenPbs.fairshare(share));
+        let scores = support::scores(&program, &table);
+        let ordered = Order::new(&self.config, &self.queues).tree(&tree).rank(scores, &table);
+        site.trial = Some(Trial { table: &table, ordered: &ordered, keep: Keep::Float32 });
+        site.tree = Some(&tree);
+        Checked::of(&submitted, &self.schema, &site)
+    }
+}
+
+fn short(formula: &str) -> String {
+    formula.chars().take(40).collect()
+}
+
+fn said(checked: &Checked) -> Vec<String> {
+    checked.findings.iter().map(|found| format!("{} {:?}", found.code, found.severity)).collect()
+}
+
+#[test]
+fn whatever_hurt_the_scheduler_is_found() {
+    let cluster = Cluster::recorded();
+    let records: Vec<Record> = support::lines("evaluate/evaluate.jsonl");
+    let (mut harmful, mut missed) = (0, BTreeSet::new());
+    for record in &records {
+        let Some(harm) = Harm::of(record) else { continue };
+        harmful += 1;
+        let checked = cluster.check(&record.formula);
+        let is_refused = checked.findings.iter().any(|found| matches!(found.code, "JSF104" | "JSF404"));
+        assert!(checked.has_errors(), "{harm:?}: {} raises {:?}", short(&record.formula), said(&checked));
+        if !checked.findings.iter().any(|found| harm.is_said_by(found)) {
+            assert!(is_refused, "{harm:?}: {} raises {:?}", short(&record.formula), said(&checked));
+            missed.insert(short(&record.formula));
+        }
+        assert!(harm != Harm::Death || is_refused || checked.crashes_scheduler, "{}", record.formula);
+    }
+    let expected: BTreeSet<String> = NOT_YET.iter().map(|&formula| formula.to_owned()).collect();
+    assert_eq!(missed, expected);
+    assert_eq!(harmful, 83);
+}
+
+/// What did no harm is not said to kill the scheduler.
+#[test]
+fn nothing_else_is_said_to_kill_it() {
+    let cluster = Cluster::recorded();
+    let records: Vec<Record> = support::lines("evaluate/evaluate.jsonl");
+    // the integer that is too large came last, and so nothing was evaluated behind it
+    let is_lucky = |record: &&Record| record.formula == "factorial(ncpus)";
+    let survived = records.iter().filter(|record| record.sched_crashed.is_empty());
+    for record in survived.filter(|record| !is_lucky(record)) {
+        assert!(!cluster.check(&record.formula).crashes_scheduler, "{}", short(&record.formula));
+    }
+}
+
+#[derive(Deserialize)]
+struct Clash {
+    resource: String,
+    #[serde(default)]
+    formulas: Vec<Tried>,
+}
+
+#[derive(Deserialize)]
+struct Tried {
+    formula: String,
+}
+
+/// The findings on names that are taken: the resource, the formula, the codes. All others do what they say.
+const CLASHES: [(&str, &str, &[&str]); 17] = [
+    ("e", "e", &["JSF204"]),
+    ("e", "e*2", &["JSF204"]),
+    ("pi", "pi", &["JSF204"]),
+    ("pi", "2*pi", &["JSF204"]),
+    ("ex", "ex", &["JSF207"]),
+    ("ex", "ex+1", &["JSF207"]),
+    ("lambda", "lambda", &["JSF101"]),
+    ("lambda", "lambda: 1", &["JSF104"]),
+    ("True", "True", &["JSF204"]),
+    ("None", "None", &["JSF204"]),
+    ("inf", "inf", &["JSF204"]),
+    ("abs", "abs(-1)", &["JSF205"]),
+    ("pow", "pow", &["JSF204"]),
+    ("int", "int(1.5)", &["JSF205"]),
+    ("SyntaxError", "1+", &["JSF101"]),
+    ("a-b", "a-b", &["JSF201", "JSF201"]),
+    ("a-b", "a", &["JSF201"]),
+];
+
+/// Codes from 200 on that speak of names, and those of syntax: the others need more than names.
+fn is_of_names(code: &str) -> bool {
+    code.starts_with("JSF1") || code.starts_with("JSF2")
+}
+
+#[test]
+fn names_that_are_taken() {
+    let clashes: Vec<Clash> = support::lines("evaluate/name_clash.jsonl");
+    let mut found = Vec::new();
+    for clash in &clashes {
+        let mut schema = Schema::openpbs();
+        schema.add(&clash.resource, Kind::Count);
+        for tried in &clash.formulas {
+            let checked = Checked::of(&Submitted::to_openpbs(&tried.formula), &schema, &Surroundings::default());
+            let codes = checked.findings.iter().map(|found| found.code).filter(|code| is_of_names(code));
+            let codes: Vec<&str> = codes.collect();
+            if !codes.is_empty() {
+                found.push((clash.resource.as_str(), tried.formula.as_str(), codes));
+            }
+        }
+    }
+    let expected: Vec<_> =
+        CLASHES.iter().map(|(resource, formula, codes)| (*resource, *formula, codes.to_vec())).collect();
+    assert_eq!(found, expected);
+}
+
+#[derive(Deserialize)]
+struct FirstEvaluation {
+    first_formula_after_start: String,
+    died: bool,
+}
+
+/// An error in the first evaluation after the start killed the scheduler; a quote is one that nobody catches.
+#[test]
+fn what_kills_the_scheduler_at_its_start() {
+    let cluster = Cluster::recorded();
+    let records: Vec<FirstEvaluation> = support::lines("evaluate/first_eval_error.jsonl");
+    assert_eq!(records.iter().filter(|record| record.died).count(), 4);
+    for record in records {
+        let checked = cluster.check(&record.first_formula_after_start);
+        let is_said = checked.findings.iter().any(|found| matches!(found.code, "JSF402" | "JSF106"));
+        assert_eq!(is_said, record.died, "{}: {:?}", record.first_formula_after_start, said(&checked));
+    }
+}
+
+#[test]
+fn what_reads_files_or_ends_the_server_is_dangerous() {
+    #[derive(Deserialize)]
+    struct Dangerous {
+        formula: String,
+    }
+    let records: Vec<Dangerous> = support::lines("evaluate/dangerous.jsonl");
+    assert_eq!(records.len(), 2);
+    for record in records {
+        let checked = Cluster::recorded().check(&record.formula);
+        assert!(checked.findings.iter().any(|found| found.code == "JSF404"), "{}", record.formula);
+    }
+}

@@ -1,0 +1,176 @@
+//! Every page's bad example raises its code, and its good one raises nothing.
+#![cfg(feature = "cli")]
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use job_sort_formula::diagnostic::{Code, Severity};
+use serde_json::Value;
+
+/// Codes whose passes are not in place: their examples raise them as soon as they are.
+const NOT_YET: &[&str] = &[
+    "JSF303", "JSF304", "JSF305", "JSF306", "JSF307", "JSF308", "JSF309", "JSF401", "JSF405", "JSF503", "JSF505",
+    "JSF601", "JSF602", "JSF606", "JSF607", "JSF608", "JSF609", "JSF612",
+];
+
+/// What else a bad example raises, because it is the same fault seen from another side.
+const COMPANIONS: &[(&str, &[&str])] = &[
+    ("JSF301", &["JSF303", "JSF402"]),
+    ("JSF302", &["JSF305", "JSF309", "JSF405"]),
+    ("JSF308", &["JSF304"]),
+    ("JSF309", &["JSF305", "JSF405"]),
+    ("JSF402", &["JSF301", "JSF303"]),
+    ("JSF405", &["JSF309"]),
+    ("JSF608", &["JSF609"]),
+    ("JSF609", &["JSF608"]),
+    ("JSF610", &["JSF401"]),
+    ("JSF612", &["JSF307", "JSF309"]),
+    ("JSF613", &["JSF307", "JSF308"]),
+];
+
+/// A fenced block of a page: its language and its text.
+type Block<'p> = (&'p str, String);
+
+/// The blocks below a heading.
+fn blocks<'p>(page: &'p str, heading: &str) -> Vec<Block<'p>> {
+    let below = page.split_once(heading).map_or("", |(_, below)| below);
+    let section = below.split("\n## ").next().unwrap_or("");
+    let mut blocks = Vec::new();
+    let mut lines = section.lines();
+    while let Some(language) = lines.find_map(|line| line.strip_prefix("```")) {
+        let text: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        blocks.push((language, text.join("\n")));
+    }
+    blocks
+}
+
+/// The text that `"(" * 201 + "ncpus"` stands for.
+fn generated(text: &str) -> String {
+    let part = |part: &str| {
+        let (quoted, count) = part.rsplit_once("\" * ").unwrap_or((part, "1"));
+        quoted.trim_matches('"').repeat(count.parse().expect("a count"))
+    };
+    text.split(" + \"").map(part).collect()
+}
+
+/// The formula among the blocks.
+fn formula(blocks: &[Block<'_>]) -> String {
+    let formulas: Vec<_> = blocks.iter().filter(|(language, _)| matches!(*language, "python" | "generated")).collect();
+    assert_eq!(formulas.len(), 1, "{blocks:?}");
+    let (language, text) = formulas[0];
+    if *language == "generated" { generated(text) } else { text.clone() }
+}
+
+/// Writes what surrounds the formula into files and gives the arguments that name them.
+fn context(blocks: &[Block<'_>], folder: &Path) -> Vec<String> {
+    let mut arguments = Vec::new();
+    for (language, text) in blocks {
+        let option = match *language {
+            "python" | "generated" => continue,
+            "json" if text.starts_with("{\"jobs\"") => "--queue",
+            "json" => "--tree",
+            "resourcedef" => "--resources",
+            "sched_config" => "--sched-config",
+            "qmgr" => "--server",
+            other => panic!("`{other}` is no kind of block"),
+        };
+        let path = folder.join(&option[2..]);
+        fs::write(&path, text).expect("written");
+        arguments.extend([option.to_owned(), path.display().to_string()]);
+    }
+    arguments
+}
+
+fn check(formula: &str, arguments: &[String]) -> Vec<(String, Severity)> {
+    let output = Command::new(env!("CARGO_BIN_EXE_jsf"))
+        .args(["check", formula, "--format", "json"])
+        .args(arguments)
+        .output()
+        .expect("jsf runs");
+    let document: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{formula}: {error}: {}", String::from_utf8_lossy(&output.stderr)));
+    assert_eq!(output.stderr, b"", "{}", String::from_utf8_lossy(&output.stderr));
+    let severity = |found: &Value| match found["severity"].as_str() {
+        Some("error") => Severity::Error,
+        Some("warning") => Severity::Warning,
+        _ => Severity::Note,
+    };
+    let findings = document["findings"].as_array().expect("findings").iter();
+    findings.map(|found| (found["code"].as_str().expect("a code").to_owned(), severity(found))).collect()
+}
+
+/// What is wrong with the examples of a page, if anything.
+fn faults(code: &Code) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bad = blocks(code.page, "## Example");
+    let mut good = blocks(code.page, "## Use instead");
+    let mut faults = Vec::new();
+    let found = check(&formula(&bad), &context(&bad, folder.path()));
+    if !found.iter().any(|(found, severity)| found == code.name && *severity >= code.severity) {
+        faults.push(format!("{code}: the example raises {found:?}"));
+    }
+    let companions = COMPANIONS.iter().find(|(name, _)| *name == code.name).map_or(&[][..], |(_, others)| others);
+    let strangers: Vec<_> =
+        found.iter().filter(|(found, _)| found != code.name && !companions.contains(&&**found)).collect();
+    if !strangers.is_empty() {
+        faults.push(format!("{code}: the example raises {strangers:?} too"));
+    }
+    // what surrounds the good example is what surrounds the bad one, unless its section says otherwise
+    let is_json_of = |text: &str, key: &str| text.starts_with(key);
+    for block in bad {
+        let same = |other: &Block<'_>| {
+            other.0 == block.0 && is_json_of(&other.1, "{\"jobs\"") == is_json_of(&block.1, "{\"jobs\"")
+        };
+        if !matches!(block.0, "python" | "generated") && !good.iter().any(same) {
+            good.push(block);
+        }
+    }
+    let found = check(&formula(&good), &context(&good, folder.path()));
+    if !found.is_empty() {
+        faults.push(format!("{code}: what to use instead raises {found:?}"));
+    }
+    faults
+}
+
+#[test]
+fn every_example_is_what_its_page_says() {
+    let (late, due): (Vec<&Code>, Vec<&Code>) = Code::all().iter().partition(|code| NOT_YET.contains(&code.name));
+    assert_eq!(late.len(), NOT_YET.len());
+    let faults: Vec<String> = due.into_iter().flat_map(faults).collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// When this fails, the code is to be taken off the list.
+#[test]
+fn what_is_not_yet_raised_is_not() {
+    let in_place: Vec<_> = NOT_YET.iter().filter(|name| faults(Code::find(name).expect("a code")).is_empty()).collect();
+    assert!(in_place.is_empty(), "{in_place:?}");
+}
+
+/// Every code that the sources raise has a page.
+#[test]
+fn every_code_in_the_sources_is_registered() {
+    fn walk(folder: &Path, found: &mut BTreeSet<String>) {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                walk(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).expect("text");
+                found.extend(
+                    text.match_indices("\"JSF").filter_map(|(at, _)| Some(text.get(at + 1..at + 7)?.to_owned())),
+                );
+            }
+        }
+    }
+    let mut found = BTreeSet::new();
+    walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+    found.remove("JSF999");
+    let unknown: Vec<_> = found.iter().filter(|name| Code::find(name).is_none()).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+    assert!(found.len() >= 30);
+}
