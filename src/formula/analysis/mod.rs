@@ -4,6 +4,7 @@ mod calls;
 mod constructs;
 mod dangerous;
 mod names;
+mod objects;
 mod roles;
 mod separators;
 
@@ -27,7 +28,12 @@ pub fn examine(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     let roles = Roles::of(expr);
     let mut findings = names::names(expr, schema, &roles);
     findings.extend(calls::calls(expr, schema));
-    findings.extend(constructs::constructs(expr, schema));
+    let objects = objects::objects(expr, schema);
+    let mut constructs = constructs::constructs(expr, schema);
+    // what it does to the scheduler says more than what it is
+    constructs.retain(|found| found.code != "JSF104" || objects.iter().all(|object| object.span != found.span));
+    findings.extend(constructs);
+    findings.extend(objects);
     findings.extend(separators::separators(expr, &roles));
     sort_by_place(&mut findings);
     findings
