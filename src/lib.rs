@@ -14,6 +14,7 @@ pub mod rank;
 #[cfg(feature = "cli")]
 pub mod report;
 pub mod schema;
+pub mod slurm;
 pub mod span;
 
 pub use formula::Formula;

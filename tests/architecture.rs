@@ -24,6 +24,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("jobs", &["formula/number", "schema"]),
     ("rank", &["formula", "formula/*", "jobs", "fairshare", "schema", "span"]),
     ("pbs", &["formula", "formula/*", "jobs", "fairshare", "rank", "schema", "span", "diagnostic"]),
+    ("slurm", &["fairshare", "pbs"]),
     ("json", &["formula/number", "jobs", "fairshare", "pbs", "schema"]),
     ("report", &["formula", "formula/*", "jobs", "fairshare", "rank", "pbs", "schema", "span", "diagnostic"]),
 ];

@@ -1,0 +1,102 @@
+//! The associations of one cluster.
+
+use crate::fairshare::{Kind, Member, Naming, NodeId, ShareTree, Shares, TreeBuilder, TreeError};
+
+use super::{TreeFormat, TreeWarning};
+
+/// What an association is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AssociationKind {
+    /// An account, which may have users and sub-accounts.
+    Account,
+    /// A user in an account, whom jobs belong to.
+    User,
+}
+
+/// One association below the root.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Association {
+    /// What it is of.
+    pub kind: AssociationKind,
+    /// The account's or the user's name. A user may be in many accounts.
+    pub name: String,
+    /// The account that it is in, the root's name at the top.
+    pub parent: String,
+    /// The partition that a user's association is bound to; empty for all.
+    pub partition: String,
+    /// What it is allotted among its siblings.
+    pub shares: Shares,
+    /// Its own usage in TRES-seconds, not counting what is below it; 0 where the document does not say.
+    pub usage: f64,
+}
+
+/// The associations of one cluster.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AssociationTree {
+    /// What the tree was read from; `None` if it was made from a [`ShareTree`].
+    pub format: Option<TreeFormat>,
+    /// The cluster, where the document says.
+    pub cluster: Option<String>,
+    /// The name of the top account: `root`.
+    pub root: String,
+    /// The top's own usage.
+    pub root_usage: f64,
+    /// Whether the document says anything of usage.
+    pub usage_known: bool,
+    /// All associations but the root, parents before children, siblings in the order of the document.
+    pub nodes: Vec<Association>,
+    /// What was odd in the document.
+    pub warnings: Vec<TreeWarning>,
+}
+
+impl AssociationTree {
+    /// The tree, ready for a policy. An association that is bound to a partition is named `user:partition`.
+    ///
+    /// # Errors
+    /// [`TreeError`] for nodes that were put together by hand: parents after children, or a name twice.
+    pub fn share_tree(&self) -> Result<ShareTree, TreeError> {
+        let mut builder = TreeBuilder::new(self.root.as_str()).naming(Naming::PerGroup);
+        builder.charge(builder.root(), self.root_usage)?;
+        for node in &self.nodes {
+            let member = match (node.kind, node.partition.as_str()) {
+                (AssociationKind::Account, _) => Member::group(node.name.as_str()),
+                (AssociationKind::User, "") => Member::entity(node.name.as_str()),
+                (AssociationKind::User, partition) => Member::entity(format!("{}:{partition}", node.name)),
+            };
+            let member = match node.shares {
+                Shares::Count(count) => member.shares(count),
+                Shares::Parent => member.shares_of_parent(),
+            };
+            builder.add_under(&node.parent, member.usage(node.usage))?;
+        }
+        Ok(builder.finish())
+    }
+
+    /// The tree as plain nodes. An entity with nodes below it becomes an account; names and shares stay as they are,
+    /// whether Slurm could hold them or not.
+    pub fn of(tree: &ShareTree) -> Self {
+        let below_root = tree.nodes().skip(1);
+        let nodes = below_root.map(|id| association(tree, id)).collect();
+        Self {
+            format: None,
+            cluster: None,
+            root: tree.name(tree.root()).to_owned(),
+            root_usage: tree.own_usage(tree.root()),
+            usage_known: true,
+            nodes,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+fn association(tree: &ShareTree, id: NodeId) -> Association {
+    let is_user = tree.kind(id) == Kind::Entity && tree.children(id).is_empty();
+    Association {
+        kind: if is_user { AssociationKind::User } else { AssociationKind::Account },
+        name: tree.name(id).to_owned(),
+        parent: tree.name(tree.parent(id).unwrap_or(tree.root())).to_owned(),
+        partition: String::new(),
+        shares: tree.shares(id),
+        usage: tree.own_usage(id),
+    }
+}

@@ -1,0 +1,205 @@
+//! A file of `sacctmgr dump`, or one written by hand for `sacctmgr load`.
+//!
+//! `sacctmgr load` stops at a line that it cannot use, passes over one without ` - ` and over an association that it
+//! knows already, and puts members without a `Parent` line below the root.
+
+use std::collections::HashSet;
+
+use super::assemble::{Record, Records};
+use super::error::Source;
+use super::raw_shares::shares_of_text;
+use super::{AssociationKind, Place, RowFault, TreeFormat, TreeReadError, TreeWarning};
+use crate::fairshare::Shares;
+use crate::pbs::lax::clipped;
+
+/// The longest line that `sacctmgr load` reads in one piece.
+const LONGEST_LINE: usize = 4095;
+
+struct Reader<'a> {
+    source: Source<'a>,
+    records: Records,
+    accounts: HashSet<String>,
+    parent: String,
+}
+
+/// What a line says of its object.
+#[derive(Debug, Default)]
+struct Options {
+    name: Option<String>,
+    shares: Option<String>,
+    partition: String,
+}
+
+pub(super) fn read(source: Source<'_>, text: &str) -> Result<Records, TreeReadError> {
+    let records = Records::of(TreeFormat::SacctmgrFile);
+    let accounts = HashSet::from(["root".to_owned()]);
+    let mut reader = Reader { source, records, accounts, parent: "root".to_owned() };
+    let mut lines = text.lines().enumerate();
+    while let Some((at, line)) = lines.next() {
+        let mut joined = without_comment(line);
+        while let Some(continued) = continued(&joined) {
+            joined.truncate(continued);
+            match lines.next() {
+                Some((_, next)) => joined.push_str(&without_comment(next)),
+                None => break,
+            }
+        }
+        reader.line(Place::Line(at + 1), &unescaped(&joined))?;
+    }
+    Ok(reader.records)
+}
+
+impl Reader<'_> {
+    fn line(&mut self, place: Place, line: &str) -> Result<(), TreeReadError> {
+        if line.trim().is_empty() {
+            return Ok(());
+        }
+        let Some((object, rest)) = line.split_once('-') else {
+            self.records.warnings.push(TreeWarning::Ignored { place });
+            return Ok(());
+        };
+        if line.len() > LONGEST_LINE {
+            self.records.warnings.push(TreeWarning::LongLine { place });
+        }
+        let object = object.trim();
+        let known = object.to_ascii_lowercase();
+        match known.as_str() {
+            "qos" => return Ok(()),
+            "cluster" | "machine" | "parent" | "account" | "project" | "user" => {}
+            _ => return Err(self.source.at(place, RowFault::UnknownObject(clipped(object).into_owned()))),
+        }
+        let options = Options::of(rest).map_err(|fault| self.source.at(place, fault))?;
+        let Some(name) = options.name.clone() else { return Err(self.source.at(place, RowFault::NoName)) };
+        match known.as_str() {
+            "cluster" | "machine" => self.cluster(place, name),
+            "parent" => self.parent(place, name.to_ascii_lowercase()),
+            "user" => self.member(place, AssociationKind::User, name, options),
+            _ => self.member(place, AssociationKind::Account, name.to_ascii_lowercase(), options),
+        }
+    }
+
+    fn cluster(&mut self, place: Place, name: String) -> Result<(), TreeReadError> {
+        match self.records.cluster.clone() {
+            Some(first) => Err(self.source.at(place, RowFault::SecondCluster { first, second: name })),
+            None => {
+                self.records.cluster = Some(name.to_ascii_lowercase());
+                Ok(())
+            }
+        }
+    }
+
+    fn parent(&mut self, place: Place, name: String) -> Result<(), TreeReadError> {
+        if !self.accounts.contains(&name) {
+            return Err(self.source.at(place, RowFault::ParentNotYet(name)));
+        }
+        self.parent = name;
+        Ok(())
+    }
+
+    fn member(
+        &mut self,
+        place: Place,
+        kind: AssociationKind,
+        name: String,
+        options: Options,
+    ) -> Result<(), TreeReadError> {
+        let shares = match options.shares {
+            None => Shares::Count(1),
+            Some(text) => match shares_of_text(&text) {
+                Some(taken) => self.records.note_shares(place, &name, &text, taken),
+                None => return Err(self.source.at(place, RowFault::Shares { name, text })),
+            },
+        };
+        match kind {
+            AssociationKind::Account => {
+                self.accounts.insert(name.clone());
+            }
+            AssociationKind::User if name.bytes().any(|byte| byte.is_ascii_uppercase()) => {
+                self.records.warnings.push(TreeWarning::UserCase { place, name: name.clone() });
+            }
+            AssociationKind::User => {}
+        }
+        let (parent, partition) = (Some(self.parent.clone()), options.partition);
+        self.records.push(self.source, Record { place, kind, name, parent, partition, shares, usage: 0.0 })
+    }
+}
+
+impl Options {
+    /// Reads ` 'name':key='value':key=value`, in any order.
+    fn of(text: &str) -> Result<Self, RowFault> {
+        let mut options = Self::default();
+        for part in parts(text.trim())? {
+            match part.split_once('=') {
+                Some((key, value)) => options.set(key.trim_end_matches(['+', '-']), unquoted(value)),
+                None if part.trim().is_empty() => {}
+                None if options.name.is_some() => return Err(RowFault::NotAnOption(clipped(part).into_owned())),
+                None => options.name = Some(unquoted(part)).filter(|name| !name.is_empty()),
+            }
+        }
+        Ok(options)
+    }
+
+    /// Keys may be cut short; a blank value says nothing.
+    fn set(&mut self, key: &str, value: String) {
+        let key = key.trim().to_ascii_lowercase();
+        let means = |name: &str| !key.is_empty() && name.starts_with(key.as_str());
+        match () {
+            () if value.is_empty() => {}
+            () if means("partition") => self.partition = value,
+            () if means("fairshare") || (key.len() > 1 && means("shares")) => self.shares = Some(value),
+            () => {}
+        }
+    }
+}
+
+/// The parts between the colons that are not in quotation marks.
+fn parts(text: &str) -> Result<Vec<&str>, RowFault> {
+    let mut parts = Vec::new();
+    let mut quote = None;
+    let mut start = 0;
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), _) if open == c => quote = None,
+            (None, ':') => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    if quote.is_some() { Err(RowFault::OpenQuote) } else { Ok(parts) }
+}
+
+fn unquoted(text: &str) -> String {
+    text.trim().trim_matches(['\'', '"']).to_owned()
+}
+
+/// The line up to the first `#` that no backslash stands before.
+fn without_comment(line: &str) -> String {
+    let mut escaped = false;
+    let end = line.char_indices().find(|&(_, c)| {
+        let is_comment = c == '#' && !escaped;
+        escaped = c == '\\' && !escaped;
+        is_comment
+    });
+    end.map_or(line, |(at, _)| &line[..at]).to_owned()
+}
+
+/// Where the line is to be cut if a backslash at its end joins it to the next one.
+fn continued(line: &str) -> Option<usize> {
+    let text = line.trim_end();
+    let backslashes = text.bytes().rev().take_while(|&byte| byte == b'\\').count();
+    (backslashes % 2 == 1).then(|| text.len() - 1)
+}
+
+/// The line without the backslashes that escape something.
+fn unescaped(line: &str) -> String {
+    let mut chars = line.chars();
+    let mut text = String::with_capacity(line.len());
+    while let Some(c) = chars.next() {
+        text.extend(if c == '\\' { chars.next() } else { Some(c) });
+    }
+    text
+}

@@ -1,0 +1,185 @@
+//! Tables as Slurm's tools print them: with `|` between the cells, or in columns under a line of dashes.
+
+use std::borrow::Cow;
+
+use super::error::Source;
+use super::{Place, RowFault, TreeReadError};
+
+/// A table, its header read and its rows still to come.
+#[derive(Debug)]
+pub(super) struct Table<'t> {
+    text: &'t str,
+    columns: Columns,
+    names: Vec<String>,
+    first_row: usize,
+    /// The cluster that a line `CLUSTER: name` above the header names.
+    pub(super) cluster: Option<&'t str>,
+}
+
+#[derive(Debug)]
+enum Columns {
+    Piped,
+    /// Where each column starts and how many bytes wide it is.
+    Fixed(Vec<(usize, usize)>),
+}
+
+/// A row: its line, and its cells with their blanks.
+pub(super) struct Row<'t> {
+    pub(super) place: Place,
+    pub(super) cells: Vec<Cow<'t, str>>,
+}
+
+impl Row<'_> {
+    /// The cell without the blanks round it; empty where there is no such column.
+    pub(super) fn cell(&self, column: Option<usize>) -> &str {
+        column.and_then(|column| self.cells.get(column)).map_or("", |cell| cell.trim())
+    }
+}
+
+/// Whether a column bears that name. A narrow column's name may be cut.
+pub(super) fn is_column(column: &str, name: &str) -> bool {
+    match column.strip_suffix('+') {
+        Some(start) => start.len() > 3 && name.starts_with(start),
+        None => column.eq_ignore_ascii_case(name),
+    }
+}
+
+/// The names in the header, if the text starts with one.
+pub(super) fn header(text: &str) -> Option<Vec<String>> {
+    Table::of(text).map(|table| table.names)
+}
+
+impl<'t> Table<'t> {
+    pub(super) fn of(text: &'t str) -> Option<Self> {
+        let mut lines = text.lines().enumerate().filter(|(_, line)| is_content(line));
+        let (mut at, mut line) = lines.next()?;
+        let cluster = cluster_line(line);
+        if cluster.is_some() {
+            (at, line) = lines.next()?;
+        }
+        if line.contains('|') {
+            let names: Vec<String> = line.split('|').map(|name| name.trim().to_owned()).collect();
+            let is_header = names.iter().any(|name| is_column(name, "Account"));
+            return is_header.then(|| Self { text, columns: Columns::Piped, names, first_row: at + 1, cluster });
+        }
+        let (rule_at, rule) = lines.next()?;
+        let spans = spans(rule)?;
+        let names = cells(line, &spans).iter().map(|name| name.trim().to_owned()).collect();
+        Some(Self { text, columns: Columns::Fixed(spans), names, first_row: rule_at + 1, cluster })
+    }
+
+    /// The place of the column with one of these names.
+    pub(super) fn column(&self, names: &[&str]) -> Option<usize> {
+        names.iter().find_map(|name| self.names.iter().position(|column| is_column(column, name)))
+    }
+
+    /// The place of a column that there must be.
+    pub(super) fn need(
+        &self,
+        source: Source<'_>,
+        column: &'static str,
+        advice: &'static str,
+    ) -> Result<usize, TreeReadError> {
+        self.column(&[column]).ok_or_else(|| TreeReadError::NoColumn { source_name: source.name(), column, advice })
+    }
+
+    /// Whether names that are too long are cut.
+    pub(super) fn is_fixed(&self) -> bool {
+        matches!(self.columns, Columns::Fixed(_))
+    }
+
+    /// The rows up to the next cluster's, each with as many cells as the header.
+    pub(super) fn rows<'s>(&'s self, source: Source<'s>) -> impl Iterator<Item = Result<Row<'t>, TreeReadError>> + 's {
+        let lines = self.text.lines().enumerate().skip(self.first_row).filter(|(_, line)| is_content(line));
+        let lines = lines.take_while(|(_, line)| cluster_line(line).is_none());
+        lines.map(move |(at, line)| {
+            let place = Place::Line(at + 1);
+            let cells = match &self.columns {
+                Columns::Piped => line.split('|').map(Cow::Borrowed).collect::<Vec<_>>(),
+                Columns::Fixed(spans) => cells(line, spans),
+            };
+            let (found, expected) = (cells.len(), self.names.len());
+            if found == expected {
+                Ok(Row { place, cells })
+            } else {
+                Err(source.at(place, RowFault::Cells { found, expected }))
+            }
+        })
+    }
+
+    /// How many rows stand below the next cluster's line.
+    pub(super) fn rows_of_others(&self) -> usize {
+        let lines = self.text.lines().skip(self.first_row).skip_while(|line| cluster_line(line).is_none());
+        lines
+            .filter(|line| {
+                is_content(line)
+                    && cluster_line(line).is_none()
+                    && !line.trim_start().starts_with("Account")
+                    && spans(line).is_none()
+            })
+            .count()
+    }
+
+    /// The next cluster's line, if there is one.
+    pub(super) fn next_cluster(&self) -> Option<(Place, &'t str)> {
+        let mut lines = self.text.lines().enumerate().skip(self.first_row);
+        lines.find_map(|(at, line)| Some((Place::Line(at + 1), cluster_line(line)?)))
+    }
+}
+
+fn is_content(line: &str) -> bool {
+    !line.trim().is_empty() && !line.starts_with('#')
+}
+
+fn cluster_line(line: &str) -> Option<&str> {
+    line.strip_prefix("CLUSTER: ").map(str::trim)
+}
+
+/// The columns that a line of dashes shows.
+fn spans(rule: &str) -> Option<Vec<(usize, usize)>> {
+    if !rule.bytes().all(|byte| matches!(byte, b'-' | b' ' | b'\r')) {
+        return None;
+    }
+    let mut spans = Vec::new();
+    let mut start = 0;
+    for run in rule.split(' ') {
+        let width = run.trim_end().len();
+        if width > 0 {
+            spans.push((start, width));
+        }
+        start += run.len() + 1;
+    }
+    (!spans.is_empty()).then_some(spans)
+}
+
+/// The cells of a line in columns. A number that is wider than its column pushes all behind it to the right.
+fn cells<'t>(line: &'t str, spans: &[(usize, usize)]) -> Vec<Cow<'t, str>> {
+    let bytes = line.as_bytes();
+    let mut pushed = 0;
+    let cut = spans.iter().map(|&(start, width)| {
+        let start = (start + pushed).min(bytes.len());
+        let mut end = (start + width).min(bytes.len());
+        while bytes.get(end).is_some_and(|byte| !byte.is_ascii_whitespace()) {
+            end += 1;
+            pushed += 1;
+        }
+        String::from_utf8_lossy(&bytes[start..end])
+    });
+    cut.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_wider_than_its_column_pushes_the_rest() {
+        let text = "Account    RawUsage User\n---------- ------- ----\n root      123456789012  ann\n b               7  bob\n";
+        let table = Table::of(text).expect("a table");
+        let rows: Vec<Vec<String>> = table
+            .rows(Source("t"))
+            .map(|row| row.expect("sound").cells.iter().map(|cell| cell.trim_end().to_owned()).collect())
+            .collect();
+        assert_eq!(rows, [[" root", "123456789012", " ann"], [" b", "      7", " bob"]]);
+    }
+}
