@@ -8,6 +8,7 @@ mod fmt;
 mod formula;
 mod rank;
 mod site;
+mod tree;
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;

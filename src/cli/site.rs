@@ -3,22 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::jobs::Problems;
-use job_sort_formula::json::{read_jobs, read_tree};
+use job_sort_formula::json::read_jobs;
 use job_sort_formula::pbs::numbers::Numbers;
 use job_sort_formula::pbs::order::{Order, Ordered};
 use job_sort_formula::pbs::queues::Queues;
 use job_sort_formula::pbs::reading::ReadOptions;
-use job_sort_formula::pbs::resource_group::ResourceGroup;
 use job_sort_formula::pbs::resources::add_resources;
 use job_sort_formula::pbs::sched_config::{ByTime, SchedConfig};
 use job_sort_formula::pbs::server::ServerSettings;
-use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder, Rules};
-use job_sort_formula::pbs::usage::UsageFile;
+use job_sort_formula::pbs::share_tree::{PbsTree, Rules};
 use job_sort_formula::rank::{FAIRSHARE_NAMES, Keep, OnError, first_without_shares, score, supply};
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};
 
 use super::args::{NumbersName, OnErrorName, RulesName, SiteArgs};
 use super::formula::{MOST_OF_A_FILE, MOST_OF_A_QUEUE, read_bytes, read_text};
+use super::tree::Tree;
 use super::{CliError, remark};
 
 /// The most remarks on single jobs that are shown.
@@ -144,40 +143,9 @@ impl<'a> Site<'a> {
     }
 
     fn tree(&self, table: &JobTable) -> Result<Option<PbsTree>, CliError> {
-        let entities = || table.entities().iter().map(|entity| entity.to_string());
-        if let Some(path) = &self.arguments.tree {
-            let document = read_tree(&name_of(path), &read_bytes(path, MOST_OF_A_FILE)?).map_err(CliError::content)?;
-            for key in &document.unknown_keys {
-                remark("warning", format_args!("`{}`: the key `{key}` means nothing here", path.display()));
-            }
-            let planted = document.plant(self.rules(), entities());
-            let named = |error| CliError::content(format_args!("`{}`: {error}", path.display()));
-            return Ok(Some(planted.map_err(named)?));
-        }
-        let Some(path) = in_sched_priv(self.arguments.resource_group.as_ref(), self.arguments, "resource_group") else {
-            return Ok(None);
-        };
-        let lines = ResourceGroup::parse(&read_bytes(&path, MOST_OF_A_FILE)?);
-        for line in &lines.rejected {
-            remark("warning", format_args!("`{}`: {line}", path.display()));
-        }
-        let usage = match in_sched_priv(self.arguments.usage.as_ref(), self.arguments, "usage") {
-            Some(path) => {
-                let usage = UsageFile::parse(&read_bytes(&path, MOST_OF_A_FILE)?).map_err(CliError::content)?;
-                for fault in &usage.faults {
-                    remark("warning", format_args!("`{}`: {fault}", path.display()));
-                }
-                usage
-            }
-            None => UsageFile::default(),
-        };
-        let tree = PbsTreeBuilder::new(&lines)
-            .usage(&usage)
-            .unknown_shares(self.config.unknown_shares)
-            .rules(self.rules())
-            .with_entities(entities())
-            .build();
-        Ok(Some(tree.map_err(CliError::content)?))
+        let entities = table.entities().iter().map(|entity| entity.to_string());
+        let tree = Tree::read(self.arguments, &self.config)?;
+        tree.map(|tree| tree.pbs(self.rules(), entities)).transpose()
     }
 
     fn rules(&self) -> Rules {
@@ -229,13 +197,13 @@ fn formula_alone() -> SchedConfig {
 }
 
 /// The file of that name: given by itself, or in the scheduler's folder if it is there.
-fn in_sched_priv(own: Option<&PathBuf>, arguments: &SiteArgs, name: &str) -> Option<PathBuf> {
+pub(super) fn in_sched_priv(own: Option<&PathBuf>, arguments: &SiteArgs, name: &str) -> Option<PathBuf> {
     own.cloned().or_else(|| {
         let path = arguments.sched_priv.as_ref()?.join(name);
         path.exists().then_some(path)
     })
 }
 
-fn name_of(path: &Path) -> String {
+pub(super) fn name_of(path: &Path) -> String {
     if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() }
 }

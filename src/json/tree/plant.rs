@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-use super::{NodeShares, TreeDocument};
-use crate::fairshare::TreeError;
+use super::{NodeKind, NodeShares, TreeDocument, TreeNode};
+use crate::fairshare::{Kind, Member, Naming, NodeId, ShareTree, Shares, TreeBuilder, TreeError};
 use crate::pbs::resource_group::{GroupLine, ResourceGroup, TREE_ROOT};
 use crate::pbs::share_tree::{PbsTree, PbsTreeBuilder, Rules};
 use crate::pbs::usage::{UsageFile, UsageRecord};
@@ -51,6 +51,52 @@ impl TreeDocument {
         let own = own.chain((self.usage != 0.0).then_some((TREE_ROOT, self.usage)));
         let builder = own.fold(builder, |builder, (name, usage)| builder.usage_of_group(name, usage));
         Ok(builder.with_entities(entities).build()?)
+    }
+
+    /// The tree as it stands, for any policy. Names of accounts are unique, those of users in their account.
+    ///
+    /// # Errors
+    /// [`TreeError`]: a name twice, negative shares, usage that is no number.
+    pub fn share_tree(&self) -> Result<ShareTree, TreeError> {
+        let mut builder = TreeBuilder::new("root").naming(Naming::PerGroup);
+        builder.charge(builder.root(), self.usage)?;
+        let mut ids: Vec<NodeId> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let member = match node.kind {
+                NodeKind::Account => Member::group(&*node.name),
+                NodeKind::User => Member::entity(&*node.name),
+            };
+            let member = match node.shares {
+                NodeShares::Count(shares) => member.shares(shares),
+                NodeShares::Parent => member.shares_of_parent(),
+            };
+            let parent = node.parent.and_then(|parent| ids.get(parent).copied()).unwrap_or(builder.root());
+            ids.push(builder.add(parent, member.usage(node.usage.unwrap_or(0.0)))?);
+        }
+        Ok(builder.finish())
+    }
+
+    /// A tree as a document. An entity without usage is one whose usage is not known.
+    pub fn of(tree: &ShareTree) -> Self {
+        let mut document = Self { usage: tree.own_usage(tree.root()), ..Self::default() };
+        let mut waiting: Vec<(NodeId, Option<usize>)> =
+            tree.children(tree.root()).iter().rev().map(|&child| (child, None)).collect();
+        while let Some((id, parent)) = waiting.pop() {
+            let (shares, usage) = (tree.shares(id), tree.own_usage(id));
+            document.nodes.push(TreeNode {
+                name: tree.name(id).to_owned(),
+                parent,
+                shares: match shares {
+                    Shares::Count(count) => NodeShares::Count(count),
+                    Shares::Parent => NodeShares::Parent,
+                },
+                usage: (usage != 0.0).then_some(usage),
+                kind: if tree.kind(id) == Kind::Entity { NodeKind::User } else { NodeKind::Account },
+            });
+            let here = document.nodes.len() - 1;
+            waiting.extend(tree.children(id).iter().rev().map(|&child| (child, Some(here))));
+        }
+        document
     }
 
     fn lines(&self) -> Result<Vec<GroupLine>, PlantError> {

@@ -1,0 +1,96 @@
+//! The fair-share tree, from whichever files hold it, for whichever policy is to judge it.
+
+use std::path::Path;
+
+use job_sort_formula::fairshare::ShareTree;
+use job_sort_formula::json::{TreeDocument, read_tree};
+use job_sort_formula::pbs::resource_group::ResourceGroup;
+use job_sort_formula::pbs::sched_config::SchedConfig;
+use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder, Rules};
+use job_sort_formula::pbs::usage::UsageFile;
+use job_sort_formula::slurm;
+
+use super::args::SiteArgs;
+use super::formula::{MOST_OF_A_FILE, read_bytes};
+use super::site::{in_sched_priv, name_of};
+use super::{CliError, remark};
+
+/// A tree as it was read.
+pub(super) enum Tree {
+    /// OpenPBS's files.
+    Pbs { lines: ResourceGroup, usage: UsageFile, unknown_shares: i32 },
+    /// Own JSON, or Slurm's.
+    Document(TreeDocument),
+}
+
+impl Tree {
+    /// Reads the tree that the arguments name, if they name one.
+    pub(super) fn read(arguments: &SiteArgs, config: &SchedConfig) -> Result<Option<Self>, CliError> {
+        if let Some(path) = &arguments.tree {
+            return document(path).map(|document| Some(Self::Document(document)));
+        }
+        let Some(path) = in_sched_priv(arguments.resource_group.as_ref(), arguments, "resource_group") else {
+            return Ok(None);
+        };
+        let lines = ResourceGroup::parse(&read_bytes(&path, MOST_OF_A_FILE)?);
+        for line in &lines.rejected {
+            remark("warning", format_args!("`{}`: {line}", path.display()));
+        }
+        let usage = match in_sched_priv(arguments.usage.as_ref(), arguments, "usage") {
+            Some(path) => usage(&path)?,
+            None => UsageFile::default(),
+        };
+        Ok(Some(Self::Pbs { lines, usage, unknown_shares: config.unknown_shares }))
+    }
+
+    /// The tree as OpenPBS holds it, with these entities of jobs.
+    pub(super) fn pbs(&self, rules: Rules, entities: impl IntoIterator<Item = String>) -> Result<PbsTree, CliError> {
+        match self {
+            Self::Pbs { lines, usage, unknown_shares } => {
+                let builder = PbsTreeBuilder::new(lines).usage(usage).unknown_shares(*unknown_shares).rules(rules);
+                builder.with_entities(entities).build().map_err(CliError::content)
+            }
+            Self::Document(document) => document.plant(rules, entities).map_err(CliError::content),
+        }
+    }
+
+    /// The tree as it stands, for any policy.
+    pub(super) fn share_tree(&self) -> Result<ShareTree, CliError> {
+        match self {
+            Self::Pbs { .. } => Ok(self.pbs(Rules::Documented, [])?.tree().clone()),
+            Self::Document(document) => document.share_tree().map_err(CliError::content),
+        }
+    }
+}
+
+fn document(path: &Path) -> Result<TreeDocument, CliError> {
+    let bytes = read_bytes(path, MOST_OF_A_FILE)?;
+    let name = name_of(path);
+    if is_own_json(&bytes) {
+        let document = read_tree(&name, &bytes).map_err(CliError::content)?;
+        for key in &document.unknown_keys {
+            remark("warning", format_args!("`{name}`: the key `{key}` means nothing here"));
+        }
+        return Ok(document);
+    }
+    let associations = slurm::read_tree(&name, &bytes).map_err(CliError::content)?;
+    for warning in &associations.warnings {
+        remark("warning", format_args!("`{name}`: {warning}"));
+    }
+    Ok(TreeDocument::of(&associations.share_tree().map_err(CliError::content)?))
+}
+
+/// Own JSON is an object with `children`; `sshare --json` is one with `shares` at its top.
+fn is_own_json(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    text.starts_with('{') && (text.contains("\"children\"") || !text.contains("\"shares\""))
+}
+
+fn usage(path: &Path) -> Result<UsageFile, CliError> {
+    let usage = UsageFile::parse(&read_bytes(path, MOST_OF_A_FILE)?).map_err(CliError::content)?;
+    for fault in &usage.faults {
+        remark("warning", format_args!("`{}`: {fault}", path.display()));
+    }
+    Ok(usage)
+}
