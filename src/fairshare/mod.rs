@@ -21,11 +21,13 @@
 //! ```
 
 mod builder;
+pub mod decay;
+pub mod extended;
 pub mod policy;
 mod tree;
 
 pub use builder::{MAX_NODES, Member, Naming, TreeBuilder, TreeError};
-pub use policy::{Assessed, EntityShares, FairShare, Policy, TreeShares};
+pub use policy::{Assessed, AssociationShares, EntityShares, FairShare, Policy, Release, Rules, TreeShares};
 pub use tree::{Kind, NodeId, ShareTree, Shares};
 
 #[cfg(test)]

@@ -67,6 +67,8 @@ pub struct ShareTree {
     nodes: Vec<Node>,
     /// Usage of the node and of all below it.
     usage: Vec<f64>,
+    /// Whether `usage` is the sum of own usages, and nothing else.
+    summed: bool,
     /// The children of node `i` are `children[first_child[i]..first_child[i + 1]]`, in the order they were added.
     first_child: Vec<u32>,
     children: Vec<NodeId>,
@@ -78,7 +80,7 @@ impl ShareTree {
     pub(super) fn from_nodes(nodes: Vec<Node>, by_name: HashMap<Arc<str>, NodeId>) -> Self {
         let usage = summed_usage(&nodes);
         let (first_child, children) = child_lists(&nodes);
-        Self { nodes, usage, first_child, children, by_name }
+        Self { nodes, usage, summed: true, first_child, children, by_name }
     }
 
     /// The top of the tree.
@@ -120,6 +122,12 @@ impl ShareTree {
     /// The usage of the node and of everything below it, unless [`set_usage`](Self::set_usage) said otherwise.
     pub fn usage(&self, node: NodeId) -> f64 {
         self.usage[node.index()]
+    }
+
+    /// Whether every node's usage is nothing but the sum of the usages charged to it and to all below it; a
+    /// scheduler's running totals, see [`set_usage`](Self::set_usage), may be something else.
+    pub fn is_summed(&self) -> bool {
+        self.summed
     }
 
     /// The node above, `None` for the root.
@@ -166,7 +174,7 @@ impl ShareTree {
     pub fn charge(&mut self, node: NodeId, amount: f64) {
         self.nodes[node.index()].own_usage += amount;
         self.usage[node.index()] += amount;
-        self.add_above(node, amount);
+        self.climb(node, amount);
     }
 
     /// Multiplies every usage by `factor`: one step of decay.
@@ -175,13 +183,28 @@ impl ShareTree {
         self.usage.iter_mut().for_each(|usage| *usage *= factor);
     }
 
+    /// Makes every usage what `step` leaves of it, own usage only where there is any. What is then above need no
+    /// longer be the sum of what is below.
+    pub fn decay_with(&mut self, step: impl Fn(f64) -> f64) {
+        let owners = self.nodes.iter_mut().filter(|node| node.own_usage != 0.0);
+        owners.for_each(|node| node.own_usage = step(node.own_usage));
+        self.usage.iter_mut().for_each(|usage| *usage = step(*usage));
+        self.summed = false;
+    }
+
     /// Says what [`usage`](Self::usage) answers for this one node. For daemons whose running totals are not sums.
     pub fn set_usage(&mut self, node: NodeId, usage: f64) {
         self.usage[node.index()] = usage;
+        self.summed = false;
     }
 
     /// Adds to the usage of everything above the node, and not to the node's.
     pub fn add_above(&mut self, node: NodeId, amount: f64) {
+        self.climb(node, amount);
+        self.summed = false;
+    }
+
+    fn climb(&mut self, node: NodeId, amount: f64) {
         let mut at = node.index();
         while at != 0 {
             at = self.nodes[at].parent as usize;

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::resource_group::{ResourceGroup, TREE_ROOT, UNKNOWN_GROUP};
 use super::scheduler_shares::SchedulerShares;
 use super::usage::{MIN_USAGE, UsageFile, UsageRecord};
+pub use crate::fairshare::policy::Rules;
 use crate::fairshare::policy::pbs::Pp718;
 use crate::fairshare::{
     Assessed, EntityShares, FairShare, Member, NodeId, ShareTree, TreeBuilder, TreeError, TreeShares,
@@ -14,16 +15,6 @@ use crate::fairshare::{
 const UNKNOWN_CGROUP: i32 = 1;
 /// The cgroup of an entity that no line speaks of.
 const NO_CGROUP: i32 = -1;
-
-/// Whose rules turn the files into numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Rules {
-    /// What the daemon does: [`SchedulerShares`], and a usage of 1 for whoever has used nothing.
-    #[default]
-    Scheduler,
-    /// What its design document says: [`Pp718`], and usage as it was recorded.
-    Documented,
-}
 
 /// Makes a [`PbsTree`]: the lines of `resource_group`, what `usage` says, `unknown_shares`, and the jobs' entities.
 #[derive(Debug, Clone)]
@@ -61,7 +52,8 @@ impl<'a> PbsTreeBuilder<'a> {
         Self { unknown_shares, ..self }
     }
 
-    /// Chooses whose rules turn the tree into numbers.
+    /// Chooses whose rules turn the tree into numbers: the daemon's are [`SchedulerShares`] and a usage of 1 for
+    /// whoever has used nothing, the documented ones [`Pp718`] and usage as it was recorded.
     #[must_use]
     pub fn rules(self, rules: Rules) -> Self {
         Self { rules, ..self }

@@ -9,6 +9,7 @@
 use std::io::{self, Read};
 
 use super::c_text::{c_string, name_text};
+use crate::fairshare::decay::IntervalDecay;
 
 /// The most bytes that a usage file may have: room for four million entities.
 pub const MAX_BYTES: usize = 256 << 20;
@@ -16,7 +17,7 @@ pub const MAX_BYTES: usize = 256 << 20;
 pub const EARLIEST_DECAY: i64 = 946_713_600;
 
 /// The usage of an entity that has used nothing, and the least that decay leaves of any.
-pub const MIN_USAGE: f64 = 1.0;
+pub const MIN_USAGE: f64 = IntervalDecay::FLOOR;
 
 pub(super) const TAG: &[u8; 9] = b"PBS_MAG!\0";
 const HEADER: usize = 24;
@@ -207,8 +208,7 @@ fn last_double(bytes: &[u8]) -> Option<f64> {
 
 /// What one step of decay leaves: the usage times the factor, a C `float`, and never less than [`MIN_USAGE`].
 pub fn decayed(usage: f64, factor: f32) -> f64 {
-    let less = usage * f64::from(factor);
-    if less < MIN_USAGE { MIN_USAGE } else { less }
+    IntervalDecay::new(factor, 1).step(usage)
 }
 
 #[cfg(test)]

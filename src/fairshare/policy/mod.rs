@@ -1,6 +1,16 @@
 //! What a policy makes of a tree, and the door through which an embedding scheduler supplies its own numbers.
 //!
-//! Every published policy has a file here. A policy sees nothing but the tree.
+//! Every published policy has a file here, with what its document says and, where that differs, what the daemon does.
+//! A policy sees nothing but the tree.
+//!
+//! | policy | document |
+//! |---|---|
+//! | [`pbs`] | OpenPBS, PP-718 |
+//! | [`classic`] | Slurm, "Classic Fairshare Algorithm" |
+//! | [`depth_oblivious`] | Slurm, "Depth-Oblivious Fair-share Factor" |
+//! | [`ticket_based`] | Slurm, "Ticket-Based Multifactor Priority Plugin" |
+//! | [`fair_tree`] | Slurm, "Fair Tree Fairshare Algorithm" |
+//! | [`weighted_walk`] | flux-accounting, "Fair-share" |
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -9,7 +19,18 @@ use std::sync::Arc;
 
 use super::tree::{NodeId, ShareTree};
 
+mod association;
+pub mod classic;
+pub mod depth_oblivious;
+pub mod fair_tree;
+mod levels;
+mod measure;
 pub mod pbs;
+pub mod ticket_based;
+mod walk;
+pub mod weighted_walk;
+
+pub use association::{AssociationShares, Release, Rules, stored_shares};
 
 /// What a formula may ask about the entity of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -111,10 +132,11 @@ impl<T: Policy + ?Sized> Policy for Box<T> {
     }
 }
 
-/// A column with one [`EntityShares`] per node of a tree.
+/// A column with one [`EntityShares`] per node of a tree, and what else the policy has to show of the node.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TreeShares {
     rows: Vec<EntityShares>,
+    associations: Vec<AssociationShares>,
 }
 
 impl TreeShares {
@@ -122,12 +144,31 @@ impl TreeShares {
     pub fn of(&self, node: NodeId) -> Option<EntityShares> {
         self.rows.get(node.index()).copied()
     }
+
+    /// What Slurm's `sshare` would show of a node; `None` under a policy that is not of that kind.
+    pub fn association(&self, node: NodeId) -> Option<AssociationShares> {
+        self.associations.get(node.index()).copied()
+    }
 }
 
 /// In the order of [`ShareTree::nodes`].
 impl FromIterator<EntityShares> for TreeShares {
     fn from_iter<I: IntoIterator<Item = EntityShares>>(rows: I) -> Self {
-        Self { rows: rows.into_iter().collect() }
+        Self { rows: rows.into_iter().collect(), associations: Vec::new() }
+    }
+}
+
+/// In the order of [`ShareTree::nodes`].
+impl FromIterator<(EntityShares, AssociationShares)> for TreeShares {
+    fn from_iter<I: IntoIterator<Item = (EntityShares, AssociationShares)>>(rows: I) -> Self {
+        let rows = rows.into_iter();
+        let (expected, _) = rows.size_hint();
+        let mut shares = Self { rows: Vec::with_capacity(expected), associations: Vec::with_capacity(expected) };
+        for (row, association) in rows {
+            shares.rows.push(row);
+            shares.associations.push(association);
+        }
+        shares
     }
 }
 
@@ -170,4 +211,30 @@ impl FairShare for Assessed {
         })?;
         self.shares.of(node)
     }
+}
+
+/// The example of Slurm's documents: two accounts with two accounts each, and five users. Its usage sums to 0.7 of the
+/// machine's, so the root has the rest.
+#[cfg(test)]
+fn worked_example() -> ShareTree {
+    use super::{Member, TreeBuilder};
+
+    let mut builder = TreeBuilder::new("root");
+    builder.charge(builder.root(), 0.3).expect("sound");
+    for (parent, member) in [
+        ("root", Member::group("A").shares(40)),
+        ("root", Member::group("D").shares(60)),
+        ("A", Member::group("B").shares(30)),
+        ("A", Member::group("C").shares(10)),
+        ("D", Member::group("E").shares(25)),
+        ("D", Member::group("F").shares(35)),
+        ("B", Member::entity("User1").usage(0.2)),
+        ("C", Member::entity("User2").usage(0.25)),
+        ("C", Member::entity("User3")),
+        ("E", Member::entity("User4").usage(0.25)),
+        ("F", Member::entity("User5")),
+    ] {
+        builder.add_under(parent, member).expect("sound");
+    }
+    builder.finish()
 }

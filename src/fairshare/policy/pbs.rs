@@ -1,8 +1,9 @@
 //! PP-718, the design document behind `fairshare_perc`, `fairshare_tree_usage` and `fairshare_factor`, to the letter
 //! and in double precision. What the OpenPBS daemon really computes is the business of the room `pbs`.
 
+use super::measure::{part_of, sibling_sums};
 use super::{EntityShares, Policy, TreeShares};
-use crate::fairshare::{NodeId, ShareTree, Shares};
+use crate::fairshare::ShareTree;
 
 /// The rules of PP-718, "Add fairshare usage values to the job_sort_formula".
 ///
@@ -12,7 +13,7 @@ use crate::fairshare::{NodeId, ShareTree, Shares};
 /// - `fairshare_factor` is `2^-(fairshare_tree_usage / fairshare_perc)`, and 0 when `fairshare_perc` is 0.
 ///
 /// The document leaves open, and this settles: where nobody has used anything every actual usage is 0; where the
-/// siblings' shares sum to 0 each one's part is 0; a node with [`Shares::Parent`] has its parent's numbers (its own
+/// siblings' shares sum to 0 each one's part is 0; a node with [`Shares::Parent`](crate::fairshare::Shares::Parent) has its parent's numbers (its own
 /// actual usage when the parent is the root); the root uses its actual usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pp718;
@@ -40,25 +41,6 @@ impl Policy for Pp718 {
             rows.push(row);
         }
         rows.into_iter().collect()
-    }
-}
-
-/// The sum of the children's shares, by parent. Wide enough for any number of any shares.
-fn sibling_sums(tree: &ShareTree) -> Vec<i128> {
-    let mut sums = vec![0i128; tree.len()];
-    for node in tree.nodes() {
-        if let Some(NodeId(parent)) = tree.parent(node) {
-            sums[parent as usize] += i128::from(tree.shares(node).count());
-        }
-    }
-    sums
-}
-
-fn part_of(shares: Shares, sum: i128) -> f64 {
-    match shares {
-        Shares::Parent => 1.0,
-        Shares::Count(_) if sum == 0 => 0.0,
-        Shares::Count(count) => count as f64 / sum as f64,
     }
 }
 

@@ -1,0 +1,239 @@
+//! How past usage fades: as OpenPBS does it, as Slurm does it, and as Slurm's document says.
+//!
+//! To charge new usage to an entity and to all above it there is [`ShareTree::charge`](super::ShareTree::charge); to
+//! let a whole tree fade, [`ShareTree::decay`](super::ShareTree::decay) and, with OpenPBS's floor,
+//! [`ShareTree::decay_with`](super::ShareTree::decay_with). Slurm's `PriorityUsageResetPeriod` is a decay by 0.
+
+use super::extended::Extended;
+
+/// So many steps are taken one by one, as the daemons take them; whatever is beyond, at once.
+const MAX_STEPS: u64 = 1_000_000;
+
+/// OpenPBS: every interval, usage is multiplied by a factor and never falls below [`FLOOR`](Self::FLOOR).
+///
+/// Found in `tests/golden/openpbs/pbsfs`, cases 70 to 73 and 93.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IntervalDecay {
+    factor: f32,
+    seconds: u64,
+}
+
+impl IntervalDecay {
+    /// The least that decay leaves of any usage.
+    pub const FLOOR: f64 = 1.0;
+
+    /// `fairshare_decay_factor`, a C `float` in 0..1, every `fairshare_decay_time` of so many seconds.
+    pub fn new(factor: f32, seconds: u64) -> Self {
+        Self { factor, seconds }
+    }
+
+    /// What one interval leaves of a usage.
+    pub fn step(&self, usage: f64) -> f64 {
+        let less = usage * f64::from(self.factor);
+        if less < Self::FLOOR { Self::FLOOR } else { less }
+    }
+
+    /// How many whole intervals there are in so many seconds; the rest counts towards the next. None in no interval.
+    pub fn intervals(&self, seconds: u64) -> u64 {
+        seconds.checked_div(self.seconds).unwrap_or(0)
+    }
+
+    /// What so many seconds leave of a usage. The first million intervals are as exact as the daemon's.
+    pub fn decayed(&self, usage: f64, seconds: u64) -> f64 {
+        let intervals = self.intervals(seconds);
+        let first = (0..intervals.min(MAX_STEPS)).fold(usage, |usage, _| self.step(usage));
+        let rest = u32::try_from(intervals.saturating_sub(MAX_STEPS)).unwrap_or(u32::MAX);
+        if rest == 0 { first } else { Self::FLOOR.max(first * power(self.factor.into(), rest)) }
+    }
+}
+
+/// Slurm: per second a part of 0.693 in the half-life is lost, 0.693 standing for the logarithm of 2. So half is left
+/// a little early or late: of 600 s after 599.78.
+///
+/// `PriorityCalcPeriod` is no part of the formula: it only says how long one step is. Checked by
+/// `tests/golden/slurm/decay_trace`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HalfLife {
+    per_second: f64,
+}
+
+impl HalfLife {
+    /// `PriorityDecayHalfLife` in seconds; 0 is no decay at all, for sites that reset usage instead.
+    pub fn new(seconds: u32) -> Self {
+        Self { per_second: if seconds == 0 { 1.0 } else { 1.0 - 0.693 / f64::from(seconds) } }
+    }
+
+    /// What one second leaves of 1.
+    pub fn per_second(&self) -> f64 {
+        self.per_second
+    }
+
+    /// What a step of so many whole seconds leaves of 1: never nothing.
+    pub fn factor(&self, seconds: u32) -> f64 {
+        power(self.per_second, seconds).max(f64::MIN_POSITIVE)
+    }
+
+    /// What a step of so many whole seconds leaves of a usage. Users, accounts and root fade each by themselves, so
+    /// that after a while an account's is no longer to the last bit the sum of its users'.
+    pub fn step(&self, usage: Extended, seconds: u32) -> Extended {
+        usage * Extended::from(self.factor(seconds))
+    }
+
+    /// What so many seconds leave of a usage in steps of `period` seconds, the last one shorter, as when the daemon
+    /// runs with a `PriorityCalcPeriod` of that length. The first million steps are as exact as the daemon's.
+    pub fn decayed(&self, usage: Extended, seconds: u32, period: u32) -> Extended {
+        let period = period.clamp(1, seconds.max(1));
+        let steps = (seconds / period).min(MAX_STEPS as u32);
+        let factor = Extended::from(self.factor(period));
+        let stepped = (0..steps).fold(usage, |usage, _| usage * factor);
+        let rest = seconds - steps * period;
+        if rest == 0 { stepped } else { self.step(stepped, rest) }
+    }
+
+    /// What a job is charged that ran through the last so many seconds of a step and is billed so many TRES: all of
+    /// it fades as if it had been used when they began.
+    pub fn charge(&self, seconds: u32, billing: f64) -> f64 {
+        f64::from(seconds) * self.factor(seconds) * billing
+    }
+}
+
+/// Slurm's document: `U_H = U_current + D * U_last + D * D * U_before + …`, the newest period first.
+///
+/// "Classic Fairshare Algorithm", section "Normalized Usage".
+///
+/// ```
+/// use job_sort_formula::fairshare::decay::{historical_usage, period_decay};
+///
+/// let a_week = period_decay(7.0, 7.0);
+/// assert_eq!(historical_usage(&[100.0, 100.0, 40.0], a_week), 160.0);
+/// ```
+pub fn historical_usage(periods: &[f64], decay: f64) -> f64 {
+    periods.iter().rev().fold(0.0, |older, usage| usage + decay * older)
+}
+
+/// The factor `D` of [`historical_usage`] for periods of that length, both in one unit: after a half-life, half.
+/// 1 if the half-life is 0.
+pub fn period_decay(period: f64, half_life: f64) -> f64 {
+    if half_life == 0.0 { 1.0 } else { libm::exp2(-period / half_life) }
+}
+
+/// A power with twice the bits it needs, rounded once: what a good `pow` gives, on every platform.
+fn power(base: f64, exponent: u32) -> f64 {
+    let Some(mut square) = Wide::of(base) else { return if exponent == 0 { 1.0 } else { base } };
+    let mut product = Wide { mantissa: 1 << 127, exponent: 0 };
+    for bit in 0..32 {
+        if exponent >> bit & 1 == 1 {
+            product = product.times(square);
+        }
+        square = square.times(square);
+    }
+    let exponent = product.exponent.clamp(-100_000, 100_000) as i32;
+    Extended::rounded(false, exponent, product.mantissa, true).to_f64()
+}
+
+/// A positive number of 128 bits, cut and not rounded.
+#[derive(Clone, Copy)]
+struct Wide {
+    /// With its leading bit set.
+    mantissa: u128,
+    /// Of the leading bit.
+    exponent: i64,
+}
+
+impl Wide {
+    fn of(value: f64) -> Option<Self> {
+        if !value.is_normal() || value < 0.0 {
+            return None;
+        }
+        let (field, fraction) = (value.to_bits() >> 52, value.to_bits() & ((1 << 52) - 1));
+        Some(Self { mantissa: u128::from(fraction | 1 << 52) << 75, exponent: field as i64 - 1023 })
+    }
+
+    fn times(self, other: Self) -> Self {
+        let high = high_product(self.mantissa, other.mantissa);
+        let shift = high.leading_zeros();
+        let exponent = self.exponent.saturating_add(other.exponent).saturating_add(1 - i64::from(shift));
+        Self { mantissa: high << shift, exponent }
+    }
+}
+
+/// The upper half of a product.
+fn high_product(a: u128, b: u128) -> u128 {
+    let halves = |wide: u128| (wide >> 64, wide & u128::from(u64::MAX));
+    let ((a_high, a_low), (b_high, b_low)) = (halves(a), halves(b));
+    let (cross, lowest) = (halves(a_high * b_low), halves(a_low * b_low));
+    let middle = a_low * b_high + cross.1;
+    let carry = (u128::from(middle as u64) + lowest.0) >> 64;
+    a_high * b_high + cross.0 + (middle >> 64) + carry
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn openpbs_counts_whole_intervals_and_keeps_a_floor() {
+        let daily = IntervalDecay::new(0.5, 86400);
+        assert_eq!(daily.decayed(100.0, 86399), 100.0);
+        assert_eq!(daily.decayed(100.0, 3 * 86400 + 5), 12.5);
+        assert_eq!(daily.decayed(100.0, u64::MAX), 1.0);
+        assert_eq!(IntervalDecay::new(0.5, 0).decayed(100.0, 5), 100.0);
+        assert_eq!(IntervalDecay::new(0.1, 1).step(20.0), 20.0 * f64::from(0.1f32));
+    }
+
+    /// The table in `decay_trace/README.txt`.
+    #[test]
+    fn slurm_loses_half_a_little_early_or_late() {
+        for (half_life, factor, after_300, after_it) in [
+            (300, "0.997690000000000", "0.499672872449799", "0.499672872450"),
+            (600, "0.998845000000000", "0.707017219280996", "0.499873348360"),
+            (3600, "0.999807500000000", "0.943880642225624", "0.500040236993"),
+            (86400, "0.999991979166667", "0.997596633071970", "0.500072205878"),
+            (604_800, "0.999998854166667", "0.999656308878391", "0.500073397153"),
+            (1_209_600, "0.999999427083333", "0.999828139720436", "0.500073496425"),
+        ] {
+            let decay = HalfLife::new(half_life);
+            assert_eq!(format!("{:.15}", decay.per_second()), factor);
+            assert_eq!(format!("{:.15}", decay.factor(300)), after_300);
+            assert_eq!(format!("{:.12}", decay.factor(half_life)), after_it);
+        }
+        assert_eq!(HalfLife::new(0).factor(1000), 1.0);
+        assert_eq!(HalfLife::new(1).factor(u32::MAX), f64::MIN_POSITIVE);
+        assert_eq!(HalfLife::new(7).factor(0), 1.0);
+    }
+
+    #[test]
+    fn slurm_in_steps() {
+        let (decay, usage) = (HalfLife::new(600), Extended::from(2e11));
+        let twice = decay.step(decay.step(usage, 60), 60);
+        assert_eq!(decay.decayed(usage, 120, 60), twice);
+        assert_eq!(decay.decayed(usage, 150, 60), decay.step(twice, 30));
+        assert_eq!(decay.decayed(usage, 0, 0), usage);
+        assert_eq!(HalfLife::new(0).decayed(usage, u32::MAX, 1), usage);
+        let long = HalfLife::new(u32::MAX).decayed(usage, u32::MAX, 1) / usage;
+        assert!((long.to_f64() - 0.500_073_5).abs() < 1e-6);
+        // one cpu for 10 s in a step of 60, half-life 20 min: recorded as 9.603700
+        let decay = HalfLife::new(1200);
+        let charged = Extended::from(decay.charge(10, 1.0));
+        assert_eq!(format!("{:.6}", decay.step(charged, 60).to_f64()), "9.603700");
+    }
+
+    #[test]
+    fn the_document_sums_periods() {
+        assert_eq!(historical_usage(&[], 0.5), 0.0);
+        assert_eq!(historical_usage(&[8.0, 4.0, 2.0], 0.5), 10.5);
+        assert_eq!(period_decay(1.0, 0.0), 1.0);
+        assert!((period_decay(300.0, 600.0) - 0.5f64.sqrt()).abs() < 1e-16);
+    }
+
+    #[test]
+    fn powers_are_right_to_the_last_bit() {
+        for (base, exponent) in [(0.5, 10), (0.75, 3), (3.0, 20), (1.5, 7)] {
+            assert_eq!(power(base, exponent), f64::powi(base, exponent as i32));
+        }
+        assert_eq!(high_product(u128::MAX, u128::MAX), u128::MAX - 1);
+        assert_eq!(high_product(1 << 127, 1 << 127), 1 << 126);
+        assert_eq!(power(0.0, 3), 0.0);
+        assert_eq!(power(10.0, u32::MAX), f64::INFINITY);
+    }
+}

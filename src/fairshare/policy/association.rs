@@ -1,0 +1,94 @@
+//! What a Slurm policy shows of an association, an account's or a user's place in the tree; and by whose rules.
+
+use crate::fairshare::Shares;
+
+/// Whose rules turn a tree into numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Rules {
+    /// What the daemon does.
+    #[default]
+    Scheduler,
+    /// What its document says.
+    Documented,
+}
+
+/// A line of Slurm's releases, where its daemons differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Release {
+    /// 22.05: siblings stand in the order in which they were loaded, which is the tree's, users before accounts.
+    /// `sshare` works out the classic factor anew, of users and accounts alike.
+    #[default]
+    V22_05,
+    /// 26.11: siblings stand in the order of their lineage, which is alphabetical, `/` taking part: `a-b` before `a`.
+    /// `sshare` shows the factor that jobs get, and only users'.
+    V26_11,
+}
+
+/// What `sshare -l` shows of a node. `None` is a blank there, or a number that the policy does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct AssociationShares {
+    /// What it is allotted, as the policy reads it; `None` for the root.
+    pub raw_shares: Option<Shares>,
+    /// Its part, 0..=1: under fair tree of its siblings' shares, else of the whole machine.
+    pub norm_shares: Option<f64>,
+    /// Its usage and that of all below it, in whatever unit the site counts.
+    pub raw_usage: Option<f64>,
+    /// Its part of all usage, 0..=1.
+    pub norm_usage: Option<f64>,
+    /// The usage that counts against it: what that is, each policy says.
+    pub effective_usage: Option<f64>,
+    /// Fair tree: its shares by its usage among its siblings, 0 to infinity, 1 on target.
+    /// flux-accounting: its weight, the same but for 2^64 in infinity's place.
+    pub level_fs: Option<f64>,
+    /// The factor that is shown for it, 0..=1 and higher the more deserving. What jobs get is
+    /// [`fairshare_factor`](super::EntityShares::fairshare_factor), which may be another number.
+    pub fairshare: Option<f64>,
+    /// Ticket-based: the tickets dealt to it, `None` if it has no job waiting. Whole and at most 4294967295 by the
+    /// daemon's rules, any number of at least 0 by the document's.
+    pub tickets: Option<f64>,
+}
+
+impl AssociationShares {
+    /// A node's shares and usage.
+    pub(super) fn new(shares: Option<Shares>, raw_usage: f64, norm_shares: f64, norm_usage: Option<f64>) -> Self {
+        Self {
+            raw_shares: shares,
+            norm_shares: Some(norm_shares),
+            raw_usage: Some(raw_usage),
+            norm_usage,
+            ..Self::default()
+        }
+    }
+}
+
+/// The shares that Slurm's accounting stores when so many are typed (`sacctmgr`, `FairShare=`): a negative number and
+/// one beyond 31 bits are cleared to 1, one beyond 32 bits loses the bits above, and 2147483647 is the way to write
+/// `parent`. The scheduler's rules read every tree so.
+///
+/// Found in `tests/golden/slurm/fairshare_values_2205.txt`.
+pub fn stored_shares(typed: i64) -> Shares {
+    match typed as u32 {
+        _ if typed < 0 => Shares::Count(1),
+        FS_USE_PARENT => Shares::Parent,
+        beyond if beyond > FS_USE_PARENT => Shares::Count(1),
+        count => Shares::Count(count.into()),
+    }
+}
+
+/// The count that stands for `parent`.
+pub(super) const FS_USE_PARENT: u32 = i32::MAX as u32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usable_counts_are_kept() {
+        for count in [0, 1, 2_147_483_646] {
+            assert_eq!(stored_shares(count), Shares::Count(count));
+        }
+        assert_eq!(stored_shares((1 << 32) + 5), Shares::Count(5));
+        assert_eq!(stored_shares(i64::MIN), Shares::Count(1));
+    }
+}

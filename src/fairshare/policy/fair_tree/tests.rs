@@ -1,0 +1,131 @@
+use super::*;
+use crate::fairshare::policy::worked_example;
+use crate::fairshare::{Assessed, FairShare, Member, TreeBuilder};
+
+const BOTH: [Rules; 2] = [Rules::Documented, Rules::Scheduler];
+
+fn grow(members: &[(&str, Member)]) -> ShareTree {
+    let mut builder = TreeBuilder::new("root");
+    for (parent, member) in members {
+        builder.add_under(parent, member.clone()).expect("sound");
+    }
+    builder.finish()
+}
+
+fn factors<const N: usize>(tree: &ShareTree, policy: FairTree, names: [&str; N]) -> [f64; N] {
+    let assessed = Assessed::new(tree.clone(), &policy);
+    names.map(|name| assessed.shares_of(name).expect("in the tree").fairshare_factor)
+}
+
+fn account(name: &str) -> Member {
+    Member::group(name)
+}
+
+fn user(name: &str, usage: f64) -> Member {
+    Member::entity(name).usage(usage)
+}
+
+/// The document's users: the first common ancestor of `UserA` and `UserB` is `Acct1`; the higher of the `Level FS` of
+/// `Acct12` and `Acct16` decides, however little the other user himself has used.
+#[test]
+fn the_level_below_the_common_ancestor_decides() {
+    let tree = grow(&[
+        ("root", account("Acct1")),
+        ("Acct1", account("Acct12")),
+        ("Acct1", account("Acct16")),
+        ("Acct12", user("UserA", 1.0)),
+        ("Acct12", user("busy", 900.0)),
+        ("Acct16", user("UserB", 300.0)),
+    ]);
+    for rules in BOTH {
+        let ours = factors(&tree, FairTree::new(rules), ["UserB", "UserA", "busy"]);
+        assert_eq!(ours, [1.0, 2.0 / 3.0, 1.0 / 3.0], "{rules:?}");
+    }
+}
+
+/// The example of the other documents: `LF` is 0.4 by 0.45 of 0.7 and 0.6 by 0.25 of 0.7.
+#[test]
+fn level_fs_of_the_worked_example() {
+    let assessed = Assessed::new(worked_example(), &FairTree::new(Rules::Documented));
+    let level_fs = |name| {
+        let node = assessed.tree().find(name).expect("in the tree");
+        format!("{:.4}", assessed.shares().association(node).and_then(|shown| shown.level_fs).expect("a level"))
+    };
+    assert_eq!(["A", "D", "B", "C"].map(level_fs), ["0.6222", "1.6800", "1.6875", "0.4500"]);
+    assert_eq!(["F", "User5", "User1", "User2", "User3"].map(level_fs), ["inf", "inf", "1.0000", "0.5000", "inf"]);
+    let order = ["User5", "User4", "User1", "User3", "User2"];
+    for rules in BOTH {
+        assert_eq!(factors(&worked_example(), FairTree::new(rules), order), [1.0, 0.8, 0.6, 0.4, 0.2], "{rules:?}");
+    }
+}
+
+#[test]
+fn tied_users_and_a_user_tied_with_an_account() {
+    let tree = grow(&[
+        ("root", user("same", 100.0)),
+        ("root", user("too", 100.0)),
+        ("root", account("a")),
+        ("a", user("best", 30.0)),
+        ("a", user("next", 70.0)),
+    ]);
+    for rules in BOTH {
+        let ours = factors(&tree, FairTree::new(rules), ["same", "too", "best", "next"]);
+        assert_eq!(ours, [1.0, 1.0, 1.0, 0.25], "{rules:?}");
+    }
+}
+
+/// The document merges the lists of tied accounts; the daemons walk one after the other, in their order.
+#[test]
+fn tied_accounts_are_merged_in_the_document_only() {
+    let tree = grow(&[
+        ("root", account("z")),
+        ("root", account("a")),
+        ("z", user("z1", 100.0)),
+        ("z", user("z2", 300.0)),
+        ("a", user("a1", 50.0)),
+        ("a", user("a2", 350.0)),
+    ]);
+    let names = ["a1", "z1", "z2", "a2"];
+    assert_eq!(factors(&tree, FairTree::new(Rules::Documented), names), [1.0, 0.75, 0.5, 0.25]);
+    let daemon = FairTree::new(Rules::Scheduler);
+    assert_eq!(factors(&tree, daemon, names), [0.75, 1.0, 0.75, 0.25]);
+    assert_eq!(factors(&tree, daemon.release(Release::V26_11), names), [1.0, 0.75, 0.25, 0.75]);
+}
+
+/// 1/3 by 1/3 and 1/7 by 1/7 are the same fraction, but not the same `double` by `long double`.
+#[test]
+fn equal_fractions_are_tied_in_the_document_only() {
+    let tree = grow(&[
+        ("root", Member::entity("a").shares(3).usage(3.0)),
+        ("root", Member::entity("b").shares(7).usage(7.0)),
+        ("root", Member::entity("c").shares(11).usage(11.0)),
+    ]);
+    assert_eq!(factors(&tree, FairTree::new(Rules::Documented), ["a", "b", "c"]), [1.0; 3]);
+    let daemon = factors(&tree, FairTree::new(Rules::Scheduler), ["a", "b", "c"]);
+    assert_ne!(daemon, [1.0; 3]);
+}
+
+#[test]
+fn stand_ins() {
+    let tree = grow(&[
+        ("root", account("a").shares(4)),
+        ("root", user("other", 10.0).shares(0)),
+        ("a", account("b").shares_of_parent()),
+        ("a", user("ann", 5.0)),
+        ("a", Member::entity("first").usage(80.0).shares_of_parent()),
+        ("b", user("bob", 1.0)),
+    ]);
+    for rules in BOTH {
+        let ours = factors(&tree, FairTree::new(rules), ["first", "bob", "ann", "other"]);
+        assert_eq!(ours, [1.0, 0.75, 0.5, 0.25], "{rules:?}");
+    }
+}
+
+#[test]
+fn nobody_at_all() {
+    for rules in BOTH {
+        let assessed = Assessed::new(TreeBuilder::new("root").finish(), &FairTree::new(rules));
+        let root = assessed.tree().root();
+        assert_eq!(assessed.shares().association(root).and_then(|shown| shown.fairshare), None);
+    }
+}

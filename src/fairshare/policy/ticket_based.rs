@@ -1,0 +1,268 @@
+//! Slurm's `PriorityFlags=TICKET_BASED`, up to 14.11: its document "Ticket-Based Multifactor Priority Plugin", and what
+//! the last daemon that had it does.
+
+use super::levels::Levels;
+use super::measure::{Measure, measures, raw_shares};
+use super::{AssociationShares, EntityShares, Policy, Release, Rules, TreeShares};
+use crate::fairshare::extended::Extended;
+use crate::fairshare::{Kind, NodeId, ShareTree, Shares};
+
+/// So little usage counts as this part of the shares: a factor is at most 100.
+const MIN_USAGE: f64 = 0.01;
+
+/// A number of tickets is dealt from the root down to whoever has jobs waiting; the one with most gets 1.
+///
+/// **Documented.** `F = S / U_eff` with `U_eff = max(U, 0.01 * S)`; tickets `T = T_parent * S * F / SUM(S * F)` over
+/// the active siblings; what jobs get is `T / T_max` over the active users. The document leaves open, and this
+/// settles: without shares `F` is 0; whoever is `FairShare=parent` has the parent's `S`, `U_eff` and tickets and takes
+/// no part in the sum; whoever is not active has no tickets and gets 0.
+///
+/// **Scheduler** (14.11). 4294967295 tickets, cut to a whole number at every level; usage is floored by a hundredth of
+/// the *level's* share ratio before it is floored by that of the normalised shares; and not right below the root.
+/// Whoever is `FairShare=parent` takes part in the sum with the parent's numbers, and his jobs get the parent's
+/// tickets: more than any user's perhaps, so that **the factor can exceed 1**.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TicketBased {
+    rules: Rules,
+    waiting: Vec<NodeId>,
+    tickets: f64,
+}
+
+impl TicketBased {
+    /// The policy. `waiting` are the associations with a job that waits, held ones among them; those above are active
+    /// too.
+    pub fn new(rules: Rules, waiting: impl IntoIterator<Item = NodeId>) -> Self {
+        Self { rules, waiting: waiting.into_iter().collect(), tickets: f64::from(u32::MAX) }
+    }
+
+    /// How many tickets the root deals by the document's rules: only proportions matter.
+    #[must_use]
+    pub fn tickets(self, tickets: f64) -> Self {
+        Self { tickets, ..self }
+    }
+
+    fn active(&self, tree: &ShareTree) -> Vec<bool> {
+        let mut active = vec![false; tree.len()];
+        for &node in self.waiting.iter().filter(|node| node.index() < tree.len()) {
+            let mut at = Some(node);
+            while let Some(node) = at.filter(|node| !active[node.index()]) {
+                active[node.index()] = true;
+                at = tree.parent(node);
+            }
+        }
+        active
+    }
+
+    fn documented(&self, tree: &ShareTree) -> TreeShares {
+        let (measures, active) = (measures(tree), self.active(tree));
+        let mut effective: Vec<f64> = Vec::with_capacity(tree.len());
+        for node in tree.nodes() {
+            let Measure { norm_usage, norm_shares, .. } = measures[node.index()];
+            effective.push(match tree.parent(node) {
+                Some(parent) if tree.shares(node) == Shares::Parent => effective[parent.index()],
+                _ => norm_usage.max(MIN_USAGE * norm_shares),
+            });
+        }
+        let weight = |node: NodeId| weight(measures[node.index()].norm_shares, effective[node.index()]);
+        let tickets = self.documented_deal(tree, &active, weight);
+        let most = most(tree, &active, &tickets);
+        let row = |node: NodeId| {
+            let (i, measure) = (node.index(), measures[node.index()]);
+            let factor = if active[i] && most > 0.0 { tickets[i] / most } else { 0.0 };
+            let shown = AssociationShares {
+                effective_usage: Some(effective[i]),
+                fairshare: Some(factor),
+                tickets: active[i].then_some(tickets[i]),
+                ..AssociationShares::new(
+                    raw_shares(tree, node),
+                    tree.usage(node),
+                    measure.norm_shares,
+                    Some(measure.norm_usage),
+                )
+            };
+            (EntityShares::new(measure.norm_shares, effective[i], factor), shown)
+        };
+        tree.nodes().map(row).collect()
+    }
+
+    fn documented_deal(&self, tree: &ShareTree, active: &[bool], weight: impl Fn(NodeId) -> f64) -> Vec<f64> {
+        let mut sums = vec![0.0; tree.len()];
+        let competes = |node: NodeId| active[node.index()] && tree.shares(node) != Shares::Parent;
+        for node in tree.nodes().filter(|&node| competes(node)) {
+            if let Some(parent) = tree.parent(node) {
+                sums[parent.index()] += weight(node);
+            }
+        }
+        let mut tickets: Vec<f64> = Vec::with_capacity(tree.len());
+        for node in tree.nodes() {
+            tickets.push(match tree.parent(node) {
+                _ if !active[node.index()] => 0.0,
+                None => self.tickets,
+                Some(parent) if !competes(node) => tickets[parent.index()],
+                Some(parent) if sums[parent.index()] > 0.0 => {
+                    tickets[parent.index()] * weight(node) / sums[parent.index()]
+                }
+                Some(_) => 0.0,
+            });
+        }
+        tickets
+    }
+
+    fn scheduler(&self, tree: &ShareTree) -> TreeShares {
+        let (levels, active) = (Levels::of(tree), self.active(tree));
+        let norm_shares = levels.norm_shares();
+        let usages: Vec<Extended> = (0..tree.len()).map(|node| effective_usage(&levels, node)).collect();
+        let factors: Vec<f64> = (0..tree.len()).map(|node| factor(norm_shares[node], usages[node])).collect();
+        let tickets = deal(&levels, &active, &norm_shares, &factors);
+        let most = most(tree, &active, &tickets);
+        let row = |node: usize| {
+            let jobs_node = levels.counterpart(node);
+            let factor = if active[jobs_node] && most > 0.0 { tickets[jobs_node] / most } else { 0.0 };
+            let effective_usage = usages[node].to_f64();
+            let mut shown = AssociationShares {
+                effective_usage: Some(effective_usage),
+                fairshare: levels.is_user(node).then_some(factor),
+                tickets: active[node].then_some(tickets[node]),
+                ..levels.association(node, norm_shares[node])
+            };
+            if levels.is_stand_in(node) && levels.above(node) != 0 {
+                shown.norm_usage = Some(levels.norm_usage(levels.above(node)).to_f64());
+            }
+            (EntityShares::new(norm_shares[node], effective_usage, factor), shown)
+        };
+        (0..tree.len()).map(row).collect()
+    }
+}
+
+impl Policy for TicketBased {
+    fn name(&self) -> &str {
+        "ticket-based"
+    }
+
+    fn assess(&self, tree: &ShareTree) -> TreeShares {
+        match self.rules {
+            Rules::Documented => self.documented(tree),
+            Rules::Scheduler => self.scheduler(tree),
+        }
+    }
+}
+
+/// The document's `S * F`.
+fn weight(norm_shares: f64, effective_usage: f64) -> f64 {
+    if norm_shares == 0.0 { 0.0 } else { norm_shares * (norm_shares / effective_usage) }
+}
+
+fn most<'a>(tree: &ShareTree, active: &[bool], tickets: &'a [f64]) -> f64 {
+    let users = tree.nodes().filter(|node| active[node.index()] && tree.kind(*node) == Kind::Entity);
+    users.map(|node| tickets[node.index()]).fold(0.0, f64::max)
+}
+
+/// The floor is by the ratio within the level, where the document has the normalised shares.
+fn effective_usage(levels: &Levels, node: usize) -> Extended {
+    match (node, levels.above(node)) {
+        (0, _) => Extended::ONE,
+        (_, 0) => levels.norm_usage(node),
+        _ => {
+            let node = levels.counterpart(node);
+            let part = match levels.level_shares(node) {
+                0 => return levels.norm_usage(node),
+                sum => f64::from(levels.shares(node)) / f64::from(sum),
+            };
+            levels.norm_usage(node).max(Extended::from(MIN_USAGE * part))
+        }
+    }
+}
+
+fn factor(norm_shares: f64, usage: Extended) -> f64 {
+    if norm_shares <= 0.0 {
+        return 0.0;
+    }
+    let shares = Extended::from(norm_shares);
+    (shares / usage.max(Extended::from(MIN_USAGE) * shares)).to_f64()
+}
+
+/// Deals from the root down. The sum of a list is taken in the list's order, so that its last bit is the daemon's.
+fn deal(levels: &Levels, active: &[bool], shares: &[f64], factors: &[f64]) -> Vec<f64> {
+    let lists = levels.lists(Release::V22_05);
+    let is_active = |member: &&u32| active[**member as usize];
+    let mut tickets = vec![0.0; active.len()];
+    if active[0] {
+        tickets[0] = f64::from(u32::MAX);
+    }
+    for node in (0..active.len()).filter(|&node| active[node]) {
+        let members = || lists.of(node).iter().filter(is_active).map(|&member| member as usize);
+        let sum = members().fold(0.0, |sum, member| sum + shares[member] * factors[member]);
+        for member in members() {
+            tickets[member] = f64::from((tickets[node] * shares[member] * factors[member] / sum) as u32);
+        }
+    }
+    tickets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fairshare::policy::worked_example;
+    use crate::fairshare::{Assessed, FairShare};
+
+    fn assessed(rules: Rules, waiting: &[&str]) -> Assessed {
+        let tree = worked_example();
+        let waiting: Vec<NodeId> = waiting.iter().filter_map(|name| tree.find(name)).collect();
+        Assessed::new(tree, &TicketBased::new(rules, waiting).tickets(1000.0))
+    }
+
+    fn tickets(assessed: &Assessed, name: &str) -> Option<f64> {
+        let node = assessed.tree().find(name).expect("in the tree");
+        assessed.shares().association(node).expect("an association").tickets
+    }
+
+    /// The document's example: only users 2 and 5 have jobs waiting, and there are 1000 tickets.
+    #[test]
+    fn the_worked_example() {
+        let assessed = assessed(Rules::Documented, &["User2", "User5"]);
+        for (names, dealt) in [(["A", "C", "User2"], "198"), (["D", "F", "User5"], "802")] {
+            for name in names {
+                assert_eq!(
+                    tickets(&assessed, name).map(|tickets| format!("{tickets:.0}")),
+                    Some(dealt.into()),
+                    "{name}"
+                );
+            }
+        }
+        let factor = |name| assessed.shares_of(name).expect("in the tree").fairshare_factor;
+        assert_eq!((format!("{:.2}", factor("User2")), factor("User5")), ("0.25".into(), 1.0));
+        assert_eq!((factor("User1"), tickets(&assessed, "User1")), (0.0, None));
+    }
+
+    #[test]
+    fn the_worked_examples_usages_and_factors() {
+        let assessed = assessed(Rules::Documented, &[]);
+        for (name, usage, factor) in [
+            ("A", "0.4500", "0.89"),
+            ("B", "0.2000", "1.50"),
+            ("C", "0.2500", "0.40"),
+            ("D", "0.2500", "2.40"),
+            ("E", "0.2500", "1.00"),
+            ("F", "0.0035", "100.00"),
+            ("User1", "0.2000", "1.50"),
+            ("User2", "0.2500", "0.20"),
+            ("User3", "0.0005", "100.00"),
+            ("User4", "0.2500", "1.00"),
+            ("User5", "0.0035", "100.00"),
+        ] {
+            let row = assessed.shares_of(name).expect("in the tree");
+            assert_eq!(format!("{:.4}", row.fairshare_tree_usage), usage, "{name}");
+            let ours = weight(row.fairshare_perc, row.fairshare_tree_usage) / row.fairshare_perc;
+            assert_eq!(format!("{ours:.2}"), factor, "{name}");
+        }
+    }
+
+    #[test]
+    fn nobody_waits_and_nothing_is_dealt() {
+        for rules in [Rules::Documented, Rules::Scheduler] {
+            let assessed = assessed(rules, &[]);
+            assert_eq!(assessed.shares_of("User5").map(|shares| shares.fairshare_factor), Some(0.0));
+            assert_eq!(tickets(&assessed, "root"), None);
+        }
+    }
+}

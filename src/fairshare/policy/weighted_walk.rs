@@ -1,0 +1,255 @@
+//! flux-accounting's fair share: <https://flux-framework.readthedocs.io/projects/flux-accounting>, and what release
+//! 0.60 does.
+
+use std::cmp::Ordering;
+
+use super::levels::{Lists, NO_VAL};
+use super::walk::{Siblings, ranks};
+use super::{AssociationShares, EntityShares, Policy, Release, TreeShares};
+use crate::fairshare::{Kind, NodeId, ShareTree, Shares};
+
+/// The weight of whoever has used nothing: 2^64.
+const UNUSED: f64 = 18_446_744_073_709_551_616.0;
+/// What a user has whom the walk does not meet.
+const UNRANKED: f64 = 0.5;
+
+/// Users ranked by walking the tree, at each level the highest weight first: fair tree's cousin, with one set of rules.
+///
+/// A weight is the part of the siblings' shares by the part of their usage; 0 without shares, 2^64 without usage. Two
+/// are equal if they differ by less than the precision of the larger, or of 1. Tied users have the rank of the first,
+/// tied banks are walked as one, a user and a bank are never tied. The sum of the siblings' usage is kept in a whole
+/// number, cut at each addition; so usages all below 1 sum to 0, and weigh 0. Users of a bank that has banks below it
+/// are left out: they have 0.5, and their usage counts nowhere. There is no `FairShare=parent`: it counts as 1 share.
+///
+/// [`AssociationShares::level_fs`] is the weight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WeightedWalk;
+
+impl Policy for WeightedWalk {
+    fn name(&self) -> &str {
+        "weighted-walk"
+    }
+
+    fn assess(&self, tree: &ShareTree) -> TreeShares {
+        let bank = Bank::of(tree);
+        let users = tree.nodes().filter(|&node| tree.kind(node) == Kind::Entity).count() as u32;
+        let ranks = ranks(&bank, tree.len(), users);
+        let mut norm_shares: Vec<f64> = Vec::with_capacity(tree.len());
+        for node in tree.nodes() {
+            let above = tree.parent(node).map_or(1.0, |parent| norm_shares[parent.index()]);
+            norm_shares.push(above * bank.part(node));
+        }
+        let row = |node: NodeId| {
+            let i = node.index();
+            let whole = bank.usage[0];
+            let norm_usage = if whole == 0.0 { 0.0 } else { bank.usage[i] / whole };
+            let factor = match tree.kind(node) {
+                Kind::Entity if bank.in_walk(node) => f64::from(ranks[i]) / f64::from(users),
+                _ => UNRANKED,
+            };
+            let is_root = node == tree.root();
+            let shown = AssociationShares {
+                effective_usage: (!is_root).then(|| bank.usage_part(node)),
+                level_fs: (!is_root).then_some(bank.weights[i]),
+                fairshare: (tree.kind(node) == Kind::Entity).then_some(factor),
+                ..AssociationShares::new(
+                    (!is_root).then(|| Shares::Count(shares(tree, node) as i64)),
+                    bank.usage[i],
+                    bank.part(node),
+                    Some(norm_usage),
+                )
+            };
+            (EntityShares::new(norm_shares[i], norm_usage, factor), shown)
+        };
+        tree.nodes().map(row).collect()
+    }
+}
+
+/// The tree as flux-accounting reads it.
+struct Bank<'a> {
+    tree: &'a ShareTree,
+    /// Whose list each node stands in; [`NO_VAL`] for a user beside banks.
+    above: Vec<u32>,
+    lists: Lists,
+    usage: Vec<f64>,
+    /// Of the list of each node.
+    list_shares: Vec<u64>,
+    list_usage: Vec<u64>,
+    weights: Vec<f64>,
+}
+
+impl<'a> Bank<'a> {
+    fn of(tree: &'a ShareTree) -> Self {
+        let has_banks: Vec<bool> = tree
+            .nodes()
+            .map(|node| tree.children(node).iter().any(|&child| tree.kind(child) != Kind::Entity))
+            .collect();
+        let above = tree.nodes().map(|node| match tree.parent(node) {
+            Some(parent) if tree.kind(node) == Kind::Entity && has_banks[parent.index()] => NO_VAL,
+            Some(parent) => parent.0,
+            None => 0,
+        });
+        let above: Vec<u32> = above.collect();
+        let usage = usage_of(tree, &above);
+        let (mut list_shares, mut list_usage) = (vec![0u64; tree.len()], vec![0u64; tree.len()]);
+        for node in tree.nodes().skip(1).filter(|node| above[node.index()] != NO_VAL) {
+            let list = above[node.index()] as usize;
+            list_shares[list] = list_shares[list].wrapping_add(shares(tree, node));
+            list_usage[list] = (list_usage[list] as f64 + usage[node.index()]) as u64;
+        }
+        let lists = Lists::gather(tree, Release::V26_11, &above);
+        let mut bank = Self { tree, above, lists, usage, list_shares, list_usage, weights: Vec::new() };
+        bank.weights = tree.nodes().map(|node| bank.weight(node)).collect();
+        bank
+    }
+
+    fn in_walk(&self, node: NodeId) -> bool {
+        self.above[node.index()] != NO_VAL
+    }
+
+    fn part(&self, node: NodeId) -> f64 {
+        match self.above[node.index()] {
+            _ if node == self.tree.root() => 1.0,
+            NO_VAL => 0.0,
+            list => match self.list_shares[list as usize] {
+                0 => 0.0,
+                sum => shares(self.tree, node) as f64 / sum as f64,
+            },
+        }
+    }
+
+    fn usage_part(&self, node: NodeId) -> f64 {
+        let list_usage = self.list_usage.get(self.above[node.index()] as usize).copied();
+        self.usage[node.index()] / list_usage.unwrap_or(0) as f64
+    }
+
+    fn weight(&self, node: NodeId) -> f64 {
+        if node == self.tree.root() || !self.in_walk(node) || self.part(node) == 0.0 {
+            0.0
+        } else if self.usage[node.index()].abs() < 1e-9 {
+            UNUSED
+        } else {
+            self.part(node) / self.usage_part(node)
+        }
+    }
+}
+
+impl Siblings for Bank<'_> {
+    fn members(&self, node: u32) -> &[u32] {
+        self.lists.of(node as usize)
+    }
+
+    fn is_user(&self, node: u32) -> bool {
+        self.tree.kind(NodeId(node)) == Kind::Entity
+    }
+
+    fn order(&self, one: u32, other: u32) -> Ordering {
+        self.weights[other as usize].total_cmp(&self.weights[one as usize])
+    }
+
+    fn tied(&self, one: u32, other: u32) -> bool {
+        let (one, other) = (self.weights[one as usize], self.weights[other as usize]);
+        (one - other).abs() < f64::EPSILON * one.abs().max(other.abs()).max(1.0)
+    }
+
+    fn first_is_tied(&self, _first: u32) -> bool {
+        false
+    }
+
+    fn merges(&self) -> bool {
+        true
+    }
+
+    fn ties_reach_below(&self) -> bool {
+        false
+    }
+}
+
+fn shares(tree: &ShareTree, node: NodeId) -> u64 {
+    match tree.shares(node) {
+        Shares::Count(count) => u64::try_from(count).unwrap_or(0),
+        Shares::Parent => 1,
+    }
+}
+
+/// A user's own usage; a bank's is that of its banks, or of its users if it has none.
+fn usage_of(tree: &ShareTree, above: &[u32]) -> Vec<f64> {
+    let is_user = |node: NodeId| tree.kind(node) == Kind::Entity;
+    let own = |node: NodeId| if is_user(node) { tree.own_usage(node) } else { 0.0 };
+    let mut usage: Vec<f64> = tree.nodes().map(own).collect();
+    for node in tree.nodes().skip(1).rev().filter(|node| above[node.index()] != NO_VAL) {
+        usage[above[node.index()] as usize] += usage[node.index()];
+    }
+    usage
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fairshare::policy::worked_example;
+    use crate::fairshare::{Assessed, FairShare, Member, TreeBuilder};
+
+    fn factors<const N: usize>(members: &[(&str, Member)], names: [&str; N]) -> [f64; N] {
+        let mut builder = TreeBuilder::new("root");
+        for (parent, member) in members {
+            builder.add_under(parent, member.clone()).expect("sound");
+        }
+        let assessed = Assessed::new(builder.finish(), &WeightedWalk);
+        names.map(|name| assessed.shares_of(name).expect("in the tree").fairshare_factor)
+    }
+
+    fn user(name: &str, usage: f64) -> Member {
+        Member::entity(name).usage(usage)
+    }
+
+    #[test]
+    fn tied_users_share_the_higher_rank_and_tied_banks_are_one() {
+        let members = [
+            ("root", Member::group("one")),
+            ("root", Member::group("two")),
+            ("one", user("a", 100.0)),
+            ("one", user("b", 300.0)),
+            ("two", user("c", 100.0)),
+            ("two", user("d", 300.0)),
+            ("two", user("e", 0.0)),
+        ];
+        // half by a quarter, third by a quarter, half by three quarters, third by three quarters; e beats all
+        assert_eq!(factors(&members, ["e", "a", "c", "b", "d"]), [1.0, 0.8, 0.6, 0.4, 0.2]);
+        let tied = [&members[..2], &[("one", user("a", 200.0)), ("two", user("c", 200.0)), ("two", user("d", 0.0))]];
+        assert_eq!(factors(&tied.concat(), ["d", "a", "c"]), [1.0, 2.0 / 3.0, 1.0 / 3.0]);
+        let users = [("root", user("a", 5.0)), ("root", user("b", 5.0)), ("root", user("c", 9.0))];
+        assert_eq!(factors(&users, ["a", "b", "c"]), [1.0, 1.0, 1.0 / 3.0]);
+    }
+
+    #[test]
+    fn users_beside_banks_are_left_out() {
+        let members =
+            [("root", Member::group("bank")), ("root", user("beside", 900.0)), ("bank", user("within", 100.0))];
+        assert_eq!(factors(&members, ["within", "beside"]), [1.0, 0.5]);
+    }
+
+    #[test]
+    fn fractions_of_usage_are_cut_from_the_sum() {
+        let members = [
+            ("root", user("half", 0.5)),
+            ("root", user("tenth", 0.1)),
+            ("root", user("none", 0.0)),
+            ("root", Member::entity("no shares").shares(0)),
+        ];
+        assert_eq!(factors(&members, ["none", "half", "tenth", "no shares"]), [1.0, 0.75, 0.75, 0.75]);
+    }
+
+    #[test]
+    fn without_ties_it_is_the_fair_tree() {
+        use super::super::Rules;
+        use super::super::fair_tree::FairTree;
+        let mut tree = worked_example();
+        tree.decay(1e6);
+        let walk = Assessed::new(tree.clone(), &WeightedWalk);
+        let fair_tree = Assessed::new(tree, &FairTree::new(Rules::Documented));
+        for name in ["User1", "User2", "User3", "User4", "User5"] {
+            let factor = |of: &Assessed| of.shares_of(name).map(|shares| shares.fairshare_factor);
+            assert_eq!(factor(&walk), factor(&fair_tree), "{name}");
+        }
+    }
+}
