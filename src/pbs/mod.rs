@@ -1,5 +1,6 @@
 //! OpenPBS: its names, its files, and how its daemon hands numbers to the formula.
 
+mod c_double;
 mod c_text;
 mod deserving;
 pub mod digits;
@@ -9,6 +10,7 @@ pub mod formula_source;
 pub(crate) mod lax;
 pub mod numbers;
 pub mod order;
+pub mod pbsfs;
 pub mod qstat_json;
 pub mod qstat_text;
 pub mod queues;
