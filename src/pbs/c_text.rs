@@ -83,7 +83,35 @@ pub fn name_text(bytes: &[u8]) -> String {
     text
 }
 
-trait TrimC {
+/// The bytes that [`name_text`] was given.
+pub fn name_bytes(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, more)) = rest.split_first() {
+        match escaped_byte(rest) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &rest[4..];
+            }
+            None => {
+                bytes.push(first);
+                rest = more;
+            }
+        }
+    }
+    bytes
+}
+
+/// The byte that `\xNN` at the start stands for; what is not above 127 was never written so.
+fn escaped_byte(text: &[u8]) -> Option<u8> {
+    let digits = text.strip_prefix(b"\\x")?.first_chunk::<2>()?;
+    let digit = |byte: u8| char::from(byte).to_digit(16).filter(|_| !byte.is_ascii_uppercase());
+    let value = digit(digits[0])? * 16 + digit(digits[1])?;
+    u8::try_from(value).ok().filter(|byte| !byte.is_ascii())
+}
+
+pub(super) trait TrimC {
+    /// Without the white space at its start.
     fn trim_ascii_start_c(&self) -> &Self;
 }
 
@@ -126,5 +154,8 @@ mod tests {
     fn names_that_are_not_utf8_stay_apart() {
         assert_eq!(name_text("é".as_bytes()), "é");
         assert_eq!(name_text(b"a\xffb"), "a\\xffb");
+        for name in ["é".as_bytes(), b"a\xffb\xe9", b"\\x41\\xFF\\x", b""] {
+            assert_eq!(name_bytes(&name_text(name)), name);
+        }
     }
 }

@@ -37,11 +37,11 @@ impl Path {
     pub(super) fn compare(&self, other: &Self) -> Ordering {
         let pairs = self.0.iter().zip(&other.0).filter(|(left, right)| left.node != right.node);
         for (left, right) in pairs {
-            let order = match (left.perc > 0.0, right.perc > 0.0) {
-                (true, true) => (left.usage / left.perc).partial_cmp(&(right.usage / right.perc)),
-                (true, false) => Some(Ordering::Less),
-                (false, true) => Some(Ordering::Greater),
-                (false, false) => return Ordering::Equal,
+            let order = match (left.perc <= 0.0, right.perc <= 0.0) {
+                (true, true) => return Ordering::Equal,
+                (true, false) if right.perc > 0.0 => Some(Ordering::Greater),
+                (false, true) if left.perc > 0.0 => Some(Ordering::Less),
+                _ => (left.usage / left.perc).partial_cmp(&(right.usage / right.perc)),
             };
             if let Some(decided) = order.filter(|order| order.is_ne()) {
                 return decided;

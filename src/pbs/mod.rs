@@ -1,6 +1,7 @@
 //! OpenPBS: its names, its files, and how its daemon hands numbers to the formula.
 
 mod advice;
+mod c_double;
 mod c_text;
 pub mod check;
 mod deserving;
@@ -11,6 +12,7 @@ pub mod formula_source;
 pub(crate) mod lax;
 pub mod numbers;
 pub mod order;
+pub mod pbsfs;
 pub mod qstat_json;
 pub mod qstat_text;
 pub mod queues;

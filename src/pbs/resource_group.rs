@@ -112,10 +112,10 @@ fn parse_line(piece: Piece<'_>, names: &HashSet<String>) -> Result<GroupLine, Li
     if names.contains(&name) {
         return Err(LineFault::DuplicateName(name));
     }
-    let (cgroup, shares) = (number("cgroup", cgroup)?, number("shares", shares)?);
     if !names.contains(&parent) {
         return Err(LineFault::UnknownParent { name, parent });
     }
+    let (shares, cgroup) = (number("shares", shares)?, number("cgroup", cgroup)?);
     Ok(GroupLine { name, cgroup, parent, shares, line: piece.line })
 }
 
@@ -152,6 +152,13 @@ mod tests {
         assert_eq!(faults("a 1 a 5\n"), ["line 1: `a` has a parent `a` that no line above names"]);
         assert_eq!(faults("x 13 Root 3\n").len(), 1);
         assert_eq!(faults("x 13 TREEROOT 3\ny 14 unknown 1\n").len(), 0);
+    }
+
+    #[test]
+    fn a_line_has_the_fault_that_the_daemon_meets_first() {
+        assert_eq!(faults("a x nobody 5\n"), ["line 1: `a` has a parent `nobody` that no line above names"]);
+        assert_eq!(faults("unknown x nobody 5\n"), ["line 1: `unknown` is in the tree already"]);
+        assert_eq!(faults("a x root y\n"), ["line 1: the shares `y` is not a whole number"]);
     }
 
     #[test]

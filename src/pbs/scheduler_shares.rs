@@ -7,6 +7,7 @@ use crate::fairshare::{EntityShares, NodeId, Policy, ShareTree, TreeShares};
 /// The daemon's own arithmetic.
 ///
 /// - The siblings' shares are summed in 32 bits and wrap: two of 2,000,000,000 make a negative sum and percentages.
+/// - A sum of -1 counts as no sum: the next sibling takes that of itself and those above it in the file.
 /// - Percentage and effective usage are rounded to `float` after every step; usage itself is a `double`.
 /// - The parts of a group whose own percentage is 0 are 0, as are those of siblings whose shares sum to 0.
 /// - The root's children use their actual usage; the root's own is 0.
@@ -21,7 +22,7 @@ impl Policy for SchedulerShares {
     }
 
     fn assess(&self, tree: &ShareTree) -> TreeShares {
-        let sums = wrapped_sums(tree);
+        let sums = sums_of_siblings(tree);
         let whole = tree.usage(tree.root());
         let mut rows: Vec<Floats> = Vec::with_capacity(tree.len());
         for node in tree.nodes() {
@@ -30,7 +31,7 @@ impl Policy for SchedulerShares {
                 None => Floats { perc: 1.0, tree_usage: 0.0 },
                 Some(parent) => {
                     let above = rows[parent.index()];
-                    let Cut { part, perc } = cut_of(shares_as_int(tree, node), sums[parent.index()], above);
+                    let Cut { part, perc } = cut_of(shares_as_int(tree, node), sums[node.index()], above);
                     let counted = above.effective_usage(actual, part);
                     Floats { perc, tree_usage: if parent == tree.root() { actual } else { counted } }
                 }
@@ -64,13 +65,25 @@ fn shares_as_int(tree: &ShareTree, node: NodeId) -> i32 {
     tree.shares(node).count() as i32
 }
 
-/// The sum of the children's shares, by parent.
-fn wrapped_sums(tree: &ShareTree) -> Vec<i32> {
+/// What the daemon has for a sum that it has not taken yet.
+const UNSPECIFIED: i32 = -1;
+
+/// For every node the sum of the shares that its own are held against.
+fn sums_of_siblings(tree: &ShareTree) -> Vec<i32> {
     let mut sums = vec![0i32; tree.len()];
-    for node in tree.nodes() {
-        if let Some(parent) = tree.parent(node) {
-            let sum = &mut sums[parent.index()];
-            *sum = sum.wrapping_add(shares_as_int(tree, node));
+    for parent in tree.nodes() {
+        let children = tree.children(parent);
+        let mut so_far = 0i32;
+        for &child in children {
+            so_far = so_far.wrapping_add(shares_as_int(tree, child));
+            sums[child.index()] = so_far;
+        }
+        let mut sum = UNSPECIFIED;
+        for &child in children.iter().rev() {
+            if sum == UNSPECIFIED {
+                sum = sums[child.index()];
+            }
+            sums[child.index()] = sum;
         }
     }
     sums

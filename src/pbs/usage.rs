@@ -3,8 +3,10 @@
 //! Version 2 is a header (`char tag[9]` = `PBS_MAG!`, 7 bytes of padding, `double` 2.0), the `int64` time of the last
 //! decay, and records of 64 bytes (`char name[50]`, 6 of padding, `double`). Version 1 has no header and records of 24
 //! bytes (`char name[9]`, 7 of padding, `double`). The daemon takes whatever bears no tag for version 1, leaves a
-//! file of another version alone, drops the record that it cannot use and a last one that is cut short, and says
-//! nothing; here each of these is a [`UsageFault`]. Recorded in `tests/golden/openpbs/pbsfs`, cases 20 and 60 to 89.
+//! file of another version alone and one whose decay was too long ago, drops the record that it cannot use and a last
+//! one that is cut short, and says nothing; here each of these is a [`UsageFault`]. Recorded in
+//! `tests/golden/openpbs/pbsfs`, cases 20 and 60 to 89; what no case shows (old decay times, the characters of a name,
+//! long names in version 1) is as OpenPBS's published sources have it.
 
 use std::io::{self, Read};
 
@@ -13,7 +15,8 @@ use crate::fairshare::decay::IntervalDecay;
 
 /// The most bytes that a usage file may have: room for four million entities.
 pub const MAX_BYTES: usize = 256 << 20;
-/// A time of the last decay up to this one is not taken over: 1 January 2000, Los Angeles, in Unix seconds.
+/// With a time of the last decay up to this one, but for 0, nothing of the file is read: 1 January 2000, Los Angeles,
+/// in Unix seconds.
 pub const EARLIEST_DECAY: i64 = 946_713_600;
 
 /// The usage of an entity that has used nothing, and the least that decay leaves of any.
@@ -26,16 +29,18 @@ const FIRST_RECORD: usize = HEADER + 8;
 /// How the records lie in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// Headerless, names of at most 8 bytes.
+    /// Headerless, names of 8 bytes; longer ones go on through the padding.
     V1,
     /// With a header, names of at most 49 bytes.
     V2,
 }
 
 impl Layout {
+    /// How far the daemon looks for the NUL that ends a name: in version 1 as far as in version 2, and so past the
+    /// field, the padding and the number.
     fn name_bytes(self) -> usize {
         match self {
-            Self::V1 => 9,
+            Self::V1 => self.record_bytes(),
             Self::V2 => 50,
         }
     }
@@ -68,6 +73,9 @@ pub enum UsageFault {
     /// The tag is there, but the version is not 2.
     #[error("byte 16: version {0} is not known, nothing was read")]
     UnknownVersion(f64),
+    /// Usage was last decayed before there were files of version 2.
+    #[error("byte 24: the time {0} of the last decay is too long ago, nothing was read")]
+    OldDecay(i64),
     /// The last record is incomplete.
     #[error("byte {offset}: the last record has only {bytes} bytes and is left out")]
     CutShort {
@@ -86,7 +94,7 @@ pub enum UsageFault {
         /// Its usage.
         usage: f64,
     },
-    /// The name fills its field without a NUL, or has a byte that is not printable ASCII.
+    /// The name fills its field without a NUL, or has a byte other than ASCII letters, digits, blanks and `.-_:`.
     #[error("byte {offset}: `{name}` is not a name, the record is left out")]
     BadName {
         /// Where the name starts.
@@ -112,7 +120,7 @@ pub enum UsageError {
 pub struct UsageFile {
     /// How the records lie; `None` when there are none to be read.
     pub layout: Option<Layout>,
-    /// When usage was last decayed, in Unix seconds; `None` where the daemon would not take the file's word.
+    /// When usage was last decayed, in Unix seconds; `None` where the file does not say, or says 0.
     pub last_decay: Option<i64>,
     /// The records in force. An entity may have several; the last one holds, though groups add them all up.
     pub records: Vec<UsageRecord>,
@@ -152,10 +160,13 @@ impl UsageFile {
     fn take_v2(&mut self, file: &[u8]) {
         match file.get(HEADER..).and_then(|rest| rest.first_chunk::<8>()) {
             None => self.faults.push(UsageFault::TooShort(file.len())),
-            Some(&bytes) => {
-                self.last_decay = Some(i64::from_le_bytes(bytes)).filter(|&time| time > EARLIEST_DECAY);
-                self.take_records(file, FIRST_RECORD, Layout::V2);
-            }
+            Some(&bytes) => match i64::from_le_bytes(bytes) {
+                time @ ..=EARLIEST_DECAY if time != 0 => self.faults.push(UsageFault::OldDecay(time)),
+                time => {
+                    self.last_decay = Some(time).filter(|&time| time != 0);
+                    self.take_records(file, FIRST_RECORD, Layout::V2);
+                }
+            },
         }
     }
 
@@ -197,9 +208,8 @@ fn parse_record(record: &[u8], offset: usize, layout: Layout) -> Result<UsageRec
     }
 }
 
-/// Letters, digits, punctuation and white space, as the C locale has them.
 fn is_name_byte(byte: u8) -> bool {
-    byte.is_ascii_graphic() || super::c_text::is_space(byte)
+    byte.is_ascii_alphanumeric() || b".-_ :".contains(&byte)
 }
 
 fn last_double(bytes: &[u8]) -> Option<f64> {
@@ -252,11 +262,14 @@ mod tests {
     #[test]
     fn what_has_no_tag_is_taken_for_version_1() {
         let mut file = v2(&[]);
-        file[0] = b'X';
+        file[..9].copy_from_slice(b"alice.b-c");
         let read = UsageFile::parse(&file).expect("small enough");
         assert_eq!(read.layout, Some(Layout::V1));
-        assert_eq!(read.records, [UsageRecord { entity: "XBS_MAG!".into(), usage: 2.0, offset: 0 }]);
+        assert_eq!(read.records, [UsageRecord { entity: "alice.b-c".into(), usage: 2.0, offset: 0 }]);
         assert_eq!(told(&file), ["byte 24: the last record has only 8 bytes and is left out"]);
+        file[8] = b'!';
+        assert_eq!(told(&file)[0], "byte 0: `alice.b-!` is not a name, the record is left out");
+        assert_eq!(told(&[b'n'; 24]), [format!("byte 0: `{}` is not a name, the record is left out", "n".repeat(24))]);
     }
 
     #[test]
@@ -266,5 +279,20 @@ mod tests {
         let mut file = v2(&[(b"Bob", 5.0)]);
         file[16..24].copy_from_slice(&3f64.to_le_bytes());
         assert_eq!(told(&file), ["byte 16: version 3 is not known, nothing was read"]);
+    }
+
+    #[test]
+    fn a_decay_too_long_ago() {
+        let decayed_at = |time: i64| {
+            let mut file = v2(&[(b"Bob", 5.0)]);
+            file[24..32].copy_from_slice(&time.to_le_bytes());
+            file
+        };
+        for (time, records) in [(0, 1), (EARLIEST_DECAY + 1, 1), (i64::MAX, 1), (EARLIEST_DECAY, 0), (1, 0), (-1, 0)] {
+            let read = UsageFile::parse(&decayed_at(time)).expect("small enough");
+            assert_eq!((read.records.len(), read.faults.len()), (records, 1 - records), "{time}");
+            assert_eq!(read.last_decay, Some(time).filter(|&time| records == 1 && time != 0));
+        }
+        assert_eq!(told(&decayed_at(-1)), ["byte 24: the time -1 of the last decay is too long ago, nothing was read"]);
     }
 }

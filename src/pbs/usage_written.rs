@@ -1,5 +1,6 @@
 //! The usage file as the daemon and `pbsfs` write it.
 
+use super::c_text::name_bytes;
 use super::share_tree::PbsTree;
 use super::usage::{MIN_USAGE, TAG};
 use crate::fairshare::NodeId;
@@ -8,11 +9,17 @@ use crate::fairshare::NodeId;
 /// [`decayed`](super::usage::decayed) for a step of decay, the identity for a copy.
 ///
 /// Only nodes without children are written, only those whose usage is not 1, and all of a group's children before
-/// any grandchildren, the grandchildren of the last child first. A name is cut after 49 bytes.
+/// any grandchildren, the grandchildren of the last child first. The group `unknown` is not written even where it is
+/// empty. A name is cut after 49 bytes.
 pub fn usage_written(tree: &PbsTree, last_decay: i64, keep: impl Fn(f64) -> f64) -> Vec<u8> {
+    usage_written_of(tree, last_decay, |node| keep(tree.tree().usage(node)))
+}
+
+/// The same for usages that the tree does not have (yet).
+pub(super) fn usage_written_of(tree: &PbsTree, last_decay: i64, usage_of: impl Fn(NodeId) -> f64) -> Vec<u8> {
     let mut file = [&TAG[..], &[0; 7], &2f64.to_le_bytes(), &last_decay.to_le_bytes()].concat();
-    for node in written_order(tree) {
-        let usage = keep(tree.tree().usage(node));
+    for node in written_order(tree).filter(|&node| node != tree.unknown()) {
+        let usage = usage_of(node);
         if usage != MIN_USAGE {
             file.extend_from_slice(&record(tree.tree().name(node), usage));
         }
@@ -34,8 +41,9 @@ fn written_order(tree: &PbsTree) -> impl Iterator<Item = NodeId> + '_ {
 
 fn record(name: &str, usage: f64) -> [u8; 64] {
     let mut record = [0; 64];
-    let name = &name.as_bytes()[..name.len().min(49)];
-    record[..name.len()].copy_from_slice(name);
+    for (field, byte) in record[..49].iter_mut().zip(name_bytes(name)) {
+        *field = byte;
+    }
     record[56..].copy_from_slice(&usage.to_le_bytes());
     record
 }

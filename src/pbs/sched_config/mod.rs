@@ -83,7 +83,7 @@ pub enum ConfigFault {
     /// A setting that the scheduler does not have.
     #[error("`{0}` is not a setting of the scheduler")]
     UnknownName(String),
-    /// The word after the value is none of the times.
+    /// The word after the value is none of the times: the setting is in force at all of them.
     #[error("`{0}` is not `PRIME`, `NON_PRIME` or `ALL`")]
     UnknownTime(String),
     /// A value that the setting cannot have.
@@ -157,9 +157,12 @@ impl SchedConfig {
             if is_blank_or_comment(super::c_text::c_string(text)) {
                 continue;
             }
-            if let Err(fault) = split_line(&name_text(text)).and_then(|line| config.apply(&line)) {
-                config.warnings.push(ConfigWarning { line: index + 1, fault });
-            }
+            let faults = match split_line(&name_text(super::c_text::c_string(text))) {
+                Ok((line, unknown_time)) => [unknown_time, config.apply(&line).err()],
+                Err(fault) => [Some(fault), None],
+            };
+            let warning = |fault| ConfigWarning { line: index + 1, fault };
+            config.warnings.extend(faults.into_iter().flatten().map(warning));
         }
         config
     }

@@ -35,7 +35,7 @@ fn unknown_shares_reads_as_the_daemon_does() {
 #[test]
 fn a_bad_value_leaves_the_setting_alone() {
     let text = "fairshare_decay_factor: 1.5\nfairshare_decay_time: soon\nby_queue: perhaps\nfairshare_entity: me\n\
-        job_sort_key: ncpus\nby_queue: false sometimes\nno colon\nunknown_share: 3\n";
+        job_sort_key: ncpus\nby_queue: true sometimes\nno colon\nunknown_share: 3\n";
     let config = SchedConfig::parse(text.as_bytes());
     assert_eq!(SchedConfig { warnings: Vec::new(), ..config.clone() }, SchedConfig::default());
     let told = warned(text);
@@ -47,4 +47,17 @@ fn a_bad_value_leaves_the_setting_alone() {
     assert_eq!(told[5], "line 6: `sometimes` is not `PRIME`, `NON_PRIME` or `ALL`");
     assert_eq!(told[6], "line 7: a line is `name: value`, this is `no colon`");
     assert_eq!(told[7], "line 8: `unknown_share` is not a setting of the scheduler");
+}
+
+#[test]
+fn times_and_quotes() {
+    let config =
+        SchedConfig::parse(b"by_queue: false Prime\nround_robin: true none\nfairshare_usage_res: 'a * b' all\n");
+    assert_eq!((config.by_queue, config.round_robin), (ByTime::always(false), ByTime::always(false)));
+    assert_eq!(config.fairshare_usage_res, "a * b");
+    let told: Vec<_> = config.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["line 1: `Prime` is not `PRIME`, `NON_PRIME` or `ALL`"]);
+    let config = SchedConfig::parse(b"fairshare_usage_res: ncpus * walltime\nunknown_shares: 10 shares\n");
+    assert_eq!((config.fairshare_usage_res.as_str(), config.unknown_shares), ("ncpus", 10));
+    assert_eq!(config.warnings.len(), 2);
 }

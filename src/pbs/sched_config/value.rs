@@ -2,6 +2,7 @@
 
 use super::line::Line;
 use super::{ConfigFault, SortFirst, SortKey};
+use crate::pbs::c_double::whole_double;
 use crate::pbs::c_text::{leading_int, whole_int};
 
 /// What the daemon has for a number that it could not find.
@@ -42,10 +43,12 @@ pub(super) fn duration(line: &Line<'_>) -> Result<u64, ConfigFault> {
         .ok_or_else(|| line.bad_value("it is a time, `HH:MM:SS`, of more than 0 seconds"))
 }
 
-/// A number between 0 and 1, neither included, as a C `float`.
+/// A number between 0 and 1, neither included, as a C `float`; or NaN, to which no bound applies.
 pub(super) fn decay_factor(line: &Line<'_>) -> Result<f32, ConfigFault> {
-    let factor = line.value.parse().ok().filter(|factor: &f64| *factor > 0.0 && *factor < 1.0);
-    factor.map(|factor| factor as f32).ok_or_else(|| line.bad_value("it is a number between 0 and 1, neither included"))
+    let factor = whole_double(line.value.as_bytes()).map(|factor| factor as f32);
+    factor
+        .filter(|&factor| factor.is_nan() || (factor > 0.0 && factor < 1.0))
+        .ok_or_else(|| line.bad_value("it is a number between 0 and 1, neither included"))
 }
 
 /// `"name HIGH"` or `"name LOW"`.

@@ -1,0 +1,124 @@
+//! Every recorded call of `pbsfs`: what it printed, how it ended, and the usage file that it left, to the byte.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use job_sort_formula::pbs::pbsfs::{Answer, Refusal, Request, SchedPriv, UsageOnDisk, answer};
+use job_sort_formula::pbs::resource_group::ResourceGroup;
+use job_sort_formula::pbs::sched_config::SchedConfig;
+use job_sort_formula::pbs::usage::UsageFile;
+use serde_json::Value;
+
+fn golden(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/openpbs/pbsfs").join(path)
+}
+
+fn bytes(path: &Path) -> Vec<u8> {
+    fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The recorded calls, with null for the numbers that JSON does not have.
+fn cases() -> Vec<Value> {
+    let text = String::from_utf8(bytes(&golden("cases.jsonl"))).expect("UTF-8");
+    let numbers = |line: &str| line.replace(" NaN", " null").replace(" Infinity", " null");
+    text.lines().map(|line| serde_json::from_str(&numbers(line)).expect("JSON")).collect()
+}
+
+fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+    value[field].as_str().unwrap_or_else(|| panic!("no {field} in {value}"))
+}
+
+/// The recording took each byte of a stream for a character.
+fn stream(value: &Value, field: &str) -> Vec<u8> {
+    text(value, field).chars().map(|char| u8::try_from(u32::from(char)).expect("a byte")).collect()
+}
+
+fn arguments(step: &Value) -> Vec<&str> {
+    step["args"].as_array().expect("a list").iter().map(|argument| argument.as_str().expect("text")).collect()
+}
+
+/// A call's outcome: standard output, standard error, exit code and the usage file.
+#[derive(PartialEq)]
+struct Outcome {
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    code: u8,
+    usage: Vec<u8>,
+}
+
+impl std::fmt::Debug for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { stdout, stderr, code, usage } = self;
+        let [stdout, stderr, usage] = [stdout, stderr, usage].map(|bytes| bytes.escape_ascii().to_string());
+        write!(f, "code {code}\nstdout {stdout}\nstderr {stderr}\nusage {usage}")
+    }
+}
+
+fn call(arguments: &[&str], folder: &Path, usage: &[u8], now: i64) -> Outcome {
+    let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_bytes()).collect();
+    let mut stdout = Vec::new();
+    let (before, Answer { stderr, code, usage: written }) = match Request::parse(b"/opt/pbs/sbin/pbsfs", &arguments) {
+        Err(Refusal { stderr, code }) => (stderr, Answer { code, ..Answer::default() }),
+        Ok(parsed) => {
+            let files = SchedPriv {
+                lines: ResourceGroup::parse(&bytes(&folder.join("resource_group"))),
+                config: SchedConfig::parse(&bytes(&folder.join("sched_config"))),
+                usage: UsageOnDisk::Read(UsageFile::parse(usage).expect("small enough")),
+            };
+            let answer = answer(&parsed.request, &files, now, &mut stdout).expect("an answer");
+            (parsed.stderr, answer)
+        }
+    };
+    Outcome { stdout, stderr: [before, stderr].concat(), code, usage: written.unwrap_or_else(|| usage.to_vec()) }
+}
+
+/// What each step started from: the files left by the step before, but for the first `-d` and for `-e`, before which
+/// the usage file was put back.
+fn replay(case: &Value, mut check: impl FnMut(&[&str], &Value, &[u8], &Path)) {
+    let folder = golden(text(case, "case"));
+    let initial = bytes(&folder.join("usage.initial"));
+    let mut usage = initial.clone();
+    let mut decayed = false;
+    for step in case["steps"].as_array().expect("a list") {
+        let arguments = arguments(step);
+        let is_decay = arguments == ["-d"];
+        if (is_decay && !decayed) || arguments == ["-e"] {
+            usage.clone_from(&initial);
+        }
+        decayed |= is_decay;
+        check(&arguments, step, &usage, &folder);
+        if let Some(left) = step["usage_after"]["file"].as_str() {
+            usage = bytes(&folder.join(left));
+        }
+    }
+}
+
+fn recorded(step: &Value, usage: &[u8], folder: &Path) -> Outcome {
+    let left = step["usage_after"]["file"].as_str();
+    Outcome {
+        stdout: stream(step, "stdout"),
+        stderr: stream(step, "stderr"),
+        code: u8::try_from(step["rc"].as_u64().expect("a code")).expect("a small code"),
+        usage: left.map_or_else(|| usage.to_vec(), |left| bytes(&folder.join(left))),
+    }
+}
+
+/// The clock's time at the call, which `-d` and `-e` wrote down.
+fn time_of(step: &Value) -> i64 {
+    step["usage_after"]["parsed"]["last_decay"].as_i64().unwrap_or(0)
+}
+
+#[test]
+fn every_recorded_call_is_answered_to_the_byte() {
+    let (mut steps, mut files) = (0, 0);
+    for case in cases() {
+        replay(&case, |arguments, step, usage, folder| {
+            let ours = call(arguments, folder, usage, time_of(step));
+            assert_eq!(ours, recorded(step, usage, folder), "{}: pbsfs {}", text(&case, "case"), arguments.join(" "));
+            steps += 1;
+            files += usize::from(!step["usage_after"].is_null());
+        });
+    }
+    println!("{steps} steps, {files} usage files");
+    assert!(steps >= 500 && files >= 140, "only {steps} steps and {files} files");
+}
