@@ -6,7 +6,9 @@ mod codes;
 mod error;
 mod fmt;
 mod formula;
+mod policy;
 mod rank;
+mod shares;
 mod site;
 mod tree;
 
@@ -41,6 +43,7 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
     let outcome = match &arguments.command {
         Command::Rank(arguments) => rank::run(arguments, &mut out)?,
         Command::Check(arguments) => check::run(arguments, &mut out)?,
+        Command::Shares(arguments) => shares::run(arguments, &mut out)?,
         Command::Fmt(arguments) => fmt::run(arguments, &mut out)?,
         Command::Codes(arguments) => codes::run(arguments, &mut out)?,
         Command::Completions { shell } => fmt::completions(*shell, &mut out),

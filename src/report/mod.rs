@@ -5,6 +5,7 @@ pub mod finding;
 mod rank_csv;
 mod rank_human;
 mod rank_json;
+pub mod shares;
 mod sarif;
 
 use std::collections::HashMap;

@@ -1,0 +1,67 @@
+//! Which fair-share policy judges the tree, and with which constants.
+
+use job_sort_formula::fairshare::policy::classic::Classic;
+use job_sort_formula::fairshare::policy::depth_oblivious::DepthOblivious;
+use job_sort_formula::fairshare::policy::fair_tree::FairTree;
+use job_sort_formula::fairshare::policy::pbs::Pp718;
+use job_sort_formula::fairshare::policy::ticket_based::TicketBased;
+use job_sort_formula::fairshare::policy::weighted_walk::WeightedWalk;
+use job_sort_formula::fairshare::{NodeId, Policy, Rules};
+use job_sort_formula::pbs::scheduler_shares::SchedulerShares;
+use job_sort_formula::slurm::conf::{ConfPolicy, SlurmConf};
+
+use super::args::{PolicyName, RulesName, SiteArgs};
+use super::{CliError, remark};
+
+/// The policy's name and all it depends on.
+pub(super) struct Choice {
+    pub name: PolicyName,
+    pub rules: Rules,
+    pub conf: SlurmConf,
+}
+
+impl Choice {
+    /// Reads `slurm.conf`, if one is given; it chooses the policy where `--policy` does not.
+    pub(super) fn read(arguments: &SiteArgs) -> Result<Self, CliError> {
+        let rules = match arguments.rules {
+            RulesName::Scheduler => Rules::Scheduler,
+            RulesName::Documented => Rules::Documented,
+        };
+        let Some(path) = &arguments.slurm_conf else {
+            let name = arguments.policy.unwrap_or(PolicyName::Pbs);
+            return Ok(Self { name, rules, conf: SlurmConf::default() });
+        };
+        let conf = SlurmConf::read(path).map_err(CliError::content)?;
+        for warning in &conf.warnings {
+            remark("warning", warning);
+        }
+        let by_conf = match conf.policy {
+            ConfPolicy::FairTree => PolicyName::FairTree,
+            ConfPolicy::DepthOblivious => PolicyName::DepthOblivious,
+            ConfPolicy::Classic => PolicyName::Classic,
+        };
+        Ok(Self { name: arguments.policy.unwrap_or(by_conf), rules, conf })
+    }
+
+    /// The names to judge by: one, or every one.
+    pub(super) fn names(&self) -> Vec<PolicyName> {
+        match self.name {
+            PolicyName::All => PolicyName::EVERY.to_vec(),
+            one => vec![one],
+        }
+    }
+
+    /// The policy of that name; `waiting` are the nodes with jobs that wait.
+    pub(super) fn policy(&self, name: PolicyName, waiting: &[NodeId]) -> Box<dyn Policy> {
+        let (rules, damping) = (self.rules, self.conf.dampening_factor);
+        match (name, rules) {
+            (PolicyName::Pbs | PolicyName::All, Rules::Scheduler) => Box::new(SchedulerShares),
+            (PolicyName::Pbs | PolicyName::All, Rules::Documented) => Box::new(Pp718),
+            (PolicyName::Classic, _) => Box::new(Classic::new(rules).damping(damping)),
+            (PolicyName::DepthOblivious, _) => Box::new(DepthOblivious::new(rules).damping(damping)),
+            (PolicyName::TicketBased, _) => Box::new(TicketBased::new(rules, waiting.iter().copied())),
+            (PolicyName::FairTree, _) => Box::new(FairTree::new(rules)),
+            (PolicyName::WeightedWalk, _) => Box::new(WeightedWalk),
+        }
+    }
+}

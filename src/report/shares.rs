@@ -1,0 +1,201 @@
+//! A fair-share tree with the numbers that policies give its nodes: drawn as a tree, or as JSON.
+
+use std::io::{self, Write};
+
+use comfy_table::{CellAlignment, Table, presets};
+use serde_json::{Map, Value, json};
+
+use crate::fairshare::{AssociationShares, Kind, NodeId, ShareTree, Shares, TreeShares};
+
+/// What one policy makes of a tree.
+#[derive(Debug, Clone, Copy)]
+pub struct PolicyView<'a> {
+    /// The policy's name.
+    pub name: &'a str,
+    /// The tree, as the policy holds it.
+    pub tree: &'a ShareTree,
+    /// Its numbers.
+    pub shares: &'a TreeShares,
+    /// Whether it is OpenPBS's, whose nodes have other numbers than Slurm's.
+    pub is_pbs: bool,
+    /// The nodes to show, parents first.
+    pub nodes: &'a [NodeId],
+}
+
+/// Writes the views as JSON: one document, or a list of them under `policies`.
+///
+/// # Errors
+/// What `out` answers.
+pub fn write_json(views: &[PolicyView<'_>], out: &mut dyn Write) -> io::Result<()> {
+    let documents: Vec<Value> = views.iter().map(document).collect();
+    match documents.as_slice() {
+        [only] => serde_json::to_writer_pretty(&mut *out, only)?,
+        all => serde_json::to_writer_pretty(&mut *out, &json!({ "policies": all }))?,
+    }
+    out.write_all(b"\n")
+}
+
+fn document(view: &PolicyView<'_>) -> Value {
+    let nodes: Vec<Value> = view.nodes.iter().map(|&node| Value::Object(fields(view, node))).collect();
+    json!({ "policy": view.name, "nodes": nodes })
+}
+
+fn fields(view: &PolicyView<'_>, node: NodeId) -> Map<String, Value> {
+    let tree = view.tree;
+    let mut fields = Map::new();
+    let path: Vec<&str> = tree.path(node).into_iter().skip(1).collect();
+    let kind = match tree.kind(node) {
+        Kind::Entity if view.is_pbs => "entity",
+        Kind::Entity => "user",
+        _ => "account",
+    };
+    for (name, value) in [("name", json!(tree.name(node))), ("path", json!(path)), ("kind", json!(kind))] {
+        fields.insert(name.to_owned(), value);
+    }
+    let own = if view.is_pbs { pbs_fields(view, node) } else { slurm_fields(&association(view, node)) };
+    fields.extend(own.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    fields
+}
+
+fn pbs_fields(view: &PolicyView<'_>, node: NodeId) -> Vec<(&'static str, Value)> {
+    let numbers = view.shares.of(node).unwrap_or_default();
+    vec![
+        ("shares", shares(view.tree.shares(node))),
+        ("perc", number(Some(numbers.fairshare_perc))),
+        ("usage", number(Some(view.tree.usage(node)))),
+        ("tree_usage", number(Some(numbers.fairshare_tree_usage))),
+        ("factor", number(Some(numbers.fairshare_factor))),
+    ]
+}
+
+fn slurm_fields(association: &AssociationShares) -> Vec<(&'static str, Value)> {
+    vec![
+        ("raw_shares", association.raw_shares.map_or(Value::Null, shares)),
+        ("norm_shares", number(association.norm_shares)),
+        ("raw_usage", number(association.raw_usage)),
+        ("norm_usage", number(association.norm_usage)),
+        ("effective_usage", number(association.effective_usage)),
+        ("level_fs", number(association.level_fs)),
+        ("fairshare", number(association.fairshare)),
+        ("tickets", number(association.tickets)),
+    ]
+}
+
+fn association(view: &PolicyView<'_>, node: NodeId) -> AssociationShares {
+    view.shares.association(node).unwrap_or_default()
+}
+
+fn shares(shares: Shares) -> Value {
+    match shares {
+        Shares::Count(count) => json!(count),
+        Shares::Parent => json!("parent"),
+    }
+}
+
+fn number(value: Option<f64>) -> Value {
+    match value {
+        None => Value::Null,
+        Some(value) if value.is_finite() => json!(value),
+        Some(value) if value.is_nan() => json!("nan"),
+        Some(value) => json!(if value > 0.0 { "inf" } else { "-inf" }),
+    }
+}
+
+/// Draws the tree, with the numbers of one policy or, for several, their factors side by side.
+///
+/// # Errors
+/// What `out` answers.
+pub fn write_human(views: &[PolicyView<'_>], out: &mut dyn Write) -> io::Result<()> {
+    let Some(first) = views.first() else { return Ok(()) };
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["name", "shares"].map(str::to_owned).into_iter().chain(headings(views)));
+    let branches = Branches::new(first.tree, first.nodes);
+    for &node in first.nodes {
+        let name = format!("{}{}", branches.before(node), first.tree.name(node));
+        let allotted = if first.tree.parent(node).is_some() { plain(&shares(first.tree.shares(node))) } else { String::new() };
+        let cells = cells(views, node);
+        table.add_row([name, allotted].into_iter().chain(cells));
+    }
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        column.set_cell_alignment(if index == 0 { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    for line in table.lines() {
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+fn headings(views: &[PolicyView<'_>]) -> Vec<String> {
+    let names: &[&str] = match views {
+        [one] if one.is_pbs => &["perc", "usage", "tree_usage", "factor"],
+        [_] => &["norm_shares", "raw_usage", "norm_usage", "effective_usage", "level_fs", "fairshare", "tickets"],
+        _ => return std::iter::once("usage").chain(views.iter().map(|view| view.name)).map(str::to_owned).collect(),
+    };
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+fn cells(views: &[PolicyView<'_>], node: NodeId) -> Vec<String> {
+    match views {
+        [one] if one.is_pbs => pbs_fields(one, node).iter().skip(1).map(|(_, value)| plain(value)).collect(),
+        [one] => slurm_fields(&association(one, node)).iter().skip(1).map(|(_, value)| plain(value)).collect(),
+        [first, ..] => {
+            let usage = plain(&number(Some(first.tree.usage(node))));
+            std::iter::once(usage).chain(views.iter().map(|view| plain(&number(factor(view, node))))).collect()
+        }
+        [] => Vec::new(),
+    }
+}
+
+/// What a job of the node gets; of an account only what the policy says of accounts.
+fn factor(view: &PolicyView<'_>, node: NodeId) -> Option<f64> {
+    // policies may hold trees of their own: the nodes are found again by their path
+    let path = view.tree.path(node);
+    let is_same = path.len() > 1 || view.tree.parent(node).is_none();
+    let factor = view.shares.of(node).map(|shares| shares.fairshare_factor);
+    if view.is_pbs || view.tree.kind(node) == Kind::Entity { factor.filter(|_| is_same) } else { association(view, node).fairshare }
+}
+
+/// A number with six decimals where it has decimals, nothing for nothing.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if !number.is_i64() && !number.is_u64() => decimals(float),
+            _ => number.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+fn decimals(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() >= 1e6 { format!("{value:.0}") } else { format!("{value:.6}") }
+}
+
+/// The lines that join a node to its parent.
+struct Branches<'a> {
+    tree: &'a ShareTree,
+    /// The last node shown of each parent's children, by parent.
+    last: std::collections::HashMap<NodeId, NodeId>,
+}
+
+impl<'a> Branches<'a> {
+    fn new(tree: &'a ShareTree, nodes: &[NodeId]) -> Self {
+        let shown = nodes.iter().filter_map(|&node| Some((tree.parent(node)?, node)));
+        Self { tree, last: shown.collect() }
+    }
+
+    fn before(&self, node: NodeId) -> String {
+        let Some(parent) = self.tree.parent(node) else { return String::new() };
+        let is_last = |parent: NodeId, node: NodeId| self.last.get(&parent) == Some(&node);
+        let mut parts = vec![if is_last(parent, node) { "└─ " } else { "├─ " }];
+        let mut below = parent;
+        while let Some(above) = self.tree.parent(below) {
+            parts.push(if is_last(above, below) { "   " } else { "│  " });
+            below = above;
+        }
+        parts.into_iter().rev().collect()
+    }
+}
