@@ -1,5 +1,6 @@
 //! The arguments, as `clap` reads them and `--help` shows them.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -65,6 +66,8 @@ pub enum Command {
     Rank(RankArgs),
     /// The formula with the house's spaces
     Fmt(FmtArgs),
+    /// What pbsfs prints and writes, without root and without a server
+    Pbsfs(PbsfsArgs),
     /// A completion script for a shell
     Completions {
         /// The shell
@@ -250,4 +253,34 @@ pub struct FmtArgs {
     /// The formula.
     #[command(flatten)]
     pub formula: FormulaArgs,
+}
+
+/// `jsf pbsfs`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What is asked for (the last one holds; -I NAME may stand next to it):
+  -p                  the fair-share tree as a table; so does no option at all
+  -t                  the tree, indented
+  -g ENTITY           one entity or group, and the way to it
+  -c ENTITY1 ENTITY2  which of the two deserves more
+  -s ENTITY USAGE     sets an entity's usage
+  -d                  one step of decay
+  -e                  forgets the entities that resource_group does not name
+
+-s, -d and -e replace the usage file at once and whole; the old one is usage.bak, and usage.touch tells the scheduler.
+A usage file that could not be read in full is first kept as usage.unread-TIME.
+Without --sched-priv the folder is that below PBS_HOME.
+
+Exit codes: 0 fine, 1 what pbsfs calls an error, 2 input/output.
+
+Examples:
+  jsf pbsfs --sched-priv examples/site/sched_priv -p
+  jsf pbsfs -t --sched-priv examples/site/sched_priv")]
+pub struct PbsfsArgs {
+    /// The scheduler's folder, with resource_group, usage and sched_config; may also stand among the arguments
+    #[arg(long, value_name = "DIR")]
+    pub sched_priv: Option<PathBuf>,
+    /// The arguments of pbsfs
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+    pub arguments: Vec<OsString>,
 }

@@ -5,8 +5,10 @@ mod check;
 mod error;
 mod fmt;
 mod formula;
+mod pbsfs;
 mod rank;
 mod site;
+mod usage_file;
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
@@ -40,6 +42,7 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         Command::Rank(arguments) => rank::run(arguments, &mut out)?,
         Command::Check(arguments) => check::run(arguments, &mut out)?,
         Command::Fmt(arguments) => fmt::run(arguments, &mut out)?,
+        Command::Pbsfs(arguments) => pbsfs::run(arguments)?,
         Command::Completions { shell } => fmt::completions(*shell, &mut out),
         Command::Man => fmt::man(&mut out)?,
     };
