@@ -122,3 +122,65 @@ fn every_recorded_call_is_answered_to_the_byte() {
     println!("{steps} steps, {files} usage files");
     assert!(steps >= 500 && files >= 140, "only {steps} steps and {files} files");
 }
+
+/// The same through the command and real files, the time of the last decay left aside where the clock gives it.
+#[cfg(feature = "cli")]
+#[test]
+fn the_command_leaves_the_same_files() {
+    for case in cases() {
+        let place = tempfile::tempdir().expect("a folder");
+        let mut lossy = 0;
+        replay(&case, |arguments, step, usage, folder| {
+            for name in ["resource_group", "sched_config"] {
+                fs::copy(folder.join(name), place.path().join(name)).expect("a copy");
+            }
+            fs::write(place.path().join("usage"), usage).expect("a file");
+            let output = std::process::Command::new(env!("CARGO_BIN_EXE_jsf"))
+                .arg("pbsfs")
+                .args(arguments)
+                .arg("--sched-priv")
+                .arg(place.path())
+                .output()
+                .expect("jsf runs");
+            let of_pbsfs = |line: &&[u8]| !line.starts_with(b"jsf: ");
+            let stderr = output.stderr.split_inclusive(|&byte| byte == b'\n').filter(of_pbsfs).collect::<Vec<_>>();
+            let mut ours = Outcome {
+                stdout: output.stdout,
+                stderr: stderr.concat(),
+                code: output.status.code().and_then(|code| u8::try_from(code).ok()).expect("a code"),
+                usage: bytes(&place.path().join("usage")),
+            };
+            let mut theirs = recorded(step, usage, folder);
+            let stderr = String::from_utf8_lossy(&theirs.stderr).replace("/opt/pbs/sbin/", "");
+            theirs.stderr = stderr.into_bytes();
+            if matches!(arguments, ["-d" | "-e"]) {
+                ours.usage[24..32].fill(0);
+                theirs.usage[24..32].fill(0);
+            }
+            let place_name = format!("{}: pbsfs {}", text(&case, "case"), arguments.join(" "));
+            assert_eq!(ours, theirs, "{place_name}");
+            let wrote = ours.code == 0 && matches!(arguments[0], "-s" | "-d" | "-e");
+            if wrote {
+                assert_eq!(bytes(&place.path().join("usage.bak")), usage, "{place_name}");
+                let read = UsageFile::parse(usage).expect("small enough");
+                lossy += usize::from(!read.faults.is_empty());
+            }
+            assert_eq!(place.path().join("usage.touch").exists(), wrote, "{place_name}");
+            for left in ["usage.bak", "usage.touch"] {
+                let _ = fs::remove_file(place.path().join(left));
+            }
+        });
+        let names = names_in(place.path());
+        let (unread, others): (Vec<_>, Vec<_>) = names.iter().partition(|name| name.starts_with("usage.unread-"));
+        assert_eq!((unread.len(), others.len()), (lossy, 3), "{names:?}");
+    }
+}
+
+#[cfg(feature = "cli")]
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
+    names.sort();
+    names
+}

@@ -6,11 +6,13 @@ mod codes;
 mod error;
 mod fmt;
 mod formula;
+mod pbsfs;
 mod policy;
 mod rank;
 mod shares;
 mod site;
 mod tree;
+mod usage_file;
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
@@ -46,6 +48,7 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         Command::Shares(arguments) => shares::run(arguments, &mut out)?,
         Command::Fmt(arguments) => fmt::run(arguments, &mut out)?,
         Command::Codes(arguments) => codes::run(arguments, &mut out)?,
+        Command::Pbsfs(arguments) => pbsfs::run(arguments)?,
         Command::Completions { shell } => fmt::completions(*shell, &mut out),
         Command::Man => fmt::man(&mut out)?,
     };

@@ -33,13 +33,17 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     }
     let shown: Vec<Vec<NodeId>> =
         assessed.iter().map(|(_, one)| nodes(one.tree(), arguments)).collect::<Result<_, _>>()?;
-    let views: Vec<PolicyView<'_>> = assessed.iter().zip(&shown).map(|((name, one), nodes)| PolicyView {
-        name: name.word(),
-        tree: one.tree(),
-        shares: one.shares(),
-        is_pbs: *name == PolicyName::Pbs,
-        nodes,
-    }).collect();
+    let views: Vec<PolicyView<'_>> = assessed
+        .iter()
+        .zip(&shown)
+        .map(|((name, one), nodes)| PolicyView {
+            name: name.word(),
+            tree: one.tree(),
+            shares: one.shares(),
+            is_pbs: *name == PolicyName::Pbs,
+            nodes,
+        })
+        .collect();
     match arguments.format {
         FormatName::Human => write_human(&views, out)?,
         FormatName::Json => write_json(&views, out)?,
@@ -60,7 +64,13 @@ fn waiting_entities(site: &mut Site<'_>) -> Result<Vec<(String, bool)>, CliError
 }
 
 /// What `--decay` and `--charge` ask: what if.
-fn change(tree: &mut ShareTree, name: PolicyName, arguments: &SharesArgs, site: &Site<'_>, choice: &Choice) -> Result<(), CliError> {
+fn change(
+    tree: &mut ShareTree,
+    name: PolicyName,
+    arguments: &SharesArgs,
+    site: &Site<'_>,
+    choice: &Choice,
+) -> Result<(), CliError> {
     if let Some(seconds) = arguments.decay {
         if name == PolicyName::Pbs {
             let decay = IntervalDecay::new(site.config.fairshare_decay_factor, site.config.fairshare_decay_time);

@@ -5,8 +5,8 @@ pub mod finding;
 mod rank_csv;
 mod rank_human;
 mod rank_json;
-pub mod shares;
 mod sarif;
+pub mod shares;
 
 use std::collections::HashMap;
 use std::io::{self, Write};

@@ -113,7 +113,8 @@ pub fn write_human(views: &[PolicyView<'_>], out: &mut dyn Write) -> io::Result<
     let branches = Branches::new(first.tree, first.nodes);
     for &node in first.nodes {
         let name = format!("{}{}", branches.before(node), first.tree.name(node));
-        let allotted = if first.tree.parent(node).is_some() { plain(&shares(first.tree.shares(node))) } else { String::new() };
+        let allotted =
+            if first.tree.parent(node).is_some() { plain(&shares(first.tree.shares(node))) } else { String::new() };
         let cells = cells(views, node);
         table.add_row([name, allotted].into_iter().chain(cells));
     }
@@ -137,24 +138,43 @@ fn headings(views: &[PolicyView<'_>]) -> Vec<String> {
 }
 
 fn cells(views: &[PolicyView<'_>], node: NodeId) -> Vec<String> {
+    let fields = |view: &PolicyView<'_>| match view.is_pbs {
+        true => pbs_fields(view, node),
+        false => slurm_fields(&association(view, node)),
+    };
     match views {
-        [one] if one.is_pbs => pbs_fields(one, node).iter().skip(1).map(|(_, value)| plain(value)).collect(),
-        [one] => slurm_fields(&association(one, node)).iter().skip(1).map(|(_, value)| plain(value)).collect(),
+        [one] => fields(one).iter().skip(1).map(|(name, value)| cell(name, value)).collect(),
         [first, ..] => {
-            let usage = plain(&number(Some(first.tree.usage(node))));
-            std::iter::once(usage).chain(views.iter().map(|view| plain(&number(factor(view, node))))).collect()
+            let path = first.tree.path(node);
+            let factors = views.iter().map(|view| plain(&number(factor(view, &path))));
+            std::iter::once(amount(first.tree.usage(node))).chain(factors).collect()
         }
         [] => Vec::new(),
     }
 }
 
-/// What a job of the node gets; of an account only what the policy says of accounts.
-fn factor(view: &PolicyView<'_>, node: NodeId) -> Option<f64> {
-    // policies may hold trees of their own: the nodes are found again by their path
-    let path = view.tree.path(node);
-    let is_same = path.len() > 1 || view.tree.parent(node).is_none();
-    let factor = view.shares.of(node).map(|shares| shares.fairshare_factor);
-    if view.is_pbs || view.tree.kind(node) == Kind::Entity { factor.filter(|_| is_same) } else { association(view, node).fairshare }
+fn cell(name: &str, value: &Value) -> String {
+    match (name, value.as_f64()) {
+        ("usage" | "raw_usage" | "tickets", Some(usage)) => amount(usage),
+        _ => plain(value),
+    }
+}
+
+/// What a job of the node gets; of an account only what the policy says of accounts. Policies may hold trees of
+/// their own, so the node is found again by its path.
+fn factor(view: &PolicyView<'_>, path: &[&str]) -> Option<f64> {
+    let below_root = path.iter().skip(1);
+    let node = below_root.copied().try_fold(view.tree.root(), |above, name| view.tree.find_in(above, name))?;
+    if view.is_pbs || view.tree.kind(node) == Kind::Entity {
+        return view.shares.of(node).map(|shares| shares.fairshare_factor);
+    }
+    association(view, node).fairshare
+}
+
+/// An amount with at most two decimals.
+fn amount(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// A number with six decimals where it has decimals, nothing for nothing.
@@ -163,15 +183,11 @@ fn plain(value: &Value) -> String {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
         Value::Number(number) => match number.as_f64() {
-            Some(float) if !number.is_i64() && !number.is_u64() => decimals(float),
+            Some(float) if !number.is_i64() && !number.is_u64() => format!("{float:.6}"),
             _ => number.to_string(),
         },
         other => other.to_string(),
     }
-}
-
-fn decimals(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() >= 1e6 { format!("{value:.0}") } else { format!("{value:.6}") }
 }
 
 /// The lines that join a node to its parent.

@@ -85,11 +85,6 @@ impl Request {
         };
         Ok(Arguments { request, scheduler, stderr })
     }
-
-    /// Whether the request writes the usage file.
-    pub fn writes(&self) -> bool {
-        matches!(self, Self::Set { .. } | Self::Decay | Self::Trim)
-    }
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub(super) fn decayed(tree: &PbsTree, now: i64, factor: f32) -> Vec<u8> {
     usage_written(tree, now, |usage| usage::decayed(usage, factor))
 }
 
-/// After `-e`, of a [trimmed](trimmed) tree.
+/// After `-e`, of a tree of the [`trimmed`] file.
 pub(super) fn copied(tree: &PbsTree, now: i64) -> Vec<u8> {
     usage_written(tree, now, |usage| usage)
 }

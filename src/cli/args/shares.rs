@@ -1,0 +1,72 @@
+//! The arguments of `jsf shares`.
+
+use clap::Args;
+
+use super::{FormatName, SiteArgs};
+
+/// `jsf shares`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  jsf shares --sched-priv examples/site/sched_priv
+  jsf shares --tree examples/site/tree.json --policy all
+  jsf shares --tree examples/site/tree.json --policy fair-tree --charge Bob=500 --format json")]
+pub struct SharesArgs {
+    /// The context.
+    #[command(flatten)]
+    pub site: SiteArgs,
+    /// Show this entity only
+    #[arg(long, value_name = "NAME")]
+    pub entity: Option<String>,
+    /// Who has jobs that wait, for the ticket-based policy: ACCOUNT/USER, or NAME where it is unique; default: the
+    /// jobs of --queue
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub active: Vec<String>,
+    /// What if an entity had used so much more
+    #[arg(long, value_name = "NAME=AMOUNT")]
+    pub charge: Vec<Charge>,
+    /// What if all usage had decayed for so long: seconds, HH:MM:SS, or a number with s, m, h, d or w
+    #[arg(long, value_name = "DURATION", value_parser = seconds)]
+    pub decay: Option<u64>,
+    /// The output's format
+    #[arg(long, value_enum, default_value_t = FormatName::Human)]
+    pub format: FormatName,
+}
+
+/// Usage that is added for the sake of argument.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Charge {
+    /// Whose.
+    pub name: String,
+    /// How much, in the tree's units.
+    pub amount: f64,
+}
+
+impl std::str::FromStr for Charge {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, amount) = text.rsplit_once('=').ok_or("expected NAME=AMOUNT")?;
+        let parsed: Option<f64> = amount.parse().ok().filter(|amount: &f64| amount.is_finite());
+        let amount = parsed.ok_or_else(|| format!("`{amount}` is no amount, expected a number"))?;
+        Ok(Self { name: name.to_owned(), amount })
+    }
+}
+
+fn seconds(text: &str) -> Result<u64, String> {
+    let unit = match text.chars().last() {
+        Some('s') => 1,
+        Some('m') => 60,
+        Some('h') => 60 * 60,
+        Some('d') => 24 * 60 * 60,
+        Some('w') => 7 * 24 * 60 * 60,
+        _ => {
+            let seconds = job_sort_formula::pbs::duration::seconds(text).ok();
+            let seconds = seconds.and_then(|seconds| u64::try_from(seconds).ok());
+            return seconds.ok_or_else(|| "expected seconds, HH:MM:SS, or a number with s, m, h, d or w".to_owned());
+        }
+    };
+    let number: u64 =
+        text[..text.len() - 1].parse().map_err(|_| "expected a whole number before the unit".to_owned())?;
+    number.checked_mul(unit).ok_or_else(|| "that is too long".to_owned())
+}

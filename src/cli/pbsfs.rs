@@ -1,0 +1,171 @@
+//! `jsf pbsfs`: what `pbsfs` says, without root and without a server.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use job_sort_formula::pbs::pbsfs::{PbsfsError, Request, SchedPriv, UsageOnDisk, answer};
+use job_sort_formula::pbs::resource_group::ResourceGroup;
+use job_sort_formula::pbs::sched_config::SchedConfig;
+use job_sort_formula::pbs::usage::{MAX_BYTES, UsageFile};
+
+use super::args::PbsfsArgs;
+use super::formula::{MOST_OF_A_FILE, read_bytes};
+use super::usage_file::{USAGE, keep_as_unread, replace};
+use super::{CliError, Outcome, remark};
+
+/// How messages name the program.
+const PROGRAM: &[u8] = b"pbsfs";
+/// Where PBS says where its folders are.
+const PBS_CONF: &str = "/etc/pbs.conf";
+/// Where they are if nobody says.
+const PBS_HOME: &str = "/var/spool/pbs";
+
+pub(super) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
+    let (rest, named) = take_sched_priv(&arguments.arguments)?;
+    let folder = named.or_else(|| arguments.sched_priv.clone());
+    let rest: Vec<&[u8]> = rest.iter().map(|argument| argument.as_encoded_bytes()).collect();
+    let parsed = match Request::parse(PROGRAM, &rest) {
+        Ok(parsed) => parsed,
+        Err(refusal) => {
+            complain(&refusal.stderr);
+            return Ok(ended_with(refusal.code));
+        }
+    };
+    complain(&parsed.stderr);
+    if parsed.scheduler.is_some() && folder.is_none() {
+        complain(b"Can't connect to the server\n");
+        remark("help", "give the scheduler's folder with --sched-priv DIR");
+        return Ok(Outcome::Findings);
+    }
+    let folder = folder.unwrap_or_else(default_folder);
+    if let Err(error) = fs::metadata(folder.join(".")) {
+        complain(format!("Unable to access fairshare data: {}\n", reason(&error)).as_bytes());
+        return Ok(Outcome::Findings);
+    }
+    let Some(files) = read(&folder)? else { return Ok(Outcome::Findings) };
+    respond(&parsed.request, &folder, &files)
+}
+
+/// Answers, and writes the usage file if the request is one that does.
+fn respond(request: &Request, folder: &Path, files: &SchedPriv) -> Result<Outcome, CliError> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+    let mut out = BufWriter::new(io::stdout().lock());
+    let answer = answer(request, files, now, &mut out).map_err(|error| match error {
+        PbsfsError::Tree(error) => CliError::content(error),
+        PbsfsError::Output(error) => error.into(),
+    })?;
+    complain(&answer.stderr);
+    if let Some(bytes) = &answer.usage {
+        let failed =
+            |error| CliError::content(format_args!("cannot replace `{}`: {error}", folder.join(USAGE).display()));
+        if files.usage.is_lossy() {
+            let kept = keep_as_unread(folder, now).map_err(failed)?;
+            remark(
+                "warning",
+                format_args!("the usage file could not be read in full, it is kept as `{}`", kept.display()),
+            );
+            if let UsageOnDisk::Read(usage) = &files.usage {
+                usage.faults.iter().take(MOST_FAULTS).for_each(|fault| remark("warning", fault));
+            }
+        }
+        replace(folder, bytes).map_err(failed)?;
+    }
+    out.flush()?;
+    Ok(ended_with(answer.code))
+}
+
+/// The most faults of a usage file that are told.
+const MOST_FAULTS: usize = 10;
+
+/// Reads the scheduler's files. Without `resource_group` there is nothing to answer.
+fn read(folder: &Path) -> Result<Option<SchedPriv>, CliError> {
+    let config = match read_bytes(&folder.join("sched_config"), MOST_OF_A_FILE) {
+        Ok(bytes) => SchedConfig::parse(&bytes),
+        Err(error @ CliError::Read { .. }) => {
+            remark("warning", format_args!("{error}; the scheduler's defaults hold"));
+            SchedConfig::default()
+        }
+        Err(error) => return Err(error),
+    };
+    let lines = match read_bytes(&folder.join("resource_group"), MOST_OF_A_FILE) {
+        Ok(bytes) => ResourceGroup::parse(&bytes),
+        Err(error @ CliError::Read { .. }) => {
+            remark("error", error);
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    let usage = read_usage(&folder.join(USAGE))?;
+    Ok(Some(SchedPriv { lines, config, usage }))
+}
+
+fn read_usage(path: &Path) -> Result<UsageOnDisk, CliError> {
+    match fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(UsageOnDisk::Missing),
+        Ok(found) if !found.is_file() => {
+            return Err(CliError::content(format_args!("`{}` is not a file", path.display())));
+        }
+        _ => {}
+    }
+    match read_bytes(path, MAX_BYTES as u64) {
+        Ok(bytes) => Ok(UsageOnDisk::Read(UsageFile::parse(&bytes).map_err(CliError::content)?)),
+        Err(CliError::Read { path, error }) if error.kind() == ErrorKind::PermissionDenied => {
+            remark("warning", CliError::Read { path, error });
+            Ok(UsageOnDisk::Unreadable)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Takes `--sched-priv DIR` out of the arguments, wherever it stands before `--`.
+fn take_sched_priv(arguments: &[OsString]) -> Result<(Vec<&OsStr>, Option<PathBuf>), CliError> {
+    let (mut rest, mut folder) = (Vec::new(), None);
+    let mut arguments = arguments.iter().map(OsString::as_os_str);
+    while let Some(argument) = arguments.next() {
+        if argument == "--" {
+            rest.push(argument);
+            rest.extend(arguments);
+            break;
+        } else if argument == "--sched-priv" {
+            folder = arguments.next().map(PathBuf::from);
+            if folder.is_none() {
+                return Err(CliError::usage("--sched-priv needs a folder"));
+            }
+        } else if let Some(path) = argument.to_str().and_then(|argument| argument.strip_prefix("--sched-priv=")) {
+            folder = Some(path.into());
+        } else {
+            rest.push(argument);
+        }
+    }
+    Ok((rest, folder))
+}
+
+/// Where `pbsfs` looks: below `PBS_HOME` of the environment or of `pbs.conf`.
+fn default_folder() -> PathBuf {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    let in_conf = || {
+        let conf = fs::read_to_string(set("PBS_CONF_FILE").unwrap_or_else(|| PBS_CONF.into())).ok()?;
+        let home = conf.lines().rev().find_map(|line| line.trim().strip_prefix("PBS_HOME="))?;
+        Some(home.trim().into())
+    };
+    let home: OsString = set("PBS_HOME").or_else(in_conf).unwrap_or_else(|| PBS_HOME.into());
+    Path::new(&home).join("sched_priv")
+}
+
+/// Says on standard error what `pbsfs` says there.
+fn complain(bytes: &[u8]) {
+    let _ = io::stderr().write_all(bytes);
+}
+
+/// The system's words for an error, without its number.
+fn reason(error: &io::Error) -> String {
+    let words = error.to_string();
+    words.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+fn ended_with(code: u8) -> Outcome {
+    if code == 0 { Outcome::Fine } else { Outcome::Findings }
+}

@@ -1,0 +1,145 @@
+//! Replacing the scheduler's usage file, so that whoever looks finds the old one or the new one, whole.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use super::remark;
+
+/// The file.
+pub(super) const USAGE: &str = "usage";
+/// What the file was before.
+const BACKUP: &str = "usage.bak";
+/// Tells the scheduler to read the file again.
+const TOUCH: &str = "usage.touch";
+/// The most names that are tried for a file that must not be there yet.
+const MOST_NAMES: u32 = 1000;
+
+/// Puts the bytes into the place of the usage file, with its permissions and its owner; the old one becomes
+/// `usage.bak`, as `pbsfs` has it. At no moment is there no usage file, or half of one, if there was one before.
+pub(super) fn replace(folder: &Path, bytes: &[u8]) -> io::Result<()> {
+    let path = folder.join(USAGE);
+    let old = match fs::metadata(&path) {
+        Ok(old) => Some(old),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    let new = Scratch::written(folder, bytes, old.as_ref())?;
+    if old.is_some() {
+        let kept = Scratch::second_name(&path, folder)?;
+        fs::rename(&kept.0, folder.join(BACKUP))?;
+    }
+    fs::rename(&new.0, &path)?;
+    drop(new);
+    sync_folder(folder)?;
+    File::create(folder.join(TOUCH))?;
+    Ok(())
+}
+
+/// Gives the usage file a name under which nothing will ever replace it, and says which.
+pub(super) fn keep_as_unread(folder: &Path, now: i64) -> io::Result<PathBuf> {
+    let usage = folder.join(USAGE);
+    let kept = first_free(folder, &format!("usage.unread-{now}"), |name| second_name(&usage, name))?;
+    sync_folder(folder)?;
+    Ok(kept)
+}
+
+/// A file that is gone when this is dropped, unless it was renamed.
+struct Scratch(PathBuf);
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+impl Scratch {
+    /// A new file, on the disk before this returns.
+    fn written(folder: &Path, bytes: &[u8], like: Option<&Metadata>) -> io::Result<Self> {
+        let name = scratch_name("new");
+        let mut file = None;
+        let path = first_free(folder, &name, |path| {
+            file = Some(create(path, like.is_some())?);
+            Ok(())
+        })?;
+        let scratch = Self(path);
+        let mut file = file.ok_or(ErrorKind::AlreadyExists)?;
+        if let Some(like) = like {
+            inherit(&scratch.0, &file, like)?;
+        }
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        Ok(scratch)
+    }
+
+    /// A second name of a file.
+    fn second_name(of: &Path, folder: &Path) -> io::Result<Self> {
+        first_free(folder, &scratch_name("old"), |path| second_name(of, path)).map(Self)
+    }
+}
+
+fn scratch_name(what: &str) -> String {
+    format!("{USAGE}.{what}-{}", std::process::id())
+}
+
+/// The first name, with a number behind it if need be, that `make` does not find taken.
+fn first_free(folder: &Path, name: &str, mut make: impl FnMut(&Path) -> io::Result<()>) -> io::Result<PathBuf> {
+    for number in 0..MOST_NAMES {
+        let path = folder.join(if number == 0 { name.to_owned() } else { format!("{name}-{number}") });
+        match make(&path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            made => return made.map(|()| path),
+        }
+    }
+    Err(ErrorKind::AlreadyExists.into())
+}
+
+/// A link, or a copy where the file system has no links.
+fn second_name(of: &Path, path: &Path) -> io::Result<()> {
+    match fs::hard_link(of, path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            let mut source = File::open(of)?;
+            let mut copy = create(path, true)?;
+            let copied = inherit(path, &copy, &source.metadata()?)
+                .and_then(|()| io::copy(&mut source, &mut copy))
+                .and_then(|_| copy.sync_all());
+            copied.inspect_err(|_| drop(fs::remove_file(path)))
+        }
+        linked => linked,
+    }
+}
+
+/// A file that was not there; `hidden` from all others until it gets its permissions.
+fn create(path: &Path, hidden: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if hidden {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = hidden;
+    options.open(path)
+}
+
+/// Gives the file the owner and the permissions of another.
+fn inherit(path: &Path, file: &File, like: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let own = file.metadata()?;
+        if (own.uid(), own.gid()) != (like.uid(), like.gid())
+            && let Err(error) = fchown(file, Some(like.uid()), Some(like.gid()))
+        {
+            remark("warning", format_args!("`{}` cannot have the owner of the old file: {error}", path.display()));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    file.set_permissions(like.permissions())
+}
+
+/// Renames last only once the folder is on the disk.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}

@@ -1,0 +1,217 @@
+//! `jsf pbsfs` among files that are missing, broken or not to be touched.
+#![cfg(all(feature = "cli", unix))]
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::process::{Command, Output};
+
+use job_sort_formula::pbs::usage::UsageFile;
+use tempfile::TempDir;
+
+fn pbsfs(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jsf"));
+    command.args(["pbsfs", "--sched-priv"]).arg(folder).args(arguments).output().expect("jsf runs")
+}
+
+fn told(output: &Output) -> (i32, String) {
+    (output.status.code().expect("a code"), String::from_utf8(output.stderr.clone()).expect("UTF-8"))
+}
+
+/// A usage file of version 2.
+fn usage(records: &[(&str, f64)]) -> Vec<u8> {
+    let mut file = [&b"PBS_MAG!\0"[..], &[0; 7], &2f64.to_le_bytes(), &1_700_000_000i64.to_le_bytes()].concat();
+    for (name, usage) in records {
+        let mut field = name.as_bytes().to_vec();
+        field.resize(56, 0);
+        file.extend([&field[..], &usage.to_le_bytes()].concat());
+    }
+    file
+}
+
+fn sched_priv(usage: Option<&[u8]>) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("resource_group"), "Bob 10 root 5\nSuzy 11 root 5\n").expect("a file");
+    fs::write(folder.path().join("sched_config"), "fairshare_usage_res: cput\n").expect("a file");
+    if let Some(usage) = usage {
+        fs::write(folder.path().join("usage"), usage).expect("a file");
+    }
+    folder
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
+    names.sort();
+    names
+}
+
+fn records(path: &Path) -> Vec<(String, f64)> {
+    let file = UsageFile::parse(&fs::read(path).expect("a file")).expect("small enough");
+    file.records.into_iter().map(|record| (record.entity, record.usage)).collect()
+}
+
+#[test]
+fn a_first_usage_file_is_made() {
+    let folder = sched_priv(None);
+    let (code, stderr) = told(&pbsfs(folder.path(), &["-s", "Bob", "7"]));
+    let missing = "Could not backup usage database.: No such file or directory\n";
+    assert_eq!((code, stderr), (0, format!("Creating usage database for fairshare.\n{missing}")));
+    assert_eq!(records(&folder.path().join("usage")), [("Bob".to_owned(), 7.0)]);
+    assert_eq!(names_in(folder.path()), ["resource_group", "sched_config", "usage", "usage.touch"]);
+    let (code, stderr) = told(&pbsfs(folder.path(), &["-s", "Bob", "8"]));
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    assert_eq!(records(&folder.path().join("usage.bak")), [("Bob".to_owned(), 7.0)]);
+}
+
+#[test]
+fn permissions_are_kept_and_the_old_file_is_not_written_to() {
+    let folder = sched_priv(Some(&usage(&[("Bob", 4.0)])));
+    let path = folder.path().join("usage");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("permissions");
+    let before = fs::metadata(&path).expect("a file");
+    for _ in 0..2 {
+        assert_eq!(told(&pbsfs(folder.path(), &["-d"])), (0, String::new()));
+    }
+    let after = fs::metadata(&path).expect("a file");
+    assert_eq!((after.mode(), after.uid(), after.gid()), (before.mode(), before.uid(), before.gid()));
+    assert_ne!(after.ino(), before.ino());
+    assert_eq!(records(&path), []);
+    assert_eq!(records(&folder.path().join("usage.bak")), [("Bob".to_owned(), 2.0)]);
+    let names = ["resource_group", "sched_config", "usage", "usage.bak", "usage.touch"];
+    assert_eq!(names_in(folder.path()), names);
+}
+
+#[test]
+fn a_file_that_was_not_read_in_full_is_kept() {
+    let broken = [usage(&[("Bob", 4.0), ("Suzy", -1.0), ("x", 3.0)]), b"cut".to_vec()].concat();
+    let folder = sched_priv(Some(&broken));
+    let (code, stderr) = told(&pbsfs(folder.path(), &["-p"]));
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    for time in 1..=3 {
+        let (code, stderr) = told(&pbsfs(folder.path(), &["-e"]));
+        assert_eq!(code, 0, "{stderr}");
+        assert!(stderr.contains("usage.unread-"), "{stderr}");
+        let kept: Vec<_> =
+            names_in(folder.path()).into_iter().filter(|name| name.starts_with("usage.unread-")).collect();
+        assert_eq!(kept.len(), time);
+        for name in kept {
+            assert_eq!(fs::read(folder.path().join(name)).expect("a file"), broken);
+        }
+        assert_eq!(records(&folder.path().join("usage")), [("Bob".to_owned(), 4.0)]);
+        fs::write(folder.path().join("usage"), &broken).expect("a file");
+    }
+}
+
+#[test]
+fn a_file_of_version_1_is_not_trimmed() {
+    let record = [&b"stranger"[..], &[0; 8], &9f64.to_le_bytes()].concat();
+    let folder = sched_priv(Some(&record));
+    assert_eq!(told(&pbsfs(folder.path(), &["-e"])), (0, String::new()));
+    assert_eq!(records(&folder.path().join("usage")), [("stranger".to_owned(), 9.0)]);
+    assert_eq!(told(&pbsfs(folder.path(), &["-e"])), (0, String::new()));
+    assert_eq!(records(&folder.path().join("usage")), []);
+}
+
+#[test]
+fn a_set_without_a_time_of_the_last_decay_has_none() {
+    let folder = sched_priv(Some(b"PBS_MAG!"));
+    assert_eq!(told(&pbsfs(folder.path(), &["-s", "Suzy", "0x10"])).0, 0);
+    let written = fs::read(folder.path().join("usage")).expect("a file");
+    assert_eq!(written[24..32], [0; 8]);
+    assert_eq!(records(&folder.path().join("usage")), [("Suzy".to_owned(), 16.0)]);
+}
+
+#[test]
+fn what_cannot_be_read() {
+    let folder = sched_priv(Some(&usage(&[])));
+    let nowhere = folder.path().join("nowhere");
+    let no_folder = "Unable to access fairshare data: No such file or directory\n";
+    assert_eq!(told(&pbsfs(&nowhere, &["-p"])), (1, no_folder.to_owned()));
+    let no_folder = "Unable to access fairshare data: Not a directory\n";
+    assert_eq!(told(&pbsfs(&folder.path().join("usage"), &["-t"])), (1, no_folder.to_owned()));
+    fs::remove_file(folder.path().join("sched_config")).expect("removed");
+    let (code, stderr) = told(&pbsfs(folder.path(), &["-t"]));
+    assert!(code == 0 && stderr.contains("sched_config") && stderr.contains("defaults"), "{stderr}");
+    fs::remove_file(folder.path().join("resource_group")).expect("removed");
+    let (code, stderr) = told(&pbsfs(folder.path(), &["-t"]));
+    assert!(code == 1 && stderr.contains("resource_group"), "{stderr}");
+}
+
+#[test]
+fn a_folder_in_the_place_of_the_file_stays() {
+    let folder = sched_priv(None);
+    fs::create_dir(folder.path().join("usage")).expect("a folder");
+    let (code, stderr) = told(&pbsfs(folder.path(), &["-d"]));
+    assert!(code == 2 && stderr.contains("is not a file"), "{stderr}");
+    assert_eq!(names_in(folder.path()), ["resource_group", "sched_config", "usage"]);
+}
+
+/// Root may write anywhere, so it is a folder in the backup's place that stands in the way.
+#[test]
+fn a_write_that_fails_leaves_everything_as_it_was() {
+    let before = usage(&[("Bob", 4.0)]);
+    let folder = sched_priv(Some(&before));
+    fs::create_dir(folder.path().join("usage.bak")).expect("a folder");
+    let (code, stderr) = told(&pbsfs(folder.path(), &["-d"]));
+    assert!(code == 2 && stderr.contains("cannot replace"), "{stderr}");
+    assert_eq!(fs::read(folder.path().join("usage")).expect("a file"), before);
+    assert_eq!(names_in(folder.path()), ["resource_group", "sched_config", "usage", "usage.bak"]);
+}
+
+#[test]
+fn an_unwritable_folder() {
+    let before = usage(&[("Bob", 4.0)]);
+    let folder = sched_priv(Some(&before));
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).expect("permissions");
+    let writes_anywhere = fs::write(folder.path().join("probe"), "").is_ok();
+    let output = pbsfs(folder.path(), &["-d"]);
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("permissions");
+    if !writes_anywhere {
+        let (code, stderr) = told(&output);
+        assert!(code == 2 && stderr.contains("cannot replace") && stderr.contains("ermission"), "{stderr}");
+        assert_eq!(fs::read(folder.path().join("usage")).expect("a file"), before);
+        assert_eq!(names_in(folder.path()), ["resource_group", "sched_config", "usage"]);
+    }
+}
+
+#[test]
+fn arguments_that_pbsfs_refuses() {
+    let folder = sched_priv(Some(&usage(&[])));
+    let (code, stderr) = told(&pbsfs(folder.path(), &["-g"]));
+    assert_eq!((code, stderr.as_str()), (1, "Usage: pbsfs [-I sched_name] -g <fairshare_entity>\n"));
+    let (code, stderr) = told(&pbsfs(folder.path(), &["-z", "-c", "Bob", "nobody"]));
+    let expected = "pbsfs: invalid option -- 'z'\nFairshare Entity nobody does not exist.\n";
+    assert_eq!((code, stderr.as_str()), (1, expected));
+    let output = Command::new(env!("CARGO_BIN_EXE_jsf")).args(["pbsfs", "-I", "other", "-p"]).output();
+    let (code, stderr) = told(&output.expect("jsf runs"));
+    assert!(code == 1 && stderr.starts_with("Can't connect to the server\n"), "{stderr}");
+    let output = Command::new(env!("CARGO_BIN_EXE_jsf")).args(["pbsfs", "-p", "--sched-priv"]).output();
+    assert_eq!(told(&output.expect("jsf runs")).0, 2);
+}
+
+#[test]
+fn what_is_said_of_odd_lines() {
+    let folder = sched_priv(Some(&usage(&[])));
+    let lines = b"a 10 root 5\na 11 root 6\nb x nobody 5\nroot 12 root 1\n\xe9t\xe9 13 root 1\nunknown 14 root 1\n";
+    fs::write(folder.path().join("resource_group"), lines).expect("a file");
+    let output = pbsfs(folder.path(), &["-t"]);
+    let expected: &[u8] = b" TREEROOT(0)\n     \xe9t\xe9(13)\n     root(12)\n     a(10)\n     unknown(1)\n";
+    assert_eq!(output.stdout, expected, "{}", output.stdout.escape_ascii());
+    let (code, stderr) = told(&output);
+    let expected = "entity a is not unique\nresgroup: error on line 2.\nParent ginfo of b doesnt exist.\n\
+        resgroup: error on line 3.\nentity unknown is not unique\nresgroup: error on line 6.\n";
+    assert_eq!((code, stderr.as_str()), (0, expected));
+}
+
+/// Shares that add up to -1 look to the scheduler as if they had not been added up.
+#[test]
+fn shares_that_add_up_to_minus_one() {
+    let folder = sched_priv(Some(&usage(&[])));
+    fs::write(folder.path().join("resource_group"), "a 10 root 3\nb 11 root 5\nc 12 root -9\n").expect("a file");
+    let output = pbsfs(folder.path(), &["-p"]);
+    let stdout = String::from_utf8(output.stdout).expect("UTF-8");
+    let percentages: Vec<_> = stdout.lines().skip(2).filter_map(|line| line.split("Perc:").nth(1)).collect();
+    assert_eq!(percentages, [" 900.000%", " 62.500%", " 37.500%", "  0.000%"]);
+}
