@@ -60,6 +60,26 @@ impl AssociationShares {
             ..Self::default()
         }
     }
+
+    /// The numbers as they arrive at `sshare`: on the way they are a million times as large, and back, which may
+    /// change the last bit. Usage goes as a whole number.
+    pub(super) fn sent(self) -> Self {
+        Self {
+            norm_shares: self.norm_shares.map(sent),
+            norm_usage: self.norm_usage.map(sent),
+            effective_usage: self.effective_usage.map(sent),
+            level_fs: self.level_fs.map(sent),
+            fairshare: self.fairshare.map(sent),
+            ..self
+        }
+    }
+}
+
+/// See [`AssociationShares::sent`].
+pub(super) fn sent(number: f64) -> f64 {
+    const ON_THE_WAY: f64 = 1e6;
+    let arrived = number * ON_THE_WAY / ON_THE_WAY;
+    if arrived.is_finite() { arrived } else { number }
 }
 
 /// The shares that Slurm's accounting stores when so many are typed (`sacctmgr`, `FairShare=`): a negative number and

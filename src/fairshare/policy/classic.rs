@@ -1,6 +1,7 @@
 //! Slurm's first policy, `PriorityFlags=NO_FAIR_TREE` since 19.05: its document "Classic Fairshare Algorithm", and what
 //! its daemons do.
 
+use super::association::sent;
 use super::levels::Levels;
 use super::measure::{Measure, measures, raw_shares};
 use super::{AssociationShares, EntityShares, Policy, Release, Rules, TreeShares};
@@ -140,16 +141,16 @@ impl Factors {
             let jobs_node = levels.counterpart(node);
             let factor = self.factor(counted[jobs_node], norm_shares[jobs_node]);
             let effective_usage = counted[node].to_f64();
-            let fairshare = match self.release {
-                // the client gets a double and knows nothing of stand-ins
-                Release::V22_05 => Some(self.factor(Extended::from(effective_usage), norm_shares[node])),
-                Release::V26_11 => levels.is_user(node).then_some(factor),
-            };
-            let shown = AssociationShares {
+            let mut shown = AssociationShares {
                 effective_usage: Some(effective_usage),
-                fairshare,
+                fairshare: levels.is_user(node).then_some(factor),
                 ..levels.association(node, norm_shares[node])
             };
+            shown = shown.sent();
+            if self.release == Release::V22_05 {
+                // the client makes it of what it got, and knows nothing of stand-ins
+                shown.fairshare = Some(self.factor(Extended::from(sent(effective_usage)), sent(norm_shares[node])));
+            }
             (EntityShares::new(norm_shares[node], effective_usage, factor), shown)
         };
         (0..counted.len()).map(row).collect()

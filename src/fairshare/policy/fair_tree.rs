@@ -120,7 +120,7 @@ fn scheduler(tree: &ShareTree, release: Release) -> TreeShares {
             ..levels.association(i, shown_part(&levels, levels.counterpart(i)))
         };
         let norm_usage = shown.norm_usage.unwrap_or(1.0);
-        (EntityShares::new(norm_shares[i], norm_usage, factor.unwrap_or(0.0)), shown)
+        (EntityShares::new(norm_shares[i], norm_usage, factor.unwrap_or(0.0)), shown.sent())
     };
     tree.nodes().map(row).collect()
 }

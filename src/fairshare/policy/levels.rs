@@ -201,7 +201,7 @@ fn usage_of(tree: &ShareTree) -> Vec<Extended> {
     if !tree.is_summed() {
         return tree.nodes().map(|node| Extended::from(tree.usage(node))).collect();
     }
-    let mut usage: Vec<Extended> = tree.nodes().map(|node| Extended::from(tree.own_usage(node))).collect();
+    let mut usage: Vec<Extended> = tree.nodes().map(|node| as_written(tree.own_usage(node))).collect();
     for node in tree.nodes().rev() {
         if let Some(parent) = tree.parent(node) {
             let below = usage[node.index()];
@@ -210,6 +210,18 @@ fn usage_of(tree: &ShareTree) -> Vec<Extended> {
         }
     }
     usage
+}
+
+/// A usage as the daemon reads it back: its state file has six decimals, which a `double` mostly cannot hold.
+fn as_written(usage: f64) -> Extended {
+    const DECIMALS: f64 = 1e6;
+    let millionths = (usage * DECIMALS).round();
+    let is_decimal = millionths.abs() < (1u64 << 53) as f64 && millionths / DECIMALS == usage;
+    if is_decimal && usage.fract() != 0.0 {
+        Extended::from(millionths) / Extended::from(DECIMALS)
+    } else {
+        Extended::from(usage)
+    }
 }
 
 /// Every node: an account, then its users, then its accounts one by one with all below them.

@@ -128,7 +128,7 @@ impl TicketBased {
             if levels.is_stand_in(node) && levels.above(node) != 0 {
                 shown.norm_usage = Some(levels.norm_usage(levels.above(node)).to_f64());
             }
-            (EntityShares::new(norm_shares[node], effective_usage, factor), shown)
+            (EntityShares::new(norm_shares[node], effective_usage, factor), shown.sent())
         };
         (0..tree.len()).map(row).collect()
     }
