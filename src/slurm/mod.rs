@@ -10,6 +10,7 @@
 
 pub mod conf;
 pub mod load_file;
+mod logical_lines;
 pub mod sshare_text;
 pub mod tree;
 

@@ -11,6 +11,7 @@ use super::raw_shares::shares_of_text;
 use super::{AssociationKind, Place, RowFault, TreeFormat, TreeReadError, TreeWarning};
 use crate::fairshare::Shares;
 use crate::pbs::lax::clipped;
+use crate::slurm::logical_lines::logical_lines;
 
 /// The longest line that `sacctmgr load` reads in one piece.
 const LONGEST_LINE: usize = 4095;
@@ -34,26 +35,14 @@ pub(super) fn read(source: Source<'_>, text: &str) -> Result<Records, TreeReadEr
     let records = Records::of(TreeFormat::SacctmgrFile);
     let accounts = HashSet::from(["root".to_owned()]);
     let mut reader = Reader { source, records, accounts, parent: "root".to_owned() };
-    let mut lines = text.lines().enumerate();
-    while let Some((at, line)) = lines.next() {
-        let mut joined = without_comment(line);
-        while let Some(continued) = continued(&joined) {
-            joined.truncate(continued);
-            match lines.next() {
-                Some((_, next)) => joined.push_str(&without_comment(next)),
-                None => break,
-            }
-        }
-        reader.line(Place::Line(at + 1), &unescaped(&joined))?;
+    for line in logical_lines(text) {
+        reader.line(Place::Line(line.number), &line.text)?;
     }
     Ok(reader.records)
 }
 
 impl Reader<'_> {
     fn line(&mut self, place: Place, line: &str) -> Result<(), TreeReadError> {
-        if line.trim().is_empty() {
-            return Ok(());
-        }
         let Some((object, rest)) = line.split_once('-') else {
             self.records.warnings.push(TreeWarning::Ignored { place });
             return Ok(());
@@ -174,32 +163,4 @@ fn parts(text: &str) -> Result<Vec<&str>, RowFault> {
 
 fn unquoted(text: &str) -> String {
     text.trim().trim_matches(['\'', '"']).to_owned()
-}
-
-/// The line up to the first `#` that no backslash stands before.
-fn without_comment(line: &str) -> String {
-    let mut escaped = false;
-    let end = line.char_indices().find(|&(_, c)| {
-        let is_comment = c == '#' && !escaped;
-        escaped = c == '\\' && !escaped;
-        is_comment
-    });
-    end.map_or(line, |(at, _)| &line[..at]).to_owned()
-}
-
-/// Where the line is to be cut if a backslash at its end joins it to the next one.
-fn continued(line: &str) -> Option<usize> {
-    let text = line.trim_end();
-    let backslashes = text.bytes().rev().take_while(|&byte| byte == b'\\').count();
-    (backslashes % 2 == 1).then(|| text.len() - 1)
-}
-
-/// The line without the backslashes that escape something.
-fn unescaped(line: &str) -> String {
-    let mut chars = line.chars();
-    let mut text = String::with_capacity(line.len());
-    while let Some(c) = chars.next() {
-        text.extend(if c == '\\' { chars.next() } else { Some(c) });
-    }
-    text
 }

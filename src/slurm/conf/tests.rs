@@ -1,0 +1,124 @@
+use std::fs;
+
+use super::*;
+
+fn told(conf: &SlurmConf) -> Vec<String> {
+    conf.warnings.iter().map(ToString::to_string).collect()
+}
+
+fn policy(flags: &str) -> (ConfPolicy, Vec<String>) {
+    let conf = SlurmConf::parse("s", format!("PriorityFlags={flags}\n").as_bytes());
+    (conf.policy, told(&conf))
+}
+
+#[test]
+fn an_empty_file_has_the_daemons_defaults() {
+    let conf = SlurmConf::parse("s", b"# nothing\n");
+    assert_eq!(conf, SlurmConf::default());
+    assert_eq!((conf.policy.name(), conf.decay_half_life, conf.calc_period), ("fair-tree", 604_800, 300));
+}
+
+#[test]
+fn flags_choose_the_policy_as_the_daemon_does() {
+    use ConfPolicy::{Classic, DepthOblivious, FairTree};
+    for flags in ["NO_FAIR_TREE", "no_fair_tree,MAX_TRES"] {
+        assert_eq!(policy(flags), (Classic, Vec::new()));
+    }
+    assert_eq!(policy("DEPTH_OBLIVIOUS,NO_FAIR_TREE"), (DepthOblivious, Vec::new()));
+    assert_eq!(policy("ACCRUE_ALWAYS").0, FairTree);
+    let default = "`s`, line 1: `FAIR_TREE` is no flag any more: fair tree is the default since 19.05";
+    assert_eq!(policy("FAIR_TREE"), (FairTree, vec![default.to_owned()]));
+    let wins = "`s`, line 1: `FAIR_TREE` contradicts `DEPTH_OBLIVIOUS`, which wins";
+    assert_eq!(policy("FAIR_TREE,DEPTH_OBLIVIOUS"), (DepthOblivious, vec![wins.to_owned()]));
+    assert!(policy("FAIR_TREE,NO_FAIR_TREE").1[0].ends_with("`FAIR_TREE` contradicts `NO_FAIR_TREE`, which wins"));
+    let (chosen, warned) = policy("TICKET_BASED");
+    assert_eq!(chosen, FairTree);
+    assert!(warned[0].contains("removed in 15.08") && warned[0].contains("the policy is fair-tree"), "{warned:?}");
+    assert!(policy("FAIRTREE").1[0].ends_with("`FAIRTREE` is no priority flag, slurmctld ignores it"));
+}
+
+#[test]
+fn keys_have_no_case_and_lines_may_be_continued() {
+    let text = "CLUSTERNAME=x prioritytype=Priority/Multifactor PriorityFlags = \"NO_FAIR_TREE\" \\\n\
+        prioritydecayhalflife=14-0 # two weeks\nPriorityCalcPeriod=0:30 FairShareDampeningFactor=5\n\
+        priorityusageresetperiod=Monthly\nNodeName=n1 PriorityType=wrong\n";
+    let conf = SlurmConf::parse("s", text.as_bytes());
+    let expected = SlurmConf {
+        priority_type: Some("priority/multifactor".into()),
+        policy: ConfPolicy::Classic,
+        decay_half_life: 1_209_600,
+        calc_period: 60,
+        usage_reset_period: ResetPeriod::Monthly,
+        dampening_factor: 5,
+        warnings: Vec::new(),
+    };
+    assert_eq!(conf, expected);
+}
+
+#[test]
+fn what_the_daemon_refuses_is_said_and_the_default_assumed() {
+    let text = "PriorityDecayHalfLife=soon\nPriorityCalcPeriod=0\nPriorityUsageResetPeriod=hourly\n\
+        FairShareDampeningFactor=0\nPriorityWeigthAge=3\nfoo\nPriorityType=priority/basic\nPriorityType=priority/x\n";
+    let conf = SlurmConf::parse("s", text.as_bytes());
+    let settings = SlurmConf { warnings: Vec::new(), ..conf.clone() };
+    assert_eq!(settings, SlurmConf { priority_type: Some("priority/x".into()), ..SlurmConf::default() });
+    let starts = [
+        "`s`, line 5: `PriorityWeigthAge` is not a setting of Slurm's",
+        "`s`, line 6: `foo` is not `Key=Value`",
+        "`s`, line 8: `PriorityType` is on line 7 of `s` already, this one counts",
+        "`s`, line 8: nothing is known of the plugin `x`",
+        "`s`, line 1: `PriorityDecayHalfLife` cannot be `soon`",
+        "`s`, line 3: `PriorityUsageResetPeriod` cannot be `hourly`",
+        "`s`, line 2: `PriorityCalcPeriod` cannot be `0`",
+        "`s`, line 4: `FairShareDampeningFactor` cannot be `0`",
+    ];
+    let told = told(&conf);
+    assert_eq!(told.len(), starts.len(), "{told:#?}");
+    for (told, start) in told.iter().zip(starts) {
+        assert!(told.starts_with(start), "{told} / {start}");
+    }
+}
+
+#[test]
+fn settings_without_effect_are_said() {
+    let fault = |text: &str| SlurmConf::parse("s", text.as_bytes()).warnings.remove(0).fault;
+    assert_eq!(fault("FairShareDampeningFactor=2"), ConfFault::DampeningWithoutEffect);
+    assert_eq!(fault("PriorityDecayHalfLife=0"), ConfFault::UsageOnlyGrows);
+    assert_eq!(fault("PriorityType=priority/basic"), ConfFault::NoFairShare);
+    assert_eq!(fault("PriorityType=priority/multifactor2"), ConfFault::Multifactor2IsGone);
+    assert_eq!(SlurmConf::parse("s", b"PriorityDecayHalfLife=0\nPriorityUsageResetPeriod=YEARLY").warnings, []);
+}
+
+#[test]
+fn files_are_included_from_the_same_folder_alone() {
+    let outside = tempfile::tempdir().expect("a folder");
+    let folder = outside.path().join("etc");
+    fs::create_dir(&folder).expect("a folder");
+    fs::create_dir(folder.join("sub")).expect("a folder");
+    let put = |name: &str, text: &str| fs::write(outside.path().join(name), text).expect("a file");
+    put("secret.conf", "PriorityFlags=NO_FAIR_TREE\n");
+    put("etc/here.conf", "PriorityFlags=DEPTH_OBLIVIOUS\nInclude here.conf\n");
+    put("etc/x-nodes.conf", "PriorityCalcPeriod=1\n");
+    let main = folder.join("slurm.conf");
+    let include = "ClusterName=x\nInclude ../secret.conf\ninclude here.conf\nInclude %c-nodes.conf\nInclude nowhere\nInclude sub\n";
+    put("etc/slurm.conf", include);
+    let conf = SlurmConf::read(&main).expect("readable");
+    assert_eq!((conf.policy, conf.calc_period), (ConfPolicy::DepthOblivious, 60));
+    let told = told(&conf);
+    assert!(told[0].contains("`../secret.conf` is not included: it lies outside the folder"), "{}", told[0]);
+    assert!(told.iter().any(|line| line.contains("it lies deeper than 8 `Include`s")), "{told:#?}");
+    assert!(told.iter().any(|line| line.contains("`sub` is not included: it is not a plain file")), "{told:#?}");
+    assert!(told.iter().any(|line| line.contains("`nowhere` is not included")), "{told:#?}");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(outside.path().join("secret.conf"), folder.join("link.conf")).expect("a link");
+        put(
+            "etc/slurm.conf",
+            &format!("Include link.conf\nInclude {}\n", outside.path().join("secret.conf").display()),
+        );
+        let conf = SlurmConf::read(&main).expect("readable");
+        assert_eq!((conf.policy, conf.warnings.len()), (ConfPolicy::FairTree, 2));
+    }
+    let error = SlurmConf::read(&folder.join("missing")).expect_err("no such file").to_string();
+    assert!(error.starts_with("cannot read `"), "{error}");
+}
