@@ -62,6 +62,9 @@ pub struct SshareStyle {
     pub tres_run_mins: Option<String>,
 }
 
+/// The deepest level that is indented by its depth: no tree of Slurm's is deeper, and the text stays bounded.
+const DEEPEST: usize = 1000;
+
 /// Prints the tree, one row per association, with a header.
 ///
 /// `rows` are in the order of [`ShareTree::nodes`]; an association without a row has blanks.
@@ -143,7 +146,7 @@ impl Column {
                     (Kind::Entity, Some(parent)) => parent,
                     _ => node,
                 };
-                self.cell(&format!("{:depth$}{}", "", shown(tree.name(account))))
+                self.cell(&(" ".repeat(depth.min(DEEPEST)) + &shown(tree.name(account))))
             }
             Content::User if tree.kind(node) == Kind::Entity => self.cell(&shown(tree.name(node))),
             Content::User | Content::Nothing => self.cell(""),

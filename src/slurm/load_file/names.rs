@@ -1,8 +1,9 @@
 //! Names that `sacctmgr load` can hold, each only once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::LoadLoss;
+use crate::pbs::unique_names::{UniqueNames, cut};
 use crate::slurm::tree::{AssociationKind, AssociationTree};
 
 /// The longest name that Slurm's database holds, in bytes.
@@ -10,29 +11,12 @@ const LONGEST: usize = 255;
 
 /// The name without what would end it or the line, or start an option: such a character becomes `_`.
 pub(super) fn written(name: &str) -> String {
-    let mut text: String = name
+    let text: String = name
         .trim()
         .chars()
         .map(|c| if c.is_control() || matches!(c, '\'' | '"' | '\\' | '#' | '=') { '_' } else { c })
         .collect();
-    while text.len() > LONGEST {
-        text.pop();
-    }
-    if text.is_empty() { "_".to_owned() } else { text }
-}
-
-/// The name, or the name with a number behind it if it is taken.
-fn claim<K: std::hash::Hash + Eq>(taken: &mut HashSet<K>, name: String, key: impl Fn(&str) -> K) -> String {
-    let numbered = (2..u32::MAX).map(|number| {
-        let tail = format!("_{number}");
-        let mut start = name.clone();
-        while start.len() + tail.len() > LONGEST {
-            start.pop();
-        }
-        start + &tail
-    });
-    let mut candidates = std::iter::once(name.clone()).chain(numbered);
-    candidates.find(|candidate| taken.insert(key(candidate))).unwrap_or(name)
+    if text.is_empty() { "_".to_owned() } else { cut(&text, LONGEST).to_owned() }
 }
 
 /// What the accounts are called in the file.
@@ -44,12 +28,13 @@ impl<'t> Accounts<'t> {
     /// Slurm holds accounts in lower case, and calls the top `root`.
     pub(super) fn of(tree: &'t AssociationTree, losses: &mut Vec<LoadLoss>) -> Self {
         let mut names = HashMap::from([(tree.root.as_str(), "root".to_owned())]);
-        let mut taken = HashSet::from(["root".to_owned()]);
+        let mut taken = UniqueNames::new(str::to_ascii_lowercase, LONGEST);
+        taken.take("", "root");
         for node in tree.nodes.iter().filter(|node| node.kind == AssociationKind::Account) {
             if names.contains_key(node.name.as_str()) {
                 continue;
             }
-            let name = claim(&mut taken, written(&node.name).to_ascii_lowercase(), str::to_owned);
+            let name = taken.claim("", &written(&node.name).to_ascii_lowercase());
             if name != node.name {
                 let (parent, written) = (node.parent.clone(), name.clone());
                 losses.push(LoadLoss::Renamed { name: node.name.clone(), parent, written });
@@ -75,13 +60,12 @@ impl<'t> Users<'t> {
     /// Slurm may hold users in lower case, so no two of an account may differ by that alone.
     pub(super) fn of(tree: &'t AssociationTree, accounts: &Accounts<'_>, losses: &mut Vec<LoadLoss>) -> Self {
         let mut users = Self { renamed: HashMap::new(), kept: HashMap::new(), default_account: HashMap::new() };
-        let mut taken = HashSet::new();
+        let mut taken = UniqueNames::new(str::to_ascii_lowercase, LONGEST);
         for (index, node) in tree.nodes.iter().enumerate().filter(|(_, node)| node.kind == AssociationKind::User) {
             let is_first = !users.default_account.contains_key(node.name.as_str());
             users.default_account.entry(&node.name).or_insert(&node.parent);
-            let account = accounts.written(&node.parent);
-            let key = |name: &str| (account.to_owned(), name.to_ascii_lowercase(), node.partition.clone());
-            let name = claim(&mut taken, written(&node.name), key);
+            let scope = format!("{}\0{}", accounts.written(&node.parent), node.partition);
+            let name = taken.claim(&scope, &written(&node.name));
             if name == node.name {
                 users.kept.insert(index, &node.name);
                 if is_first && name.bytes().any(|byte| byte.is_ascii_uppercase()) {

@@ -11,11 +11,13 @@ mod show_assoc;
 mod sshare_json;
 mod sshare_rows;
 mod table;
+mod warning;
 
 pub use association::{Association, AssociationKind, AssociationTree};
-pub use error::{Place, RowFault, TreeReadError, TreeWarning};
+pub use error::{Place, RowFault, TreeReadError};
 pub use format::TreeFormat;
 pub use raw_shares::{MOST_SHARES, PARENT_SHARES};
+pub use warning::TreeWarning;
 
 use assemble::assemble;
 use error::Source;
@@ -48,12 +50,16 @@ pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<AssociationTree, Tre
         return Err(TreeReadError::TooLong { source_name: source_name.to_owned() });
     }
     let text = String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes));
-    let records = match TreeFormat::of(source, &text)? {
+    let format = TreeFormat::of(source, &text)?;
+    let mut records = match format {
         TreeFormat::Sshare => sshare_rows::read(source, &text)?,
         TreeFormat::SshareJson => sshare_json::read(source, &text)?,
         TreeFormat::ShowAssoc => show_assoc::read(source, &text)?,
         TreeFormat::SacctmgrFile => sacctmgr_file::read(source, &text)?,
     };
+    if format != TreeFormat::SshareJson && !text.ends_with('\n') {
+        records.warnings.push(TreeWarning::NoLineEnd { place: Place::Line(text.lines().count()) });
+    }
     assemble(source, records)
 }
 

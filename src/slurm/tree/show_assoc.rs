@@ -36,8 +36,7 @@ pub(super) fn read(source: Source<'_>, text: &str) -> Result<Records, TreeReadEr
     let Some(table) = Table::of(text) else { return Ok(records) };
     records.names_are_cut = table.is_fixed();
     let account = table.need(source, "Account", ADVICE)?;
-    let has_blanks =
-        table.rows(source).flatten().any(|row| row.cells.get(account).is_some_and(|cell| cell.starts_with(' ')));
+    let has_blanks = is_indented(source, &table, account);
     let parents = match table.column(&["ParentName", "Par Name", "Parent Name", "Parent"]) {
         Some(column) => Parents::Column(column),
         None if has_blanks => Parents::Blanks(Ladder::default()),

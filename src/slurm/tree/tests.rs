@@ -1,1 +1,305 @@
+use proptest::prelude::*;
 
+use super::*;
+use crate::fairshare::Shares;
+
+fn tree(text: &str) -> AssociationTree {
+    read_tree("t", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn warned(text: &str) -> Vec<String> {
+    tree(text).warnings.iter().map(ToString::to_string).collect()
+}
+
+fn refused(text: &str) -> String {
+    read_tree("t", text.as_bytes()).expect_err(text).to_string()
+}
+
+fn names(tree: &AssociationTree) -> Vec<String> {
+    tree.nodes.iter().map(|node| format!("{}/{}", node.parent, node.name)).collect()
+}
+
+const HEADER: &str = "Account|User|RawShares|NormShares|RawUsage\n";
+
+fn sshare(rows: &str) -> String {
+    format!("{HEADER}{rows}")
+}
+
+#[test]
+fn a_document_of_no_known_format_is_named() {
+    for (text, start) in [
+        ("", "`t` is empty, expected `sshare -a -l`"),
+        (" \n\n", "`t` is empty"),
+        ("# only\n", "`t` is nothing but comments"),
+        ("hello world", "`t` is a text that begins with `hello world`"),
+        ("root|||1.000000|600|||\n a||40|1|2|||\n", "`t` is a table without its header line; print it without `-n`"),
+        ("root            1.0 600 1.0 0.5\n", "`t` is a table without its header line"),
+        ("\u{1}\u{2}ELF", "`t` is binary data"),
+        ("[1]", "`t` is a JSON list"),
+        ("{\"jobs\":[]}", "`t` is a JSON object without `shares`"),
+        ("{\"associations\":[]}", "`t` is a JSON object with `associations`"),
+        ("{\"children\":[]}", "`t` is a tree in the project's own JSON"),
+        ("{\"shares\":{\"shares\":[", "`t` is not valid JSON: EOF while parsing"),
+        ("{\"shares\":{\"shares\":[]}}", "`t` has a header but no association"),
+        (HEADER, "`t` has a header but no association"),
+        ("Account|User\nroot|\n", "`t` is a table with the header `Account|User`"),
+        ("Account|User|NormShares\nroot||1\n", "`t` has no column `RawShares`: print it with `sshare -a -l -P`"),
+        ("Account|RawShares\nroot|\n", "`t` has no column `User`"),
+    ] {
+        let told = refused(text);
+        assert!(told.starts_with(start), "{told} / {start}");
+    }
+    let noise: Vec<u8> = (0..=255).cycle().take(4096).collect();
+    assert!(read_tree("t", &noise).is_err());
+}
+
+#[test]
+fn an_account_keeps_what_its_members_did_not_use() {
+    let tree = tree(&sshare("root|||1|1000\n root|root|1|1|0\n a||40|1|700\n  a|ann|parent|1|300\n  b||2|1|150\n"));
+    assert_eq!((tree.root_usage, tree.usage_known, tree.cluster), (300.0, true, None));
+    let usage: Vec<f64> = tree.nodes.iter().map(|node| node.usage).collect();
+    assert_eq!(usage, [0.0, 250.0, 300.0, 150.0]);
+    assert_eq!(tree.nodes[2].shares, Shares::Parent);
+    assert_eq!(tree.nodes[0].kind, AssociationKind::User);
+}
+
+#[test]
+fn a_bad_row_is_named() {
+    for (rows, told) in [
+        ("root|||1|5\n a||40|1\n", "line 3: it has 4 of 5 columns, was it cut off?"),
+        ("root|||1|5\n a||40|1|5|6\n", "line 3: it has 6 of 5 columns, was it cut off?"),
+        ("root|||1|5\n a||forty|1|5\n", "line 3: the shares of `a` are `forty`, which Slurm refuses"),
+        ("root|||1|5\n a|||1|5\n", "line 3: `a` has no shares"),
+        ("root|||1|5\n a||1|1|nan\n", "line 3: the usage of `a` is `nan`, expected a number of at least 0"),
+        ("root|||1|5\n a||1|1|-3\n", "line 3: the usage of `a` is `-3`"),
+        ("root|||1|5\n a||1|1|inf\n", "line 3: the usage of `a` is `inf`"),
+        ("root|||1|5\n a||1|1|\n", "line 3: the usage of `a` is ``"),
+        ("root|||1|5\na||1|1|5\n", "line 3: `a` stands at the top beside `root`"),
+        ("root|||1|5\n b|ann|1|1|5\n", "line 3: the row is of account `b` but stands below `root`"),
+        ("root|||1|5\n ||1|1|5\n", "line 3: the account has no name"),
+    ] {
+        let error = refused(&sshare(rows));
+        assert!(error.starts_with(&format!("`t`, {told}")), "{error} / {told}");
+    }
+    let long = format!("root|||1|5\n {}||1|1|5\n", "x".repeat(5000));
+    assert!(refused(&sshare(&long)).ends_with("a name is longer than 4096 bytes"));
+}
+
+#[test]
+fn what_the_daemon_puts_up_with_is_said() {
+    let rows = "root|||1|5\n a||-4|1|1\n a||5|1|1\n b||4294967296|1|5\n  b|x|1.5|1|7\n";
+    assert_eq!(
+        warned(&sshare(rows)),
+        [
+            "line 3: `a` has shares `-4`, which Slurm takes as 1",
+            "line 5: `b` has shares `4294967296`, which Slurm takes as 0",
+            "line 6: `x` has shares `1.5`, which Slurm takes as 1",
+            "line 4: `a` in `root` stands on line 3 already, this one is passed over",
+            "line 5: account `b` has a usage of 5, less than the 7 of its members",
+        ]
+    );
+    let no_usage = tree("Account|User|RawShares\nroot||\n a||1\n");
+    assert_eq!((no_usage.usage_known, no_usage.warnings), (false, vec![TreeWarning::NoUsage]));
+    let cut = warned(&sshare("root|||1|5\n a||1|1|1"));
+    assert_eq!(cut, ["line 3: the last line does not end, was the document cut off?"]);
+    let filtered = warned(&sshare("physics||7|1|5\n physics|ann|1|1|5\n"));
+    assert_eq!(filtered, ["line 2: the top is `physics`, not `root`; was the output filtered?"]);
+}
+
+#[test]
+fn partitions_and_clusters_are_told_apart() {
+    let text = "CLUSTER: one\nAccount|User|Partition|RawShares|RawUsage|\nroot||||3|\n root|ann|gpu|2|1|\n root|ann||3|2|\n\
+        CLUSTER: two\nAccount|User|Partition|RawShares|RawUsage|\nroot||||9|\n b|||2|1|\n";
+    let tree = tree(text);
+    assert_eq!(tree.cluster.as_deref(), Some("one"));
+    assert_eq!(tree.nodes[0].partition, "gpu");
+    let shares = tree.share_tree().expect("sound");
+    assert_eq!(shares.nodes().skip(1).map(|node| shares.name(node)).collect::<Vec<_>>(), ["ann:gpu", "ann"]);
+    let told = tree.warnings[0].to_string();
+    assert_eq!(told, "line 6: cluster `two` is passed over, as 2 rows are that are not of cluster `one`");
+}
+
+#[test]
+fn names_that_were_cut_are_said_and_must_stay_apart() {
+    let head = "Account    User RawShares RawUsage\n------- ------- --------- --------\n";
+    let text = format!(
+        "{head}root                              5\n physi+                1        5\n  phys+  ann         1        5\n"
+    );
+    assert_eq!(warned(&text), ["line 4: `physi+` was cut at the width of its column; `-P` prints names in full"]);
+    let twice = format!("{text} physi+                1        5\n");
+    assert!(
+        refused(&twice).starts_with("`t`, line 6: `physi+` was cut at the width of its column and stands on line 4")
+    );
+}
+
+#[test]
+fn accounts_without_parents_are_put_below_the_root_and_that_is_said() {
+    let flat = "Cluster|Account|User|Partition|Share\nc|root|||1\nc|a|||5\nc|b|ann||2\nc|b|||parent\n";
+    let told = warned(flat);
+    assert!(told[0].starts_with("nothing says which account is in which"), "{told:?}");
+    assert_eq!(names(&tree(flat)), ["root/a", "root/b", "b/ann"]);
+    let blanks = "Cluster|Account|User|Partition|Share\nc|root|||1\nc| a|||5\nc|  b|||2\nc|   b|ann||1\n";
+    assert_eq!((names(&tree(blanks)), warned(blanks)), (vec!["root/a".into(), "a/b".into(), "b/ann".into()], vec![]));
+    let column = "Cluster|Account|Par Name|User|Share\nc|b|a||2\nc|root|||1\nc|b||ann|1\nc|a|root||5\nd|root|||1\n";
+    assert_eq!(names(&tree(column)), ["root/a", "a/b", "b/ann"]);
+    assert!(warned(column)[0].starts_with("line 6: cluster `d` is passed over, as 1 rows are"));
+    let cycle = "Account|Par Name|User|Share\nroot|||1\na|b||1\nb|a||1\n";
+    assert_eq!(refused(cycle), "`t`, line 3: account `a` is below itself");
+    let itself = "Account|Par Name|User|Share\nroot|||1\na|a||1\n";
+    assert_eq!(refused(itself), "`t`, line 3: account `a` is below itself");
+    let unknown = "Account|Par Name|User|Share\nroot|||1\na|x||1\n";
+    assert_eq!(refused(unknown), "`t`, line 3: `a` is in `x`, which is no account of the tree");
+}
+
+#[test]
+fn a_file_written_by_hand_is_read_as_sacctmgr_does() {
+    let text = "# by hand\nCluster - Tux:Classification=cap\naccount - Phys:Desc='a:b # not':f=40 \\\n:Org=x\n\
+        Project - \"chem\":shares=parent\nnothing here\nParent - PHYS\nUser - Ann:Part=gpu:Fair='7':MaxJobs=4\n\
+        User - Ann:Fairshare=\nUser - Ann:Fairshare=3\nAccount - chem:Fairshare=9\n";
+    let text = text.replace(" # not", " \\# not");
+    let read = tree(&text);
+    assert_eq!(read.cluster.as_deref(), Some("tux"));
+    let node = |kind, name: &str, parent: &str, partition: &str, shares| Association {
+        kind,
+        name: name.into(),
+        parent: parent.into(),
+        partition: partition.into(),
+        shares,
+        usage: 0.0,
+    };
+    use AssociationKind::{Account, User};
+    assert_eq!(
+        read.nodes,
+        [
+            node(Account, "phys", "root", "", Shares::Count(40)),
+            node(Account, "chem", "root", "", Shares::Parent),
+            node(User, "Ann", "phys", "gpu", Shares::Count(7)),
+            node(User, "Ann", "phys", "", Shares::Count(1)),
+        ]
+    );
+    let told: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
+    assert!(
+        told.contains(&"line 6: there is no ` - ` on the line, `sacctmgr load` passes over it".to_owned()),
+        "{told:?}"
+    );
+    assert!(told.contains(&"line 10: `Ann` in `phys` stands on line 9 already, this one is passed over".to_owned()));
+    assert!(told.contains(&"line 11: `chem` in `phys` stands on line 5 already, this one is passed over".to_owned()));
+    assert!(told.iter().any(|line| line.contains("PreserveCaseUser")));
+}
+
+#[test]
+fn sacctmgr_stops_at_a_line_and_so_does_the_reader() {
+    for (line, told) in [
+        ("Parent - 'b'", "line 2: `b` must be an account on a line above before it can be a parent"),
+        ("Group - 'b'", "line 2: `Group` is not an object of `sacctmgr load`"),
+        ("Account - 'b", "line 2: a quotation mark is not closed"),
+        ("Account - :Fairshare=3", "line 2: the account has no name"),
+        ("Account - b:c", "line 2: `c` is not an option, expected `key=value`"),
+        ("Account - b:Fairshare=0x10", "line 2: the shares of `b` are `0x10`, which Slurm refuses"),
+        ("Cluster - d", "line 2: `d` is a second cluster beside `c`"),
+    ] {
+        let error = refused(&format!("Cluster - c\n{line}\n"));
+        assert!(error.starts_with(&format!("`t`, {told}")), "{error} / {told}");
+    }
+}
+
+#[test]
+fn a_broken_entry_of_a_document_is_named() {
+    let entry = |more: &str| {
+        let root = r#"{"name":"root","shares":{"set":false,"number":0},"usage":5,"type":["ASSOCIATION"]}"#;
+        format!("{{\"shares\":{{\"shares\":[{root},{more}]}}}}")
+    };
+    let sound = r#"{"name":"a","parent":"root","shares":3,"usage":5.5,"type":"USER"}"#;
+    assert_eq!(tree(&entry(sound)).nodes[0].usage, 5.5);
+    for (more, told) in [
+        ("5", "entry 2: invalid type: integer"),
+        (r#"{"name":"a"}"#, "entry 2: missing field `shares`"),
+        (r#"{"name":"a","parent":"x","shares":3,"usage":5,"type":[]}"#, "entry 2: `a` is in `x`, which is no account"),
+        (
+            r#"{"name":"a","parent":"root","shares":{"set":false,"number":0},"usage":5,"type":[]}"#,
+            "entry 2: `a` has no shares",
+        ),
+        (r#"{"name":"a","parent":"root","shares":1,"usage":-5,"type":[]}"#, "entry 2: the usage of `a` is `-5`"),
+        (r#"{"name":"","parent":"root","shares":1,"usage":5,"type":[]}"#, "entry 2: the account has no name"),
+        (r#"{"name":"b","shares":1,"usage":5,"type":[]}"#, "entry 2: `b` stands at the top beside `root`"),
+    ] {
+        let error = refused(&entry(more));
+        assert!(error.starts_with(&format!("`t`, {told}")), "{error} / {told}");
+    }
+}
+
+#[test]
+fn a_hundred_thousand_levels_are_read() {
+    let mut text = String::from("Cluster - c\n");
+    for level in 0..100_000 {
+        text += &format!("Account - a{level}\nParent - a{level}\n");
+    }
+    let shares = tree(&text).share_tree().expect("sound");
+    assert_eq!(shares.len(), 100_001);
+    let written = crate::slurm::load_file::load_file(&AssociationTree::of(&shares), "c");
+    assert_eq!(tree(&written.text).nodes.len(), 100_000);
+}
+
+/// Pieces that the readers look for.
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "Account",
+        "User",
+        "RawShares",
+        "RawUsage",
+        "Share",
+        "|",
+        "\n",
+        " ",
+        "-",
+        "----------",
+        "root",
+        "a",
+        "ann",
+        "+",
+        "Cluster - c\n",
+        "Parent - ",
+        "Account - ",
+        "User - ",
+        ":Fairshare=",
+        "parent",
+        "-1",
+        "2147483647",
+        "'",
+        "\"",
+        "\\",
+        "#",
+        "{\"shares\":{\"shares\":[",
+        "{\"name\":\"a\",",
+        "]}}",
+        "NaN",
+        "é",
+        "\u{0}",
+        "CLUSTER: x\n",
+        HEADER,
+        "Par Name",
+    ]);
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let _ = read_tree("t", &bytes);
+        let _ = crate::slurm::conf::SlurmConf::parse("t", &bytes);
+    }
+
+    #[test]
+    fn what_is_read_becomes_a_tree_and_can_be_written(text in pieces()) {
+        let _ = crate::slurm::conf::SlurmConf::parse("t", text.as_bytes());
+        if let Ok(tree) = read_tree("t", text.as_bytes()) {
+            prop_assert!(tree.share_tree().is_ok() || tree.nodes.iter().any(|node| !node.partition.is_empty()));
+            let written = crate::slurm::load_file::load_file(&tree, "c");
+            let again = read_tree("t", written.text.as_bytes());
+            prop_assert!(again.is_ok(), "{again:?}\n{}", written.text);
+            prop_assert_eq!(again.map(|again| again.nodes.len()).ok(), Some(tree.nodes.len()));
+        }
+    }
+}
