@@ -43,7 +43,7 @@ fn document(view: &PolicyView<'_>) -> Value {
 fn fields(view: &PolicyView<'_>, node: NodeId) -> Map<String, Value> {
     let tree = view.tree;
     let mut fields = Map::new();
-    let path: Vec<&str> = tree.path(node).into_iter().skip(1).collect();
+    let path: Vec<&str> = tree.path(node);
     let kind = match tree.kind(node) {
         Kind::Entity if view.is_pbs => "entity",
         Kind::Entity => "user",
@@ -163,8 +163,7 @@ fn cell(name: &str, value: &Value) -> String {
 /// What a job of the node gets; of an account only what the policy says of accounts. Policies may hold trees of
 /// their own, so the node is found again by its path.
 fn factor(view: &PolicyView<'_>, path: &[&str]) -> Option<f64> {
-    let below_root = path.iter().skip(1);
-    let node = below_root.copied().try_fold(view.tree.root(), |above, name| view.tree.find_in(above, name))?;
+    let node = path.iter().copied().try_fold(view.tree.root(), |above, name| view.tree.find_in(above, name))?;
     if view.is_pbs || view.tree.kind(node) == Kind::Entity {
         return view.shares.of(node).map(|shares| shares.fairshare_factor);
     }
