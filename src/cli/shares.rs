@@ -4,14 +4,13 @@ use std::io::Write;
 
 use job_sort_formula::Formula;
 use job_sort_formula::fairshare::decay::{HalfLife, IntervalDecay};
-use job_sort_formula::fairshare::{Assessed, Kind, NodeId, ShareTree};
-use job_sort_formula::jobs::JobState;
+use job_sort_formula::fairshare::{Assessed, NodeId, ShareTree};
 use job_sort_formula::report::shares::{PolicyView, write_human, write_json};
 
 use super::args::{FormatName, PolicyName, SharesArgs};
 use super::policy::Choice;
 use super::site::Site;
-use super::tree::Tree;
+use super::tree::{Tree, find, waits};
 use super::{CliError, Outcome};
 
 pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -55,9 +54,8 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
 fn waiting_entities(site: &mut Site<'_>) -> Result<Vec<(String, bool)>, CliError> {
     let nothing = Formula::parse("0").map_err(CliError::content)?;
     let Some(table) = site.read_queue(&nothing)? else { return Ok(Vec::new()) };
-    let waits = |row: usize| matches!(table.state(row), JobState::Queued | JobState::Held | JobState::Waiting);
     let mut entities: Vec<(String, bool)> = table.entities().iter().map(|entity| (entity.to_string(), false)).collect();
-    for row in (0..table.len()).filter(|&row| waits(row)) {
+    for row in (0..table.len()).filter(|&row| waits(&table, row)) {
         entities[table.entity_index(row)].1 = true;
     }
     Ok(entities)
@@ -93,20 +91,6 @@ fn active(tree: &ShareTree, arguments: &SharesArgs, queue: &[(String, bool)]) ->
     }
     let waiting = queue.iter().filter(|(_, waits)| *waits);
     Ok(waiting.filter_map(|(entity, _)| find(tree, entity).ok()).collect())
-}
-
-/// The node of `ACCOUNT/USER`, or of `NAME` where it is unique.
-fn find(tree: &ShareTree, name: &str) -> Result<NodeId, CliError> {
-    let named: Vec<NodeId> = match name.rsplit_once('/') {
-        Some((account, user)) => tree.named(account).filter_map(|account| tree.find_in(account, user)).collect(),
-        None => tree.named(name).collect(),
-    };
-    let users: Vec<NodeId> = named.iter().copied().filter(|&node| tree.kind(node) == Kind::Entity).collect();
-    match (users.as_slice(), named.as_slice()) {
-        ([one], _) | ([], [one]) => Ok(*one),
-        ([], []) => Err(CliError::usage(format!("the tree has no `{name}`"))),
-        _ => Err(CliError::usage(format!("the tree has several `{name}`: write ACCOUNT/{name}"))),
-    }
 }
 
 /// The nodes to show: all, depth first in the tree's order, or one entity and those above it.

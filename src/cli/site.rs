@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use job_sort_formula::fairshare::Assessed;
 use job_sort_formula::jobs::Problems;
 use job_sort_formula::json::read_jobs;
 use job_sort_formula::pbs::numbers::Numbers;
@@ -11,13 +12,14 @@ use job_sort_formula::pbs::reading::ReadOptions;
 use job_sort_formula::pbs::resources::add_resources;
 use job_sort_formula::pbs::sched_config::{ByTime, SchedConfig};
 use job_sort_formula::pbs::server::ServerSettings;
-use job_sort_formula::pbs::share_tree::{PbsTree, Rules};
+use job_sort_formula::pbs::share_tree::PbsTree;
 use job_sort_formula::rank::{FAIRSHARE_NAMES, Keep, OnError, first_without_shares, score, supply};
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};
 
-use super::args::{NumbersName, OnErrorName, RulesName, SiteArgs};
+use super::args::{NumbersName, OnErrorName, PolicyName, SiteArgs};
 use super::formula::{MOST_OF_A_FILE, MOST_OF_A_QUEUE, read_bytes, read_text};
-use super::tree::Tree;
+use super::policy::Choice;
+use super::tree::{Tree, waiting_nodes};
 use super::{CliError, remark};
 
 /// The most remarks on single jobs that are shown.
@@ -106,17 +108,37 @@ impl<'a> Site<'a> {
         if !FAIRSHARE_NAMES.iter().any(needs) && !self.config.fair_share.prime {
             return Ok(None);
         }
-        let tree = self.tree(table)?;
-        if let Some(tree) = &tree {
-            let numbers = self.numbers();
-            supply(table, tree, |ratio| numbers.fairshare(ratio));
+        let (choice, numbers) = (Choice::read(self.arguments)?, self.numbers());
+        let mut tree = None;
+        match (choice.name, Tree::read(self.arguments, &self.config)?) {
+            (PolicyName::All, _) => return Err(CliError::usage("a ranking needs one policy, not `all` of them")),
+            (_, None) => self.nothing_is_missing(program, table)?,
+            (PolicyName::Pbs, Some(read)) => {
+                let entities = table.entities().iter().map(|entity| entity.to_string());
+                let planted = read.pbs(choice.rules, entities)?;
+                supply(table, &planted, |ratio| numbers.fairshare(ratio));
+                tree = Some(planted);
+            }
+            (name, Some(read)) => {
+                let shares = read.share_tree()?;
+                let waiting = waiting_nodes(table, &shares);
+                let assessed = Assessed::new(shares, &choice.policy(name, &waiting));
+                for entity in supply(table, &assessed, |ratio| numbers.fairshare(ratio)).iter().take(MOST_REMARKS) {
+                    remark("warning", format_args!("the tree has no entity `{entity}`, whose jobs get 0"));
+                }
+            }
         }
+        Ok(tree)
+    }
+
+    /// Without a tree every job must carry the numbers that the formula needs.
+    fn nothing_is_missing(&self, program: &Program, table: &JobTable) -> Result<(), CliError> {
         match first_without_shares(table, program.inputs()) {
             Some((job, name)) => Err(CliError::usage(format!(
                 "the formula needs `{name}`, but nothing says what it is for job `{job}`: give --sched-priv DIR or \
                  --tree FILE"
             ))),
-            None => Ok(tree),
+            None => Ok(()),
         }
     }
 
@@ -140,19 +162,6 @@ impl<'a> Site<'a> {
             order = order.threshold(threshold);
         }
         order.rank(scores, table)
-    }
-
-    fn tree(&self, table: &JobTable) -> Result<Option<PbsTree>, CliError> {
-        let entities = table.entities().iter().map(|entity| entity.to_string());
-        let tree = Tree::read(self.arguments, &self.config)?;
-        tree.map(|tree| tree.pbs(self.rules(), entities)).transpose()
-    }
-
-    fn rules(&self) -> Rules {
-        match self.arguments.rules {
-            RulesName::Scheduler => Rules::Scheduler,
-            RulesName::Documented => Rules::Documented,
-        }
     }
 
     fn numbers(&self) -> Numbers {

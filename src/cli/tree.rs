@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use job_sort_formula::fairshare::ShareTree;
+use job_sort_formula::JobTable;
+use job_sort_formula::fairshare::{Kind, NodeId, ShareTree};
+use job_sort_formula::jobs::JobState;
 use job_sort_formula::json::{TreeDocument, read_tree};
 use job_sort_formula::pbs::resource_group::ResourceGroup;
 use job_sort_formula::pbs::sched_config::SchedConfig;
@@ -93,4 +95,32 @@ fn usage(path: &Path) -> Result<UsageFile, CliError> {
         remark("warning", format_args!("`{}`: {fault}", path.display()));
     }
     Ok(usage)
+}
+
+/// The node of `ACCOUNT/USER`, or of `NAME` where it is unique.
+pub(super) fn find(tree: &ShareTree, name: &str) -> Result<NodeId, CliError> {
+    let named: Vec<NodeId> = match name.rsplit_once('/') {
+        Some((account, user)) => tree.named(account).filter_map(|account| tree.find_in(account, user)).collect(),
+        None => tree.named(name).collect(),
+    };
+    let users: Vec<NodeId> = named.iter().copied().filter(|&node| tree.kind(node) == Kind::Entity).collect();
+    match (users.as_slice(), named.as_slice()) {
+        ([one], _) | ([], [one]) => Ok(*one),
+        ([], []) => Err(CliError::usage(format!("the tree has no `{name}`"))),
+        _ => Err(CliError::usage(format!("the tree has several `{name}`: write ACCOUNT/{name}"))),
+    }
+}
+
+/// Whether a job waits to be run: these count for ticket-based fair share.
+pub(super) fn waits(table: &JobTable, row: usize) -> bool {
+    matches!(table.state(row), JobState::Queued | JobState::Held | JobState::Waiting)
+}
+
+/// The nodes whose jobs wait.
+pub(super) fn waiting_nodes(table: &JobTable, tree: &ShareTree) -> Vec<NodeId> {
+    let mut entities: Vec<usize> =
+        (0..table.len()).filter(|&row| waits(table, row)).map(|row| table.entity_index(row)).collect();
+    entities.sort_unstable();
+    entities.dedup();
+    entities.into_iter().filter_map(|entity| find(tree, &table.entities()[entity]).ok()).collect()
 }
