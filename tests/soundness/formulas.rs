@@ -170,9 +170,13 @@ pub fn draw(dice: &mut Dice, within: Values) -> Value {
             return value;
         }
     }
-    let edge = if within.least() <= within.most() { within.least() } else { f64::NAN };
+    let edge = match (within.least(), within.most()) {
+        (least, most) if least > most => f64::NAN,
+        (least, _) if least.is_finite() => least,
+        (_, most) => most,
+    };
     let value = Value::Float(edge);
-    if within.contains(&value) { value } else { Value::Int(edge as i64) }
+    if within.contains(&value) { value } else { Value::int(format!("{edge:.0}").parse().unwrap()) }
 }
 
 fn candidate(dice: &mut Dice, within: Values) -> Value {

@@ -94,8 +94,8 @@ fn bounds(a: Values, b: Values) -> (f64, f64) {
     if a.least() < 0.0 {
         let sizes = corners((-a.most()).max(0.0), -a.least(), b);
         let (least, most) = match b.only() {
-            Some(exponent) if exponent == exponent.floor() && exponent % 2.0 == 0.0 => sizes,
-            Some(exponent) if exponent == exponent.floor() => (-sizes.1, -sizes.0),
+            Some(exponent) if exponent % 2.0 == 0.0 => sizes,
+            Some(exponent) if (exponent % 2.0).abs() == 1.0 => (-sizes.1, -sizes.0),
             _ => (-sizes.1, sizes.1),
         };
         result = (result.0.min(least), result.1.max(most));

@@ -245,7 +245,7 @@ impl Values {
     /// The bounds moved away from each other as far as a nearest double of an integer can be off.
     pub(super) fn outward(mut self) -> Self {
         if self.kinds.meets(Kinds::INT) {
-            let off = |bound: f64| bound.abs() > EXACT;
+            let off = |bound: f64| bound.abs() >= EXACT;
             self.least = if off(self.least) { self.least.next_down() } else { self.least };
             self.most = if off(self.most) { self.most.next_up() } else { self.most };
             self.least = self.least.min(f64::MAX);

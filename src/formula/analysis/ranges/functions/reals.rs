@@ -85,12 +85,10 @@ fn ordered(shape: &Shape, x: Values) -> Outcome {
     let inside = x.clipped(shape.from, shape.to);
     let outside = x.least() < shape.from || x.most() > shape.to;
     let mut overflows = false;
-    let mut at = |bound: f64| match real_function(shape.function, bound) {
-        Ok(value) => value,
-        Err(_) => {
-            overflows = true;
-            f64::INFINITY.copysign(bound)
-        }
+    let mut at = |bound: f64| {
+        // what lies just before an infinity is finite, and may overflow
+        overflows |= real_function(shape.function, bound.clamp(f64::MIN, f64::MAX)).is_err();
+        real_function(shape.function, bound).unwrap_or_else(|_| f64::INFINITY.copysign(bound))
     };
     let values = match inside.bounds() {
         None => Values::NEVER,
@@ -98,7 +96,7 @@ fn ordered(shape: &Shape, x: Values) -> Outcome {
             let (low, high) = (at(bounds.least), at(bounds.most));
             let (low, high) = if shape.falls { (high, low) } else { (low, high) };
             let (low, high) = (moved(low, shape.units, f64::next_down), moved(high, shape.units, f64::next_up));
-            let infinite = x.may_be_infinite();
+            let infinite = x.may_be_infinite() || shape.function == Function::Degrees;
             if infinite { bounded_float(low, high) } else { bounded_float(low.max(f64::MIN), high.min(f64::MAX)) }
         }
     };

@@ -39,7 +39,8 @@ pub(super) fn factorial(x: Values) -> Outcome {
 pub(super) fn isqrt(x: Values) -> Outcome {
     let number = whole(x);
     let root = |bound: f64| bound.max(0.0).sqrt();
-    from_zero(&[x], || bounded(Kinds::INT, (root(number.least()) - 1.0).floor().max(0.0), root(number.most()).ceil()))
+    let (least, most) = (root(number.least()).next_down().floor().max(0.0), root(number.most()).next_up().ceil());
+    from_zero(&[x], || bounded(Kinds::INT, least, most).outward())
         .may_raise(ErrorKind::Limit, number.may_exceed_doubles())
 }
 
