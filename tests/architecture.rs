@@ -15,9 +15,19 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("formula/syntax", &["formula/operator", "span", "diagnostic"]),
     ("formula/meaning", &["formula/number", "schema"]),
     ("formula/program", &["formula/meaning", "formula/operator", "formula/number", "formula/syntax", "schema", "span"]),
+    // `program`: a failure that is only possible is reported with inputs that show it, and a literal is read once
     (
         "formula/analysis",
-        &["formula/meaning", "formula/number", "formula/operator", "formula/syntax", "schema", "span", "diagnostic"],
+        &[
+            "formula/meaning",
+            "formula/number",
+            "formula/operator",
+            "formula/program",
+            "formula/syntax",
+            "schema",
+            "span",
+            "diagnostic",
+        ],
     ),
     ("formula", &["formula/*", "schema", "span", "diagnostic"]),
     ("fairshare", &[]),

@@ -5,6 +5,7 @@ mod constructs;
 mod dangerous;
 mod names;
 mod objects;
+mod ranges;
 mod roles;
 mod separators;
 
@@ -12,6 +13,8 @@ use crate::diagnostic::{Diagnostic, sort_by_place};
 use crate::formula::syntax::Expr;
 use crate::schema::Schema;
 use roles::Roles;
+
+pub use ranges::{Errors, Fact, Facts, Kinds, Ranges, Values, ranges};
 
 /// Every finding that the tree and the names alone give, in the order of their places.
 ///

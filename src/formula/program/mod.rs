@@ -7,7 +7,7 @@
 mod compiler_limits;
 mod error;
 mod instruction;
-mod literal;
+pub(in crate::formula) mod literal;
 mod lower;
 mod scalar;
 

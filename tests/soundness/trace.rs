@@ -1,0 +1,100 @@
+//! A second evaluator, of the tree itself, that notes the value or the error of every part it comes to.
+
+use job_sort_formula::formula::meaning::Meaning;
+use job_sort_formula::formula::number::{Arithmetic, ErrorKind, Python, Raised, Value};
+use job_sort_formula::formula::operator::BooleanOperator;
+use job_sort_formula::formula::syntax::{Expr, LiteralKind, NodeId, NodeKind};
+use job_sort_formula::schema::Schema;
+
+/// What one part came to; an error only where the part's own operation raised it.
+pub type Seen = (NodeId, Result<Value, ErrorKind>);
+
+pub struct Tracer<'e> {
+    pub expr: &'e Expr,
+    pub schema: &'e Schema,
+    pub inputs: &'e dyn Fn(&str) -> Value,
+    pub seen: Vec<Seen>,
+    python: Python,
+}
+
+impl<'e> Tracer<'e> {
+    pub fn new(expr: &'e Expr, schema: &'e Schema, inputs: &'e dyn Fn(&str) -> Value) -> Self {
+        Self { expr, schema, inputs, seen: Vec::new(), python: Python::new() }
+    }
+
+    /// The value of a part, or `None` when it or one of its parts raised an error.
+    pub fn value(&mut self, id: NodeId) -> Option<Value> {
+        let result = self.parts(id)?;
+        self.seen.push((id, result.clone().map_err(|raised| raised.kind)));
+        result.ok()
+    }
+
+    fn values(&mut self, ids: &[NodeId]) -> Option<Vec<Value>> {
+        ids.iter().map(|&id| self.value(id)).collect()
+    }
+
+    fn parts(&mut self, id: NodeId) -> Option<Result<Value, Raised>> {
+        let expr = self.expr;
+        Some(match &expr.node(id).kind {
+            NodeKind::Literal { kind, text } => Ok(literal(*kind, text)),
+            NodeKind::Name(name) => match Meaning::of(name, self.schema) {
+                Meaning::Constant(value) => Ok(value),
+                Meaning::Input => Ok((self.inputs)(name)),
+                _ => Err(Raised::new(ErrorKind::Name, "")),
+            },
+            NodeKind::Unary { op, operand } => {
+                let x = self.value(*operand)?;
+                self.python.unary(*op, &x)
+            }
+            NodeKind::Binary { op, left, right } => {
+                let (x, y) = (self.value(*left)?, self.value(*right)?);
+                self.python.binary(*op, &x, &y)
+            }
+            NodeKind::Comparison { operators, operands } => {
+                let mut left = self.value(operands[0])?;
+                let mut result = Ok(Value::Bool(true));
+                for (&op, &operand) in operators.iter().zip(&operands[1..]) {
+                    let right = self.value(operand)?;
+                    result = self.python.compare(op, &left, &right).map(Value::Bool);
+                    if !matches!(result, Ok(Value::Bool(true))) {
+                        break;
+                    }
+                    left = right;
+                }
+                result
+            }
+            NodeKind::Boolean { op, operands } => {
+                let mut value = self.value(operands[0])?;
+                for &operand in &operands[1..] {
+                    if value.truth() == (*op == BooleanOperator::Or) {
+                        break;
+                    }
+                    value = self.value(operand)?;
+                }
+                Ok(value)
+            }
+            NodeKind::Conditional { then, condition, otherwise } => {
+                let holds = self.value(*condition)?.truth();
+                Ok(self.value(if holds { *then } else { *otherwise })?)
+            }
+            NodeKind::Call { callee, positional, keywords } => {
+                let callee = self.value(*callee)?;
+                let by_place = self.values(positional)?;
+                let named = keywords.iter().map(|keyword| Some((&*keyword.name, self.value(keyword.value)?)));
+                let named = named.collect::<Option<Vec<_>>>()?;
+                self.python.call(&callee, &by_place, &named)
+            }
+            NodeKind::Parenthesised(inner) => Ok(self.value(*inner)?),
+            NodeKind::Tuple { items, .. } => Ok(Value::tuple(self.values(items)?)),
+            NodeKind::List(items) => Ok(Value::list(self.values(items)?)),
+            NodeKind::Foreign { .. } => return None,
+        })
+    }
+}
+
+fn literal(kind: LiteralKind, text: &str) -> Value {
+    match kind {
+        LiteralKind::Float => Value::Float(text.parse().unwrap()),
+        LiteralKind::Integer => Value::int(text.parse().unwrap()),
+    }
+}
