@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod shares;
 
-pub use shares::SharesArgs;
+pub use shares::{SharesArgs, SharesFormatName};
 
 /// Tells what a PBS job_sort_formula does, before the scheduler does it.
 #[derive(Debug, Parser)]
@@ -319,15 +319,6 @@ pub struct FmtArgs {
     /// The formula.
     #[command(flatten)]
     pub formula: FormulaArgs,
-}
-
-/// The formats of most commands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FormatName {
-    /// For people.
-    Human,
-    /// For programs.
-    Json,
 }
 
 /// `jsf pbsfs`

@@ -5,19 +5,25 @@ use std::io::Write;
 use job_sort_formula::Formula;
 use job_sort_formula::fairshare::decay::{HalfLife, IntervalDecay};
 use job_sort_formula::fairshare::{Assessed, NodeId, ShareTree};
+use job_sort_formula::pbs::resource_group_written::resource_group_written;
 use job_sort_formula::report::shares::{PolicyView, write_human, write_json};
+use job_sort_formula::slurm::AssociationTree;
+use job_sort_formula::slurm::load_file::load_file;
 
-use super::args::{FormatName, PolicyName, SharesArgs};
+use super::args::{PolicyName, SharesArgs, SharesFormatName};
 use super::policy::Choice;
 use super::site::Site;
 use super::tree::{Tree, find, waits};
-use super::{CliError, Outcome};
+use super::{CliError, Outcome, remark};
 
 pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let mut site = Site::read(&arguments.site)?;
     let choice = Choice::read(&arguments.site)?;
     let read = Tree::read(&arguments.site, &site.config)?;
     let read = read.ok_or_else(|| CliError::usage("no tree: give --sched-priv DIR or --tree FILE"))?;
+    if matches!(arguments.format, SharesFormatName::Sacctmgr | SharesFormatName::ResourceGroup) {
+        return export(&read.share_tree()?, arguments.format, out);
+    }
     let queue = waiting_entities(&mut site)?;
     let mut assessed = Vec::new();
     for name in choice.names() {
@@ -44,8 +50,22 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         })
         .collect();
     match arguments.format {
-        FormatName::Human => write_human(&views, out)?,
-        FormatName::Json => write_json(&views, out)?,
+        SharesFormatName::Json => write_json(&views, out)?,
+        _ => write_human(&views, out)?,
+    }
+    Ok(Outcome::Fine)
+}
+
+/// Writes the tree as the other scheduler's file, and says what is lost on the way.
+fn export(tree: &ShareTree, format: SharesFormatName, out: &mut impl Write) -> Result<Outcome, CliError> {
+    if format == SharesFormatName::ResourceGroup {
+        let written = resource_group_written(tree);
+        written.losses.iter().for_each(|loss| remark("warning", loss));
+        out.write_all(written.text.as_ref())?;
+    } else {
+        let written = load_file(&AssociationTree::of(tree), "cluster");
+        written.losses.iter().for_each(|loss| remark("warning", loss));
+        out.write_all(written.text.as_ref())?;
     }
     Ok(Outcome::Fine)
 }
@@ -101,7 +121,7 @@ fn nodes(tree: &ShareTree, arguments: &SharesArgs) -> Result<Vec<NodeId>, CliErr
         path.reverse();
         path.retain(|&above| above != node);
         path.push(node);
-        return Ok(if arguments.format == FormatName::Json { vec![node] } else { path });
+        return Ok(if arguments.format == SharesFormatName::Json { vec![node] } else { path });
     }
     let mut shown = Vec::with_capacity(tree.len());
     let mut waiting = vec![tree.root()];

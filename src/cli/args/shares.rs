@@ -1,8 +1,8 @@
 //! The arguments of `jsf shares`.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-use super::{FormatName, SiteArgs};
+use super::SiteArgs;
 
 /// `jsf shares`
 #[derive(Debug, Args)]
@@ -29,8 +29,21 @@ pub struct SharesArgs {
     #[arg(long, value_name = "DURATION", value_parser = seconds)]
     pub decay: Option<u64>,
     /// The output's format
-    #[arg(long, value_enum, default_value_t = FormatName::Human)]
-    pub format: FormatName,
+    #[arg(long, value_enum, default_value_t = SharesFormatName::Human)]
+    pub format: SharesFormatName,
+}
+
+/// The formats of a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SharesFormatName {
+    /// The tree, drawn, with its numbers
+    Human,
+    /// The numbers as JSON
+    Json,
+    /// A file for `sacctmgr load`, so that a site can move
+    Sacctmgr,
+    /// A resource_group, so that a site can move
+    ResourceGroup,
 }
 
 /// Usage that is added for the sake of argument.
