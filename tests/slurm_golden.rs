@@ -267,10 +267,15 @@ fn check_tickets(run: &str) {
         }
         let place = format!("{name} {run}");
         let tree = plant(&recording, UsageKept::Whole);
-        let waiting: Vec<NodeId> = recorded["jobs"].as_array().expect("jobs").iter().map(|job| {
-            let (account, user) = field(job, "job").split_once('/').expect("account/user");
-            find(&tree, account, user)
-        }).collect();
+        let waiting: Vec<NodeId> = recorded["jobs"]
+            .as_array()
+            .expect("jobs")
+            .iter()
+            .map(|job| {
+                let (account, user) = field(job, "job").split_once('/').expect("account/user");
+                find(&tree, account, user)
+            })
+            .collect();
         let assessed = Assessed::new(tree, &TicketBased::new(DAEMON, waiting));
         let mut dealt = BTreeMap::new();
         for row in recorded["tickets"].as_array().expect("tickets") {
@@ -339,7 +344,8 @@ fn siblings_stand_in_the_databases_order() {
         let mut ours = Vec::new();
         while let Some(node) = waiting.pop() {
             ours.push(node);
-            let users = |wanted: bool| move |tree: &ShareTree, node: NodeId| (tree.kind(node) == Kind::Entity) == wanted;
+            let users =
+                |wanted: bool| move |tree: &ShareTree, node: NodeId| (tree.kind(node) == Kind::Entity) == wanted;
             for wanted in [false, true] {
                 waiting.extend(tree.children(node).iter().rev().filter(|&&child| users(wanted)(&tree, child)));
             }
@@ -433,7 +439,10 @@ fn usage_fades_as_recorded() {
         let expected: BTreeSet<String> =
             [3e11, 2e11, 2.5e11, 0.0].map(|usage| printed(faded(usage, steps))).into_iter().collect();
         for line in &final_usage(trace) {
-            assert!(expected.contains(line) || others.contains(&line.as_str()), "{trace}: {line} is not in {expected:?}");
+            assert!(
+                expected.contains(line) || others.contains(&line.as_str()),
+                "{trace}: {line} is not in {expected:?}"
+            );
             values += 1;
         }
         let polls = polls(trace);
