@@ -118,11 +118,11 @@ impl Extended {
     /// The exact quotient of two whole numbers, rounded once. So equal fractions are equal, however they are written.
     /// Nothing by nothing is not a number.
     pub fn quotient(numerator: u128, denominator: u128) -> Self {
-        match (numerator, denominator) {
-            (0, 0) => return Self::NAN,
-            (_, 0) => return Self::INFINITY,
-            (0, _) => return Self::ZERO,
-            _ => {}
+        if let (Ok(numerator), Ok(denominator)) = (u64::try_from(numerator), u64::try_from(denominator)) {
+            return Self::from(numerator) / Self::from(denominator);
+        }
+        if numerator == 0 || denominator == 0 {
+            return if numerator == 0 { Self::ZERO } else { Self::INFINITY };
         }
         let shifts = [numerator, denominator].map(|whole| whole.leading_zeros() as i32 - 1);
         let (mut rest, divisor) = (numerator << shifts[0].max(0), denominator << shifts[1].max(0));
@@ -287,12 +287,17 @@ impl Div for Extended {
             (Class::Zero, _) | (_, Class::Infinite) => Self::ZERO,
             (Class::Finite, Class::Finite) => {
                 let (numerator, divisor) = (u128::from(self.mantissa) << 64, u128::from(other.mantissa));
-                let (quotient, rest) = (numerator / divisor, numerator % divisor);
+                let mut quotient = numerator / divisor;
+                let mut rest = numerator - quotient * divisor;
                 // two more bits, so that there are 64 and one to round by
-                let low = (rest << 2) / divisor;
-                let sticky = low * divisor != rest << 2;
+                for _ in 0..2 {
+                    rest <<= 1;
+                    let bit = rest >= divisor;
+                    rest -= if bit { divisor } else { 0 };
+                    quotient = quotient << 1 | u128::from(bit);
+                }
                 let exponent = self.exponent - other.exponent + 127 - 66;
-                Self::rounded(negative, exponent, quotient << 2 | low, sticky)
+                Self::rounded(negative, exponent, quotient, rest != 0)
             }
         }
     }

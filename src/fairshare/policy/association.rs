@@ -75,6 +75,58 @@ impl AssociationShares {
     }
 }
 
+/// An [`AssociationShares`] in little more than half the room: a table has one for every node.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Packed {
+    numbers: [f64; 7],
+    shares: i64,
+    /// Bit `i` for `numbers[i]`, and then [`HAS_SHARES`](Self::HAS_SHARES) and [`STANDS_IN`](Self::STANDS_IN).
+    present: u16,
+}
+
+impl Packed {
+    const HAS_SHARES: u16 = 1 << 7;
+    const STANDS_IN: u16 = 1 << 8;
+
+    fn number(&self, at: usize) -> Option<f64> {
+        (self.present & 1 << at != 0).then_some(self.numbers[at])
+    }
+}
+
+impl From<AssociationShares> for Packed {
+    fn from(from: AssociationShares) -> Self {
+        let AssociationShares {
+            norm_shares, raw_usage, norm_usage, effective_usage, level_fs, fairshare, tickets, ..
+        } = from;
+        let numbers = [norm_shares, raw_usage, norm_usage, effective_usage, level_fs, fairshare, tickets];
+        let present = numbers.iter().rev().fold(0, |bits, number| bits << 1 | u16::from(number.is_some()));
+        let flags = match from.raw_shares {
+            None => 0,
+            Some(Shares::Count(_)) => Self::HAS_SHARES,
+            Some(Shares::Parent) => Self::HAS_SHARES | Self::STANDS_IN,
+        };
+        let shares = from.raw_shares.map_or(0, Shares::count);
+        Self { numbers: numbers.map(Option::unwrap_or_default), shares, present: present | flags }
+    }
+}
+
+impl From<Packed> for AssociationShares {
+    fn from(from: Packed) -> Self {
+        let stands_in = from.present & Packed::STANDS_IN != 0;
+        let shares = if stands_in { Shares::Parent } else { Shares::Count(from.shares) };
+        Self {
+            raw_shares: (from.present & Packed::HAS_SHARES != 0).then_some(shares),
+            norm_shares: from.number(0),
+            raw_usage: from.number(1),
+            norm_usage: from.number(2),
+            effective_usage: from.number(3),
+            level_fs: from.number(4),
+            fairshare: from.number(5),
+            tickets: from.number(6),
+        }
+    }
+}
+
 /// See [`AssociationShares::sent`].
 pub(super) fn sent(number: f64) -> f64 {
     const ON_THE_WAY: f64 = 1e6;
@@ -102,6 +154,22 @@ pub(super) const FS_USE_PARENT: u32 = i32::MAX as u32;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn packing_loses_nothing() {
+        let full = AssociationShares {
+            level_fs: Some(f64::INFINITY),
+            tickets: Some(0.0),
+            ..AssociationShares::new(Some(Shares::Count(-5)), 7.0, 0.25, None)
+        };
+        for association in [
+            full,
+            AssociationShares { raw_shares: Some(Shares::Parent), fairshare: Some(1.0), ..full },
+            AssociationShares { effective_usage: Some(0.5), ..AssociationShares::default() },
+        ] {
+            assert_eq!(AssociationShares::from(Packed::from(association)), association);
+        }
+    }
 
     #[test]
     fn usable_counts_are_kept() {

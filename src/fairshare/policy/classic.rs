@@ -158,7 +158,8 @@ impl Factors {
 
     fn factor(&self, counted: Extended, norm_shares: f64) -> f64 {
         if norm_shares > 0.0 {
-            let exponent = (counted / Extended::from(norm_shares)) / Extended::from(u32::from(self.damping));
+            let ratio = counted / Extended::from(norm_shares);
+            let exponent = if self.damping == 1 { ratio } else { ratio / Extended::from(u32::from(self.damping)) };
             libm::exp2(-exponent.to_f64())
         } else {
             0.0

@@ -208,11 +208,12 @@ fn count(shares: Shares) -> u128 {
     u128::try_from(shares.count()).unwrap_or(0)
 }
 
-/// A positive double as a whole number and a power of 2.
+/// A positive double as a whole number, as small as it can be, and a power of 2.
 fn whole_and_exponent(value: f64) -> (u128, i32) {
     let (field, fraction) = ((value.to_bits() >> 52) & 0x7ff, value.to_bits() & ((1 << 52) - 1));
     let whole = if field == 0 { fraction } else { fraction | 1 << 52 };
-    (u128::from(whole), field.max(1) as i32 - 1075)
+    let shift = whole.trailing_zeros().min(52);
+    (u128::from(whole >> shift), field.max(1) as i32 - 1075 + shift as i32)
 }
 
 fn documented(tree: &ShareTree) -> TreeShares {

@@ -24,16 +24,20 @@ pub(super) struct Levels<'a> {
     /// The sum of the shares in the list of a node, in 32 bits: it wraps.
     list_shares: Vec<u32>,
     usage: Vec<Extended>,
+    /// The parts of all usage.
+    norm_usage: Vec<Extended>,
 }
 
 impl<'a> Levels<'a> {
     pub(super) fn of(tree: &'a ShareTree) -> Self {
+        let usage = usage_of(tree);
         let mut levels = Self {
             tree,
             shares: tree.nodes().map(|node| as_stored(tree.shares(node))).collect(),
             above: Vec::with_capacity(tree.len()),
             list_shares: vec![0; tree.len()],
-            usage: usage_of(tree),
+            norm_usage: norm_usage_of(&usage),
+            usage,
         };
         for node in tree.nodes() {
             let above = fair_share_parent(tree, node, &levels.above, |parent| levels.is_stand_in(parent));
@@ -88,8 +92,7 @@ impl<'a> Levels<'a> {
 
     /// The part of all usage, at most 1.
     pub(super) fn norm_usage(&self, node: usize) -> Extended {
-        let whole = self.usage[0];
-        if whole.is_zero() { Extended::ZERO } else { Extended::ONE.min(self.usage[node] / whole) }
+        self.norm_usage[node]
     }
 
     /// What the policies but fair tree call normalised shares: the parts from the node up to below the root,
@@ -210,6 +213,15 @@ fn usage_of(tree: &ShareTree) -> Vec<Extended> {
         }
     }
     usage
+}
+
+fn norm_usage_of(usage: &[Extended]) -> Vec<Extended> {
+    let whole = usage[0];
+    let part = |own: &Extended| match own.is_zero() || whole.is_zero() {
+        true => Extended::ZERO,
+        false => Extended::ONE.min(*own / whole),
+    };
+    usage.iter().map(part).collect()
 }
 
 /// A usage as the daemon reads it back: its state file has six decimals, which a `double` mostly cannot hold.

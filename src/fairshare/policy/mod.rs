@@ -136,7 +136,7 @@ impl<T: Policy + ?Sized> Policy for Box<T> {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TreeShares {
     rows: Vec<EntityShares>,
-    associations: Vec<AssociationShares>,
+    associations: Vec<association::Packed>,
 }
 
 impl TreeShares {
@@ -147,7 +147,7 @@ impl TreeShares {
 
     /// What Slurm's `sshare` would show of a node; `None` under a policy that is not of that kind.
     pub fn association(&self, node: NodeId) -> Option<AssociationShares> {
-        self.associations.get(node.index()).copied()
+        self.associations.get(node.index()).map(|&packed| packed.into())
     }
 }
 
@@ -166,7 +166,7 @@ impl FromIterator<(EntityShares, AssociationShares)> for TreeShares {
         let mut shares = Self { rows: Vec::with_capacity(expected), associations: Vec::with_capacity(expected) };
         for (row, association) in rows {
             shares.rows.push(row);
-            shares.associations.push(association);
+            shares.associations.push(association.into());
         }
         shares
     }
