@@ -1,0 +1,155 @@
+//! `jsf shares` against what real daemons said of the same trees, through the command and own JSON.
+#![cfg(feature = "cli")]
+
+use std::collections::HashMap;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+fn jsf(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jsf"));
+    command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("jsf starts")
+}
+
+fn stdout(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+/// A recorded tree in the project's own JSON: children in load order.
+fn own_json(recorded: &Value) -> Value {
+    let nodes = recorded["nodes"].as_array().expect("nodes");
+    fn children(nodes: &[Value], parent: &str) -> Vec<Value> {
+        let of = nodes.iter().filter(|node| node["parent"] == parent || node["account"] == parent);
+        of.map(|node| {
+            let mut own =
+                json!({"name": node["name"], "shares": node["shares"], "usage": node["usage"], "kind": node["kind"]});
+            if node["kind"] == "account" {
+                own["children"] = children(nodes, node["name"].as_str().expect("a name")).into();
+            }
+            own
+        })
+        .collect()
+    }
+    let root = nodes.iter().find(|node| node["name"] == "root" && node["kind"] == "account");
+    let usage = root.map_or(json!(0), |root| root["usage"].clone());
+    json!({"usage": usage, "children": children(nodes, "root")})
+}
+
+/// The rows of a run by account and user, lower-cased as Slurm does.
+fn recorded_rows(run: &Value) -> HashMap<(String, String), Value> {
+    let rows = run["rows"].as_array().expect("rows");
+    let key = |row: &Value| {
+        let text = |name: &str| row[name].as_str().unwrap_or("").trim().to_lowercase();
+        (text("account"), text("user"))
+    };
+    rows.iter().map(|row| (key(row), row.clone())).collect()
+}
+
+#[test]
+fn the_command_gives_the_daemons_numbers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut compared = 0;
+    for tree in ["t01d_doc_exact", "t04_irregular", "t05_zero_shares"] {
+        let text = std::fs::read_to_string(format!("tests/golden/slurm/{tree}.json")).expect("a recorded tree");
+        let recorded: Value = serde_json::from_str(&text).expect("JSON");
+        let path = folder.path().join(format!("{tree}.json"));
+        std::fs::write(&path, own_json(&recorded).to_string()).expect("written");
+        for (policy, run) in [("classic", "classic_d1"), ("fair-tree", "ft"), ("depth-oblivious", "do_d1_settled")] {
+            let file = path.to_str().expect("UTF-8");
+            let output = jsf(&["shares", "--tree", file, "--policy", policy, "--format", "json"]);
+            let document: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+            let rows = recorded_rows(&recorded["results"][run]);
+            for node in document["nodes"].as_array().expect("nodes") {
+                compared += compare(node, &rows, &format!("{tree} {run}"));
+            }
+        }
+    }
+    assert!(compared > 300, "{compared}");
+}
+
+fn compare(node: &Value, rows: &HashMap<(String, String), Value>, place: &str) -> usize {
+    let path: Vec<String> = node["path"]
+        .as_array()
+        .expect("a path")
+        .iter()
+        .map(|name| name.as_str().expect("a name").to_lowercase())
+        .collect();
+    let key = match (node["kind"].as_str(), path.as_slice()) {
+        (_, []) => return 0,
+        (Some("user"), [user]) => ("root".to_owned(), user.clone()),
+        (Some("user"), [.., account, user]) => (account.clone(), user.clone()),
+        (_, [.., account]) => (account.clone(), String::new()),
+    };
+    let Some(row) = rows.get(&key) else { panic!("{place}: no row for {key:?}") };
+    let mut compared = 0;
+    for (ours, theirs) in [("norm_shares", "norm_shares"), ("effective_usage", "eff_usage"), ("fairshare", "fairshare")]
+    {
+        let (Some(ours), Some(theirs)) = (node[ours].as_f64(), row[theirs].as_str()) else { continue };
+        let Ok(theirs) = theirs.parse::<f64>() else { continue };
+        assert!((ours - theirs).abs() <= 1e-6 + 1e-9 * theirs.abs(), "{place} {key:?}: {ours} for {theirs}");
+        compared += 1;
+    }
+    compared
+}
+
+#[test]
+fn a_tree_is_drawn_and_asked() {
+    let drawn = stdout(&jsf(&["shares", "--tree", "tests/data/pp718.json", "--rules", "documented"]));
+    assert!(drawn.contains("│  ├─ Bob        50  0.200000    100"), "{drawn}");
+    let one = stdout(&jsf(&[
+        "shares",
+        "--tree",
+        "tests/data/pp718.json",
+        "--entity",
+        "Bob",
+        "--format",
+        "json",
+        "--rules",
+        "documented",
+    ]));
+    let one: Value = serde_json::from_str(&one).expect("JSON");
+    let bob = &one["nodes"][0];
+    assert_eq!(
+        (&bob["path"], &bob["kind"], &bob["perc"], &bob["tree_usage"]),
+        (&json!(["group1", "Bob"]), &json!("entity"), &json!(0.2), &json!(0.125))
+    );
+    let all = stdout(&jsf(&["shares", "--tree", "tests/data/pp718.json", "--policy", "all", "--format", "json"]));
+    let all: Value = serde_json::from_str(&all).expect("JSON");
+    assert_eq!(all["policies"].as_array().map(Vec::len), Some(6));
+}
+
+#[test]
+fn what_if_changes_the_numbers() {
+    let factor = |more: &[&str]| {
+        let arguments =
+            ["shares", "--tree", "tests/data/pp718.json", "--policy", "classic", "--entity", "Bob", "--format", "json"];
+        let document: Value = serde_json::from_str(&stdout(&jsf(&[&arguments[..], more].concat()))).expect("JSON");
+        document["nodes"][0]["fairshare"].as_f64().expect("a factor")
+    };
+    assert!(factor(&["--charge", "Bob=1000"]) < factor(&[]));
+    assert!((factor(&["--decay", "7d"]) - factor(&[])).abs() < 1e-9, "all usage decays alike");
+}
+
+#[test]
+fn tickets_go_to_those_who_wait() {
+    let arguments = ["shares", "--tree", "tests/data/pp718.json", "--policy", "ticket-based", "--format", "json"];
+    let document: Value =
+        serde_json::from_str(&stdout(&jsf(&[&arguments[..], &["--active", "group1/Bob,Suzy"]].concat())))
+            .expect("JSON");
+    let tickets = |name: &str| {
+        document["nodes"].as_array().expect("nodes").iter().find(|node| node["name"] == name).expect(name)["tickets"]
+            .clone()
+    };
+    assert!(tickets("Bob").as_f64().expect("tickets") > 0.0 && tickets("Cathy").is_null());
+    let unknown = jsf(&[&arguments[..], &["--active", "nobody"]].concat());
+    assert_eq!(unknown.status.code(), Some(2));
+}
+
+#[test]
+fn a_tree_moves_to_the_other_scheduler() {
+    let groups = stdout(&jsf(&["shares", "--tree", "tests/data/pp718.json", "--format", "resource-group"]));
+    assert!(groups.contains("Bob\t11\tgroup1\t50"), "{groups}");
+    let load = stdout(&jsf(&["shares", "--tree", "tests/data/pp718.json", "--format", "sacctmgr"]));
+    assert!(load.contains("Parent - 'group1'\nUser - 'bob'") || load.contains("User - 'Bob'"), "{load}");
+}
