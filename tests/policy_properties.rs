@@ -188,8 +188,7 @@ proptest! {
         }
     }
 
-    /// Guaranteed by all but the ticket rule, where someone else's usage may come to lie under the floor, so that the
-    /// one with the most tickets loses some; and, by flux-accounting, only for whole units: usages below 1 all
+    /// Guaranteed by all but the ticket rule, see below; and, by flux-accounting, only for whole units: usages below 1 all
     /// together weigh nothing at all, and more may weigh more.
     #[test]
     fn more_usage_never_raises_the_factor(sketch in any_shares(), which in any::<Index>(), more in 0u32..10_000_000) {
@@ -216,4 +215,48 @@ fn has_tied_accounts(tree: &ShareTree) -> bool {
     let level_fs = |node: NodeId| shares.association(node).and_then(|shown| shown.level_fs);
     let accounts: Vec<f64> = tree.nodes().filter(|&node| tree.kind(node) == Kind::Group).filter_map(level_fs).collect();
     (1..accounts.len()).any(|i| accounts[..i].contains(&accounts[i]))
+}
+
+/// By the ticket rule more usage may raise the factor a little: while it lies under the floor it costs nothing, yet it
+/// makes everybody else's part of all usage smaller, and so takes tickets from the one with most and gives them to his
+/// sibling.
+#[test]
+fn more_usage_may_raise_the_factor_of_tickets() {
+    let factor_after = |usage: f64| {
+        let mut builder = TreeBuilder::new("root");
+        for (parent, member) in [
+            ("root", Member::entity("own").shares(40).usage(usage)),
+            ("root", Member::group("account").shares(50)),
+            ("root", Member::entity("busy").shares(1).usage(10_000.0)),
+            ("account", Member::entity("most").shares(99)),
+            ("account", Member::entity("sibling").shares(1).usage(40.0)),
+        ] {
+            builder.add_under(parent, member).expect("sound");
+        }
+        let tree = builder.finish();
+        let waiting: Vec<NodeId> = ["own", "most", "sibling"].iter().filter_map(|name| tree.find(name)).collect();
+        factor(&Assessed::new(tree, &TicketBased::new(Rules::Documented, waiting)), "own")
+    };
+    assert!(factor_after(20.0) > factor_after(0.0) + 1e-7);
+    assert!(factor_after(500.0) < factor_after(0.0));
+}
+
+/// No pass may recurse.
+#[test]
+fn every_policy_takes_a_chain_of_100_000_levels() {
+    let mut builder = TreeBuilder::new("root");
+    let mut at = builder.root();
+    for level in 0..100_000 {
+        let shares = Member::group(format!("g{level}"));
+        let shares = if level % 1000 == 0 { shares.shares_of_parent() } else { shares.shares(level) };
+        at = builder.add(at, shares).expect("sound");
+    }
+    let leaf = builder.add(at, Member::entity("leaf").usage(7.0)).expect("sound");
+    let tree = builder.finish();
+    let mut policies = all(&tree);
+    policies.push(Box::new(TicketBased::new(Rules::Scheduler, [leaf])));
+    for policy in policies {
+        let shares = policy.assess(&tree);
+        assert!(shares.of(leaf).is_some(), "{}", policy.name());
+    }
 }

@@ -4,12 +4,13 @@
 //! rounds its exact result once, to nearest, ties to even, and has the range of the 80-bit format with its gradual
 //! underflow. Signs of zeros and of NaNs are not kept.
 
+mod convert;
 mod format;
 
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use format::{DOUBLE, EXTENDED};
+use format::EXTENDED;
 
 /// A number with 64 significant bits, exactly rounded after each operation.
 ///
@@ -46,17 +47,6 @@ impl Extended {
     /// More than any number.
     pub const INFINITY: Self = Self { class: Class::Infinite, ..Self::ZERO };
     const NAN: Self = Self { class: Class::Nan, ..Self::ZERO };
-
-    /// The nearest double, ties to even.
-    pub fn to_f64(self) -> f64 {
-        let size = match self.class {
-            Class::Zero => 0.0,
-            Class::Finite => self.finite_to_f64(),
-            Class::Infinite => f64::INFINITY,
-            Class::Nan => f64::NAN,
-        };
-        if self.negative { -size } else { size }
-    }
 
     /// Whether it is 0.
     pub fn is_zero(self) -> bool {
@@ -101,18 +91,6 @@ impl Extended {
 
     pub(super) fn power_of_two(exponent: i32) -> Self {
         Self::rounded(false, exponent, 1 << 127, false)
-    }
-
-    fn finite_to_f64(self) -> f64 {
-        let (whole, last) = DOUBLE.round(self.exponent, u128::from(self.mantissa) << 64, false);
-        let shift = 64 - (whole as u64).leading_zeros() as i32 - DOUBLE.bits;
-        match (whole as u64, last + shift.max(0)) {
-            (0, _) => 0.0,
-            (_, last) if last + 52 > DOUBLE.highest => f64::INFINITY,
-            // below the leading bit of a normal number the bits are the number
-            (subnormal, _) if shift < 0 => f64::from_bits(subnormal),
-            (whole, last) => f64::from_bits((whole >> shift) - (1 << 52) + (((last + 52 + 1023) as u64) << 52)),
-        }
     }
 
     /// The exact quotient of two whole numbers, rounded once. So equal fractions are equal, however they are written.
@@ -165,36 +143,6 @@ impl Extended {
 
     fn size_order(self, other: Self) -> Ordering {
         (self.exponent, self.mantissa).cmp(&(other.exponent, other.mantissa))
-    }
-}
-
-impl From<f64> for Extended {
-    fn from(value: f64) -> Self {
-        let negative = value < 0.0;
-        if value == 0.0 {
-            return Self::ZERO;
-        }
-        if value.is_nan() {
-            return Self::NAN;
-        }
-        if value.is_infinite() {
-            return Self { negative, ..Self::INFINITY };
-        }
-        let (field, fraction) = ((value.to_bits() >> 52) & 0x7ff, value.to_bits() & ((1 << 52) - 1));
-        let whole = if field == 0 { fraction } else { fraction | 1 << 52 };
-        Self::rounded(negative, field.max(1) as i32 - 1075 + 127, u128::from(whole), false)
-    }
-}
-
-impl From<u32> for Extended {
-    fn from(value: u32) -> Self {
-        Self::rounded(false, 127, u128::from(value), false)
-    }
-}
-
-impl From<u64> for Extended {
-    fn from(value: u64) -> Self {
-        Self::rounded(false, 127, u128::from(value), false)
     }
 }
 

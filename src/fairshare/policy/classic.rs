@@ -20,6 +20,19 @@ use crate::fairshare::{ShareTree, Shares};
 /// accounts of an account with `FairShare=parent` compete in the level above. One with `FairShare=parent` right below
 /// the root has its own usage and all the shares, but its jobs get the root's factor; so 22.05's `sshare` shows
 /// another one.
+///
+/// ```
+/// use job_sort_formula::fairshare::policy::classic::Classic;
+/// use job_sort_formula::fairshare::{Assessed, FairShare, Member, Rules, TreeBuilder};
+///
+/// let mut builder = TreeBuilder::new("root");
+/// builder.add_under("root", Member::entity("ann").shares(3).usage(300.0))?;
+/// builder.add_under("root", Member::entity("bob").shares(1).usage(100.0))?;
+///
+/// let fairshare = Assessed::new(builder.finish(), &Classic::new(Rules::Scheduler));
+/// assert_eq!(fairshare.shares_of("bob").map(|shares| shares.fairshare_factor), Some(0.5));
+/// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Classic {
     rules: Rules,
@@ -90,7 +103,7 @@ impl Classic {
         for node in 0..tree.len() {
             counted.push(if node == 0 { Extended::ONE } else { effective_usage(&levels, node, &counted) });
         }
-        Factors { release: self.release, damping: self.damping }.table(&levels, &counted)
+        Factors { release: self.release, damping: self.damping }.table(&levels, &levels.norm_shares(), &counted)
     }
 }
 
@@ -135,8 +148,8 @@ pub(super) struct Factors {
 }
 
 impl Factors {
-    pub(super) fn table(&self, levels: &Levels, counted: &[Extended]) -> TreeShares {
-        let norm_shares = levels.norm_shares();
+    /// The table of a tree's normalised shares and effective usages.
+    pub(super) fn table(&self, levels: &Levels, norm_shares: &[f64], counted: &[Extended]) -> TreeShares {
         let row = |node: usize| {
             let jobs_node = levels.counterpart(node);
             let factor = self.factor(counted[jobs_node], norm_shares[jobs_node]);

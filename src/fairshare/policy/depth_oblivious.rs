@@ -47,7 +47,7 @@ impl DepthOblivious {
     fn scheduler(&self, tree: &ShareTree) -> TreeShares {
         let levels = Levels::of(tree);
         let norm_shares = levels.norm_shares();
-        let level_usage = level_usage(&levels, self.release);
+        let level_ratios = level_ratios(&levels, &norm_shares, self.release);
         let mut counted: Vec<Extended> = Vec::with_capacity(tree.len());
         for node in 0..tree.len() {
             let above = levels.above(node);
@@ -57,11 +57,11 @@ impl DepthOblivious {
                 _ if levels.is_stand_in(node) => counted[above],
                 _ => {
                     let shares = [norm_shares[node], norm_shares[above]];
-                    effective_usage(levels.norm_usage(node), counted[above], level_usage[above], shares)
+                    effective_usage(levels.norm_usage(node), counted[above], level_ratios[above], shares)
                 }
             });
         }
-        Factors { release: self.release, damping: self.damping }.table(&levels, &counted)
+        Factors { release: self.release, damping: self.damping }.table(&levels, &norm_shares, &counted)
     }
 }
 
@@ -84,23 +84,25 @@ impl Policy for DepthOblivious {
     }
 }
 
-/// The normalised usage in the list of every node, stand-ins left out, summed in the daemon's order.
-fn level_usage(levels: &Levels, release: Release) -> Vec<Extended> {
+/// The normalised usage in the list of every node, stand-ins left out, by the node's normalised shares. The sum is
+/// taken in the daemon's order.
+fn level_ratios(levels: &Levels, norm_shares: &[f64], release: Release) -> Vec<Extended> {
     let lists = levels.lists(release);
     let own = |member: &u32| levels.norm_usage(*member as usize);
     let counts = |member: &&u32| !levels.is_stand_in(**member as usize);
     let sum = |node| lists.of(node).iter().filter(counts).map(own).fold(Extended::ZERO, |sum, usage| sum + usage);
-    (0..levels.tree.len()).map(sum).collect()
+    let ratio = |(node, shares): (usize, &f64)| sum(node) / Extended::from(*shares);
+    norm_shares.iter().enumerate().map(ratio).collect()
 }
 
 /// `shares` are the node's own and those of the level above, normalised.
-fn effective_usage(own: Extended, above: Extended, level: Extended, shares: [f64; 2]) -> Extended {
+fn effective_usage(own: Extended, above: Extended, level_ratio: Extended, shares: [f64; 2]) -> Extended {
     if shares.contains(&0.0) || above.is_zero() || own.is_zero() {
         return own;
     }
     let [own_shares, shares_above] = shares.map(Extended::from);
     let ratio_above = above / shares_above;
-    let local = (own / own_shares) / (level / shares_above);
+    let local = (own / own_shares) / level_ratio;
     let power = libm::pow(local.to_f64(), exponent(ratio_above.to_f64(), local.to_f64()));
     ratio_above * Extended::from(power) * own_shares
 }

@@ -25,6 +25,24 @@ use crate::fairshare::{Kind, NodeId, ShareTree, Shares};
 ///
 /// [`EntityShares::fairshare_perc`] is the part of the whole machine, [`EntityShares::fairshare_tree_usage`] the part of
 /// all usage; the factor of an account, which has none, is 0.
+///
+/// ```
+/// use job_sort_formula::fairshare::policy::fair_tree::FairTree;
+/// use job_sort_formula::fairshare::{Assessed, FairShare, Member, Rules, TreeBuilder};
+///
+/// let mut builder = TreeBuilder::new("root");
+/// for name in ["physics", "history"] {
+///     builder.add_under("root", Member::group(name))?;
+/// }
+/// builder.add_under("physics", Member::entity("ann").usage(900.0))?;
+/// builder.add_under("physics", Member::entity("bob").usage(1.0))?;
+/// builder.add_under("history", Member::entity("cleo").usage(400.0))?;
+///
+/// let fairshare = Assessed::new(builder.finish(), &FairTree::new(Rules::Scheduler));
+/// let factor = |name| fairshare.shares_of(name).map(|shares| shares.fairshare_factor);
+/// assert_eq!([factor("cleo"), factor("bob"), factor("ann")], [Some(1.0), Some(2.0 / 3.0), Some(1.0 / 3.0)]);
+/// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FairTree {
     rules: Rules,

@@ -21,6 +21,21 @@ const MIN_USAGE: f64 = 0.01;
 /// the *level's* share ratio before it is floored by that of the normalised shares; and not right below the root.
 /// Whoever is `FairShare=parent` takes part in the sum with the parent's numbers, and his jobs get the parent's
 /// tickets: more than any user's perhaps, so that **the factor can exceed 1**.
+///
+/// ```
+/// use job_sort_formula::fairshare::policy::ticket_based::TicketBased;
+/// use job_sort_formula::fairshare::{Assessed, FairShare, Member, Rules, TreeBuilder};
+///
+/// let mut builder = TreeBuilder::new("root");
+/// let ann = builder.add(builder.root(), Member::entity("ann").usage(100.0))?;
+/// let bob = builder.add(builder.root(), Member::entity("bob").usage(300.0))?;
+/// builder.add(builder.root(), Member::entity("idle"))?;
+///
+/// let fairshare = Assessed::new(builder.finish(), &TicketBased::new(Rules::Documented, [ann, bob]));
+/// let factor = |name| fairshare.shares_of(name).map(|shares| shares.fairshare_factor);
+/// assert_eq!([factor("ann"), factor("bob"), factor("idle")], [Some(1.0), Some(1.0 / 3.0), Some(0.0)]);
+/// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct TicketBased {
     rules: Rules,
@@ -152,7 +167,8 @@ fn weight(norm_shares: f64, effective_usage: f64) -> f64 {
     if norm_shares == 0.0 { 0.0 } else { norm_shares * (norm_shares / effective_usage) }
 }
 
-fn most<'a>(tree: &ShareTree, active: &[bool], tickets: &'a [f64]) -> f64 {
+/// The tickets of the active user who has most.
+fn most(tree: &ShareTree, active: &[bool], tickets: &[f64]) -> f64 {
     let users = tree.nodes().filter(|node| active[node.index()] && tree.kind(*node) == Kind::Entity);
     users.map(|node| tickets[node.index()]).fold(0.0, f64::max)
 }

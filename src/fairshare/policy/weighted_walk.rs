@@ -21,7 +21,7 @@ const UNRANKED: f64 = 0.5;
 /// number, cut at each addition; so usages all below 1 sum to 0, and weigh 0. Users of a bank that has banks below it
 /// are left out: they have 0.5, and their usage counts nowhere. There is no `FairShare=parent`: it counts as 1 share.
 ///
-/// [`AssociationShares::level_fs`] is the weight.
+/// [`AssociationShares::level_fs`] is the weight; the factor of a bank, which has none, is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WeightedWalk;
 
@@ -45,11 +45,12 @@ impl Policy for WeightedWalk {
             let norm_usage = if whole == 0.0 { 0.0 } else { bank.usage[i] / whole };
             let factor = match tree.kind(node) {
                 Kind::Entity if bank.in_walk(node) => f64::from(ranks[i]) / f64::from(users),
-                _ => UNRANKED,
+                Kind::Entity => UNRANKED,
+                Kind::Root | Kind::Group => 0.0,
             };
             let is_root = node == tree.root();
             let shown = AssociationShares {
-                effective_usage: (!is_root).then(|| bank.usage_part(node)),
+                effective_usage: Some(bank.usage_part(node)).filter(|part| !is_root && part.is_finite()),
                 level_fs: (!is_root).then_some(bank.weights[i]),
                 fairshare: (tree.kind(node) == Kind::Entity).then_some(factor),
                 ..AssociationShares::new(
