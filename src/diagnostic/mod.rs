@@ -82,6 +82,11 @@ impl Diagnostic {
         Self::new(Severity::Warning, code, message, span)
     }
 
+    /// A note with this code, message and place.
+    pub fn note(code: &'static str, message: impl Into<String>, span: Span) -> Self {
+        Self::new(Severity::Note, code, message, span)
+    }
+
     fn new(severity: Severity, code: &'static str, message: impl Into<String>, span: Span) -> Self {
         let (label, labels) = (String::new(), Vec::new());
         Self { code, severity, message: message.into(), span, label, labels, help: None, fix: None }

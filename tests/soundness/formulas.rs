@@ -37,13 +37,45 @@ impl Dice {
 }
 
 pub const NAMES: &[&str] = &[
-    "ncpus", "walltime", "mem", "eligible_time", "job_priority", "queue_priority", "fairshare_perc",
-    "fairshare_factor", "fairshare_tree_usage", "r_float", "r_long", "accrue_type",
+    "ncpus",
+    "walltime",
+    "mem",
+    "eligible_time",
+    "job_priority",
+    "queue_priority",
+    "fairshare_perc",
+    "fairshare_factor",
+    "fairshare_tree_usage",
+    "r_float",
+    "r_long",
+    "accrue_type",
 ];
 
 const LITERALS: &[&str] = &[
-    "0", "1", "2", "3", "7", "60", "3600", "0.0", "1.0", "0.5", "2.0", "1e-7", "1e9", "1e300", "0.1", "3.0",
-    "9007199254740993", "18446744073709551617", "1024", "1e-320", "100", "10", "0.25", "1e16",
+    "0",
+    "1",
+    "2",
+    "3",
+    "7",
+    "60",
+    "3600",
+    "0.0",
+    "1.0",
+    "0.5",
+    "2.0",
+    "1e-7",
+    "1e9",
+    "1e300",
+    "0.1",
+    "3.0",
+    "9007199254740993",
+    "18446744073709551617",
+    "1024",
+    "1e-320",
+    "100",
+    "10",
+    "0.25",
+    "1e16",
 ];
 
 const CONSTANTS: &[&str] = &["pi", "e", "inf", "nan", "True", "False", "tau"];
@@ -77,7 +109,8 @@ pub fn formula(dice: &mut Dice, size: usize, plain: bool) -> String {
             format!("({})", parts.iter().map(|part| format!("({part})")).collect::<Vec<_>>().join(&format!(" {op} ")))
         }
         12 | 13 => {
-            let condition = if dice.one_in(3) { formula(dice, size / 3, plain) } else { comparison(dice, size / 3, plain) };
+            let condition =
+                if dice.one_in(3) { formula(dice, size / 3, plain) } else { comparison(dice, size / 3, plain) };
             let (then, other) = (formula(dice, size / 3, plain), formula(dice, size / 3, plain));
             format!("(({then}) if {condition} else ({other}))")
         }

@@ -239,8 +239,10 @@ fn modulo(a: Values, b: Values) -> Outcome {
     let [above, below] = signed_parts(b);
     let kinds = kinds_of(a, b);
     let step = if kinds.meets(Kinds::FLOAT) { 0.0 } else { 1.0 };
-    let most_above = above.map_or(0.0, |(_, high)| if a.least() >= 0.0 { (high - step).min(a.most()) } else { high - step });
-    let most_below = below.map_or(0.0, |(_, high)| if a.most() <= 0.0 { (high - step).min(-a.least()) } else { high - step });
+    let most_above =
+        above.map_or(0.0, |(_, high)| if a.least() >= 0.0 { (high - step).min(a.most()) } else { high - step });
+    let most_below =
+        below.map_or(0.0, |(_, high)| if a.most() <= 0.0 { (high - step).min(-a.least()) } else { high - step });
     let has_divisor = above.is_some() || below.is_some();
     let values = match a.bounds() {
         Some(_) if has_divisor => Values::between(kinds, -most_below, most_above).outward(),

@@ -310,6 +310,10 @@ impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let size = self.0.abs();
         let rounded: f64 = format!("{:.5e}", self.0).parse().unwrap_or(self.0);
-        if size == 0.0 || (1e-4..1e15).contains(&size) { write!(f, "{rounded}") } else { write!(f, "{rounded:e}") }
+        match size {
+            0.0 => f.write_str("0"),
+            1e-4..1e15 => write!(f, "{rounded}"),
+            _ => write!(f, "{rounded:e}"),
+        }
     }
 }

@@ -13,7 +13,7 @@ use super::outcome::Outcome;
 use super::values::Values;
 use super::{arithmetic, fold, sameness};
 use crate::formula::meaning::Meaning;
-use crate::formula::number::{ErrorKind, Function, Raised, Value};
+use crate::formula::number::{ErrorKind, Raised, Value};
 use crate::formula::operator::{BooleanOperator, ComparisonOperator, UnaryOperator};
 use crate::formula::program::literal;
 use crate::formula::syntax::{Expr, Keyword, NodeId, NodeKind};
@@ -53,6 +53,14 @@ struct Walk<'e> {
     /// What was assumed before, to go back to.
     before: Vec<(u32, Option<Values>)>,
     conditional: bool,
+}
+
+/// What stands in the parentheses.
+pub(in crate::formula::analysis) fn inside(expr: &Expr, mut node: NodeId) -> NodeId {
+    while let NodeKind::Parenthesised(inner) = expr.node(node).kind {
+        node = inner;
+    }
+    node
 }
 
 /// The facts of a whole tree.
@@ -143,11 +151,16 @@ impl Walk<'_> {
     }
 
     /// Notes what a node gives, by what it was computed to be if it was.
-    fn set_folded(&mut self, node: NodeId, folded: Option<Result<Value, Raised>>, otherwise: impl FnOnce(&Self) -> Outcome) {
+    fn set_folded(
+        &mut self,
+        node: NodeId,
+        folded: Option<Result<Value, Raised>>,
+        otherwise: impl FnOnce(&Self) -> Outcome,
+    ) {
         let outcome = match folded {
             Some(Ok(value)) => {
                 let outcome = Outcome::fine(Values::just(&value));
-                self.facts.constants[node.index()] = fold::is_short(&value).then_some(value);
+                self.facts.constants[node.index()] = fold::is_kept(&value).then_some(value);
                 outcome
             }
             Some(Err(raised)) => Outcome::fails(raised.kind),
@@ -204,7 +217,7 @@ impl Walk<'_> {
     fn call(&mut self, id: NodeId, callee: NodeId, positional: &[NodeId], keywords: &[Keyword]) {
         let values = positional.iter().chain(keywords.iter().map(|keyword| &keyword.value));
         let values: Vec<Values> = values.map(|&argument| self.values(argument)).collect();
-        let outcome = match self.function(callee) {
+        let outcome = match self.facts.function(callee) {
             _ if self.values(callee).is_never() => Outcome::NEVER,
             Some(function) => {
                 let constants: Vec<_> = positional.iter().map(|&argument| self.facts.constant(argument)).collect();
@@ -220,27 +233,8 @@ impl Walk<'_> {
         self.set(id, outcome.unless_never(&values));
     }
 
-    /// The function that a callee is.
-    fn function(&self, callee: NodeId) -> Option<Function> {
-        match &self.expr.node(self.inside(callee)).kind {
-            NodeKind::Name(name) => match Meaning::of(name, self.schema) {
-                Meaning::Constant(Value::Function(function)) => Some(function),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    /// What stands in the parentheses.
-    fn inside(&self, mut node: NodeId) -> NodeId {
-        while let NodeKind::Parenthesised(inner) = self.expr.node(node).kind {
-            node = inner;
-        }
-        node
-    }
-
     fn argument(&self, node: NodeId) -> Argument {
-        let items = match &self.expr.node(self.inside(node)).kind {
+        let items = match &self.expr.node(inside(self.expr, node)).kind {
             NodeKind::Tuple { items, .. } | NodeKind::List(items) => {
                 Some(items.iter().map(|&item| self.values(item)).collect())
             }

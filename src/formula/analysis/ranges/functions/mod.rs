@@ -88,8 +88,11 @@ fn two(function: Function, first: &Argument, second: &Argument, both: &[Argument
         F::Log => {
             let numerator = reals::converted(x, |x| reals::real(F::Log, x));
             let base = reals::converted(y, |y| reals::real(F::Log, y));
-            let quotient =
-                super::arithmetic::binary(crate::formula::operator::BinaryOperator::Divide, numerator.values, base.values);
+            let quotient = super::arithmetic::binary(
+                crate::formula::operator::BinaryOperator::Divide,
+                numerator.values,
+                base.values,
+            );
             Outcome { errors: quotient.errors.or(numerator.errors).or(base.errors), ..quotient }
         }
         F::Int => Outcome::fails(ErrorKind::Type).may_raise(ErrorKind::Value, true),

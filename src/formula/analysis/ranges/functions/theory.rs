@@ -60,7 +60,8 @@ pub(super) fn choices(function: Function, n: Values, k: Values) -> Outcome {
 pub(super) fn divisors(function: Function, arguments: &[Values]) -> Outcome {
     let all_whole = arguments.iter().all(|x| x.kinds().meets(Kinds::WHOLE));
     let sizes = arguments.iter().map(|&x| whole(x).most_size());
-    let most = if function == Function::Gcd { sizes.fold(0.0, f64::max) } else { sizes.fold(1.0, |x, y| x * y.max(1.0)) };
+    let most =
+        if function == Function::Gcd { sizes.fold(0.0, f64::max) } else { sizes.fold(1.0, |x, y| x * y.max(1.0)) };
     let values = if all_whole { Values::between(Kinds::INT, 0.0, most).outward() } else { Values::NEVER };
     let long = values.may_exceed_doubles() || arguments.iter().any(Values::may_exceed_doubles);
     Outcome::fine(values)
