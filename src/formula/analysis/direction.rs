@@ -77,10 +77,11 @@ pub fn direction(expr: &Expr, facts: &Facts, name: &str) -> Direction {
     let mut walk = Walk { facts, known: Vec::with_capacity(expr.nodes().len()) };
     for (id, node) in expr.iter() {
         let fact = facts.of(id);
-        let direction = if !fact.reached || fact.values.only().is_some() {
-            Direction::Constant
-        } else {
-            walk.node(&node.kind, name)
+        let direction = match walk.node(&node.kind, name) {
+            _ if !fact.reached || fact.values.only().is_some() => Direction::Constant,
+            // no order holds for a nan
+            direction if fact.values.may_be_nan() => direction.unclear(),
+            direction => direction,
         };
         walk.known.push(direction);
     }
@@ -141,6 +142,8 @@ impl Walk<'_> {
             Op::Add if x.is_number() && y.is_number() => a.with(b),
             Op::Subtract => a.with(b.turned()),
             Op::Multiply if x.is_number() && y.is_number() => a.times(y).with(b.times(x)),
+            // Python's own rounding of `//` goes astray by 1 on doubles
+            Op::FloorDivide if !x.is_whole() || !y.is_whole() => a.with(b).unclear(),
             // a divisor that may have either sign jumps at 0
             Op::Divide | Op::FloorDivide => a.times(y).with(b.times(x).turned()).with(b.times(y).unless_signed()),
             Op::Power => self.power(left, right),

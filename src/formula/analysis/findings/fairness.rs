@@ -19,7 +19,7 @@ const WRONG: [(&str, Direction, &str, &str); 5] = [
 
 /// Findings on inputs that pull the wrong way, whatever the others are.
 pub(super) fn fairness(case: &Case<'_>, program: &Program) -> Vec<Diagnostic> {
-    let used = |name: &str| case.trial.names.iter().position(|known| **known == *name);
+    let used = |name: &str| case.trial.place(name);
     let both = used("fairshare_perc").is_some() && used("fair_share_perc").is_some();
     let mut findings = Vec::new();
     for (name, wrong, code, effect) in WRONG {

@@ -32,12 +32,14 @@ pub(super) fn integers(case: &Case<'_>) -> Vec<Diagnostic> {
 /// What is lost of an integer, if it is certain that something may be.
 fn loses_digits(case: &Case<'_>, node: NodeId) -> Option<String> {
     let values = case.facts.of(node).values;
-    let is_beyond = values.least() >= EXACT || values.most() <= -EXACT;
-    if values.is_never() || !values.is_whole() || !is_beyond {
+    if values.is_never() || !values.is_whole() {
         return None;
     }
     let message = format!("{} loses its last digits beside a float", case.quoted(node));
-    let Some(value) = case.facts.constant(node) else { return Some(message) };
+    let Some(value) = case.facts.constant(node) else {
+        let is_beyond = values.least() >= EXACT || values.most() <= -EXACT;
+        return is_beyond.then_some(message);
+    };
     let python = Python::new();
     let double = python.call(&Value::Function(Function::Float), std::slice::from_ref(value), &[]).ok()?;
     (!python.compare(ComparisonOperator::Equal, &double, value).ok()?).then_some(message)

@@ -10,6 +10,7 @@ mod trial;
 mod units;
 mod wording;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::ranges::{Facts, Ranges, ranges as facts_of};
@@ -86,7 +87,7 @@ impl Case<'_> {
     /// The input that a part is, if it is one and nothing else.
     fn input(&self, node: NodeId) -> Option<&str> {
         match self.kind(self.inside(node)) {
-            NodeKind::Name(name) if self.trial.names.contains(name) => Some(name),
+            NodeKind::Name(name) if self.trial.place(name).is_some() => Some(name),
             _ => None,
         }
     }
@@ -98,17 +99,12 @@ impl Case<'_> {
         while let Some(part) = parts.pop() {
             let node = self.expr.node(part);
             match &node.kind {
-                NodeKind::Name(name) if self.trial.names.contains(name) => places.push((node.span, name)),
+                NodeKind::Name(name) if self.trial.place(name).is_some() => places.push((node.span, name)),
                 kind => parts.extend(kind.children()),
             }
         }
         places.sort_unstable();
-        let mut inputs: Vec<&str> = Vec::new();
-        for (_, name) in places {
-            if !inputs.contains(&name) {
-                inputs.push(name);
-            }
-        }
-        inputs
+        let mut known = HashSet::new();
+        places.into_iter().map(|(_, name)| name).filter(|name| known.insert(*name)).collect()
     }
 }

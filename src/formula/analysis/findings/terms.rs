@@ -14,11 +14,23 @@ pub(super) fn terms(case: &Case<'_>) -> Vec<Diagnostic> {
     }
     let (least, most) =
         terms.iter().fold((0.0, 0.0), |(least, most), (_, values)| (least + values.least(), most + values.most()));
-    let lost = terms.iter().filter_map(|&(term, values)| {
-        let others = (least - values.least(), most - values.most());
-        lost(case, term, values, others)
-    });
-    lost.collect()
+    let lost = terms
+        .iter()
+        .filter_map(|&(term, values)| lost(case, term, values, (least - values.least(), most - values.most())));
+    let lost: Vec<Lost> = lost.collect();
+    // what is too little alone may be enough together
+    let together: f64 = lost.iter().map(|lost| lost.width).sum();
+    if lost.len() > 1 && lost.iter().any(|lost| together >= lost.apart / 2.0) {
+        return Vec::new();
+    }
+    lost.into_iter().map(|lost| lost.finding).collect()
+}
+
+/// A term that is lost: the finding, by how much it differs, and how far apart values are.
+struct Lost {
+    finding: Diagnostic,
+    width: f64,
+    apart: f64,
 }
 
 /// The terms of the topmost sum with their signed values.
@@ -46,7 +58,7 @@ fn summands(case: &Case<'_>) -> Vec<(NodeId, Values)> {
 }
 
 /// The finding that a term is, which varies but by less than a `float` of the others' size can show.
-fn lost(case: &Case<'_>, term: NodeId, values: Values, others: (f64, f64)) -> Option<Diagnostic> {
+fn lost(case: &Case<'_>, term: NodeId, values: Values, others: (f64, f64)) -> Option<Lost> {
     let (least, most) = others;
     let size = if least > 0.0 { least } else { -most };
     let width = values.most() - values.least();
@@ -67,11 +79,12 @@ fn lost(case: &Case<'_>, term: NodeId, values: Values, others: (f64, f64)) -> Op
     let message = format!("{} {verb}", case.quoted(term));
     let finding = Diagnostic::warning("JSF503", message, case.expr.node(term).span);
     let finding = finding.with_label(format!("differs by {} at most", Bound(width)));
-    Some(finding.with_help(format!(
+    let finding = finding.with_help(format!(
         "OpenPBS keeps the value in 24 bits: beside the rest of the sum, {} at least, values are {} apart",
         Bound(size),
         Bound(apart)
-    )))
+    ));
+    Some(Lost { finding, width, apart })
 }
 
 /// How far C `float`s of this size are apart.

@@ -36,6 +36,8 @@ pub(super) struct Attempt {
 pub(super) struct Trial {
     /// The inputs.
     pub(super) names: Vec<Box<str>>,
+    /// The place of each input among them.
+    places: HashMap<Box<str>, usize>,
     /// The jobs.
     pub(super) attempts: Vec<Attempt>,
     /// What each input may be, the usual value first.
@@ -48,7 +50,8 @@ impl Trial {
         let names = program.inputs().to_vec();
         let literals = literals(program.expr());
         let choices: Vec<_> = names.iter().map(|name| choices(name, schema, ranges, &literals)).collect();
-        let mut trial = Self { names, attempts: Vec::new(), choices };
+        let places = names.iter().cloned().zip(0..).collect();
+        let mut trial = Self { names, places, attempts: Vec::new(), choices };
         if program.refused().is_some() || trial.choices.iter().any(Vec::is_empty) {
             return trial;
         }
@@ -60,6 +63,11 @@ impl Trial {
         trial.one_at_a_time(most, &mut evaluator);
         trial.mixed(most, &mut evaluator);
         trial
+    }
+
+    /// The place of an input among the names, if it is one.
+    pub(super) fn place(&self, name: &str) -> Option<usize> {
+        self.places.get(name).copied()
     }
 
     fn attempt(&mut self, inputs: Vec<Value>, odd: Option<usize>, evaluator: &mut Evaluator<'_, Python>) {
@@ -120,17 +128,13 @@ impl Trial {
 
     /// The values of the inputs that count for an attempt: the odd one, else those named in `among`.
     pub(super) fn circumstances<'t>(&'t self, attempt: &'t Attempt, among: &[&str]) -> Vec<(&'t str, &'t Value)> {
-        let all = self.names.iter().zip(&attempt.inputs).enumerate();
-        let is_odd = |index: usize, name: &str| attempt.odd.is_none_or(|odd| odd == index) && among.contains(&name);
-        let chosen: Vec<_> = all
-            .clone()
-            .filter(|(index, (name, _))| is_odd(*index, name))
-            .map(|(_, (name, value))| (&**name, value))
-            .collect();
-        if chosen.is_empty() {
-            return all.map(|(_, (name, value))| (&**name, value)).filter(|(name, _)| among.contains(name)).collect();
+        let inputs = self.names.iter().map(|name| &**name).zip(&attempt.inputs);
+        let named: Vec<_> = inputs.filter(|(name, _)| among.contains(name)).collect();
+        let odd = attempt.odd.and_then(|odd| self.names.get(odd));
+        match named.iter().find(|(name, _)| odd.is_some_and(|odd| **odd == **name)) {
+            Some(&odd) => vec![odd],
+            None => named,
         }
-        chosen
     }
 }
 
