@@ -10,9 +10,9 @@ mod trace;
 use std::time::Instant;
 
 use formulas::{Dice, NAMES};
-use job_sort_formula::formula::analysis::{self, Facts};
-use job_sort_formula::formula::number::{ErrorKind, Value};
-use job_sort_formula::{Formula, Schema};
+use job_sort_formula::formula::analysis::{self, Direction, Facts, Ranges};
+use job_sort_formula::formula::number::{Arithmetic, ErrorKind, Function, Python, Value};
+use job_sort_formula::{Formula, Program, Schema};
 use trace::{Seen, Tracer};
 
 const JOBS_PER_FORMULA: usize = 8;
@@ -79,7 +79,7 @@ fn check(text: &str, schema: &Schema, dice: &mut Dice, counts: &mut Counts) {
 
 #[test]
 fn nothing_happens_that_the_analysis_excludes() {
-    let draws = setting("JSF_SOUNDNESS_DRAWS", 60_000);
+    let draws = setting("JSF_SOUNDNESS_DRAWS", 20_000);
     let mut dice = Dice::new(setting("JSF_SOUNDNESS_SEED", 1));
     let schema = formulas::schema();
     let mut counts = Counts { draws: 0, formulas: 0, parts: 0, errors: 0, wrong: Vec::new() };
@@ -96,4 +96,70 @@ fn nothing_happens_that_the_analysis_excludes() {
     let seconds = start.elapsed().as_secs_f64();
     println!("{draws} draws of {formulas} formulas, {parts} parts, {errors} draws with an error, {seconds:.1} s");
     assert!(errors * 10 > draws && errors * 10 < draws * 9, "the formulas are too dull: {errors} of {draws}");
+}
+
+fn double(value: &Value) -> Option<f64> {
+    match Python::new().call(&Value::Function(Function::Float), std::slice::from_ref(value), &[]) {
+        Ok(Value::Float(double)) if !double.is_nan() => Some(double),
+        _ => None,
+    }
+}
+
+/// What a program gives as one input grows and the others stay; only where it gives a number.
+fn along(program: &Program, name: &str, ranges: &Ranges, schema: &Schema, dice: &mut Dice) -> Vec<f64> {
+    let inputs: Vec<Value> =
+        program.inputs().iter().map(|name| formulas::draw(dice, ranges.of(name, schema))).collect();
+    let place = program.inputs().iter().position(|input| **input == *name).unwrap();
+    let mut grown: Vec<Value> = (0..6).map(|_| formulas::draw(dice, ranges.of(name, schema))).collect();
+    grown.retain(|value| double(value).is_some());
+    grown.sort_by(|x, y| double(x).unwrap().total_cmp(&double(y).unwrap()));
+    let evaluate = |value: Value| {
+        let mut inputs = inputs.clone();
+        inputs[place] = value;
+        program.evaluate(&inputs).ok().as_ref().and_then(double)
+    };
+    grown.into_iter().filter_map(evaluate).collect()
+}
+
+/// Whether a step goes against a direction by more than the last bits of a few functions.
+fn contradicts(direction: Direction, before: f64, after: f64) -> bool {
+    let slack = 1e-9 * before.abs().max(after.abs());
+    match direction {
+        Direction::Rising => after < before - slack,
+        Direction::Falling => after > before + slack,
+        Direction::Constant => (after - before).abs() > slack,
+        Direction::Either => false,
+    }
+}
+
+#[test]
+fn a_value_moves_only_where_its_direction_says() {
+    let draws = setting("JSF_SOUNDNESS_DRAWS", 20_000);
+    let mut dice = Dice::new(setting("JSF_SOUNDNESS_SEED", 1) + 1000);
+    let schema = formulas::schema();
+    let (mut done, mut certain, mut moved, mut wrong) = (0, 0, 0, Vec::new());
+    while done < draws && wrong.len() < 10 {
+        let size = 2 + dice.below(9);
+        let text = formulas::formula(&mut dice, size, true);
+        let Ok(formula) = Formula::parse(&text) else { continue };
+        let Ok(program) = formula.compile(&schema) else { continue };
+        let ranges = formulas::ranges(&mut dice, &schema);
+        let facts = analysis::ranges(formula.expr(), &schema, &ranges);
+        for name in program.inputs() {
+            let direction = analysis::direction(formula.expr(), &facts, name);
+            done += 1;
+            if direction == Direction::Either {
+                continue;
+            }
+            certain += 1;
+            let values = along(&program, name, &ranges, &schema, &mut dice);
+            moved += usize::from(values.first() != values.last());
+            if values.windows(2).any(|pair| contradicts(direction, pair[0], pair[1])) {
+                wrong.push(format!("{direction:?} in {name}: {text}: {values:?}"));
+            }
+        }
+    }
+    println!("{done} inputs, the direction of {certain} is certain, {moved} of them moved");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(moved > 100, "the formulas are too dull: {moved} moved");
 }

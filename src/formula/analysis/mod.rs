@@ -1,8 +1,13 @@
 //! What can be said of a formula without running it: passes over the tree, each giving findings.
+//!
+//! [`examine`] looks at the tree and the names alone. [`ranges`] finds what each part of the formula can be, [`direction`] which
+//! way it moves with an input, and [`findings`] what follows for the jobs.
 
 mod calls;
 mod constructs;
 mod dangerous;
+mod direction;
+mod findings;
 mod names;
 mod objects;
 mod ranges;
@@ -14,6 +19,8 @@ use crate::formula::syntax::Expr;
 use crate::schema::Schema;
 use roles::Roles;
 
+pub use direction::{Direction, direction};
+pub use findings::findings;
 pub use ranges::{Errors, Fact, Facts, Kinds, Ranges, Values, ranges};
 
 /// Every finding that the tree and the names alone give, in the order of their places.

@@ -36,24 +36,28 @@ pub(super) fn check_bits(bits: u64) -> Result<(), Raised> {
 
 /// What is left of the work of one evaluation.
 #[derive(Debug, Clone)]
-pub(super) struct Work(Cell<u64>);
+pub(super) struct Work {
+    whole: u64,
+    left: Cell<u64>,
+}
 
 impl Work {
-    /// The whole of [`WORK`].
-    pub(super) fn new() -> Self {
-        Self(Cell::new(WORK))
+    /// So many operations, at most [`WORK`].
+    pub(super) fn new(whole: u64) -> Self {
+        let whole = whole.min(WORK);
+        Self { whole, left: Cell::new(whole) }
     }
 
     /// Gives back all that was spent.
     pub(super) fn reset(&self) {
-        self.0.set(WORK);
+        self.left.set(self.whole);
     }
 
     /// Spends this many word operations; an error when they are not left.
     pub(super) fn charge(&self, words: u64) -> Result<(), Raised> {
-        match self.0.get().checked_sub(words) {
+        match self.left.get().checked_sub(words) {
             Some(left) => {
-                self.0.set(left);
+                self.left.set(left);
                 Ok(())
             }
             None => Err(Raised { kind: ErrorKind::Limit, text: Cow::Borrowed("a computation of too many steps") }),

@@ -1,12 +1,12 @@
 //! CPython 3.11's numbers, behind the trait that a program is run on.
 
-use super::limits::Work;
+use super::limits::{self, Work};
 use super::{Arithmetic, Raised, Value, compare, functions, operate};
 use crate::formula::operator::{BinaryOperator, ComparisonOperator, UnaryOperator};
 
 /// Python's numbers, with the work that one evaluation may still do.
 ///
-/// The bounds of [`limits`](super::limits) apart, every value, type and error is that of CPython 3.11 on the
+/// The bounds of [`limits`] apart, every value, type and error is that of CPython 3.11 on the
 /// GNU C library 2.36, bit by bit; of `hypot` and `dist`, to a unit in the last place.
 /// Python's unions of types, `int | float`, are a `TypeError` here.
 ///
@@ -24,9 +24,15 @@ pub struct Python {
 }
 
 impl Python {
-    /// With all of [`limits::WORK`](super::limits::WORK) to spend.
+    /// With all of [`limits::WORK`] to spend.
     pub fn new() -> Self {
-        Self { work: Work::new() }
+        Self { work: Work::new(limits::WORK) }
+    }
+
+    /// With so much to spend on each evaluation, in operations on 64-bit words; never more than
+    /// [`limits::WORK`].
+    pub fn with_work(words: u64) -> Self {
+        Self { work: Work::new(words) }
     }
 
     /// Begins another evaluation: what the last one spent is given back.

@@ -12,7 +12,7 @@ const MAX_DECIMAL_DIGITS: usize = 4300;
 ///
 /// # Errors
 /// `SyntaxError` as CPython's compiler raises it, or a limit of our own.
-pub(in crate::formula) fn value(kind: LiteralKind, text: &str) -> Result<Value, Raised> {
+pub(in super::super) fn value(kind: LiteralKind, text: &str) -> Result<Value, Raised> {
     let digits: String = text.chars().filter(|&character| character != '_').collect();
     match kind {
         LiteralKind::Float => digits.parse().map(Value::Float).map_err(|_| malformed(text)),

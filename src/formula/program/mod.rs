@@ -7,7 +7,7 @@
 mod compiler_limits;
 mod error;
 mod instruction;
-pub(in crate::formula) mod literal;
+pub(super) mod literal;
 mod lower;
 mod scalar;
 

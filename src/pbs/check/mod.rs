@@ -99,7 +99,9 @@ impl Checked {
         let trial = site.trial.filter(|_| refused.is_none());
         findings.extend(refused);
         findings.extend(advise(formula, site));
-        findings.extend(trial.map(|tried| trial::trial(tried.table, &tried.ordered.ranking)).unwrap_or_default());
+        let tried = trial.map(|tried| trial::trial(tried.table, &tried.ordered.ranking)).unwrap_or_default();
+        findings.extend(foreseen(formula, schema, &findings, &tried));
+        findings.extend(tried);
         let mut findings: Vec<_> = findings.into_iter().map(|found| submitted.in_source(found)).collect();
         findings.extend(submitted.dropped_lines());
         sort_by_place(&mut findings);
@@ -118,6 +120,24 @@ impl Checked {
     pub fn has_errors(&self) -> bool {
         self.findings.iter().any(|found| found.severity == Severity::Error)
     }
+}
+
+/// What can be foreseen of the values, beyond what was found already: a failure that jobs of the queue show is said
+/// with those jobs, and a name that means nothing is no matter of values.
+fn foreseen(formula: &Formula, schema: &Schema, found: &[Diagnostic], tried: &[Diagnostic]) -> Vec<Diagnostic> {
+    let mut findings = analysis::findings(formula.expr(), schema, &analysis::Ranges::default());
+    findings.retain(|new| {
+        let is_shown =
+            |shown: &Diagnostic| matches!(new.code, "JSF303" | "JSF304" | "JSF305" | "JSF306") && covers(shown, new);
+        let is_known = |known: &Diagnostic| known.code == new.code && known.span == new.span;
+        !tried.iter().any(is_shown) && !found.iter().any(is_known)
+    });
+    findings
+}
+
+/// Whether the place of a failure that happened has the place of one that was foreseen within it.
+fn covers(shown: &Diagnostic, foreseen: &Diagnostic) -> bool {
+    shown.code == "JSF301" && shown.span.start <= foreseen.span.start && foreseen.span.end <= shown.span.end
 }
 
 /// Whether a finding says that the scheduler dies as soon as the formula is set.

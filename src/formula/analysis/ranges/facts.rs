@@ -2,7 +2,7 @@
 
 use super::kinds::Errors;
 use super::values::Values;
-use crate::formula::number::Value;
+use crate::formula::number::{Function, Value};
 use crate::formula::syntax::NodeId;
 
 /// What is known of one part, for all jobs that reach it.
@@ -44,6 +44,14 @@ impl Facts {
     /// The value of a part that is the same for every job.
     pub fn constant(&self, node: NodeId) -> Option<&Value> {
         self.constants[node.index()].as_ref()
+    }
+
+    /// The function that a part is, if it is named there.
+    pub fn function(&self, node: NodeId) -> Option<Function> {
+        match self.constant(node) {
+            Some(Value::Function(function)) => Some(*function),
+            _ => None,
+        }
     }
 
     /// What the whole formula can be.

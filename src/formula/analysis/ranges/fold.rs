@@ -18,8 +18,8 @@ fn bits(value: &Value) -> u64 {
 }
 
 /// Whether a value may be kept and computed with.
-pub(super) fn is_short(value: &Value) -> bool {
-    matches!(value, Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_)) && bits(value) <= MOST_BITS
+pub(super) fn is_kept(value: &Value) -> bool {
+    !matches!(value, Value::Tuple(_) | Value::List(_)) && bits(value) <= MOST_BITS
 }
 
 /// `op x`
@@ -51,7 +51,7 @@ pub(super) fn compare(op: ComparisonOperator, x: Option<&Value>, y: Option<&Valu
 pub(super) fn call(function: Function, arguments: &[Option<&Value>]) -> Option<Result<Value, Raised>> {
     let arguments: Vec<Value> = arguments.iter().map(|argument| argument.cloned()).collect::<Option<_>>()?;
     let grows = matches!(function, Function::Factorial | Function::Comb | Function::Perm | Function::Lcm);
-    let is_small = |value: &Value| matches!(value, Value::Int(..=500) | Value::Bool(_) | Value::Float(_));
+    let is_small = |value: &Value| matches!(value, Value::Int(..=170) | Value::Bool(_) | Value::Float(_));
     if arguments.len() > 64 || (grows && !arguments.iter().all(is_small)) {
         return None;
     }

@@ -7,10 +7,12 @@ use super::values::Values;
 use crate::formula::number::Value;
 use crate::schema::{Kind, Schema};
 
-/// More than any amount that a resource can have: 2^128.
-const MOST_WHOLE: f64 = 340_282_366_920_938_463_463_374_607_431_768_211_456.0;
+/// More than any amount that a resource can have, 2^128: floats are C's on the server, all others have 64 bits and
+/// a unit.
+const MOST: f64 = 340_282_366_920_938_463_463_374_607_431_768_211_456.0;
 
-/// What each input can be. A name without a range of its own has that of the schema.
+/// What each input can be. A name without a range of its own has that of the schema, or at most 2^128 where the
+/// schema sets no bound.
 ///
 /// ```
 /// use job_sort_formula::{Schema, Value};
@@ -57,12 +59,12 @@ impl Ranges {
 
 fn from_schema(name: &str, schema: &Schema) -> Values {
     let Some(entry) = schema.entry(name) else {
-        return Values::between(Kinds::INT.or(Kinds::FLOAT), f64::MIN, f64::MAX);
+        return Values::between(Kinds::INT.or(Kinds::FLOAT), -MOST, MOST);
     };
-    let (kinds, limit) = match entry.kind {
-        Kind::Ratio => (Kinds::FLOAT, f64::MAX),
-        Kind::Count | Kind::Size | Kind::Duration => (Kinds::INT, MOST_WHOLE),
-        Kind::Float | Kind::Bool | Kind::Text => (Kinds::INT.or(Kinds::FLOAT), f64::MAX),
+    let kinds = match entry.kind {
+        Kind::Ratio => Kinds::FLOAT,
+        Kind::Count | Kind::Size | Kind::Duration => Kinds::INT,
+        Kind::Float | Kind::Bool | Kind::Text => Kinds::INT.or(Kinds::FLOAT),
     };
-    Values::between(kinds, entry.range.least.max(-limit), entry.range.most.min(limit))
+    Values::between(kinds, entry.range.least.max(-MOST), entry.range.most.min(MOST))
 }

@@ -5,6 +5,7 @@
 //! compute from inputs within their ranges lies within the values, and what it can raise is in the errors.
 
 mod arithmetic;
+mod assume;
 mod bits;
 mod compare;
 mod facts;
@@ -17,12 +18,13 @@ mod power;
 mod sameness;
 mod values;
 mod walk;
+mod words;
 
 pub use facts::{Fact, Facts};
 pub use inputs::Ranges;
 pub use kinds::{Errors, Kinds};
-pub(super) use values::Bound;
 pub use values::Values;
+pub(super) use words::Bound;
 
 use crate::formula::syntax::Expr;
 use crate::schema::Schema;
@@ -42,3 +44,6 @@ use crate::schema::Schema;
 pub fn ranges(expr: &Expr, schema: &Schema, ranges: &Ranges) -> Facts {
     walk::walk(expr, schema, ranges)
 }
+
+#[cfg(test)]
+mod tests;

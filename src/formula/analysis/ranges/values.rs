@@ -1,7 +1,5 @@
 //! What a part of a formula can be: the types, and for numbers an interval.
 
-use std::fmt;
-
 use num_traits::ToPrimitive;
 
 use super::kinds::Kinds;
@@ -279,37 +277,5 @@ impl Values {
             }
         }
         self
-    }
-}
-
-impl fmt::Display for Values {
-    /// In words: `a float from 0 to 1`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_never() {
-            return f.write_str("no value");
-        }
-        f.write_str(&self.kinds.words().join(" or "))?;
-        match self.bounds() {
-            Some(Range { least, most }) if self.kinds.within(Kinds::BOOL) && least < most => Ok(()),
-            Some(Range { least, most }) if least == most => write!(f, ", {}", Bound(least)),
-            Some(Range { least, most }) if least.is_finite() && most.is_finite() => {
-                write!(f, " from {} to {}", Bound(least), Bound(most))
-            }
-            Some(Range { least, .. }) if least.is_finite() => write!(f, " of at least {}", Bound(least)),
-            Some(Range { most, .. }) if most.is_finite() => write!(f, " of at most {}", Bound(most)),
-            _ => Ok(()),
-        }?;
-        if self.nan { f.write_str(", or nan") } else { Ok(()) }
-    }
-}
-
-/// A bound as a person writes it: at most six digits.
-pub(in crate::formula::analysis) struct Bound(pub f64);
-
-impl fmt::Display for Bound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let size = self.0.abs();
-        let rounded: f64 = format!("{:.5e}", self.0).parse().unwrap_or(self.0);
-        if size == 0.0 || (1e-4..1e15).contains(&size) { write!(f, "{rounded}") } else { write!(f, "{rounded:e}") }
     }
 }

@@ -13,8 +13,8 @@ use super::outcome::Outcome;
 use super::values::Values;
 use super::{arithmetic, fold, sameness};
 use crate::formula::meaning::Meaning;
-use crate::formula::number::{ErrorKind, Function, Raised, Value};
-use crate::formula::operator::{BooleanOperator, ComparisonOperator, UnaryOperator};
+use crate::formula::number::{ErrorKind, Raised, Value};
+use crate::formula::operator::{BooleanOperator, ComparisonOperator};
 use crate::formula::program::literal;
 use crate::formula::syntax::{Expr, Keyword, NodeId, NodeKind};
 use crate::schema::Schema;
@@ -41,18 +41,27 @@ struct Mark {
     conditional: bool,
 }
 
-struct Walk<'e> {
-    expr: &'e Expr,
+pub(super) struct Walk<'e> {
+    pub(super) expr: &'e Expr,
     schema: &'e Schema,
     ranges: &'e Ranges,
-    classes: Vec<u32>,
+    /// The class of each part: those that are written alike share one.
+    pub(super) classes: Vec<u32>,
     facts: Facts,
     tasks: Vec<Task>,
     /// What is assumed of each class.
-    assumed: HashMap<u32, Values>,
+    pub(super) assumed: HashMap<u32, Values>,
     /// What was assumed before, to go back to.
-    before: Vec<(u32, Option<Values>)>,
+    pub(super) before: Vec<(u32, Option<Values>)>,
     conditional: bool,
+}
+
+/// What stands in the parentheses.
+pub(in crate::formula::analysis) fn inside(expr: &Expr, mut node: NodeId) -> NodeId {
+    while let NodeKind::Parenthesised(inner) = expr.node(node).kind {
+        node = inner;
+    }
+    node
 }
 
 /// The facts of a whole tree.
@@ -127,7 +136,7 @@ impl Walk<'_> {
         }
     }
 
-    fn values(&self, node: NodeId) -> Values {
+    pub(super) fn values(&self, node: NodeId) -> Values {
         self.facts.of(node).values
     }
 
@@ -152,7 +161,7 @@ impl Walk<'_> {
         let outcome = match folded {
             Some(Ok(value)) => {
                 let outcome = Outcome::fine(Values::just(&value));
-                self.facts.constants[node.index()] = fold::is_short(&value).then_some(value);
+                self.facts.constants[node.index()] = fold::is_kept(&value).then_some(value);
                 outcome
             }
             Some(Err(raised)) => Outcome::fails(raised.kind),
@@ -209,7 +218,7 @@ impl Walk<'_> {
     fn call(&mut self, id: NodeId, callee: NodeId, positional: &[NodeId], keywords: &[Keyword]) {
         let values = positional.iter().chain(keywords.iter().map(|keyword| &keyword.value));
         let values: Vec<Values> = values.map(|&argument| self.values(argument)).collect();
-        let outcome = match self.function(callee) {
+        let outcome = match self.facts.function(callee) {
             _ if self.values(callee).is_never() => Outcome::NEVER,
             Some(function) => {
                 let constants: Vec<_> = positional.iter().map(|&argument| self.facts.constant(argument)).collect();
@@ -225,27 +234,8 @@ impl Walk<'_> {
         self.set(id, outcome.unless_never(&values));
     }
 
-    /// The function that a callee is.
-    fn function(&self, callee: NodeId) -> Option<Function> {
-        match &self.expr.node(self.inside(callee)).kind {
-            NodeKind::Name(name) => match Meaning::of(name, self.schema) {
-                Meaning::Constant(Value::Function(function)) => Some(function),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    /// What stands in the parentheses.
-    fn inside(&self, mut node: NodeId) -> NodeId {
-        while let NodeKind::Parenthesised(inner) = self.expr.node(node).kind {
-            node = inner;
-        }
-        node
-    }
-
     fn argument(&self, node: NodeId) -> Argument {
-        let items = match &self.expr.node(self.inside(node)).kind {
+        let items = match &self.expr.node(inside(self.expr, node)).kind {
             NodeKind::Tuple { items, .. } | NodeKind::List(items) => {
                 Some(items.iter().map(|&item| self.values(item)).collect())
             }
@@ -313,46 +303,6 @@ impl Walk<'_> {
             if is_taken {
                 self.tasks.extend([Task::Leave(mark), Task::Visit(branch), Task::Enter(condition, holds, either)]);
             }
-        }
-    }
-
-    /// Narrows what a condition tests to where it holds or fails.
-    fn assume(&mut self, condition: NodeId, holds: bool) {
-        let expr = self.expr;
-        let mut conditions = vec![(condition, holds)];
-        while let Some((node, holds)) = conditions.pop() {
-            match &expr.node(node).kind {
-                NodeKind::Parenthesised(inner) => conditions.push((*inner, holds)),
-                NodeKind::Unary { op: UnaryOperator::Not, operand } => conditions.push((*operand, !holds)),
-                NodeKind::Boolean { op, operands } if (*op == BooleanOperator::And) == holds => {
-                    conditions.extend(operands.iter().map(|&operand| (operand, holds)));
-                }
-                NodeKind::Comparison { operators, operands } if holds || operators.len() == 1 => {
-                    for (index, &op) in operators.iter().enumerate() {
-                        let (a, b) = (operands[index], operands[index + 1]);
-                        let (x, y) = (self.current(a), self.current(b));
-                        self.narrow(a, compare::refined(op, x, y, holds));
-                        self.narrow(b, compare::refined(compare::turned(op), y, x, holds));
-                    }
-                }
-                NodeKind::Comparison { .. } | NodeKind::Boolean { .. } => {}
-                _ => self.narrow(node, self.current(node).that_are(holds)),
-            }
-        }
-    }
-
-    /// What a part can be by now.
-    fn current(&self, node: NodeId) -> Values {
-        let values = self.values(node);
-        let assumed = self.classes.get(node.index()).and_then(|class| self.assumed.get(class));
-        assumed.map_or(values, |assumed| values.and(*assumed))
-    }
-
-    fn narrow(&mut self, node: NodeId, values: Values) {
-        if let Some(&class) = self.classes.get(node.index())
-            && !values.is_never()
-        {
-            self.before.push((class, self.assumed.insert(class, values)));
         }
     }
 }
