@@ -14,6 +14,7 @@ use serde_json::Value;
 /// What else a bad example raises, because it is the same fault seen from another side.
 const COMPANIONS: &[(&str, &[&str])] = &[
     ("JSF205", &["JSF308"]),
+    ("JSF307", &["JSF308"]),
     ("JSF301", &["JSF303", "JSF402"]),
     ("JSF302", &["JSF305", "JSF309", "JSF405"]),
     ("JSF308", &["JSF304"]),
