@@ -3,6 +3,7 @@
 //! The nodes lie in one vector, children before parents, and point at each other by index. So no walk over a
 //! tree recurses, and dropping one never does, however deep the text made it.
 
+use super::scope::Scope;
 use crate::formula::operator::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
 use crate::span::Span;
 
@@ -15,6 +16,8 @@ pub struct NodeId(u32);
 pub struct Expr {
     text: Box<str>,
     nodes: Vec<Node>,
+    /// By ascending node.
+    scopes: Vec<(NodeId, Scope)>,
 }
 
 /// A part of the formula and its place in the text.
@@ -220,7 +223,23 @@ impl Expr {
 
     /// A tree without nodes, to which [`Expr::push`] adds.
     pub(super) fn empty(text: &str) -> Self {
-        Self { text: text.into(), nodes: Vec::new() }
+        Self { text: text.into(), nodes: Vec::new(), scopes: Vec::new() }
+    }
+
+    /// What a lambda or a comprehension binds, and where; `None` for any other node.
+    pub fn scope(&self, id: NodeId) -> Option<&Scope> {
+        let index = self.scopes.binary_search_by_key(&id, |(owner, _)| *owner).ok()?;
+        self.scopes.get(index).map(|(_, scope)| scope)
+    }
+
+    /// Every lambda and every comprehension with what it binds, children before parents.
+    pub fn scopes(&self) -> impl Iterator<Item = (NodeId, &Scope)> {
+        self.scopes.iter().map(|(owner, scope)| (*owner, scope))
+    }
+
+    /// Says what the node that was added last binds.
+    pub(super) fn set_scope(&mut self, id: NodeId, scope: Scope) {
+        self.scopes.push((id, scope));
     }
 
     /// Takes the last node back, if it is this one: a name that turns out to be a keyword's is no part of the tree.

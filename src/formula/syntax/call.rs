@@ -4,7 +4,7 @@ use pest::iterators::Pair;
 
 use super::grammar::Rule;
 use super::tree::{Builder, Result, span_of};
-use super::{Construct, Keyword, NodeId, NodeKind, SyntaxError, SyntaxErrorKind};
+use super::{Construct, Keyword, Makes, NodeId, NodeKind, SyntaxError, SyntaxErrorKind};
 use crate::span::Span;
 
 impl Builder {
@@ -48,8 +48,8 @@ impl Builder {
                 }
                 _ => {
                     let mut inner = vec![value];
-                    self.comprehension(rest, true, &mut inner)?;
-                    value = self.foreign(Construct::Comprehension, span, inner);
+                    let clauses = self.clauses(rest, true, &mut inner)?;
+                    value = self.comprehension(Makes::Generator, span, inner, (1, clauses));
                 }
             }
         }

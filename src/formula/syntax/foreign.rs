@@ -5,17 +5,31 @@ use pest::iterators::Pair;
 use super::grammar::Rule;
 use super::parameters::Parameters;
 use super::tree::{Builder, Group, Result, span_of};
-use super::{Construct, NodeId, NodeKind, SyntaxError, SyntaxErrorKind};
+use super::{Clause, Construct, Makes, NodeId, NodeKind, Parameter, Scope, SyntaxError, SyntaxErrorKind};
 use crate::formula::operator::UnaryOperator;
 use crate::span::Span;
 
 /// What is read of one `for … in … if …`.
 #[derive(Default)]
-struct Clause {
+struct OpenClause {
+    is_async: bool,
+    targets: Vec<NodeId>,
     stars: usize,
     commas: usize,
-    /// Whether its `if` has come.
-    conditions: bool,
+    iterable: Option<NodeId>,
+    conditions: Vec<NodeId>,
+}
+
+impl OpenClause {
+    fn close(self) -> Option<Clause> {
+        Some(Clause {
+            targets: self.targets.into(),
+            unpacks: self.commas > 0,
+            iterable: self.iterable?,
+            conditions: self.conditions.into(),
+            is_async: self.is_async,
+        })
+    }
 }
 
 impl Builder {
@@ -41,21 +55,26 @@ impl Builder {
 
     pub(super) fn lambda(&mut self, pair: Pair<'_, Rule>) -> Result<NodeId> {
         let span = span_of(&pair);
-        let (mut parts, mut parameters) = (Vec::new(), Parameters::default());
+        let (mut own, mut rules, mut body) = (Vec::new(), Parameters::default(), None);
         for part in pair.into_inner() {
             match part.as_rule() {
                 Rule::expression => {
-                    parameters.finish(span)?;
-                    parts.push(self.expression(part)?);
+                    rules.finish(span)?;
+                    body = Some(self.expression(part)?);
                 }
                 Rule::parameter => {
-                    parameters.add(&part)?;
-                    parts.extend(self.expressions(part.into_inner())?);
+                    let parameter = rules.add(&part)?;
+                    let default = self.expressions(part.into_inner())?.pop();
+                    own.extend(parameter.map(|(name, takes)| Parameter { name, takes, default }));
                 }
                 _ => {}
             }
         }
-        Ok(self.foreign(Construct::Lambda, span, parts))
+        let Some(body) = body else { return Err(SyntaxError::new(SyntaxErrorKind::Empty, span)) };
+        let parts = own.iter().filter_map(|parameter| parameter.default).chain([body]).collect();
+        let id = self.foreign(Construct::Lambda, span, parts);
+        self.expr.set_scope(id, Scope::Lambda { parameters: own.into(), body });
+        Ok(id)
     }
 
     /// `*operand`, which takes no operator looser than `|` without parentheses.
@@ -74,51 +93,83 @@ impl Builder {
         Ok(self.foreign(Construct::Unpacking, span, vec![operand]))
     }
 
-    /// The clauses `for target in iterable if condition`, behind the item that stands in `parts`. Only a lazy one,
-    /// a generator, may be `async` here.
-    pub(super) fn comprehension(&mut self, pair: Pair<'_, Rule>, lazy: bool, parts: &mut Vec<NodeId>) -> Result<()> {
-        let (mut targets, mut iterables) = (Vec::new(), Vec::new());
+    /// The clauses `for target in iterable if condition`, behind the item that stands in `parts`, to which their
+    /// parts are added. Only a lazy comprehension, a generator, may be `async` here.
+    pub(super) fn clauses(&mut self, pair: Pair<'_, Rule>, lazy: bool, parts: &mut Vec<NodeId>) -> Result<Vec<Clause>> {
         if let Some(&item) = parts.last() {
             self.no_unpacking(item)?;
         }
-        let mut clause = Clause::default();
+        let (mut clauses, mut open) = (Vec::new(), OpenClause::default());
         for part in pair.into_inner() {
             let span = span_of(&part);
             match part.as_rule() {
-                Rule::disjunction => {
-                    let into = if clause.conditions { &mut *parts } else { &mut iterables };
-                    into.push(self.expression(part)?);
-                }
+                Rule::disjunction if open.iterable.is_none() => open.iterable = Some(self.expression(part)?),
+                Rule::disjunction => open.conditions.push(self.expression(part)?),
                 Rule::target => {
-                    clause.stars += usize::from(part.clone().into_inner().any(|star| star.as_rule() == Rule::star));
-                    targets.extend(self.target(part)?);
+                    let (target, starred) = self.target(part)?;
+                    open.stars += usize::from(starred);
+                    open.targets.push(target);
                 }
-                Rule::comma => clause.commas += 1,
-                Rule::in_ if clause.stars > 1 || (clause.stars == 1 && clause.commas == 0) => {
+                Rule::comma => open.commas += 1,
+                Rule::in_ if open.stars > 1 || (open.stars == 1 && open.commas == 0) => {
                     return Err(SyntaxError::new(SyntaxErrorKind::MisplacedStar, span));
                 }
                 Rule::async_ if !lazy => {
                     return Err(SyntaxError::new(SyntaxErrorKind::ReservedWord("async".into()), span));
                 }
-                Rule::for_ => clause = Clause::default(),
-                Rule::if_ => clause.conditions = true,
+                Rule::async_ => {
+                    clauses.extend(std::mem::take(&mut open).close());
+                    open.is_async = true;
+                }
+                Rule::for_ if open.iterable.is_some() => clauses.extend(std::mem::take(&mut open).close()),
                 _ => {}
             }
         }
+        clauses.extend(open.close());
+        self.add_clauses(&clauses, parts)?;
+        Ok(clauses)
+    }
+
+    /// Adds the parts of the clauses to those of the comprehension, whose items `parts` are.
+    fn add_clauses(&self, clauses: &[Clause], parts: &mut Vec<NodeId>) -> Result<()> {
+        let targets: Vec<NodeId> = clauses.iter().flat_map(|clause| clause.targets.iter().copied()).collect();
+        let iterables: Vec<NodeId> = clauses.iter().map(|clause| clause.iterable).collect();
+        parts.extend(clauses.iter().flat_map(|clause| clause.conditions.iter()));
         self.no_rebinding(&targets, parts)?;
         self.no_assignment(&iterables)?;
-        parts.append(&mut targets);
-        parts.append(&mut iterables);
+        parts.extend(targets);
+        parts.extend(iterables);
         Ok(())
     }
 
-    fn target(&mut self, pair: Pair<'_, Rule>) -> Result<Option<NodeId>> {
-        let Some(primary) = pair.into_inner().find(|part| part.as_rule() == Rule::primary) else { return Ok(None) };
-        let id = self.primary(primary)?;
-        if self.is_target(id) {
-            return Ok(Some(id));
+    /// The node of a comprehension: its parts, how many of them are items, and its clauses.
+    pub(super) fn comprehension(
+        &mut self,
+        makes: Makes,
+        span: Span,
+        parts: Vec<NodeId>,
+        (items, clauses): (usize, Vec<Clause>),
+    ) -> NodeId {
+        let items = parts.iter().copied().take(items).collect();
+        let id = self.foreign(Construct::Comprehension, span, parts);
+        self.expr.set_scope(id, Scope::Comprehension { makes, items, clauses: clauses.into() });
+        id
+    }
+
+    /// A target, and whether a `*` stands before it.
+    fn target(&mut self, pair: Pair<'_, Rule>) -> Result<(NodeId, bool)> {
+        let (span, mut starred, mut target) = (span_of(&pair), false, None);
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::star => starred = true,
+                _ => target = Some(self.primary(part)?),
+            }
         }
-        Err(SyntaxError::new(SyntaxErrorKind::AssignmentTarget, self.expr.node(id).span))
+        let Some(id) = target else { return Err(SyntaxError::new(SyntaxErrorKind::Empty, span)) };
+        if !self.is_target(id) {
+            return Err(SyntaxError::new(SyntaxErrorKind::AssignmentTarget, self.expr.node(id).span));
+        }
+        Ok((if starred { self.foreign(Construct::Unpacking, span, vec![id]) } else { id }, starred))
     }
 
     /// Whether a loop may assign to it: a name, an attribute, an item, or brackets of these.

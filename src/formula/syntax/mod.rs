@@ -17,13 +17,16 @@ mod operators;
 mod parameters;
 mod precedence;
 mod print;
+mod scope;
 mod strings;
 mod tree;
 mod units;
 
 pub use ast::{Construct, Expr, Keyword, LiteralKind, Node, NodeId, NodeKind};
 pub use error::{SyntaxError, SyntaxErrorKind};
+pub(crate) use limits::on_a_deep_stack;
 pub use limits::{MAX_LENGTH, MAX_NESTING};
+pub use scope::{Clause, Makes, Parameter, Scope, Takes};
 pub use units::Unit;
 
 /// Parses the text of a formula.

@@ -4,7 +4,7 @@ use pest::iterators::Pair;
 
 use super::grammar::Rule;
 use super::tree::{Result, normalised, span_of};
-use super::{SyntaxError, SyntaxErrorKind};
+use super::{SyntaxError, SyntaxErrorKind, Takes};
 use crate::span::Span;
 
 /// The parameters of one lambda, as far as they are read.
@@ -21,12 +21,13 @@ pub(super) struct Parameters {
 }
 
 impl Parameters {
-    pub(super) fn add(&mut self, pair: &Pair<'_, Rule>) -> Result<()> {
+    /// Takes the next parameter; gives its name and how it takes its value, unless it is a bare `*` or `/`.
+    pub(super) fn add(&mut self, pair: &Pair<'_, Rule>) -> Result<Option<(Box<str>, Takes)>> {
         let error = |what| Err(SyntaxError::new(SyntaxErrorKind::Parameters(what), span_of(pair)));
         if self.mapping {
             return error("nothing may stand behind the `**` of a lambda");
         }
-        let (mut spread, mut default) = ("", false);
+        let (mut spread, mut default, mut named) = ("", false, None);
         for part in pair.clone().into_inner() {
             match part.as_rule() {
                 Rule::slash if self.slash || self.star || self.names.is_empty() => {
@@ -40,7 +41,8 @@ impl Parameters {
                     if matches!(&*name, "None" | "True" | "False" | "__debug__") || self.names.contains(&name) {
                         return error("a parameter needs a name of its own");
                     }
-                    self.names.push(name);
+                    self.names.push(name.clone());
+                    named = Some(name);
                 }
                 _ => default = true,
             }
@@ -57,7 +59,13 @@ impl Parameters {
             _ => self.defaults |= default && !self.star,
         }
         self.bare = spread == "bare" || (self.bare && !is_name);
-        Ok(())
+        let takes = match spread {
+            "*" => Takes::Rest,
+            "**" => Takes::RestByName,
+            _ if self.star => Takes::Name,
+            _ => Takes::Place,
+        };
+        Ok(named.map(|name| (name, takes)))
     }
 
     /// To be called behind the last one.

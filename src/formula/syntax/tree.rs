@@ -6,7 +6,7 @@ use super::grammar::Rule;
 use super::lookalike::{lookalike, statement};
 use super::operators::{infix, prefix};
 use super::precedence::Climber;
-use super::{Construct, Expr, LiteralKind, NodeId, NodeKind, SyntaxError, SyntaxErrorKind};
+use super::{Clause, Construct, Expr, LiteralKind, Makes, NodeId, NodeKind, SyntaxError, SyntaxErrorKind};
 use crate::span::Span;
 
 pub(super) type Result<T> = std::result::Result<T, SyntaxError>;
@@ -45,14 +45,15 @@ pub(super) struct Group {
     /// Whether the items between braces are keys and values.
     pub(super) pairs: Option<bool>,
     commas: usize,
-    comprehension: bool,
+    /// How many items stand before the clauses of a comprehension, and those.
+    clauses: Option<(usize, Vec<Clause>)>,
 }
 
 impl Builder {
     /// One item, several with commas, or a comprehension; `span` covers the brackets too.
     fn group(&mut self, group: Group, span: Span, parenthesised: bool) -> Result<NodeId> {
-        if group.comprehension {
-            return Ok(self.foreign(Construct::Comprehension, span, group.items));
+        if let Some(clauses) = group.clauses {
+            return Ok(self.comprehension(Makes::Generator, span, group.items, clauses));
         }
         match (group.items.as_slice(), group.commas) {
             (&[item], 0) if parenthesised => {
@@ -73,8 +74,8 @@ impl Builder {
             match part.as_rule() {
                 Rule::comma => group.commas += 1,
                 Rule::comprehension => {
-                    group.comprehension = true;
-                    self.comprehension(part, lazy, &mut group.items)?;
+                    let items = group.items.len();
+                    group.clauses = Some((items, self.clauses(part, lazy, &mut group.items)?));
                 }
                 Rule::entry => self.entry(part, &mut group)?,
                 _ => group.items.push(self.element(part)?),
@@ -208,13 +209,18 @@ impl Builder {
             Rule::strings => self.strings(pair, span)?,
             Rule::ellipsis => self.foreign(Construct::Ellipsis, span, Vec::new()),
             _ => {
-                let group = self.bracketed(pair)?;
-                match rule {
-                    Rule::parenthesised => self.group(group, span, true)?,
-                    _ if group.comprehension => self.foreign(Construct::Comprehension, span, group.items),
-                    Rule::list => self.expr.push(NodeKind::List(group.items.into()), span),
-                    _ if group.pairs != Some(false) => self.foreign(Construct::Dict, span, group.items),
-                    _ => self.foreign(Construct::Set, span, group.items),
+                let mut group = self.bracketed(pair)?;
+                let makes = match (rule, group.pairs) {
+                    (Rule::parenthesised, _) => return self.group(group, span, true),
+                    (Rule::list, _) => Makes::List,
+                    (_, Some(false)) => Makes::Set,
+                    _ => Makes::Dict,
+                };
+                match (group.clauses.take(), makes) {
+                    (Some(clauses), _) => self.comprehension(makes, span, group.items, clauses),
+                    (None, Makes::Set) => self.foreign(Construct::Set, span, group.items),
+                    (None, Makes::Dict) => self.foreign(Construct::Dict, span, group.items),
+                    _ => self.expr.push(NodeKind::List(group.items.into()), span),
                 }
             }
         })
