@@ -13,6 +13,7 @@ pub(crate) mod lax;
 pub mod numbers;
 pub mod order;
 pub mod pbsfs;
+pub mod qmgr;
 pub mod qstat_json;
 pub mod qstat_text;
 pub mod queues;

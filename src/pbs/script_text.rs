@@ -86,16 +86,20 @@ impl ScriptText {
     /// # Errors
     /// A [`BrokenScript`] when Python cannot read the script, or not evaluate the text in it.
     pub fn of(source: &str) -> Result<Self, BrokenScript> {
-        let line = first_line(source);
+        Self::between(first_line(source), '"')
+    }
+
+    /// Reads a text of one line as Python reads it between two such quotes.
+    pub(super) fn between(line: &str, quote: char) -> Result<Self, BrokenScript> {
         let mut script = Self { text: String::with_capacity(line.len()), escapes: Vec::new() };
         let mut at = 0;
-        while let Some(found) = line[at..].find(['\\', '"', '\r']) {
+        while let Some(found) = line[at..].find(['\\', quote, '\r']) {
             let start = at + found;
             script.text.push_str(&line[at..start]);
             at = match line.as_bytes()[start] {
                 b'\\' => script.escape(line, start)?,
                 byte => {
-                    let is_quote = byte == b'"';
+                    let is_quote = byte != b'\r';
                     let kind = if is_quote { BrokenScriptKind::Quote } else { BrokenScriptKind::CarriageReturn };
                     return Err(broken(kind, start, start + 1));
                 }

@@ -18,18 +18,41 @@ const MAX_FRAMES: u32 = 6000;
 /// group to the left.
 const LEAF_FRAMES: u32 = 25;
 
+/// How far from a limit another place to evaluate may still put it.
+const TOLERANCE: i64 = 60;
+
 /// What CPython raises before it evaluates anything; `None` for any formula that a person would write.
 pub(super) fn check(expr: &Expr) -> Option<Raised> {
-    let mut sizes: Vec<Size> = Vec::with_capacity(expr.nodes().len());
-    for node in expr.nodes() {
-        sizes.push(Size::of(&node.kind, || ends_in_comma(expr, node), &sizes));
-    }
-    let root = sizes.last()?;
+    let root = measure(expr)?;
     if root.frames + LEAF_FRAMES > MAX_FRAMES {
         return Some(Raised::new(ErrorKind::Memory, ""));
     }
     let too_deep = || Raised::new(ErrorKind::Recursion, "maximum recursion depth exceeded during compilation");
     (root.depth > MAX_DEPTH).then(too_deep)
+}
+
+/// Whether CPython compiles the tree at all, whatever it then does; `None` next to one of its limits, where the place
+/// from which it is called decides.
+pub fn compiles(expr: &Expr) -> Option<bool> {
+    let root = measure(expr)?;
+    let above = |tolerance: i64| {
+        i64::from(root.depth) > i64::from(MAX_DEPTH) + tolerance
+            || i64::from(root.frames + LEAF_FRAMES) > i64::from(MAX_FRAMES) + tolerance
+    };
+    match (above(-TOLERANCE), above(TOLERANCE)) {
+        (false, _) => Some(true),
+        (true, true) => Some(false),
+        (true, false) => None,
+    }
+}
+
+/// What the whole tree needs.
+fn measure(expr: &Expr) -> Option<Size> {
+    let mut sizes: Vec<Size> = Vec::with_capacity(expr.nodes().len());
+    for node in expr.nodes() {
+        sizes.push(Size::of(&node.kind, || ends_in_comma(expr, node), &sizes));
+    }
+    sizes.last().copied()
 }
 
 /// How deep CPython goes into a node.

@@ -13,6 +13,7 @@ mod scalar;
 
 use std::sync::Arc;
 
+pub use compiler_limits::compiles;
 pub use error::{EvalError, Operand, OutsideLanguage};
 pub use scalar::Evaluator;
 

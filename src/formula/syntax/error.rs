@@ -97,6 +97,9 @@ pub enum SyntaxErrorKind {
     },
 }
 
+/// The statement that is no expression only because its unpacking lacks brackets.
+pub(crate) const BARE_UNPACKING: &str = "an unpacking without brackets";
+
 impl SyntaxError {
     pub(super) fn new(kind: SyntaxErrorKind, span: Span) -> Self {
         Self { kind, span }

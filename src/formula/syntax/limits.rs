@@ -17,10 +17,10 @@ pub(super) const NESTING_ON_ANY_STACK: usize = 24;
 /// Enough for [`MAX_NESTING`] levels of the grammar in an unoptimised build.
 const DEEP_STACK: usize = 64 << 20;
 
-/// Checks the limits and what only the raw text shows. Gives the deepest nesting.
-pub(super) fn scan(text: &str) -> Result<usize, SyntaxError> {
-    if text.len() > MAX_LENGTH {
-        return Err(SyntaxError::new(SyntaxErrorKind::TooLong, Span::new(MAX_LENGTH, MAX_LENGTH)));
+/// Checks the limits, with `most` bytes for the length, and what only the raw text shows. Gives the deepest nesting.
+pub(super) fn scan(text: &str, most: usize) -> Result<usize, SyntaxError> {
+    if text.len() > most {
+        return Err(SyntaxError::new(SyntaxErrorKind::TooLong, Span::new(most, most)));
     }
     if let Some(at) = text.bytes().position(|byte| byte == 0) {
         return Err(SyntaxError::new(SyntaxErrorKind::NullByte, Span::new(at, at + 1)));

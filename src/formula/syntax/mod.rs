@@ -23,6 +23,7 @@ mod tree;
 mod units;
 
 pub use ast::{Construct, Expr, Keyword, LiteralKind, Node, NodeId, NodeKind};
+pub(crate) use error::BARE_UNPACKING;
 pub use error::{SyntaxError, SyntaxErrorKind};
 pub(crate) use limits::on_a_deep_stack;
 pub use limits::{MAX_LENGTH, MAX_NESTING};
@@ -35,7 +36,12 @@ pub use units::Unit;
 /// A [`SyntaxError`] when CPython's `eval` would not take the text, or when it is beyond [`MAX_LENGTH`] or
 /// [`MAX_NESTING`].
 pub fn parse(text: &str) -> Result<Expr, SyntaxError> {
-    let nesting = limits::scan(text)?;
+    parse_up_to(text, MAX_LENGTH)
+}
+
+/// The same with a limit of its own, for those who ask what others do with a text that is too long for us.
+pub(crate) fn parse_up_to(text: &str, most: usize) -> Result<Expr, SyntaxError> {
+    let nesting = limits::scan(text, most)?;
     if nesting <= limits::NESTING_ON_ANY_STACK
         && let Some(result) = grammar::parse(text, tree::build)
     {

@@ -2,6 +2,7 @@
 
 use pest::iterators::Pair;
 
+use super::error::BARE_UNPACKING;
 use super::grammar::Rule;
 use super::lookalike::{lookalike, statement};
 use super::operators::{infix, prefix};
@@ -125,10 +126,7 @@ impl Builder {
         let Some(&starred) = group.items.iter().find(|&&item| self.is_unpacking(item)) else { return Ok(()) };
         match group.commas {
             0 => self.no_unpacking(starred),
-            _ => Err(SyntaxError::new(
-                SyntaxErrorKind::Statement("an unpacking without brackets"),
-                self.expr.node(starred).span,
-            )),
+            _ => Err(SyntaxError::new(SyntaxErrorKind::Statement(BARE_UNPACKING), self.expr.node(starred).span)),
         }
     }
 

@@ -12,7 +12,7 @@ use super::sched_config::SchedConfig;
 use super::server::ServerSettings;
 use super::share_tree::PbsTree;
 use super::submitted::Submitted;
-use super::verdict::Verdict;
+use super::verdict::{Verdict, verdict};
 use crate::diagnostic::{Diagnostic, Severity, sort_by_place};
 use crate::formula::number::ErrorKind;
 use crate::formula::program::Program;
@@ -88,7 +88,7 @@ impl Checked {
         let formula = match submitted.formula() {
             Ok(formula) => formula,
             Err(refusal) => {
-                let verdict = refusal.error.as_ref().map_or(Verdict::UNKNOWN, Verdict::on_syntax_error);
+                let verdict = verdict(submitted.text(), schema);
                 let mut findings = vec![(*refusal.finding).clone()];
                 findings.extend(submitted.dropped_lines());
                 return Self { verdict, crashes_scheduler: false, jobs: None, findings };
@@ -107,7 +107,7 @@ impl Checked {
         sort_by_place(&mut findings);
         let trial_kills = trial.is_some_and(|trial| trial_kills(&trial.ordered.ranking));
         Self {
-            verdict: Verdict::on_formula(formula, schema),
+            verdict: verdict(submitted.text(), schema),
             crashes_scheduler: trial_kills || findings.iter().any(kills),
             jobs: site
                 .trial

@@ -1,0 +1,106 @@
+//! The `qmgr` command that sets a formula, quoted for the shell and for `qmgr`.
+//!
+//! `qmgr -c` gets one directive as one argument. In it a value may stand in `"` or in `'`, whichever comes first; the
+//! other one is then a plain character, and neither can be escaped. Every character must be printable ASCII or a blank,
+//! and `&` is none of them, quoted or not.
+//!
+//! Source: the recorded directives in `tests/golden/openpbs/evaluate/extra.jsonl` (phase `D_qmgr_syntax`) and
+//! `validate.jsonl` (field `qmgr`).
+
+use crate::span::Span;
+
+/// The directive without its value.
+const DIRECTIVE: &str = "set server job_sort_formula=";
+
+/// The longest single argument that Linux hands to a command, in bytes.
+const MAX_ARGUMENT: usize = 128 * 1024 - 1;
+
+/// Why a formula cannot be set with `qmgr`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotSettable {
+    /// A character that `qmgr` takes in no value: `&`, a control character, anything beyond ASCII.
+    #[error("qmgr takes no `{}` in a value, quoted or not", .character.escape_default())]
+    Character {
+        /// Which.
+        character: char,
+        /// Where it first stands.
+        span: Span,
+    },
+    /// Both kinds of quotes, of which `qmgr` can quote one only with the other.
+    #[error("qmgr takes `\"` and `'` in one value only if one of them quotes it")]
+    BothQuotes {
+        /// The first double quote.
+        double: Span,
+        /// The first single quote.
+        single: Span,
+    },
+    /// More than one line, of which OpenPBS keeps the first only.
+    #[error("OpenPBS keeps the first line of a formula only")]
+    SecondLine {
+        /// The end of the first line.
+        span: Span,
+    },
+    /// Longer than the system takes an argument.
+    #[error("the directive is longer than the {MAX_ARGUMENT} bytes that Linux takes as one argument")]
+    TooLong,
+}
+
+/// The command line that sets the formula, ready to paste into a shell. Ends of lines behind the formula are left out.
+///
+/// ```
+/// use job_sort_formula::pbs::qmgr::set_command;
+///
+/// assert_eq!(set_command("ncpus * 2").unwrap(), r#"qmgr -c 'set server job_sort_formula="ncpus * 2"'"#);
+/// assert!(set_command("ncpus & 1").is_err());
+/// ```
+///
+/// # Errors
+/// [`NotSettable`] when no quoting makes `qmgr` read the formula.
+pub fn set_command(formula: &str) -> Result<String, NotSettable> {
+    let directive = set_directive(formula)?;
+    Ok(format!("qmgr -c {}", quoted_for_shell(&directive)))
+}
+
+/// The directive alone, as `qmgr` is to get it.
+///
+/// # Errors
+/// [`NotSettable`] when no quoting makes `qmgr` read the formula.
+pub fn set_directive(formula: &str) -> Result<String, NotSettable> {
+    let formula = formula.trim_end_matches('\n');
+    let at = |start: usize, character: char| Span::new(start, start + character.len_utf8());
+    if let Some(start) = formula.find('\n') {
+        return Err(NotSettable::SecondLine { span: at(start, '\n') });
+    }
+    if let Some((start, character)) = formula.char_indices().find(|(_, character)| !is_taken(*character)) {
+        return Err(NotSettable::Character { character, span: at(start, character) });
+    }
+    let quote = match (formula.find('"'), formula.find('\'')) {
+        (Some(double), Some(single)) => {
+            return Err(NotSettable::BothQuotes { double: at(double, '"'), single: at(single, '\'') });
+        }
+        (Some(_), None) => '\'',
+        _ => '"',
+    };
+    let directive = format!("{DIRECTIVE}{quote}{formula}{quote}");
+    if directive.len() > MAX_ARGUMENT { Err(NotSettable::TooLong) } else { Ok(directive) }
+}
+
+/// Why `qmgr` turns a formula down, of which OpenPBS would keep the first line only.
+pub fn refusal(formula: &str) -> Option<NotSettable> {
+    let line = formula.split(['\n', '\0']).next().unwrap_or("");
+    set_directive(line).err()
+}
+
+/// Printable, or a blank as C's `isspace` has them.
+fn is_taken(character: char) -> bool {
+    let is_blank = matches!(character, ' ' | '\t' | '\n' | '\u{b}' | '\u{c}' | '\r');
+    (character.is_ascii_graphic() || is_blank) && character != '&'
+}
+
+/// One argument, whatever it holds: between single quotes a shell leaves all alone but single quotes.
+fn quoted_for_shell(argument: &str) -> String {
+    format!("'{}'", argument.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! What a formula shows before it is executed.
+
+use std::sync::Arc;
+
+use super::Evaluation;
+use crate::formula::syntax::{Construct, Expr, NodeId, NodeKind, Scope};
+use crate::pbs::verdict::statements::Statement;
+
+impl Evaluation<'_> {
+    /// Whether no name of the formula can be missed, whatever it does.
+    pub(in crate::pbs::verdict) fn has_all_names(&self, statements: &[Statement]) -> bool {
+        let is_closed = |expr: &Arc<Expr>| {
+            let in_function = expr.scopes().next().is_some();
+            expr.nodes().iter().all(|node| match &node.kind {
+                NodeKind::Name(name) => self.names.has_everywhere(name, self.schema, in_function),
+                NodeKind::Foreign { construct, .. } => {
+                    !matches!(construct, Construct::String | Construct::AssignmentExpression | Construct::Attribute)
+                }
+                _ => true,
+            })
+        };
+        let is_answer = |statement: &Statement| match statement {
+            Statement::Assignment { targets, .. } => targets.len() <= 1,
+            _ => false,
+        };
+        let calls_code = |name: &str| matches!(name, "eval" | "exec" | "compile" | "__import__" | "breakpoint");
+        let is_tame = |expr: &Arc<Expr>| {
+            !expr.nodes().iter().any(|node| matches!(&node.kind, NodeKind::Name(name) if calls_code(name)))
+        };
+        let mut exprs = statements.iter().flat_map(Statement::exprs);
+        statements.len() == 1 && statements.iter().all(is_answer) && exprs.all(|expr| is_closed(expr) && is_tame(expr))
+    }
+}
+
+pub(super) fn targets_of(statement: &Statement) -> &[Arc<Expr>] {
+    match statement {
+        Statement::Assignment { targets, .. } => targets,
+        Statement::Augmented { target, .. } => std::slice::from_ref(target),
+        Statement::Deletion(_) | Statement::Import(_) | Statement::Pass => &[],
+    }
+}
+
+/// The name that `:=` assigns to at this node.
+pub(super) fn assigned_at(expr: &Expr, id: NodeId) -> Option<&str> {
+    let NodeKind::Foreign { construct: Construct::AssignmentExpression, parts } = &expr.node(id).kind else {
+        return None;
+    };
+    match &expr.node(*parts.first()?).kind {
+        NodeKind::Name(name) => Some(name),
+        _ => None,
+    }
+}
+
+/// What `:=` assigns to anywhere in a formula.
+pub(super) fn assigned(expr: &Expr) -> Vec<Box<str>> {
+    expr.iter().filter_map(|(id, _)| assigned_at(expr, id)).map(Into::into).collect()
+}
+
+/// What `:=` assigns to in a comprehension that stands in no lambda: names beside the resources.
+pub(super) fn assigned_in_comprehensions(expr: &Expr) -> Vec<Box<str>> {
+    let scopes = || expr.scopes().map(|(id, scope)| (expr.node(id).span, scope));
+    let inside = |id: NodeId, is_lambda: bool| {
+        let span = expr.node(id).span;
+        let mut around = scopes().filter(|(own, _)| own.start <= span.start && span.end <= own.end);
+        around.any(|(_, scope)| matches!(scope, Scope::Lambda { .. }) == is_lambda)
+    };
+    let assigned = expr.iter().filter_map(|(id, _)| assigned_at(expr, id).map(|name| (id, name)));
+    assigned.filter(|(id, _)| inside(*id, false) && !inside(*id, true)).map(|(_, name)| name.into()).collect()
+}

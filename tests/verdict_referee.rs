@@ -1,0 +1,114 @@
+//! The verdicts against their referee, the `python3` on this machine, on formulas nobody would write.
+//!
+//! `JSF_REFEREE_CASES` says how many formulas to try, `JSF_REFEREE_SEED` where to begin. Without a Python 3.11 there is
+//! no referee, and the test says so and passes.
+
+mod support;
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use job_sort_formula::Formula;
+use job_sort_formula::pbs::verdict::verdict;
+use job_sort_formula::schema::{Origin, Schema};
+use serde::Deserialize;
+
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/referee/validation.py");
+
+#[derive(Deserialize)]
+struct Record {
+    formula: String,
+    code: u32,
+}
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+fn has_referee() -> bool {
+    let output = Command::new("python3").args([SCRIPT, "--version"]).output();
+    let has_one = output.is_ok_and(|output| output.stdout.starts_with(b"3.11\n"));
+    if !has_one {
+        eprintln!("there is no Python 3.11 to ask");
+    }
+    has_one
+}
+
+/// The resources of the recorded server, and short formulas that were set on it.
+fn site(schema: &Schema, records: &[Record]) -> tempfile::NamedTempFile {
+    let resources = schema.iter().filter(|(_, entry)| entry.origin != Origin::Special);
+    let all: Vec<_> = resources.map(|(name, _)| name).collect();
+    let numeric: Vec<_> = all.iter().filter(|name| schema.is_numeric(name)).collect();
+    let formulas: Vec<_> = records.iter().map(|record| &record.formula).filter(|formula| formula.len() < 200).collect();
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let site = serde_json::json!({ "all": all, "numeric": numeric, "formulas": formulas });
+    file.write_all(site.to_string().as_bytes()).unwrap();
+    file
+}
+
+/// The referee's answers: a formula and its code; no code where the server itself would end.
+fn ask(arguments: &[&str], formulas: &[&str]) -> Vec<(String, Option<u32>)> {
+    let mut child = Command::new("python3")
+        .args(["-I", "-S", SCRIPT])
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("python3 starts");
+    let lines: Vec<_> = formulas.iter().map(|formula| serde_json::to_string(formula).unwrap() + "\n").collect();
+    let mut input = child.stdin.take().expect("a pipe");
+    let writer = std::thread::spawn(move || input.write_all(lines.concat().as_bytes()));
+    let output = child.wait_with_output().expect("python3 ends");
+    writer.join().expect("no panic").expect("python3 reads all");
+    let text = String::from_utf8(output.stdout).expect("text");
+    text.lines().map(|line| serde_json::from_str(line).expect("an answer")).collect()
+}
+
+/// Whether the formula is nothing but arithmetic, of which everything can be told.
+fn is_arithmetic(formula: &str, schema: &Schema) -> bool {
+    let is_plain = !formula.contains(['\\', '\'', '"']);
+    is_plain && Formula::parse(formula).is_ok_and(|formula| formula.compile(schema).is_ok())
+}
+
+#[test]
+fn the_referee_says_what_the_server_said() {
+    if !has_referee() {
+        return;
+    }
+    let records: Vec<Record> = support::lines("validate.jsonl");
+    let file = site(&support::schema(), &records);
+    let formulas: Vec<_> = records.iter().map(|record| &*record.formula).collect();
+    let answers = ask(&[file.path().to_str().unwrap()], &formulas);
+    assert_eq!(answers.len(), records.len());
+    for (record, (formula, code)) in records.iter().zip(answers) {
+        assert_eq!(code, Some(record.code), "{formula:.80}");
+    }
+}
+
+#[test]
+fn no_verdict_is_wrong() {
+    if !has_referee() {
+        return;
+    }
+    let schema = support::schema();
+    let records: Vec<Record> = support::lines("validate.jsonl");
+    let file = site(&schema, &records);
+    let seed = setting("JSF_REFEREE_SEED", 1).to_string();
+    let cases = setting("JSF_REFEREE_CASES", 4000).to_string();
+    let answers = ask(&[file.path().to_str().unwrap(), &seed, &cases], &[]);
+    let (mut wrong, mut untold) = (Vec::new(), 0);
+    for (formula, code) in &answers {
+        let ours = verdict(formula, &schema);
+        match ours.accepted {
+            None if is_arithmetic(formula, &schema) => wrong.push(format!("{formula:?}: untold, not {code:?}")),
+            None => untold += 1,
+            Some(_) if ours.code != *code => wrong.push(format!("{formula:?}: {:?}, not {code:?}", ours.code)),
+            Some(accepted) => assert_eq!(accepted, ours.code == Some(0)),
+        }
+    }
+    println!("{} formulas, {untold} untold", answers.len());
+    wrong.sort_by_key(String::len);
+    assert!(wrong.is_empty(), "{} wrong: {:#?}", wrong.len(), &wrong[..wrong.len().min(40)]);
+    assert!(untold * 20 < answers.len(), "{untold} of {} untold", answers.len());
+}
