@@ -136,6 +136,16 @@ fn findings_end_with_1_and_point_at_their_place() {
 }
 
 #[test]
+fn a_formula_is_quoted_for_qmgr_and_the_shell() {
+    let output = jsf(&["check", "max(ncpus, 1) * 10", "--qmgr"]);
+    assert_eq!(stdout(&output), "qmgr -c 'set server job_sort_formula=\"max(ncpus, 1) * 10\"'\n");
+    let output = jsf(&["check", "ncpus & 1", "--qmgr"]);
+    assert_eq!((output.status.code(), stdout(&output)), (Some(2), String::new()));
+    assert!(stderr(&output).contains("qmgr takes no `&`"), "{}", stderr(&output));
+    assert!(stdout(&jsf(&["check", "ncpus & 1"])).contains("qmgr: does not pass the formula on"));
+}
+
+#[test]
 fn a_check_tries_every_job() {
     let document = json(&on_the_site("check", "log(mem)", &["--format", "json"]));
     assert_eq!((document["jobs"]["total"].as_u64(), document["jobs"]["errors"].as_u64()), (Some(59), Some(42)));

@@ -279,6 +279,9 @@ pub struct CheckArgs {
     /// The scheduler's job_sort_formula_threshold, instead of the one in --server
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub threshold: Option<f64>,
+    /// Print the formula as a qmgr command, quoted for the shell and for qmgr; findings go to standard error
+    #[arg(long, conflicts_with = "fix")]
+    pub qmgr: bool,
     /// Make errors of these findings; several with commas or again
     #[arg(long, value_name = "CODE")]
     pub deny: Vec<String>,

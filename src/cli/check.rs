@@ -4,6 +4,7 @@ use std::io::Write;
 
 use job_sort_formula::diagnostic::{Levels, with_safe_fixes};
 use job_sort_formula::pbs::check::{Checked, Surroundings, Trial};
+use job_sort_formula::pbs::qmgr::set_command;
 use job_sort_formula::report::{CheckFormat, CheckHuman, CheckJson, CheckReport, Sarif, finding};
 
 use super::args::{CheckArgs, CheckFormatName};
@@ -26,16 +27,24 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
             checked = examine(&source, &mut site, arguments, &levels)?;
         }
         writeln!(out, "{}", source.text)?;
-        for found in &checked.findings {
-            let drawn = finding::draw(&source.text, &source.origin, found, stderr_is_coloured());
-            anstream::eprintln!("{drawn}\n");
-        }
+        draw_findings(&source, &checked);
+    } else if arguments.qmgr {
+        draw_findings(&source, &checked);
+        let command = set_command(&source.text).map_err(|error| CliError::usage(error.to_string()))?;
+        writeln!(out, "{command}")?;
     } else {
         let Source { text, origin, before } = &source;
         let report = CheckReport { formula: text, origin, before, checked: &checked };
         format(arguments.format).write(&report, out)?;
     }
     Ok(if checked.has_errors() { Outcome::Findings } else { Outcome::Fine })
+}
+
+fn draw_findings(source: &Source, checked: &Checked) {
+    for found in &checked.findings {
+        let drawn = finding::draw(&source.text, &source.origin, found, stderr_is_coloured());
+        anstream::eprintln!("{drawn}\n");
+    }
 }
 
 fn examine(source: &Source, site: &mut Site<'_>, arguments: &CheckArgs, levels: &Levels) -> Result<Checked, CliError> {

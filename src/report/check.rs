@@ -7,7 +7,8 @@ use serde::Serialize;
 use super::finding;
 use crate::diagnostic::Diagnostic;
 use crate::pbs::check::{Checked, JobCounts};
-use crate::pbs::verdict::Verdict;
+use crate::pbs::qmgr;
+use crate::pbs::verdict::{RefusedBy, Verdict};
 
 /// A checked formula and where it comes from.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +51,10 @@ impl CheckFormat for CheckHuman {
         }
         let verdict = &checked.verdict;
         match (verdict.accepted, verdict.code) {
+            _ if verdict.by == Some(RefusedBy::Qmgr) => {
+                let reason = qmgr::refusal(report.formula).map(|reason| reason.to_string()).unwrap_or_default();
+                writeln!(out, "qmgr: does not pass the formula on to the server: {reason}")?;
+            }
             (Some(true), _) => writeln!(out, "qmgr: accepts the formula")?,
             (Some(false), Some(code)) => writeln!(out, "qmgr: refuses the formula ({code}: {})", verdict.message)?,
             _ => writeln!(out, "qmgr: cannot tell whether it accepts the formula")?,
