@@ -221,7 +221,8 @@ fn every_published_formula_names_its_inputs() {
 fn the_published_results() {
     const PP_718: &str = "pow(2,-(fairshare_tree_usage/fairshare_perc))";
     const SMOKE: &str = "ceil(fabs(-ncpus*(mem/100.00)*sqrt(walltime)))";
-    let cases: &[(&str, &[(&str, &str)], f64)] = &[
+    type Inputs = &'static [(&'static str, &'static str)];
+    let cases: &[(&str, Inputs, f64)] = &[
         (PP_718, &[("fairshare_perc", "0.36"), ("fairshare_tree_usage", "0.500416")], 0.3816),
         (PP_718, &[("fairshare_perc", "0.24"), ("fairshare_tree_usage", "0.832973")], 0.0902),
         (PP_718, &[("fairshare_perc", "0.2"), ("fairshare_tree_usage", "0.125312")], 0.6477),
