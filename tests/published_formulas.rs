@@ -33,8 +33,11 @@ enum Answer {
     Unknown(String),
 }
 
+/// Names and their values, as Python prints them.
+type Inputs = &'static [(&'static str, &'static str)];
+
 /// One value for every name that any of them uses: a job of 16 cpus and 2 GB, and numbers as their sites publish.
-const INPUTS: &[(&str, &str)] = &[
+const INPUTS: Inputs = &[
     ("eligible_time", "5400"),
     ("walltime", "3600"),
     ("mem", "2097152"),
@@ -221,8 +224,7 @@ fn every_published_formula_names_its_inputs() {
 fn the_published_results() {
     const PP_718: &str = "pow(2,-(fairshare_tree_usage/fairshare_perc))";
     const SMOKE: &str = "ceil(fabs(-ncpus*(mem/100.00)*sqrt(walltime)))";
-    type Inputs = &'static [(&'static str, &'static str)];
-    let cases: &[(&str, Inputs, f64)] = &[
+    let cases: [(&str, Inputs, f64); 6] = [
         (PP_718, &[("fairshare_perc", "0.36"), ("fairshare_tree_usage", "0.500416")], 0.3816),
         (PP_718, &[("fairshare_perc", "0.24"), ("fairshare_tree_usage", "0.832973")], 0.0902),
         (PP_718, &[("fairshare_perc", "0.2"), ("fairshare_tree_usage", "0.125312")], 0.6477),
@@ -233,6 +235,6 @@ fn the_published_results() {
     for (formula, inputs, expected) in cases {
         let Answer::Is(value) = answer(formula, &Schema::openpbs(), inputs) else { panic!("{formula}") };
         let rounded = (value.parse::<f64>().unwrap() * 1e4).round() / 1e4;
-        assert_eq!(rounded, *expected, "{formula} {inputs:?}");
+        assert_eq!(rounded, expected, "{formula} {inputs:?}");
     }
 }
