@@ -79,7 +79,7 @@ fn check(text: &str, schema: &Schema, dice: &mut Dice, counts: &mut Counts) {
 
 #[test]
 fn nothing_happens_that_the_analysis_excludes() {
-    let draws = setting("JSF_SOUNDNESS_DRAWS", 20_000);
+    let draws = setting("JSF_SOUNDNESS_DRAWS", 10_000);
     let mut dice = Dice::new(setting("JSF_SOUNDNESS_SEED", 1));
     let schema = formulas::schema();
     let mut counts = Counts { draws: 0, formulas: 0, parts: 0, errors: 0, wrong: Vec::new() };
@@ -134,7 +134,7 @@ fn contradicts(direction: Direction, before: f64, after: f64) -> bool {
 
 #[test]
 fn a_value_moves_only_where_its_direction_says() {
-    let draws = setting("JSF_SOUNDNESS_DRAWS", 20_000);
+    let draws = setting("JSF_SOUNDNESS_DRAWS", 10_000);
     let mut dice = Dice::new(setting("JSF_SOUNDNESS_SEED", 1) + 1000);
     let schema = formulas::schema();
     let (mut done, mut certain, mut moved, mut wrong) = (0, 0, 0, Vec::new());

@@ -10,8 +10,11 @@ use job_sort_formula::schema::Kind;
 use job_sort_formula::{Formula, Schema, Value};
 use serde::Deserialize;
 
-/// How a formula begins, and its findings: the code, the text of the place, the reason.
-const FINDINGS: &[(&str, &[(&str, &str, &str)])] = &[
+/// The code of a finding, the text of its place, and why it is right.
+type Known = (&'static str, &'static str, &'static str);
+
+/// How a formula begins, and its findings.
+const FINDINGS: &[(&str, &[Known])] = &[
     (
         "base_score + score_boost + (enable_wfp",
         &[

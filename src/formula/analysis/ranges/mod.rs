@@ -7,6 +7,7 @@
 mod arithmetic;
 mod assume;
 mod bits;
+mod chain;
 mod compare;
 mod facts;
 mod fold;

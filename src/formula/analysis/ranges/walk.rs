@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 
-use super::compare;
 use super::facts::{Fact, Facts};
 use super::functions::{self, Argument};
 use super::inputs::Ranges;
@@ -14,13 +13,13 @@ use super::values::Values;
 use super::{arithmetic, fold, sameness};
 use crate::formula::meaning::Meaning;
 use crate::formula::number::{ErrorKind, Raised, Value};
-use crate::formula::operator::{BooleanOperator, ComparisonOperator};
+use crate::formula::operator::BooleanOperator;
 use crate::formula::program::literal;
 use crate::formula::syntax::{Expr, Keyword, NodeId, NodeKind};
 use crate::schema::Schema;
 
 /// What is still to be done, last first.
-enum Task {
+pub(super) enum Task {
     Visit(NodeId),
     /// All children are known.
     Finish(NodeId),
@@ -36,9 +35,9 @@ enum Task {
 
 /// Where to go back to when a branch ends.
 #[derive(Clone, Copy)]
-struct Mark {
+pub(super) struct Mark {
     assumed: usize,
-    conditional: bool,
+    pub(super) conditional: bool,
 }
 
 pub(super) struct Walk<'e> {
@@ -47,13 +46,13 @@ pub(super) struct Walk<'e> {
     ranges: &'e Ranges,
     /// The class of each part: those that are written alike share one.
     pub(super) classes: Vec<u32>,
-    facts: Facts,
-    tasks: Vec<Task>,
+    pub(super) facts: Facts,
+    pub(super) tasks: Vec<Task>,
     /// What is assumed of each class.
     pub(super) assumed: HashMap<u32, Values>,
     /// What was assumed before, to go back to.
     pub(super) before: Vec<(u32, Option<Values>)>,
-    conditional: bool,
+    pub(super) conditional: bool,
 }
 
 /// What stands in the parentheses.
@@ -126,7 +125,7 @@ impl Walk<'_> {
         Mark { assumed: self.before.len(), conditional: self.conditional }
     }
 
-    fn leave(&mut self, mark: Mark) {
+    pub(super) fn leave(&mut self, mark: Mark) {
         self.conditional = mark.conditional;
         for (class, values) in self.before.drain(mark.assumed..).rev() {
             match values {
@@ -141,7 +140,7 @@ impl Walk<'_> {
     }
 
     /// Notes what a node gives.
-    fn set(&mut self, node: NodeId, outcome: Outcome) {
+    pub(super) fn set(&mut self, node: NodeId, outcome: Outcome) {
         let class = self.classes.get(node.index());
         let assumed = class.and_then(|class| self.assumed.get(class));
         let narrowed = assumed.map_or(outcome.values, |assumed| outcome.values.and(*assumed));
@@ -242,37 +241,6 @@ impl Walk<'_> {
             _ => None,
         };
         Argument { values: self.values(node), items }
-    }
-
-    fn chain(&mut self, id: NodeId, known: usize, mark: Mark) {
-        let expr = self.expr;
-        let NodeKind::Comparison { operators, operands } = &expr.node(id).kind else { return };
-        let (a, b, op) = (operands[known - 2], operands[known - 1], operators[known - 2]);
-        let (truth, errors) = self.link(op, a, b);
-        let so_far = *self.facts.of(id);
-        let fails = so_far.values.may_be_zero() || truth.may_fail;
-        let goes_on = known < operands.len() && truth.may_hold;
-        let holds = truth.may_hold && known == operands.len();
-        let values = arithmetic::truth_values(holds, fails);
-        let errors = errors.or(if so_far.reached { so_far.errors } else { errors });
-        self.facts.all[id.index()] = Fact { values, errors, reached: true, conditional: mark.conditional };
-        if goes_on {
-            self.conditional |= truth.may_fail;
-            self.tasks.extend([Task::Chain(id, known + 1, mark), Task::Visit(operands[known])]);
-        } else {
-            self.leave(mark);
-            self.set(id, Outcome { values, errors });
-        }
-    }
-
-    fn link(&self, op: ComparisonOperator, a: NodeId, b: NodeId) -> (super::values::Truth, super::Errors) {
-        match fold::compare(op, self.facts.constant(a), self.facts.constant(b)) {
-            Some(Ok(holds)) => (super::values::Truth { may_hold: holds, may_fail: !holds }, super::Errors::NONE),
-            Some(Err(raised)) => {
-                (super::values::Truth { may_hold: false, may_fail: false }, super::Errors::just(raised.kind))
-            }
-            None => compare::link(op, self.values(a), self.values(b)),
-        }
     }
 
     fn boolean(&mut self, id: NodeId, known: usize, decided: Values, mark: Mark) {

@@ -1,0 +1,47 @@
+//! What the analysis says of a formula, against what a real scheduler did with it.
+
+mod support;
+
+use job_sort_formula::formula::analysis::{self, Ranges};
+use job_sort_formula::{Formula, Value};
+use support::{Record, RecordedJob};
+
+/// For the recorded jobs and nothing wider: an error that is excluded was not recorded, a failure of every job was
+/// recorded for every job, and each value lies within its range.
+#[test]
+fn no_record_contradicts_the_analysis() {
+    let jobs: Vec<RecordedJob> = support::lines("evaluate/jobs.jsonl");
+    let schema = support::schema();
+    let (mut checked, mut certain, mut free) = (0, 0, 0);
+    for record in support::lines::<Record>("evaluate/evaluate.jsonl") {
+        let Ok(formula) = Formula::parse(&record.formula) else { continue };
+        let Ok(program) = formula.compile(&schema) else { continue };
+        if program.refused().is_some() || !record.sched_crashed.is_empty() {
+            continue;
+        }
+        let table = support::table(&jobs, program.inputs().iter().map(|name| &**name));
+        let rows = || (0..table.len()).filter(|&row| record.values.contains_key(table.id(row)));
+        let mut ranges = Ranges::default();
+        for (name, column) in table.columns() {
+            ranges.observe(name, rows().map(|row| column.value(row)));
+        }
+        let facts = analysis::ranges(formula.expr(), &schema, &ranges);
+        let text = &record.formula;
+        checked += 1;
+        if facts.errors().is_empty() {
+            free += 1;
+            assert!(record.errors.is_empty(), "{text}: {:?}", record.errors);
+        }
+        if facts.result().is_never() {
+            certain += 1;
+            assert_eq!(record.errors.len(), record.values.len(), "{text}");
+        }
+        for row in rows().filter(|&row| !record.errors.contains_key(table.id(row))) {
+            let inputs: Vec<Value> =
+                program.inputs().iter().map(|name| table.column(name).unwrap().value(row)).collect();
+            let value = program.evaluate(&inputs).unwrap();
+            assert!(facts.result().contains(&value), "{text}: {} is not {}", value.repr(), facts.result());
+        }
+    }
+    assert!(checked > 200 && certain > 20 && free > 100, "{checked} checked, {certain} fail, {free} cannot");
+}
