@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use job_sort_formula::Formula;
 use job_sort_formula::pbs::verdict::verdict;
 use job_sort_formula::schema::{Origin, Schema};
+use proptest::prelude::*;
 use serde::Deserialize;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/referee/validation.py");
@@ -111,4 +112,49 @@ fn no_verdict_is_wrong() {
     wrong.sort_by_key(String::len);
     assert!(wrong.is_empty(), "{} wrong: {:#?}", wrong.len(), &wrong[..wrong.len().min(40)]);
     assert!(untold * 20 < answers.len(), "{untold} of {} untold", answers.len());
+}
+
+/// Formulas that go down as deep as CPython's compiler does, in every way there is.
+#[test]
+fn nothing_is_too_deep() {
+    let schema = support::schema();
+    let deep = |before: &str, inside: &str, behind: &str, times: usize| {
+        format!("{}{inside}{}", before.repeat(times), behind.repeat(times))
+    };
+    for times in [30, 190, 2900, 4000, 20_000] {
+        for formula in [
+            deep("-", "\"a\"", "", times),
+            deep("not ", "nosuch", "", times),
+            deep("1 if \"a\".x else ", "nosuch", "", times),
+            deep("", "\"a\"", ".x", times),
+            deep("", "\"a\"", "[0]", times),
+            deep("", "print", "()", times),
+            deep("\"a\".b or ", "nosuch", "", times),
+            deep("\"a\".b < ", "nosuch", "", times),
+            deep("", "\"a\".b", " is nosuch", times),
+            deep("2**", "\"a\".b", "", times),
+            deep("", "[x for x in \"a\".b", " if x", times) + "]",
+            deep("", "[x for x in \"a\".b", " for x in x", times) + "]",
+        ] {
+            verdict(&formula, &schema);
+        }
+    }
+    for formula in [
+        deep("(lambda:", "nosuch", ")()", 90),
+        deep("[x for x in ", "nosuch", "]", 190),
+        deep("(lambda x:", "x", ")(1)", 90),
+        deep("[", "lambda:nosuch", "]", 190),
+        deep("eval(", "\"1\"", ")", 190),
+    ] {
+        verdict(&formula, &schema);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_panics(text in "\\PC{0,30}|[-a-f0-9 (){}\\[\\].,:;='\"\\\\#xnurN\n\r\t]{0,40}") {
+        verdict(&text, &Schema::openpbs());
+    }
 }

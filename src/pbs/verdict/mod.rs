@@ -86,6 +86,13 @@ pub fn verdict(text: &str, schema: &Schema) -> Verdict {
     verdict
 }
 
+/// Whether a text may have `yield` or `await` where Python takes them, in a lambda or a generator; the grammar never
+/// does.
+fn may_await(text: &str) -> bool {
+    let has = |word: &str| text.contains(word);
+    (has("lambda") || has("for")) && (has("yield") || has("await") || has("async"))
+}
+
 fn of_server(text: &str, schema: &Schema) -> Verdict {
     let executed = match script::executed(text) {
         Executed::Nothing | Executed::Unreadable => return Verdict::ACCEPTED,

@@ -62,7 +62,7 @@ fn behind_a_quote(line: &str) -> Executed {
         Ok(formula) => first_argument(formula.expr()).unwrap_or(Executed::Unknown),
         Err(error) => match error.kind {
             SyntaxErrorKind::Statement(_) | SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack => Executed::Unknown,
-            _ if call.contains("lambda") => Executed::Unknown,
+            _ if super::may_await(&call) => Executed::Unknown,
             _ => Executed::Broken,
         },
     }

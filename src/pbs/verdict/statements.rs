@@ -235,12 +235,12 @@ impl Reader {
         use SyntaxErrorKind as Kind;
         let has = |word: &str| text.contains(word);
         // an annotation, which is a statement too
-        let is_annotation = self.place != Place::First && text[error.span.start as usize..].starts_with(':');
-        let in_function = has("lambda") || has("for");
+        let is_annotation = self.place != Place::First
+            && text.get(error.span.start as usize..).is_some_and(|rest| rest.starts_with(':'));
         match error.kind {
             Kind::TooLong | Kind::NoStack | Kind::NullByte => Unread::Unknown,
             Kind::TooDeep if has("lambda") => Unread::Unknown,
-            _ if is_annotation || (in_function && (has("yield") || has("await") || has("async"))) => Unread::Unknown,
+            _ if is_annotation || super::may_await(text) => Unread::Unknown,
             _ => Unread::Syntax,
         }
     }

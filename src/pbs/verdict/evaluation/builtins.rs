@@ -1,5 +1,6 @@
 //! Calls of the builtins that are no arithmetic.
 
+use super::access::TEXT_QUESTIONS;
 use super::call::Arguments;
 use super::comprehension::Asked;
 use super::object::{Object, Sequence};
@@ -49,10 +50,12 @@ impl Evaluation<'_> {
             ("hex" | "oct" | "bin", [Object::Known(Value::Int(_) | Value::Bool(_))]) => Ok(Object::TRUE_OBJECT),
             ("hex" | "oct" | "bin", [Object::Known(_)]) => Err(Stop::Other),
             ("hash", [Object::Known(Value::Int(_) | Value::Float(_) | Value::Bool(_) | Value::None)])
-            | ("complex", [Object::Known(Value::Int(_) | Value::Float(_))])
+            | ("hash", [Object::Text(_)]) => Ok(Object::UNKNOWN),
+            ("complex", [Object::Known(Value::Int(_) | Value::Float(_))])
             | ("complex", [Object::Known(Value::Int(_) | Value::Float(_)), Object::Known(Value::Int(_))]) => {
-                Ok(Object::UNKNOWN)
+                Ok(Object::Complex(None))
             }
+            (_, []) if is_question(name) => Ok(Object::UNKNOWN),
             ("object", []) => Ok(Object::TRUE_OBJECT),
             _ => self.call_unknown(name, &arguments),
         }
@@ -152,6 +155,11 @@ impl Evaluation<'_> {
         let object = self.of(value)?;
         Ok(if name == "eval" { object } else { Object::Known(Value::None) })
     }
+}
+
+/// Whether it is a method of strings that never fails.
+fn is_question(name: &str) -> bool {
+    name.strip_prefix("str.").is_some_and(|method| TEXT_QUESTIONS.contains(&method))
 }
 
 fn whole_numbers(objects: &[Object]) -> Option<Vec<i64>> {

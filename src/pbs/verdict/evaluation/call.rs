@@ -55,7 +55,7 @@ impl Evaluation<'_> {
     fn apply(&mut self, callee: &Object, arguments: Arguments) -> Flow<Object> {
         match callee {
             Object::Known(Value::Function(function)) => self.call_function(*function, arguments),
-            Object::Known(_) | Object::Text(_) | Object::Items { .. } => Err(Stop::Other),
+            Object::Known(_) | Object::Text(_) | Object::Items { .. } | Object::Complex(_) => Err(Stop::Other),
             Object::Builtin(name) => self.call_builtin(name, arguments),
             Object::Code(code) if arguments.are_known => self.call_lambda(code, &arguments),
             Object::Code(_) => {
@@ -102,14 +102,14 @@ impl Evaluation<'_> {
                 let length = object.sequence().map_or(0, |items| items.len());
                 Ok(Object::Known(Value::Int(length as i64)))
             }
-            (Function::Float, Object::Text(text)) => match number(text) {
-                Some(number) => Ok(Object::Known(Value::Float(number))),
-                None => self.uncertain(),
-            },
-            (Function::Int, Object::Text(text)) => match text.trim_matches(' ').parse() {
-                Ok(number) if !text.contains('+') => Ok(Object::Known(Value::Int(number))),
-                _ => self.uncertain(),
-            },
+            (Function::Abs, Object::Complex(_)) => Ok(Object::UNKNOWN),
+            // other blanks and digits, and `_` between digits, are left open
+            (Function::Float, Object::Text(text)) if is_plain(text) => {
+                text.trim_ascii().parse().map(|number| Object::Known(Value::Float(number))).map_err(|_| Stop::Other)
+            }
+            (Function::Int, Object::Text(text)) if is_plain(text) && text.len() < 19 => {
+                text.trim_ascii().parse().map(|number| Object::Known(Value::Int(number))).map_err(|_| Stop::Other)
+            }
             (Function::Sum | Function::Min | Function::Max | Function::Any | Function::All, _)
             | (Function::Fsum | Function::Prod, _) => self.fold(function, object),
             (Function::Len, Object::Powerful) => self.uncertain(),
@@ -150,79 +150,6 @@ impl Evaluation<'_> {
             None => self.uncertain().map(|_| None),
         }
     }
-
-    pub(super) fn attribute(&mut self, id: NodeId, parts: &[NodeId]) -> Flow<Object> {
-        let expr = Arc::clone(&self.expr);
-        let &[base] = parts else { return Err(Stop::Lost) };
-        let object = self.value(base)?;
-        let text = expr.node(id).span.of(expr.text());
-        let name_start = text.rfind(|letter: char| !letter.is_alphanumeric() && letter != '_').map_or(0, |at| at + 1);
-        let name = text.get(name_start..).unwrap_or("");
-        if is_powerful_attribute(name) || object.is_powerful() {
-            self.release(&object)?;
-            self.doubts.other = true;
-            return Ok(Object::Powerful);
-        }
-        match (&object, name) {
-            (Object::Known(Value::Int(_) | Value::Big(_) | Value::Bool(_)), "numerator" | "denominator")
-            | (Object::Known(Value::Int(_) | Value::Big(_) | Value::Bool(_) | Value::Float(_)), "real" | "imag") => {
-                Ok(Object::UNKNOWN)
-            }
-            (Object::Known(Value::None), _) => Err(Stop::Other),
-            (Object::Known(Value::Int(_) | Value::Big(_) | Value::Bool(_)), _) if !INT_METHODS.contains(&name) => {
-                Err(Stop::Other)
-            }
-            (Object::Known(Value::Float(_)), _) if !FLOAT_METHODS.contains(&name) => Err(Stop::Other),
-            _ => {
-                self.release(&object)?;
-                self.forget_mutables();
-                self.uncertain()
-            }
-        }
-    }
-
-    pub(super) fn subscript(&mut self, id: NodeId, parts: &[NodeId]) -> Flow<Object> {
-        let expr = Arc::clone(&self.expr);
-        let Some((&base, indices)) = parts.split_first() else { return Err(Stop::Lost) };
-        let object = self.value(base)?;
-        self.release(&object)?;
-        let mut index = Object::UNKNOWN;
-        for &part in indices {
-            index = match &expr.node(part).kind {
-                NodeKind::Foreign { construct: Construct::Unpacking, parts } => {
-                    let &[inner] = &**parts else { return Err(Stop::Lost) };
-                    let unpacked = self.value(inner)?;
-                    self.go_through(&unpacked)?;
-                    Object::UNKNOWN
-                }
-                _ => self.value(part)?,
-            };
-            self.release(&index)?;
-        }
-        if object.is_powerful() {
-            self.doubts.other = true;
-            return Ok(Object::Powerful);
-        }
-        // one index and nothing else, no `:` and no `,`
-        let whole = &expr.text()[expr.node(base).span.end as usize..expr.node(id).span.end as usize];
-        let inside = whole.trim().trim_start_matches('[').trim_end_matches(']');
-        let is_index = matches!(indices, [only] if expr.node(*only).span.of(expr.text()) == inside.trim());
-        match (&object, object.sequence(), &index) {
-            (_, Some(objects), Object::Known(Value::Int(place))) if is_index && is_ordered(&object) => {
-                let length = objects.len() as i64;
-                let place = if *place < 0 { *place + length } else { *place };
-                let found = usize::try_from(place).ok().and_then(|place| objects.get(place).cloned());
-                found.ok_or(Stop::Other)
-            }
-            (Object::Known(value), None, _) if !matches!(value, Value::Function(_)) => Err(Stop::Other),
-            _ => self.uncertain(),
-        }
-    }
-}
-
-/// Tuples, lists and strings.
-fn is_ordered(object: &Object) -> bool {
-    !matches!(object, Object::Items { kind: super::object::Sequence::Other, .. })
 }
 
 impl Arguments {
@@ -250,23 +177,7 @@ struct Values<'a> {
     named: Vec<(&'a str, Value)>,
 }
 
-/// What `float` reads in a plain text.
-fn number(text: &str) -> Option<f64> {
-    let text = text.trim_matches(' ');
-    let digits = text.trim_start_matches(['+', '-']);
-    let is_word = matches!(&*digits.to_ascii_lowercase(), "inf" | "infinity" | "nan");
-    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'-' | b'+'));
-    if is_word || is_number { text.parse().ok() } else { None }
+/// Printable ASCII without `_`.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| (byte == b' ' || byte.is_ascii_graphic()) && byte != b'_')
 }
-
-/// Attributes by which code, scopes or exceptions can be reached.
-fn is_powerful_attribute(name: &str) -> bool {
-    let prefixes = ["_", "gi_", "cr_", "ag_", "tb_", "f_", "func_"];
-    prefixes.iter().any(|prefix| name.starts_with(prefix))
-        || matches!(name, "throw" | "athrow" | "send" | "asend" | "close" | "aclose" | "with_traceback" | "mro")
-}
-
-const INT_METHODS: &[&str] =
-    &["as_integer_ratio", "bit_count", "bit_length", "conjugate", "from_bytes", "to_bytes", "is_integer"];
-
-const FLOAT_METHODS: &[&str] = &["as_integer_ratio", "conjugate", "fromhex", "hex", "is_integer"];

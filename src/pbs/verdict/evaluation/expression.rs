@@ -56,7 +56,7 @@ impl Evaluation<'_> {
             Construct::Ellipsis => Ok(Object::TRUE_OBJECT),
             Construct::Imaginary => {
                 let is_zero = expr.node(id).span.of(expr.text()).bytes().take_while(|byte| !b"eEjJ".contains(byte));
-                Ok(Object::Opaque(Some(is_zero.into_iter().any(|byte| (b'1'..=b'9').contains(&byte)))))
+                Ok(Object::Complex(Some(is_zero.into_iter().any(|byte| (b'1'..=b'9').contains(&byte)))))
             }
             Construct::Identity => self.identity(parts),
             Construct::AssignmentExpression => self.assignment(parts),

@@ -4,6 +4,7 @@
 //! by one. Where the way cannot be known, both ways are gone, and what then may have happened is kept as a doubt. The
 //! answer is only given where no doubt touches it.
 
+mod access;
 mod builtins;
 mod call;
 mod code;
@@ -183,7 +184,7 @@ impl<'s> Evaluation<'s> {
         match result {
             Ok(value) => Ok(Object::Known(value)),
             Err(raised) => match raised.kind {
-                ErrorKind::Complex => Ok(Object::UNKNOWN),
+                ErrorKind::Complex => Ok(Object::Complex(None)),
                 ErrorKind::Limit | ErrorKind::Memory | ErrorKind::Decimal => self.uncertain(),
                 _ => Err(Stop::Other),
             },

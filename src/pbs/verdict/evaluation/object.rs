@@ -24,6 +24,8 @@ pub(super) enum Object {
     Builtin(Rc<str>),
     /// A lambda or a generator: code that has yet to run.
     Code(Rc<Code>),
+    /// A complex number: whether it counts as true, if that is known.
+    Complex(Option<bool>),
     /// Something else: whether it counts as true, if that is known.
     Opaque(Option<bool>),
     /// Something from which anything can be reached, such as the names of the server's script.
@@ -76,7 +78,7 @@ impl Object {
             Self::Text(text) => Some(!text.is_empty()),
             Self::Items { items, .. } => Some(!items.is_empty()),
             Self::Builtin(_) | Self::Code(_) => Some(true),
-            Self::Opaque(truth) => *truth,
+            Self::Complex(truth) | Self::Opaque(truth) => *truth,
             Self::Powerful => None,
         }
     }
@@ -97,7 +99,7 @@ impl Object {
     pub(super) fn is_hashable(&self) -> bool {
         match self {
             Self::Known(value) => !matches!(value, Value::Tuple(_) | Value::List(_)),
-            Self::Text(_) | Self::Builtin(_) | Self::Code(_) => true,
+            Self::Text(_) | Self::Builtin(_) | Self::Code(_) | Self::Complex(_) => true,
             Self::Items { .. } | Self::Opaque(_) | Self::Powerful => false,
         }
     }
@@ -142,6 +144,7 @@ impl Object {
     pub(super) fn is_no_iterable(&self) -> bool {
         match self {
             Self::Known(value) => !matches!(value, Value::Tuple(_) | Value::List(_)),
+            Self::Complex(_) => true,
             Self::Code(code) => matches!(code.scope(), Some(Scope::Lambda { .. })),
             _ => false,
         }

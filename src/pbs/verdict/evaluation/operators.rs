@@ -21,7 +21,8 @@ impl Evaluation<'_> {
                 let result = self.python.unary(op, &value);
                 self.computed(result)
             }
-            Object::Text(_) | Object::Items { .. } | Object::Code(_) => Err(Stop::Other),
+            Object::Complex(truth) if op != UnaryOperator::Invert => Ok(Object::Complex(truth)),
+            Object::Text(_) | Object::Items { .. } | Object::Code(_) | Object::Complex(_) => Err(Stop::Other),
             _ => self.uncertain(),
         }
     }
@@ -57,6 +58,15 @@ impl Evaluation<'_> {
             }
             (Object::Text(x), Object::Text(y)) if op == BinaryOperator::Add && x.len() + y.len() < LONGEST_TEXT => {
                 Ok(Object::Text(format!("{x}{y}").into()))
+            }
+            (
+                Object::Complex(_),
+                Object::Complex(_) | Object::Known(Value::Int(_) | Value::Float(_) | Value::Bool(_)),
+            )
+            | (Object::Known(Value::Int(_) | Value::Float(_) | Value::Bool(_)), Object::Complex(_))
+                if matches!(op, BinaryOperator::Add | BinaryOperator::Subtract | BinaryOperator::Multiply) =>
+            {
+                Ok(Object::Complex(None))
             }
             (Object::Text(_), Object::Known(Value::Float(_) | Value::None)) if op != BinaryOperator::Modulo => {
                 Err(Stop::Other)
@@ -209,8 +219,8 @@ impl Evaluation<'_> {
         let second = self.value(right)?;
         self.release(&first)?;
         self.release(&second)?;
-        let between = &expr.text()[expr.node(left).span.end as usize..expr.node(right).span.start as usize];
-        let is_negated = between.contains("not");
+        let between = expr.node(left).span.end as usize..expr.node(right).span.start as usize;
+        let is_negated = expr.text().get(between).is_some_and(|between| between.contains("not"));
         let is_same = match (&first, &second) {
             (Object::Known(Value::None), Object::Known(Value::None)) => Some(true),
             (Object::Known(Value::Bool(x)), Object::Known(Value::Bool(y))) => Some(x == y),

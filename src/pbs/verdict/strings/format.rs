@@ -7,6 +7,7 @@ use crate::formula::Formula;
 use crate::formula::syntax::{Expr, SyntaxErrorKind};
 
 use super::{Piece, Text, Unreadable, check, resolved};
+use crate::pbs::verdict::may_await;
 
 /// How deep formats may stand in formats.
 const MAX_DEPTH: usize = 2;
@@ -164,7 +165,7 @@ fn parsed(expression: &str) -> Result<Arc<Expr>> {
         }
         Err(error) => match error.kind {
             SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack | SyntaxErrorKind::TooDeep => Err(Unreadable::Unknown),
-            _ if expression.contains("lambda") => Err(Unreadable::Unknown),
+            _ if may_await(expression) => Err(Unreadable::Unknown),
             _ => Err(Unreadable::Broken),
         },
     }
