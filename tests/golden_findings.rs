@@ -149,6 +149,26 @@ fn whatever_hurt_the_scheduler_is_found() {
     assert_eq!(harmful, 83);
 }
 
+/// The jobs that are listed as failing are those that failed.
+#[test]
+fn the_failing_jobs_are_those_that_failed() {
+    let cluster = Cluster::recorded();
+    let records: Vec<Record> = support::lines("evaluate/evaluate.jsonl");
+    let (mut formulas, mut failures) = (0, 0);
+    for record in records.iter().filter(|record| record.sched_crashed.is_empty()) {
+        let Some(jobs) = cluster.check(&record.formula).jobs else { continue };
+        let is_stale = |job: &&String| record.values.get(*job).is_some_and(|value| value == "-12345.0625");
+        let is_recorded = |job: &&String| record.values.contains_key(*job) && !is_stale(job);
+        let ours: BTreeSet<&String> = jobs.failing.iter().filter(is_recorded).collect();
+        let theirs: BTreeSet<&String> = record.errors.keys().collect();
+        let only_last_too_large = record.formula == "factorial(ncpus)";
+        assert!(ours == theirs || only_last_too_large, "{}: {ours:?} for {theirs:?}", short(&record.formula));
+        formulas += 1;
+        failures += theirs.len();
+    }
+    assert!(formulas > 200 && failures > 1000, "{formulas} {failures}");
+}
+
 /// What did no harm is not said to kill the scheduler.
 #[test]
 fn nothing_else_is_said_to_kill_it() {

@@ -62,8 +62,8 @@ impl CheckFormat for CheckHuman {
         if checked.crashes_scheduler && verdict.accepted != Some(false) {
             writeln!(out, "scheduler: dies of this formula")?;
         }
-        match checked.jobs {
-            Some(JobCounts { total, errors }) => {
+        match &checked.jobs {
+            Some(JobCounts { total, errors, .. }) => {
                 writeln!(out, "queue: {total} jobs tried, {} fine, {errors} with an error", total - errors)
             }
             None => Ok(()),
@@ -77,14 +77,14 @@ struct Document<'a> {
     verdict: &'a Verdict,
     crashes_scheduler: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    jobs: Option<JobCounts>,
+    jobs: &'a Option<JobCounts>,
     findings: &'a [Diagnostic],
 }
 
 impl CheckFormat for CheckJson {
     fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
         let Checked { verdict, crashes_scheduler, jobs, findings } = report.checked;
-        let (crashes_scheduler, jobs) = (*crashes_scheduler, *jobs);
+        let crashes_scheduler = *crashes_scheduler;
         let document = Document { formula: report.formula, verdict, crashes_scheduler, jobs, findings };
         serde_json::to_writer_pretty(&mut *out, &document)?;
         writeln!(out)

@@ -63,12 +63,23 @@ pub struct Checked {
 }
 
 /// How many jobs a formula was tried on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct JobCounts {
     /// All of them.
     pub total: usize,
     /// Those with an error.
     pub errors: usize,
+    /// Which those are, in the order of the document.
+    pub failing: Vec<String>,
+}
+
+impl JobCounts {
+    fn of(trial: &Trial<'_>) -> Self {
+        let fails = |row: &usize| trial.ordered.ranking.score(*row).is_some_and(|score| score.exact.is_err());
+        let failing: Vec<String> =
+            (0..trial.table.len()).filter(fails).map(|row| trial.table.id(row).to_owned()).collect();
+        Self { total: trial.table.len(), errors: failing.len(), failing }
+    }
 }
 
 impl Checked {
@@ -109,9 +120,7 @@ impl Checked {
         Self {
             verdict: verdict(submitted.text(), schema),
             crashes_scheduler: trial_kills || findings.iter().any(kills),
-            jobs: site
-                .trial
-                .map(|trial| JobCounts { total: trial.table.len(), errors: trial.ordered.ranking.error_count() }),
+            jobs: site.trial.as_ref().map(JobCounts::of),
             findings,
         }
     }
