@@ -92,7 +92,7 @@ fn bounds(a: Values, b: Values) -> (f64, f64) {
         result = corners(above.least(), above.most(), b);
     }
     if a.least() < 0.0 {
-        let sizes = corners((-a.most()).max(0.0), -a.least(), b);
+        let sizes = corners((-a.most()).max(0.0) + 0.0, -a.least(), b);
         let (least, most) = match b.only() {
             Some(exponent) if exponent % 2.0 == 0.0 => sizes,
             Some(exponent) if (exponent % 2.0).abs() == 1.0 => (-sizes.1, -sizes.0),

@@ -44,6 +44,8 @@ fn ranges_are_as_narrow_as_they_can_be() {
         ("len((1, 2, 3))", "an int, 3"),
         ("1 / 0", "no value"),
         ("(accrue_type, 1)", "a tuple"),
+        // no lower bound of -0.0, of which the power would be minus infinity
+        ("(100 % (1 + fairshare_factor)) ** -1", "a float from 0.5 to 1.79769e308"),
         ("None", "`None`"),
         ("nan", "a float, or nan"),
     ];

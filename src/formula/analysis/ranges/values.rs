@@ -254,6 +254,8 @@ impl Values {
 
     /// Bounds that agree with the types and with whether 0 is among them.
     fn settled(mut self) -> Self {
+        // a zero has no sign: what is divided by it would have one
+        (self.least, self.most) = (self.least + 0.0, self.most + 0.0);
         if self.kinds.meets(Kinds::NUMBER) && self.is_number() && self.is_whole() {
             (self.least, self.most) = (self.least.ceil(), self.most.floor());
         }
