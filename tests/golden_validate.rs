@@ -127,7 +127,7 @@ fn resources_whose_names_are_taken() {
 #[test]
 fn rules_without_a_record() {
     let schema = support::schema();
-    let cases: [(&str, u32); 40] = [
+    let cases: [(&str, u32); 41] = [
         // the script's own `except … as e` takes `math.e` away before the second execution
         ("e + 1/0", 15125),
         ("1/0 + e", 0),
@@ -171,6 +171,7 @@ fn rules_without_a_record() {
         ("f\"{nosuch}\"", 15124),
         ("\"\\\\x4\"", 15123),
         ("\"\" or nosuch", 15124),
+        ("\"\"\" b\"^ rb\"a\"", 15123),
         ("eval(\"nosuch\")", 15124),
         ("eval(\"1+\")", 15123),
         // more than the compiler takes is no syntax error

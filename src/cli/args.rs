@@ -100,7 +100,7 @@ pub struct FormulaArgs {
 /// What surrounds the formula.
 #[derive(Debug, Args)]
 pub struct SiteArgs {
-    /// The jobs: `qstat -f -F json`, own JSON or NDJSON; - is standard input
+    /// The jobs: `qstat -f -F json`, `qstat -f`, own JSON or NDJSON; - is standard input
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub queue: Option<PathBuf>,
     /// The scheduler's sched_priv: resource_group, usage, sched_config (and sched_formula, if no formula is given)
@@ -116,7 +116,7 @@ pub struct SiteArgs {
     /// the jobs too
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub sched_config: Option<PathBuf>,
-    /// A fair-share tree in own JSON
+    /// A fair-share tree: own JSON, `sshare -l -P`, `sshare --json` or a `sacctmgr dump` file
     #[arg(long, value_name = "FILE", help_heading = "Context", conflicts_with_all = ["resource_group", "usage"])]
     pub tree: Option<PathBuf>,
     /// The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula is taken if none is given

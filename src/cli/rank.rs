@@ -17,7 +17,7 @@ use super::{CliError, Outcome, stderr_is_coloured};
 
 pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     if arguments.site.queue.is_none() {
-        return Err(CliError::usage("no jobs: give --queue FILE (`qstat -f -F json`, own JSON or NDJSON)"));
+        return Err(CliError::usage("no jobs: give --queue FILE (`qstat -f -F json`, `qstat -f`, own JSON or NDJSON)"));
     }
     let source = formula::source(&arguments.formula, Some(&arguments.site))?;
     let submitted = source.submitted(arguments.site.numbers);
