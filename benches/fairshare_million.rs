@@ -84,17 +84,17 @@ fn compare(tree: &ShareTree, users: &[NodeId]) {
     println!("{:<32} {:>9.1} ms   1.0 x", "peer: plain arrays", millis(peer));
     for (rules, word) in [(Rules::Documented, "documented"), (Rules::Scheduler, "scheduler")] {
         let waiting = users.iter().copied().step_by(10);
-        let policies: [Box<dyn Policy>; 5] = [
+        let policies: [Box<dyn Policy>; 4] = [
             Box::new(Classic::new(rules)),
             Box::new(DepthOblivious::new(rules)),
             Box::new(TicketBased::new(rules, waiting)),
             Box::new(FairTree::new(rules)),
-            Box::new(WeightedWalk),
         ];
         for policy in &policies {
             report(&format!("{} ({word})", policy.name()), peer, best(|| policy.assess(tree)));
         }
     }
+    report("weighted-walk", peer, best(|| WeightedWalk.assess(tree)));
     report("pbs (documented)", peer, best(|| Pp718.assess(tree)));
 }
 
