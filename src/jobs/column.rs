@@ -1,21 +1,29 @@
 //! One input of every job.
 
+mod block;
+mod marks;
+
 use num_traits::ToPrimitive;
 
-use crate::formula::number::Value;
+use crate::formula::number::{Strip, Value};
+use block::Block;
 
 /// Integers up to this magnitude are the same as a double: 2^53.
 const EXACT: i64 = 1 << 53;
 
-/// One input of every job, by row: doubles side by side, with a mark on those that Python sees as integers.
+/// How many rows stand together. All blocks of a column but the last are full.
+pub const BLOCK_ROWS: usize = 4096;
+
+/// One input of every job, by row: a double each, with a mark on those that Python sees as integers.
 ///
 /// An integer beyond 2^53, and anything that is not a number, stands aside; its lane then holds the nearest
 /// double, or NaN. A row that was never given holds its default and is not [set](Column::is_set).
+///
+/// The rows lie in blocks of [`BLOCK_ROWS`], each in the least memory that holds it: a block whose rows are all equal
+/// keeps one number, and one of small integers four bytes per row.
 #[derive(Debug, Clone, Default)]
 pub struct Column {
-    lanes: Vec<f64>,
-    whole: Bits,
-    set: Bits,
+    blocks: Vec<Block>,
     aside: Vec<(u32, Value)>,
 }
 
@@ -26,17 +34,19 @@ impl Column {
     }
 
     /// Appends the input of the next job.
+    #[inline]
     pub fn push(&mut self, value: Value) {
-        self.append(value, true);
+        self.append_value(value, true);
     }
 
     /// Appends what the formula sees of a job that does not have this input.
+    #[inline]
     pub fn push_default(&mut self, value: Value) {
-        self.append(value, false);
+        self.append_value(value, false);
     }
 
-    fn append(&mut self, value: Value, set: bool) {
-        let row = self.lanes.len() as u32;
+    #[inline]
+    fn append_value(&mut self, value: Value, set: bool) {
         let (lane, whole, exact) = match &value {
             Value::Int(i) => (*i as f64, true, (-EXACT..=EXACT).contains(i)),
             Value::Float(x) => (*x, false, true),
@@ -44,46 +54,97 @@ impl Column {
             Value::Bool(truth) => (f64::from(u8::from(*truth)), false, false),
             _ => (f64::NAN, false, false),
         };
-        self.lanes.push(lane);
-        self.whole.push(whole);
-        self.set.push(set);
         if !exact {
-            self.aside.push((row, value));
+            self.aside.push((self.len() as u32, value));
+        }
+        self.open_block().push(lane, whole, set);
+    }
+
+    /// The block that takes the next row.
+    #[inline]
+    fn open_block(&mut self) -> &mut Block {
+        if self.blocks.last().is_none_or(Block::is_full) {
+            self.blocks.push(Block::default());
+        }
+        let last = self.blocks.len() - 1;
+        &mut self.blocks[last]
+    }
+
+    /// Appends numbers that the jobs have, all of them integers of at most 2^53 or all of them floats.
+    pub fn extend_lanes(&mut self, mut lanes: &[f64], whole: bool) {
+        while !lanes.is_empty() {
+            let block = self.open_block();
+            let (now, later) = lanes.split_at(lanes.len().min(BLOCK_ROWS - block.len()));
+            block.extend(now, whole);
+            lanes = later;
+        }
+    }
+
+    /// Appends the rows of another column.
+    pub fn append(&mut self, other: Self) {
+        let before = self.len();
+        self.aside.extend(other.aside.into_iter().map(|(row, value)| (row + before as u32, value)));
+        if self.blocks.last().is_none_or(Block::is_full) {
+            self.blocks.extend(other.blocks);
+            return;
+        }
+        for block in &other.blocks {
+            for row in 0..block.len() {
+                let lane = block.lane(row).unwrap_or(f64::NAN);
+                self.open_block().push(lane, block.whole.at(row), block.set.at(row));
+            }
         }
     }
 
     /// What the formula sees of the job in this row. A row that does not exist is `None`, as Python's.
+    #[inline]
     pub fn value(&self, row: usize) -> Value {
-        let Some(&lane) = self.lanes.get(row) else { return Value::None };
-        if let Ok(at) = self.aside.binary_search_by_key(&row, |&(aside, _)| aside as usize) {
+        let Some((block, at)) = self.place(row) else { return Value::None };
+        if !self.aside.is_empty()
+            && let Ok(at) = self.aside.binary_search_by_key(&row, |&(aside, _)| aside as usize)
+        {
             return self.aside[at].1.clone();
         }
-        if self.whole.at(row) { Value::Int(lane as i64) } else { Value::Float(lane) }
+        match block.lane(at) {
+            None => Value::None,
+            Some(lane) if block.whole.at(at) => Value::Int(lane as i64),
+            Some(lane) => Value::Float(lane),
+        }
+    }
+
+    #[inline]
+    fn place(&self, row: usize) -> Option<(&Block, usize)> {
+        Some((self.blocks.get(row / BLOCK_ROWS)?, row % BLOCK_ROWS))
+    }
+
+    /// The nearest double of this row; NaN where there is none.
+    pub fn lane(&self, row: usize) -> f64 {
+        self.place(row).and_then(|(block, at)| block.lane(at)).unwrap_or(f64::NAN)
     }
 
     /// Whether the job itself has this input; false where it only has the default.
     pub fn is_set(&self, row: usize) -> bool {
-        self.set.at(row)
+        self.place(row).is_some_and(|(block, at)| block.set.at(at))
+    }
+
+    /// Whether every job has this input itself.
+    pub fn is_all_set(&self) -> bool {
+        self.blocks.iter().all(|block| block.set.is_all())
     }
 
     /// Whether this row is an integer in Python.
     pub fn is_whole(&self, row: usize) -> bool {
-        self.whole.at(row)
+        self.place(row).is_some_and(|(block, at)| block.whole.at(at))
     }
 
-    /// Whether every row is an integer in Python.
-    pub fn all_whole(&self) -> bool {
-        self.whole.ones == self.lanes.len()
+    /// How many blocks there are.
+    pub fn blocks(&self) -> usize {
+        self.blocks.len()
     }
 
-    /// Whether every row is a float in Python.
-    pub fn all_float(&self) -> bool {
-        self.whole.ones == 0 && self.aside.is_empty()
-    }
-
-    /// The rows as doubles. Where [`Column::aside`] has an entry the lane is not the exact value.
-    pub fn lanes(&self) -> &[f64] {
-        &self.lanes
+    /// The rows of a block, side by side. Where [`Column::aside`] has an entry the lane is not the exact value.
+    pub fn strip(&self, block: usize) -> Option<Strip<'_>> {
+        self.blocks.get(block).map(Block::strip)
     }
 
     /// The values that no double holds, each with its row, by ascending row.
@@ -92,13 +153,17 @@ impl Column {
     }
 
     /// How many rows there are.
+    #[inline]
     pub fn len(&self) -> usize {
-        self.lanes.len()
+        match self.blocks.split_last() {
+            Some((last, full)) => full.len() * BLOCK_ROWS + last.len(),
+            None => 0,
+        }
     }
 
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
-        self.lanes.is_empty()
+        self.blocks.is_empty()
     }
 }
 
@@ -116,31 +181,6 @@ impl FromIterator<Result<Value, Value>> for Column {
     }
 }
 
-/// A growing row of bits.
-#[derive(Debug, Clone, Default)]
-struct Bits {
-    words: Vec<u64>,
-    len: usize,
-    ones: usize,
-}
-
-impl Bits {
-    fn push(&mut self, bit: bool) {
-        if self.len.is_multiple_of(64) {
-            self.words.push(0);
-        }
-        if let Some(word) = self.words.last_mut() {
-            *word |= u64::from(bit) << (self.len % 64);
-        }
-        self.len += 1;
-        self.ones += usize::from(bit);
-    }
-
-    fn at(&self, index: usize) -> bool {
-        self.words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -148,6 +188,7 @@ mod tests {
     use num_bigint::BigInt;
 
     use super::*;
+    use crate::formula::number::Lanes;
 
     #[test]
     fn keeps_every_value_as_it_came() {
@@ -165,16 +206,45 @@ mod tests {
         assert!(matches!(column.value(4), Value::Int(0)) && !column.is_set(4) && column.is_set(3));
         assert!(matches!(column.value(5), Value::None));
         assert_eq!(column.aside().len(), 2);
-        assert_eq!(column.lanes()[3], 4.0 * 9_223_372_036_854_775_808.0);
-        assert!(!column.all_whole() && column.is_whole(3) && !column.is_whole(2));
+        assert_eq!(column.lane(3), 4.0 * 9_223_372_036_854_775_808.0);
+        assert!(column.lane(5).is_nan() && column.is_whole(3) && !column.is_whole(2));
+    }
+
+    /// Every form of a block, and every change from one to another.
+    #[test]
+    fn blocks_hold_what_was_pushed() {
+        let values = |row: usize| match row {
+            0..5000 => Value::Int(7),
+            5000..9000 => Value::Int(row as i64 - 6000),
+            9000..9500 if row % 3 == 0 => Value::Float(-0.0),
+            9000..9500 => Value::Int(1 << 40),
+            _ => Value::Float(row as f64 / 7.0),
+        };
+        let (mut column, mut tail) = (Column::new(), Column::new());
+        for row in 0..13_000 {
+            let target = if row < 9700 { &mut column } else { &mut tail };
+            if row % 5 == 0 { target.push_default(values(row)) } else { target.push(values(row)) }
+        }
+        column.append(tail);
+        assert_eq!((column.len(), column.blocks()), (13_000, 13_000usize.div_ceil(BLOCK_ROWS)));
+        for row in 0..13_000 {
+            assert!(column.value(row).is_same(&values(row)), "row {row}");
+            assert_eq!(column.is_set(row), row % 5 != 0, "row {row}");
+        }
+        assert!(matches!(column.strip(0).unwrap().lanes, Lanes::Same(7.0)));
+        assert!(matches!(column.strip(1).unwrap().lanes, Lanes::Narrow(_)));
+        assert!(matches!(column.strip(2).unwrap().lanes, Lanes::Wide(_)));
     }
 
     #[test]
-    fn bits_cross_words() {
+    fn lanes_are_rows() {
+        let lanes: Vec<f64> = (0..10_000).map(f64::from).collect();
         let mut column = Column::new();
-        for row in 0..200 {
-            if row % 3 == 0 { column.push(Value::Int(row)) } else { column.push_default(Value::Float(0.5)) }
-        }
-        assert!((0..200).all(|row| column.is_whole(row) == (row % 3 == 0) && column.is_set(row) == (row % 3 == 0)));
+        column.push_default(Value::Float(0.5));
+        column.extend_lanes(&lanes, true);
+        column.extend_lanes(&lanes, false);
+        assert_eq!(column.len(), 20_001);
+        assert!(column.value(10_000).is_same(&Value::Int(9999)) && column.value(10_001).is_same(&Value::Float(0.0)));
+        assert!(!column.is_set(0) && column.is_set(1) && !column.is_all_set());
     }
 }

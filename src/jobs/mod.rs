@@ -8,7 +8,7 @@ mod problem;
 mod state;
 mod table;
 
-pub use column::Column;
+pub use column::{BLOCK_ROWS, Column};
 pub use problem::{JobProblem, Problem, Problems, ReadError};
 pub use state::{Ignored, JobState};
 pub use table::{Job, JobTable, Lost, MAX_JOBS, MAX_NAME};

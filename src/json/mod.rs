@@ -36,7 +36,7 @@ use crate::pbs::reading::{ReadJobs, ReadOptions};
 ///     queues: &queues,
 /// };
 /// let read = read_jobs(br#"{"id":"1.vm","entity":"Bob","resources":{"ncpus":4,"mem":"4gb"}}"#, &options)?;
-/// assert_eq!(read.table.column("mem").unwrap().lanes(), [4194304.0]);
+/// assert_eq!(read.table.column("mem").unwrap().lane(0), 4194304.0);
 /// # Ok::<(), job_sort_formula::jobs::ReadError>(())
 /// ```
 ///

@@ -18,6 +18,7 @@ mod operate;
 mod python;
 mod repr;
 mod sequence;
+mod strip;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -28,6 +29,7 @@ pub use float::binary as float_binary;
 pub use function::{Function, constant};
 pub use functions::real as real_function;
 pub use python::Python;
+pub use strip::{Lanes, Strip, Wholes};
 pub use value::Value;
 
 use crate::formula::operator::{BinaryOperator, ComparisonOperator, UnaryOperator};

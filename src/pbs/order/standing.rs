@@ -122,7 +122,7 @@ fn key_values(key: &SortKey, tree: Option<&PbsTree>, table: &JobTable, jobs: &[S
     let value = |row: usize| match key.name.as_str() {
         "fair_share_perc" => percs.get(table.entity_index(row)).copied().unwrap_or(0.0),
         "preempt_priority" => f64::from(u8::from(jobs[row].is_express)),
-        _ => column.map_or(0.0, |column| column.lanes()[row]),
+        _ => column.map_or(0.0, |column| column.lane(row)),
     };
     let turned = |value: f64| if key.first == SortFirst::High { value } else { -value };
     (0..table.len()).map(|row| turned(value(row))).collect()
