@@ -22,6 +22,7 @@ mod strip;
 #[cfg(test)]
 mod tests;
 mod value;
+mod vectorised;
 
 pub use base_ten::{BaseTen, BaseTenValue};
 pub use error::{ErrorKind, Raised};
@@ -31,6 +32,7 @@ pub use functions::real as real_function;
 pub use python::Python;
 pub use strip::{Lanes, Strip, Wholes};
 pub use value::Value;
+pub use vectorised::vectorised;
 
 use crate::formula::operator::{BinaryOperator, ComparisonOperator, UnaryOperator};
 

@@ -31,6 +31,28 @@ pub struct Strip<'a> {
     pub wholes: Wholes<'a>,
 }
 
+impl<'a> Strip<'a> {
+    /// The rows from `start` on, at most `rows` of them. `start` is a multiple of 64.
+    pub fn window(self, start: usize, rows: usize) -> Self {
+        let lanes = match self.lanes {
+            Lanes::Same(same) => Lanes::Same(same),
+            Lanes::Narrow(lanes) => Lanes::Narrow(part(lanes, start, rows)),
+            Lanes::Wide(lanes) => Lanes::Wide(part(lanes, start, rows)),
+        };
+        let wholes = match self.wholes {
+            Wholes::Bits(words) => Wholes::Bits(part(words, start / 64, rows.div_ceil(64))),
+            uniform => uniform,
+        };
+        Self { lanes, wholes }
+    }
+}
+
+/// What there is of these items.
+fn part<T>(items: &[T], start: usize, count: usize) -> &[T] {
+    let rest = items.get(start..).unwrap_or(&[]);
+    rest.get(..count).unwrap_or(rest)
+}
+
 impl Wholes<'_> {
     /// Whether this row is an integer.
     #[inline]

@@ -4,6 +4,7 @@
 //! operand is there. It knows no jobs: an [`Evaluator`] runs it on one row of input values at a time, in any
 //! [`Arithmetic`].
 
+mod columnar;
 mod compiler_limits;
 mod error;
 mod instruction;
@@ -13,6 +14,7 @@ mod scalar;
 
 use std::sync::Arc;
 
+pub use columnar::{Columnar, Kind, LANES, Outcome};
 pub use compiler_limits::compiles;
 pub use error::{EvalError, Operand, OutsideLanguage};
 pub use scalar::Evaluator;

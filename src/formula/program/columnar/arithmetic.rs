@@ -1,0 +1,219 @@
+//! Operators on lanes.
+
+use super::loops::{self, Arm};
+use super::vector::{Entry, Kind, KindArm, Kinds, Lent, Operand, Vector};
+use super::{AllMarked, Columnar, EXACT};
+use crate::formula::number::{Arithmetic, Raised, Value};
+use crate::formula::operator::{BinaryOperator, ComparisonOperator, UnaryOperator};
+
+impl<'i> Columnar<'_, 'i> {
+    pub(super) fn unary(&mut self, op: UnaryOperator) -> Result<(), AllMarked> {
+        let x = self.pop()?;
+        let result = match &x {
+            Entry::Scalar(value) => {
+                let result = self.python.unary(op, value);
+                return self.push_scalar(result);
+            }
+            Entry::Vector(_) => x.operand().map(|operand| self.unary_of(op, operand)),
+            Entry::Sequence { .. } => None,
+        };
+        x.recycle(&mut self.scratch);
+        self.push_vector(result)
+    }
+
+    fn unary_of(&mut self, op: UnaryOperator, x: Operand<'_>) -> Vector<'i> {
+        let zero = Operand { arm: Arm::Same(0.0), kinds: KindArm::All(Kind::Int), most: 0.0 };
+        match op {
+            UnaryOperator::Not => self.truths(x.arm, Arm::Same(0.0), |x, zero| x == zero),
+            // a negated float is no difference: 0.0 - 0.0 is not -0.0
+            UnaryOperator::Minus if x.kinds.is_all(Kind::Float) => self.floats(x.arm, |x| -x),
+            UnaryOperator::Minus if x.kinds.is_integer() => self.ring(zero, x, x.most, |zero, x| zero - x),
+            UnaryOperator::Plus if x.kinds.is_all(Kind::Float) => self.floats(x.arm, |x| x),
+            UnaryOperator::Plus => self.ring(zero, x, x.most, |_, x| x),
+            UnaryOperator::Invert if x.kinds.is_integer() => self.ring(zero, x, x.most + 1.0, |_, x| -1.0 - x),
+            _ => self.lane_by_lane(|python, lane| python.unary(op, &x.kinds.at(lane).value(x.arm.at(lane)))),
+        }
+    }
+
+    pub(super) fn binary(&mut self, op: BinaryOperator) -> Result<(), AllMarked> {
+        let y = self.pop()?;
+        let x = self.pop()?;
+        if let (Entry::Scalar(x), Entry::Scalar(y)) = (&x, &y) {
+            let result = self.python.binary(op, x, y);
+            return self.push_scalar(result);
+        }
+        let result = match (x.operand(), y.operand()) {
+            (Some(x), Some(y)) => Some(self.binary_of(op, x, y)),
+            _ => None,
+        };
+        x.recycle(&mut self.scratch);
+        y.recycle(&mut self.scratch);
+        self.push_vector(result)
+    }
+
+    fn binary_of(&mut self, op: BinaryOperator, x: Operand<'_>, y: Operand<'_>) -> Vector<'i> {
+        match op {
+            BinaryOperator::Add => self.ring(x, y, x.most + y.most, |x, y| x + y),
+            BinaryOperator::Subtract => self.ring(x, y, x.most + y.most, |x, y| x - y),
+            BinaryOperator::Multiply => self.ring(x, y, x.most * y.most, |x, y| x * y),
+            BinaryOperator::Divide => {
+                let mut lanes = self.scratch.lanes(self.rows);
+                let fails = |_: f64, y: f64, _: f64| y == 0.0;
+                if loops::zip(x.arm, y.arm, &mut lanes, |x, y| x / y, fails) {
+                    self.mark_where(y.arm, Arm::Same(0.0), |y, zero| y == zero);
+                }
+                Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Float), most: EXACT }
+            }
+            BinaryOperator::Power => self.power(x, y),
+            _ => self.lane_by_lane(|python, lane| {
+                let value = |operand: Operand<'_>| operand.kinds.at(lane).value(operand.arm.at(lane));
+                python.binary(op, &value(x), &value(y))
+            }),
+        }
+    }
+
+    pub(super) fn compare(&mut self, op: ComparisonOperator) -> Result<(), AllMarked> {
+        let y = self.pop()?;
+        let x = self.pop()?;
+        let result = self.compared(op, &x, &y);
+        x.recycle(&mut self.scratch);
+        y.recycle(&mut self.scratch);
+        match result {
+            Some(entry) => self.stack.push(entry),
+            None => self.fail()?,
+        }
+        Ok(())
+    }
+
+    /// `x op y`; `None` when it fails everywhere.
+    pub(super) fn compared(&mut self, op: ComparisonOperator, x: &Entry<'i>, y: &Entry<'i>) -> Option<Entry<'i>> {
+        if let (Entry::Scalar(x), Entry::Scalar(y)) = (x, y) {
+            return self.python.compare(op, x, y).ok().map(|holds| Entry::Scalar(Value::Bool(holds)));
+        }
+        let (x, y) = (x.operand()?.arm, y.operand()?.arm);
+        Some(Entry::Vector(match op {
+            ComparisonOperator::Equal => self.truths(x, y, |x, y| x == y),
+            ComparisonOperator::NotEqual => self.truths(x, y, |x, y| x != y),
+            ComparisonOperator::Less => self.truths(x, y, |x, y| x < y),
+            ComparisonOperator::LessOrEqual => self.truths(x, y, |x, y| x <= y),
+            ComparisonOperator::Greater => self.truths(x, y, |x, y| x > y),
+            ComparisonOperator::GreaterOrEqual => self.truths(x, y, |x, y| x >= y),
+            ComparisonOperator::In | ComparisonOperator::NotIn => return None,
+        }))
+    }
+
+    fn truths(&mut self, x: Arm<'_>, y: Arm<'_>, holds: impl Fn(f64, f64) -> bool) -> Vector<'i> {
+        let mut lanes = self.scratch.lanes(self.rows);
+        loops::zip(x, y, &mut lanes, |x, y| if holds(x, y) { 1.0 } else { 0.0 }, |_, _, _| false);
+        Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Bool), most: 1.0 }
+    }
+
+    /// A function that makes floats of floats and never fails.
+    pub(super) fn floats(&mut self, x: Arm<'_>, f: impl Fn(f64) -> f64) -> Vector<'i> {
+        let mut lanes = self.scratch.lanes(self.rows);
+        loops::zip(x, Arm::Same(0.0), &mut lanes, |x, _| f(x), |_, _, _| false);
+        Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Float), most: EXACT }
+    }
+
+    /// An operation that makes an integer of two integers and otherwise a float. `most` is what it makes at most of
+    /// integers; one that may reach 2^53 is looked at. Adding zero makes the zero of integers of -0.0.
+    pub(super) fn ring(
+        &mut self,
+        x: Operand<'_>,
+        y: Operand<'_>,
+        most: f64,
+        f: impl Fn(f64, f64) -> f64 + Copy,
+    ) -> Vector<'i> {
+        let mut lanes = self.scratch.lanes(self.rows);
+        let too_large = |lane: f64| lane.abs() >= EXACT;
+        let kinds = if x.kinds.is_all(Kind::Float) || y.kinds.is_all(Kind::Float) {
+            loops::zip(x.arm, y.arm, &mut lanes, f, |_, _, _| false);
+            Kinds::All(Kind::Float)
+        } else if x.kinds.is_integer() && y.kinds.is_integer() {
+            if most < EXACT {
+                loops::zip(x.arm, y.arm, &mut lanes, |x, y| f(x, y) + 0.0, |_, _, _| false);
+            } else if loops::zip(x.arm, y.arm, &mut lanes, |x, y| f(x, y) + 0.0, |_, _, r| too_large(r)) {
+                self.mark_where(Arm::Each(&lanes), Arm::Same(0.0), |r, _| too_large(r));
+            }
+            Kinds::All(Kind::Int)
+        } else {
+            loops::zip(x.arm, y.arm, &mut lanes, f, |_, _, _| false);
+            let kinds = self.common_kinds(x.kinds, y.kinds);
+            self.settle_integers(&mut lanes, &kinds);
+            Kinds::Each(kinds)
+        };
+        Vector { lanes: Lent::Own(lanes), kinds, most: most.min(EXACT) }
+    }
+
+    /// An integer where both are integers, else a float.
+    pub(super) fn common_kinds(&mut self, x: KindArm<'_>, y: KindArm<'_>) -> Vec<u8> {
+        let (x, y) = (self.kind_bytes(x), self.kind_bytes(y));
+        let mut kinds = self.scratch.bytes(self.rows);
+        loops::zip_bytes(&x, &y, &mut kinds, |x, y| u8::from(x != 0) & u8::from(y != 0));
+        self.scratch.give_bytes(x);
+        self.scratch.give_bytes(y);
+        kinds
+    }
+
+    /// Makes the zeros of the integers positive, and marks integers that are too large.
+    pub(super) fn settle_integers(&mut self, lanes: &mut [f64], kinds: &[u8]) {
+        if loops::settle(lanes, kinds, EXACT) {
+            let mut mask = self.scratch.bytes(self.rows);
+            loops::test(Arm::Each(lanes), Arm::Same(EXACT), &mut mask, |x, exact| x.abs() >= exact);
+            loops::zip_into(&mut mask, kinds, |large, kind| large & u8::from(kind != 0));
+            self.mark(mask);
+        }
+    }
+
+    /// Marks the lanes where `fails` holds, as far as they go this way.
+    pub(super) fn mark_where(&mut self, x: Arm<'_>, y: Arm<'_>, fails: impl Fn(f64, f64) -> bool) {
+        let mut mask = self.scratch.bytes(self.rows);
+        loops::test(x, y, &mut mask, fails);
+        self.mark(mask);
+    }
+
+    /// Marks the lanes of a mask, as far as they go this way.
+    fn mark(&mut self, mut mask: Vec<u8>) {
+        if let Some(guard) = &self.guard {
+            loops::zip_into(&mut mask, guard, |mask, guard| mask & guard);
+        }
+        self.outcome.mark(&mask);
+        self.scratch.give_bytes(mask);
+    }
+
+    /// Asks Python for each lane that goes this way; what it refuses, and what no lane holds, is marked.
+    pub(super) fn lane_by_lane(
+        &mut self,
+        evaluate: impl Fn(&crate::formula::number::Python, usize) -> Result<Value, Raised>,
+    ) -> Vector<'i> {
+        let mut lanes = self.scratch.lanes(self.rows);
+        let mut kinds = self.scratch.bytes(self.rows);
+        let mut mask = self.scratch.bytes(self.rows);
+        for lane in 0..self.rows {
+            (lanes[lane], kinds[lane], mask[lane]) = (0.0, 0, 0);
+            if self.guard.as_ref().is_some_and(|guard| guard[lane] == 0) {
+                continue;
+            }
+            self.python.begin();
+            let result = evaluate(&self.python, lane).map(Entry::Scalar);
+            match result.as_ref().ok().and_then(Entry::operand) {
+                Some(Operand { arm, kinds: kind, most }) if most < EXACT || kind.is_all(Kind::Float) => {
+                    (lanes[lane], kinds[lane]) = (arm.at(0), kind.at(0) as u8);
+                }
+                _ => mask[lane] = 1,
+            }
+        }
+        self.outcome.mark(&mask);
+        self.scratch.give_bytes(mask);
+        Vector { lanes: Lent::Own(lanes), kinds: Kinds::Each(kinds), most: EXACT }
+    }
+
+    /// Pushes a result; none is a failure of every lane that goes this way.
+    pub(super) fn push_vector(&mut self, vector: Option<Vector<'i>>) -> Result<(), AllMarked> {
+        match vector {
+            Some(vector) => self.stack.push(Entry::Vector(vector)),
+            None => self.fail()?,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,144 @@
+//! The columnar executor against the scalar one: random formulas on random columns, bit for bit.
+//!
+//! `JSF_REFEREE_CASES` says how many lanes to compare, `JSF_REFEREE_SEED` where to begin.
+
+#[allow(dead_code, reason = "shared with the tests against Python")]
+#[path = "referee/cases.rs"]
+mod cases;
+#[allow(dead_code, reason = "shared with the tests against Python")]
+#[path = "referee/formulas.rs"]
+mod formulas;
+
+use cases::Generator;
+use formulas::{INTEGERS, NUMBERS, Writer, schema};
+use job_sort_formula::formula::number::Python;
+use job_sort_formula::formula::program::LANES;
+use job_sort_formula::jobs::{BLOCK_ROWS, Column};
+use job_sort_formula::schema::Kind;
+use job_sort_formula::{Formula, Program, Schema, Value};
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// A column of one kind of numbers, as queues have them, or of anything.
+fn column(random: &mut Generator, rows: usize) -> Column {
+    let same = random.number();
+    let profile = random.below(9);
+    let mut value = || match profile {
+        0 => same.clone(),
+        1 => Value::Int(random.below(24) as i64 - 4),
+        2 => Value::Int(random.below(100_000) as i64),
+        3 => random.integer(),
+        4 => Value::Float(random.moderate()),
+        5 => Value::Float(random.below(1_000_000) as f64 / 1e6),
+        6 if random.below(2) == 0 => Value::Int(random.below(50) as i64),
+        6 => Value::Float(random.below(50) as f64 / 4.0),
+        7 => Value::Float(random.float()),
+        _ => random.number(),
+    };
+    (0..rows).map(|_| Ok(value())).collect()
+}
+
+struct Tally {
+    lanes: usize,
+    computed: usize,
+    errors: usize,
+}
+
+/// Compares all rows; a lane that the columnar executor marks is compared by having nothing to say.
+fn compare(text: &str, program: &Program, columns: &[(&str, Column)], rows: usize, tally: &mut Tally) {
+    let inputs: Vec<&Column> =
+        program.inputs().iter().filter_map(|name| columns.iter().find(|(known, _)| **name == **known)).map(|(_, c)| c).collect();
+    let mut columnar = program.columnar();
+    let mut scalar = program.evaluator(Python::new());
+    for start in (0..rows).step_by(LANES) {
+        let strips: Vec<_> = inputs
+            .iter()
+            .map(|column| column.strip(start / BLOCK_ROWS).expect("a block").window(start % BLOCK_ROWS, LANES))
+            .collect();
+        let count = LANES.min(rows - start);
+        let inexact: Vec<usize> = inputs
+            .iter()
+            .flat_map(|column| column.aside().iter().map(|(row, _)| *row as usize))
+            .filter(|row| (start..start + count).contains(row))
+            .map(|row| row - start)
+            .collect();
+        let outcome = columnar.evaluate(&strips, count, &inexact);
+        assert_eq!((outcome.lanes().len(), outcome.marked().len()), (count, count));
+        for lane in 0..count {
+            tally.lanes += 1;
+            let Some(found) = outcome.value(lane) else {
+                continue;
+            };
+            let row: Vec<Value> = inputs.iter().map(|column| column.value(start + lane)).collect();
+            match scalar.evaluate(&row) {
+                Ok(value) => {
+                    assert!(value.is_same(&found), "{text:?} for {row:?}: {found:?} by columns, {value:?} by itself");
+                    tally.computed += 1;
+                }
+                Err(error) => panic!("{text:?} for {row:?}: {found:?} by columns, {error:?} by itself"),
+            }
+        }
+        tally.errors += outcome.marked().iter().filter(|&&mark| mark == 1).count();
+    }
+}
+
+fn program(text: &str, schema: &Schema) -> Option<Program> {
+    Formula::parse(text).ok()?.compile(schema).ok()
+}
+
+#[test]
+fn columns_give_what_rows_give() {
+    let cases = setting("JSF_REFEREE_CASES", 300_000) as usize;
+    let mut random = Generator(setting("JSF_REFEREE_SEED", 20_261_121));
+    let schema = schema();
+    let mut tally = Tally { lanes: 0, computed: 0, errors: 0 };
+    let (mut formulas, mut columnar) = (0, 0);
+    while tally.lanes < cases {
+        let most = if random.below(40) == 0 { 5000 } else { 300 };
+        let rows = 1 + random.below(most) as usize;
+        let columns: Vec<_> =
+            INTEGERS.iter().chain(&NUMBERS).map(|&name| (name, column(&mut random, rows))).collect();
+        for _ in 0..20 {
+            let text = Writer::formula(&mut random).tokens.join(" ");
+            let Some(program) = program(&text, &schema) else { continue };
+            let before = tally.computed;
+            compare(&text, &program, &columns, rows, &mut tally);
+            formulas += 1;
+            columnar += usize::from(tally.computed > before);
+        }
+    }
+    eprintln!(
+        "{} lanes of {formulas} formulas: {} the same in all bits, {} left to the scalar executor; {columnar} formulas ran by columns",
+        tally.lanes, tally.computed, tally.errors
+    );
+    assert!(tally.computed * 4 > tally.lanes, "most lanes are left to the scalar executor");
+}
+
+/// Both ways of a condition, and errors that count in one of them alone.
+#[test]
+fn a_way_not_taken_raises_nothing() {
+    let mut schema = Schema::empty();
+    for name in ["a", "b"] {
+        schema.add(name, Kind::Float);
+    }
+    let column = |f: &dyn Fn(i64) -> i64| (0..3000).map(|row| Ok(Value::Int(f(row)))).collect::<Column>();
+    let columns = [("a", column(&|row| row % 7)), ("b", column(&|row| row % 11 - 5))];
+    for text in [
+        "1 / a if a else 2.5",
+        "a and b / a or b",
+        "a > 0 and b > 0 and log(a * b)",
+        "0 < a <= b < 4",
+        "(1 / b if b else 2) if a > 3 else (log(b) if b > 0 else a)",
+        "undefined_name if a > 100 else b",
+        "max(a, b, 2.5) if a else min([a, b])",
+        "a ** 2 // 3 + -a % 4 + ~b",
+        "(a > b) + (not a) * True",
+        "max(a, 2.0) ** 3 + round(b / 2) + int(a / 3)",
+    ] {
+        let mut tally = Tally { lanes: 0, computed: 0, errors: 0 };
+        compare(text, &program(text, &schema).expect(text), &columns, 3000, &mut tally);
+        assert_eq!((tally.computed, tally.errors), (3000, 0), "{text}");
+    }
+}
