@@ -19,7 +19,7 @@ use job_sort_formula::pbs::resources::add_resources;
 use job_sort_formula::pbs::sched_config::SchedConfig;
 use job_sort_formula::pbs::share_tree::PbsTreeBuilder;
 use job_sort_formula::pbs::usage::UsageFile;
-use job_sort_formula::rank::{Keep, OnError, errors_by_kind, supply};
+use job_sort_formula::rank::{Keep, OnError, supply};
 use job_sort_formula::{Formula, Ranking, Schema};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -78,11 +78,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let (considered, ties) = (ranking.order().len(), ranking.ties());
     println!("\n{considered} of {} jobs are considered; {ties} have the value of the one before them", table.len());
-    for (kind, count) in errors_by_kind(ranking.scores().iter().flatten()) {
+    for (kind, count) in ranking.scores().errors_by_kind() {
         println!("{count} with an error, which counts as 0: {kind}");
     }
     for &row in ranking.order() {
-        if let Some(Err(error)) = ranking.score(row).map(|score| &score.exact) {
+        if let Some(error) = ranking.scores().error(row) {
             println!("  {} of {}: {error} in `{}`", table.id(row), table.entity(row), error.span().of(&text));
         }
     }

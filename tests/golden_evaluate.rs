@@ -18,7 +18,7 @@ use job_sort_formula::pbs::sched_config::SchedConfig;
 use job_sort_formula::pbs::script_text::{BrokenScriptKind, ScriptText};
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
 use job_sort_formula::pbs::usage::UsageFile;
-use job_sort_formula::rank::{Score, ScoreError, supply};
+use job_sort_formula::rank::{Score, ScoreError, Scores, supply};
 use job_sort_formula::{Formula, Schema, Value, json};
 use support::{Record, RecordedJob};
 
@@ -121,9 +121,8 @@ fn program(formula: &str, schema: &Schema) -> Result<Program, Outside> {
     })
 }
 
-fn is_complex(score: &Option<Score>) -> bool {
-    let error = score.as_ref().and_then(|score| score.exact.as_ref().err());
-    matches!(error, Some(ScoreError::Raised(error)) if error.raised.kind == ErrorKind::Complex)
+fn is_complex(score: &Score<'_>) -> bool {
+    matches!(&score.exact, Err(ScoreError::Raised(error)) if error.raised.kind == ErrorKind::Complex)
 }
 
 /// What a record that is not evaluated must say.
@@ -141,10 +140,9 @@ fn check_outside(record: &Record, outside: Outside) {
 }
 
 /// The scheduler died at the first job: it gave -1 for that one, and whatever has a `repr` was recorded elsewhere.
-fn crash_differences(record: &Record, table: &JobTable, scores: &[Option<Score>]) -> Vec<String> {
+fn crash_differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<String> {
     let mut wrong = Vec::new();
-    for (row, score) in scores.iter().enumerate() {
-        let Some(Score { exact, .. }) = score else { continue };
+    for (row, Score { exact, .. }) in scores.iter() {
         match exact {
             Err(error) if error.crashes_the_scheduler() => {}
             other => wrong.push(format!("{}: {other:?} would crash nothing", table.id(row))),
@@ -157,11 +155,10 @@ fn crash_differences(record: &Record, table: &JobTable, scores: &[Option<Score>]
 }
 
 /// Python ran out of memory before it had read the formula, and the scheduler noticed nothing.
-fn is_out_of_memory(scores: &[Option<Score>]) -> bool {
+fn is_out_of_memory(scores: &Scores) -> bool {
     scores
         .iter()
-        .flatten()
-        .all(|score| matches!(&score.exact, Err(ScoreError::Raised(error)) if error.raised.kind == ErrorKind::Memory))
+        .all(|(_, score)| matches!(&score.exact, Err(ScoreError::Raised(error)) if error.raised.kind == ErrorKind::Memory))
 }
 
 struct Cluster {
@@ -199,7 +196,7 @@ impl Cluster {
 
     fn check_record(&self, record: &Record, program: &Program, table: &JobTable, found: &mut Found) {
         let scores = support::scores(program, table);
-        if scores.iter().any(is_complex) {
+        if scores.iter().any(|(_, score)| is_complex(&score)) {
             return found.outside(record, Outside::Complex);
         }
         found.evaluated += 1;

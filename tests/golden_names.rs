@@ -58,7 +58,7 @@ fn check(resource: &str, tried: &Tried) {
         let inputs: Vec<_> = program.inputs().iter().map(|name| Ok(input(job, name, resource))).collect();
         table.push(&Job { id: job, ..Job::default() }, &inputs).unwrap();
     }
-    for (row, score) in support::scores(&program, &table).into_iter().flatten().enumerate() {
+    for (row, score) in support::scores(&program, &table).iter() {
         let (job, error) = (table.id(row), score.exact.as_ref().err());
         let place = format!("{resource}: {} on {job}", tried.formula);
         if let Some(recorded) = &values[job] {

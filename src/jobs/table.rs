@@ -229,6 +229,11 @@ impl JobTable {
         self.ignored.get(&u32::try_from(row).ok()?)
     }
 
+    /// The rows that are left out of the evaluation, ascending.
+    pub fn ignored_rows(&self) -> impl Iterator<Item = u32> {
+        self.ignored.keys().copied()
+    }
+
     /// Whether the scheduler looks for a place to run the job: it is not left out and its state waits for that.
     pub fn is_considered(&self, row: usize) -> bool {
         row < self.len() && self.ignored(row).is_none() && self.state(row).is_considered()
@@ -238,6 +243,11 @@ impl JobTable {
     /// document. Smaller comes first.
     pub fn submission(&self, row: usize) -> (i64, usize) {
         (self.queued_at.get(row).copied().flatten().unwrap_or(i64::MAX), row)
+    }
+
+    /// Puts rows into the order of their [submission](JobTable::submission).
+    pub fn sort_by_submission(&self, rows: &mut [usize]) {
+        rows.sort_by_key(|&row| self.submission(row));
     }
 
     /// The column of a name, if the reader was asked for it.

@@ -13,7 +13,7 @@ use super::queues::Queues;
 use super::sched_config::{ByTime, SchedConfig, SortKey};
 use super::share_tree::PbsTree;
 use crate::jobs::JobTable;
-use crate::rank::{Ranking, Score, merge_sort};
+use crate::rank::{Ranking, Scores};
 use standing::Standings;
 
 /// The value that a job must exceed where `job_sort_formula_threshold` is not set: C's smallest `int`. So a job
@@ -105,42 +105,37 @@ impl<'a> Order<'a> {
         self.sort_keys().iter().filter_map(standing::column_of).collect()
     }
 
-    /// Orders scored jobs; `scores` has one entry per row, `None` for those that were left out.
-    pub fn rank(&self, scores: Vec<Option<Score>>, table: &JobTable) -> Ordered {
+    /// Orders scored jobs.
+    pub fn rank(&self, scores: Scores, table: &JobTable) -> Ordered {
         let standings = Standings::new(self, &scores, table);
-        let rows: Vec<_> = (0..table.len()).filter(|&row| scores.get(row).is_some_and(Option::is_some)).collect();
+        let rows: Vec<_> = (0..table.len()).filter(|&row| scores.has(row)).collect();
         let queues = self.queue_groups(table);
         let (order, evaluated) = self.arrange(&queues, rows, table, &standings);
-        let order = order.into_iter().filter(|&row| standings.is_runnable(row)).collect();
         let passed_over = evaluated.into_iter().filter_map(|row| Some((row, standings.passed_over(row)?))).collect();
         Ordered { ranking: Ranking::from_order(scores, order), passed_over }
     }
 
-    /// The rows in their order, and in the order in which they were evaluated.
+    /// The rows that can run in their order, and all rows in the order in which they were evaluated.
     fn arrange(
         &self,
         groups: &[Vec<usize>],
         mut rows: Vec<usize>,
         table: &JobTable,
-        standings: &Standings,
+        standings: &Standings<'_>,
     ) -> (Vec<usize>, Vec<usize>) {
         let mut place = vec![0; table.queues().len()];
         for (index, &queue) in groups.iter().flatten().enumerate() {
             place[queue] = index;
         }
         rows.sort_by_key(|&row| (place.get(table.queue_index(row)).copied(), table.submission(row)));
-        let sorted = |mut rows: Vec<usize>| {
-            merge_sort(&mut rows, &mut |left: usize, right: usize| standings.compare(left, right));
-            rows
-        };
         if !self.chooses_queue_first() {
-            return (sorted(rows.clone()), rows);
+            return (standings.sorted(rows.clone()), rows);
         }
         let mut lists = vec![Vec::new(); place.len()];
         rows.iter().for_each(|&row| lists[table.queue_index(row)].push(row));
         let mut order = Vec::with_capacity(rows.len());
         for group in groups {
-            let lists: Vec<_> = group.iter().map(|&queue| sorted(std::mem::take(&mut lists[queue]))).collect();
+            let lists: Vec<_> = group.iter().map(|&queue| standings.sorted(std::mem::take(&mut lists[queue]))).collect();
             if self.at(&self.config.round_robin) {
                 take_turns(&lists, &mut order)
             } else {

@@ -16,8 +16,7 @@ impl Ranking {
     /// The errors, the most frequent first.
     pub fn error_groups(&self) -> Vec<ErrorGroup<'_>> {
         let mut groups: Vec<ErrorGroup<'_>> = Vec::new();
-        for (row, score) in self.scores().iter().enumerate() {
-            let Some(Err(error)) = score.as_ref().map(|score| score.exact.as_ref()) else { continue };
+        for (row, error) in self.scores().errors() {
             match groups.iter_mut().find(|group| is_same(group.error, error)) {
                 Some(group) => group.rows.push(row),
                 None => groups.push(ErrorGroup { error, rows: vec![row] }),

@@ -3,15 +3,17 @@
 //! Enters: a [`Program`], a [`JobTable`] and, through [`supply`], a fair-share backend. Leaves: a [`Ranking`].
 
 mod errors;
+mod evaluate;
 mod order;
 mod score;
+mod scores;
 mod shares;
 
-use std::cmp::Ordering;
-
 pub use errors::ErrorGroup;
-pub use order::{higher_first, merge_sort};
-pub use score::{Exact, Keep, OnError, Score, ScoreError, errors_by_kind, score};
+pub use evaluate::score;
+pub use order::{by_value, higher_first, merge_sort};
+pub use score::{Exact, Keep, OnError, Score, ScoreError};
+pub use scores::Scores;
 pub use shares::{FAIRSHARE_NAMES, first_without_shares, supply};
 
 use crate::formula::program::Program;
@@ -35,7 +37,7 @@ use crate::jobs::JobTable;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Ranking {
-    scores: Vec<Option<Score>>,
+    scores: Scores,
     order: Vec<usize>,
 }
 
@@ -46,30 +48,38 @@ impl Ranking {
         Self::of_scores(score(program, table, keep, on_error), table)
     }
 
-    /// Orders scored jobs: the higher value first, then the earlier submission.
-    pub fn of_scores(scores: Vec<Option<Score>>, table: &JobTable) -> Self {
-        let scored = |row: &usize| scores.get(*row).is_some_and(Option::is_some);
-        let mut order: Vec<_> = (0..table.len()).filter(|&row| table.is_considered(row)).filter(scored).collect();
-        order.sort_by_key(|&row| table.submission(row));
-        merge_sort(&mut order, &mut |left: usize, right: usize| {
-            let submitted = || table.submission(left).cmp(&table.submission(right));
-            compare(scores[left].as_ref(), scores[right].as_ref()).then_with(submitted)
-        });
+    /// Orders scored jobs: the higher value first, then the earlier submission. In base ten all digits count.
+    pub fn of_scores(scores: Scores, table: &JobTable) -> Self {
+        let is_considered = |&row: &usize| table.is_considered(row) && row < scores.len();
+        let mut rows: Vec<_> = (0..table.len()).filter(is_considered).collect();
+        table.sort_by_submission(&mut rows);
+        let order = match scores.decimals() {
+            Some(decimals) => {
+                let failed = |row: usize| scores.error(row).is_some();
+                let kept = scores.kept();
+                rows.sort_by(|&left, &right| match failed(left) || failed(right) {
+                    true => higher_first(kept[left], kept[right]),
+                    false => decimals[right].cmp(&decimals[left]),
+                });
+                rows
+            }
+            None => by_value(rows, &scores.kept()),
+        };
         Self { scores, order }
     }
 
     /// Scored jobs in an order that a scheduler's own rules gave: rows, best first.
-    pub fn from_order(scores: Vec<Option<Score>>, order: Vec<usize>) -> Self {
+    pub fn from_order(scores: Scores, order: Vec<usize>) -> Self {
         Self { scores, order }
     }
 
     /// The score of a row; `None` for a job that was set aside.
-    pub fn score(&self, row: usize) -> Option<&Score> {
-        self.scores.get(row).and_then(Option::as_ref)
+    pub fn score(&self, row: usize) -> Option<Score<'_>> {
+        self.scores.get(row)
     }
 
     /// All scores, row by row.
-    pub fn scores(&self) -> &[Option<Score>] {
+    pub fn scores(&self) -> &Scores {
         &self.scores
     }
 
@@ -80,21 +90,19 @@ impl Ranking {
 
     /// How many neighbours in the order have the same value, so that something else decides between them.
     pub fn ties(&self) -> usize {
-        let same = |pair: &&[usize]| compare(self.score(pair[0]), self.score(pair[1])).is_eq();
+        let kept = self.scores.kept();
+        let decimals = self.scores.decimals();
+        let same = |pair: &&[usize]| match decimals {
+            Some(decimals) if pair.iter().all(|&row| self.scores.error(row).is_none()) => {
+                decimals[pair[0]] == decimals[pair[1]]
+            }
+            _ => higher_first(kept[pair[0]], kept[pair[1]]).is_eq(),
+        };
         self.order.windows(2).filter(same).count()
     }
 
     /// How many jobs have an error.
     pub fn error_count(&self) -> usize {
-        self.scores.iter().flatten().filter(|score| score.exact.is_err()).count()
-    }
-}
-
-/// By what is kept; in base ten by all digits.
-fn compare(left: Option<&Score>, right: Option<&Score>) -> Ordering {
-    let (Some(left), Some(right)) = (left, right) else { return Ordering::Equal };
-    match (&left.exact, &right.exact) {
-        (Ok(Exact::Decimal(left)), Ok(Exact::Decimal(right))) => right.cmp(left),
-        _ => higher_first(left.kept, right.kept),
+        self.scores.errors().len()
     }
 }

@@ -7,6 +7,26 @@ pub fn higher_first(left: f64, right: f64) -> Ordering {
     right.partial_cmp(&left).unwrap_or(Ordering::Equal)
 }
 
+/// Puts rows into the order of their values, the higher first; rows of equal value stay as they stand. `values` has
+/// an entry for every row.
+pub fn by_value(mut rows: Vec<usize>, values: &[f64]) -> Vec<usize> {
+    if rows.iter().any(|&row| values[row].is_nan()) {
+        merge_sort(&mut rows, &mut |left: usize, right: usize| higher_first(values[left], values[right]));
+        return rows;
+    }
+    // key and place side by side: a sort of places alone would look each key up somewhere else in memory
+    let packed = |(place, &row): (usize, &usize)| (u128::from(!ascending(values[row])) << 32) | place as u128;
+    let mut keys: Vec<u128> = rows.iter().enumerate().map(packed).collect();
+    keys.sort_unstable();
+    keys.iter().map(|key| rows[(*key & 0xffff_ffff) as usize]).collect()
+}
+
+/// A number that grows with the value; both zeros have the same. NaN has none.
+fn ascending(value: f64) -> u64 {
+    let bits = (value + 0.0).to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
 /// Sorts as glibc's `qsort` does, with which OpenPBS sorts its jobs: a merge sort that halves from the left.
 ///
 /// A comparison by which NaN equals everything is no order, and then the outcome hangs on which pairs are

@@ -1,14 +1,12 @@
-//! One value per job, or one error: a job's error is its own and stops no other.
+//! What a job is worth, or why it is worth nothing.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
-use crate::formula::number::{Arithmetic, BaseTen, BaseTenValue, ErrorKind, Function, Python, Raised, Value};
-use crate::formula::program::{EvalError, Evaluator, Program};
-use crate::jobs::JobTable;
+use crate::formula::number::{Arithmetic, ErrorKind, Function, Python, Value};
+use crate::formula::program::EvalError;
 use crate::span::Span;
 
 /// What becomes of a job whose formula raises an error.
@@ -37,11 +35,19 @@ pub enum Keep {
 
 /// The value of one job.
 #[derive(Debug, Clone)]
-pub struct Score {
+pub struct Score<'s> {
     /// What the formula gave.
-    pub exact: Result<Exact, ScoreError>,
+    pub exact: Result<Exact, &'s ScoreError>,
     /// What jobs are compared by.
     pub kept: f64,
+}
+
+impl Keep {
+    /// What is kept of a double.
+    #[inline]
+    pub(super) fn kept(self, double: f64) -> f64 {
+        if self == Self::Float32 { f64::from(double as f32) } else { double }
+    }
 }
 
 /// What a formula gave, before anything was rounded.
@@ -131,25 +137,8 @@ impl fmt::Display for ScoreError {
     }
 }
 
-/// Evaluates a program for every job of a table. A job that the reader set aside has no score.
-///
-/// The table must have a column for every name in [`Program::inputs`]; a missing one counts as 0.
-pub fn score(program: &Program, table: &JobTable, keep: Keep, on_error: OnError) -> Vec<Option<Score>> {
-    match keep {
-        Keep::Decimal => run(program, table, BaseTen::new(), on_error, |value: BaseTenValue| {
-            let decimal = value.decimal().ok_or_else(|| value.type_name())?;
-            Ok(Some((Exact::Decimal(decimal), decimal.to_f64().unwrap_or(f64::NAN))))
-        }),
-        Keep::Double | Keep::Float32 => run(program, table, Python::new(), on_error, |value: Value| {
-            let double = double(&value)?;
-            let kept = if keep == Keep::Float32 { double.map(|double| f64::from(double as f32)) } else { double };
-            Ok(kept.map(|kept| (Exact::Python(value), kept)))
-        }),
-    }
-}
-
 /// The double of a number; `None` when it is too large for one, the name of its type when it is no number.
-fn double(value: &Value) -> Result<Option<f64>, &'static str> {
+pub(super) fn double(value: &Value) -> Result<Option<f64>, &'static str> {
     match value {
         Value::Float(double) => Ok(Some(*double)),
         Value::Int(integer) => Ok(Some(*integer as f64)),
@@ -164,69 +153,14 @@ fn double(value: &Value) -> Result<Option<f64>, &'static str> {
     }
 }
 
-/// `read` gives the exact form of a result and what is kept of it; `None` when it is too large, the name of its
-/// type when it is no number.
-fn run<A: Arithmetic>(
-    program: &Program,
-    table: &JobTable,
-    arithmetic: A,
-    on_error: OnError,
-    read: impl Fn(A::Value) -> Result<Option<(Exact, f64)>, &'static str>,
-) -> Vec<Option<Score>> {
-    let columns: Vec<_> = program.inputs().iter().map(|name| table.column(name)).collect();
-    let mut evaluator = program.evaluator(arithmetic);
-    let mut inputs = Vec::with_capacity(columns.len());
-    let whole = program.expr().node(program.expr().root()).span;
-    let score_row = |row: usize| {
-        if table.ignored(row).is_some() {
-            return None;
-        }
-        let values = columns.iter().map(|column| column.map_or(Value::Int(0), |column| column.value(row)));
-        let result = evaluate(&mut evaluator, values, &mut inputs, whole);
-        let exact = result.map_err(ScoreError::Raised).and_then(|value| match read(value) {
-            Ok(Some(number)) => Ok(number),
-            Ok(None) => Err(ScoreError::TooLarge { span: whole }),
-            Err(type_name) => Err(ScoreError::NotANumber { type_name, span: whole }),
-        });
-        Some(match exact {
-            Ok((exact, kept)) => Score { exact: Ok(exact), kept },
-            Err(error) => Score { kept: on_error.value(&error), exact: Err(error) },
-        })
-    };
-    (0..table.len()).map(score_row).collect()
-}
-
-fn evaluate<A: Arithmetic>(
-    evaluator: &mut Evaluator<'_, A>,
-    values: impl Iterator<Item = Value>,
-    inputs: &mut Vec<A::Value>,
-    whole: Span,
-) -> Result<A::Value, EvalError> {
-    inputs.clear();
-    for value in values {
-        let number = evaluator.arithmetic().number(&value);
-        inputs.push(number.map_err(|raised: Raised| EvalError { raised, span: whole, operands: Vec::new() })?);
-    }
-    evaluator.evaluate(inputs)
-}
-
 impl OnError {
     /// What a job with an error is compared by. A result that is no number is no error yet for OpenPBS: the job
     /// has -1, and it is the job evaluated next at which the scheduler dies.
-    fn value(self, error: &ScoreError) -> f64 {
+    pub(super) fn value(self, error: &ScoreError) -> f64 {
         match (self, error) {
             (Self::Null, _) => f64::NEG_INFINITY,
             (Self::ZeroLikePbs, ScoreError::NotANumber { .. } | ScoreError::TooLarge { .. }) => -1.0,
             (Self::ZeroLikePbs | Self::Fail, _) => 0.0,
         }
     }
-}
-
-/// How many jobs have an error, by kind.
-pub fn errors_by_kind<'s>(scores: impl IntoIterator<Item = &'s Score>) -> BTreeMap<&'static str, usize> {
-    let mut counts = BTreeMap::new();
-    for error in scores.into_iter().filter_map(|score| score.exact.as_ref().err()) {
-        *counts.entry(error.kind()).or_default() += 1;
-    }
-    counts
 }

@@ -51,7 +51,7 @@ pub trait RankFormat {
 pub(crate) struct Line<'a> {
     pub row: usize,
     pub rank: Option<usize>,
-    pub score: Option<&'a Score>,
+    pub score: Option<Score<'a>>,
     pub passed_over: Option<PassedOver>,
 }
 
@@ -79,11 +79,11 @@ impl Line<'_> {
 
     /// What the formula gave.
     pub(crate) fn exact(&self) -> Option<&Exact> {
-        self.score.and_then(|score| score.exact.as_ref().ok())
+        self.score.as_ref()?.exact.as_ref().ok()
     }
 
     /// Why it gave nothing.
     pub(crate) fn error(&self) -> Option<&ScoreError> {
-        self.score.and_then(|score| score.exact.as_ref().err())
+        self.score.as_ref()?.exact.as_ref().err().copied()
     }
 }

@@ -17,7 +17,7 @@ impl RankFormat for Csv {
         writer.write_record(header.iter().chain(report.inputs))?;
         for line in report.lines() {
             let table = report.table;
-            let score = line.score.map(|score| Value::Float(score.kept).repr()).unwrap_or_default();
+            let score = line.score.as_ref().map(|score| Value::Float(score.kept).repr()).unwrap_or_default();
             let fields = [
                 line.rank.map(|rank| rank.to_string()).unwrap_or_default(),
                 table.id(line.row).to_owned(),
@@ -25,7 +25,7 @@ impl RankFormat for Csv {
                 table.queue(line.row).to_owned(),
                 score,
                 line.exact().map(ToString::to_string).unwrap_or_default(),
-                line.score.map(|score| digits::logged(score.kept)).unwrap_or_default(),
+                line.score.as_ref().map(|score| digits::logged(score.kept)).unwrap_or_default(),
                 line.error().map(ToString::to_string).unwrap_or_default(),
                 line.is_considered().to_string(),
             ];

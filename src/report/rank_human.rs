@@ -6,7 +6,6 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use super::{Line, RankFormat, RankReport};
 use crate::pbs::digits;
-use crate::rank::errors_by_kind;
 
 /// An aligned table and a summary.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +41,7 @@ fn cells(report: &RankReport<'_>, line: &Line<'_>) -> Vec<String> {
         table.id(line.row).to_owned(),
         or_dash(table.entity(line.row)),
         or_dash(table.queue(line.row)),
-        line.score.map_or_else(|| "-".to_owned(), |score| digits::logged(score.kept)),
+        line.score.as_ref().map_or_else(|| "-".to_owned(), |score| digits::logged(score.kept)),
     ];
     cells.extend(report.inputs.iter().map(|name| {
         let column = table.column(name);
@@ -72,7 +71,7 @@ fn note(report: &RankReport<'_>, line: &Line<'_>) -> String {
 
 fn write_summary(report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (all, considered) = (report.table.len(), report.ranking.order().len());
-    let ignored = report.ranking.scores().iter().filter(|score| score.is_none()).count();
+    let ignored = all - report.ranking.scores().count();
     write!(out, "{}: {considered} considered", count(all, "job"))?;
     let passed_over = report.passed_over.len();
     let waiting = all.saturating_sub(considered + ignored + passed_over);
@@ -86,7 +85,7 @@ fn write_summary(report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()>
         write!(out, ", {ignored} ignored")?;
     }
     writeln!(out, "; {} between neighbours", count(report.ranking.ties(), "tie"))?;
-    let errors = errors_by_kind(report.ranking.scores().iter().flatten());
+    let errors = report.ranking.scores().errors_by_kind();
     if !errors.is_empty() {
         let kinds: Vec<_> = errors.iter().map(|(kind, number)| format!("{kind} {number}")).collect();
         let verb = count(report.ranking.error_count(), "job");

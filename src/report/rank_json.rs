@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{RankFormat, RankReport};
 use crate::formula::number::Value;
 use crate::pbs::digits;
-use crate::rank::{ScoreError, errors_by_kind};
+use crate::rank::ScoreError;
 use crate::span::Span;
 
 /// One JSON document.
@@ -104,9 +104,9 @@ fn jobs<'a>(report: &RankReport<'a>) -> impl Iterator<Item = Job<'a>> {
             entity: table.entity(line.row),
             queue: table.queue(line.row),
             state: table.state(line.row).letter(),
-            score: line.score.map(|score| score.kept).filter(|kept| kept.is_finite()),
+            score: line.score.as_ref().map(|score| score.kept).filter(|kept| kept.is_finite()),
             exact: line.exact().map(ToString::to_string),
-            logged: line.score.map(|score| digits::logged(score.kept)),
+            logged: line.score.as_ref().map(|score| digits::logged(score.kept)),
             error: line.error().map(Error::new),
             considered: line.is_considered(),
             ignored: table.ignored(line.row).map(ToString::to_string),
@@ -117,13 +117,13 @@ fn jobs<'a>(report: &RankReport<'a>) -> impl Iterator<Item = Job<'a>> {
 }
 
 fn summary(report: &RankReport<'_>) -> Summary {
-    let scores = || report.ranking.scores().iter().flatten();
+    let scores = report.ranking.scores();
     Summary {
         jobs: report.table.len(),
         considered: report.ranking.order().len(),
-        ignored: report.ranking.scores().iter().filter(|score| score.is_none()).count(),
+        ignored: report.table.len() - scores.count(),
         errors: report.ranking.error_count(),
-        errors_by_kind: errors_by_kind(scores()),
+        errors_by_kind: scores.errors_by_kind(),
         ties: report.ranking.ties(),
     }
 }

@@ -11,7 +11,7 @@ use job_sort_formula::jobs::{Ignored, Job, JobState, JobTable};
 use job_sort_formula::pbs::digits::logged;
 use job_sort_formula::pbs::order::Ordered;
 use job_sort_formula::pbs::resources::add_resources;
-use job_sort_formula::rank::{Keep, OnError, Score, score};
+use job_sort_formula::rank::{Keep, OnError, Scores, score};
 use job_sort_formula::{Schema, Value};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -121,7 +121,7 @@ pub fn table_of<'a>(
     table
 }
 
-pub fn scores(program: &Program, table: &JobTable) -> Vec<Option<Score>> {
+pub fn scores(program: &Program, table: &JobTable) -> Scores {
     score(program, table, Keep::Float32, OnError::ZeroLikePbs)
 }
 
@@ -129,14 +129,15 @@ pub fn scores(program: &Program, table: &JobTable) -> Vec<Option<Score>> {
 const LOGGED_BEFORE_AN_ERROR: &str = "Formula evaluation for job had an error.  Zero value will be used: ";
 
 /// What differs between our scores and the record: exact values, logged values, errors, and who has a value.
-pub fn differences(record: &Record, table: &JobTable, scores: &[Option<Score>]) -> Vec<String> {
+pub fn differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut check = |job: &str, what: &str, ours: Option<String>, theirs: Option<&str>| {
         if ours.as_deref() != theirs {
             wrong.push(format!("{job}: {what} is {ours:?}, recorded {theirs:?}"));
         }
     };
-    for (row, score) in scores.iter().enumerate() {
+    for row in 0..scores.len() {
+        let score = scores.get(row);
         let (job, exact) = (table.id(row), score.as_ref().map(|score| &score.exact));
         check(
             job,

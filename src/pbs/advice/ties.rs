@@ -10,29 +10,32 @@ use crate::jobs::JobTable;
 use crate::rank::{Exact, Ranking};
 
 /// A job's value as the scheduler keeps it, before, and its row.
-type Kept<'r> = (f64, f64, usize, &'r Exact);
+type Kept = (f64, f64, usize);
 
 /// A finding where values that differ are the same once they are kept in a C `float`.
 pub(in crate::pbs) fn ties(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
     let value = |&row: &usize| {
         let score = ranking.score(row)?;
-        let exact = score.exact.as_ref().ok()?;
-        Some((score.kept, double(exact)?, row, exact)).filter(|(kept, exact, ..)| !kept.is_nan() && !exact.is_nan())
+        Some((score.kept, double(score.exact.as_ref().ok()?)?, row)).filter(|(kept, exact, ..)| !kept.is_nan() && !exact.is_nan())
     };
-    let mut values: Vec<Kept<'_>> = ranking.order().iter().filter_map(value).collect();
+    let mut values: Vec<Kept> = ranking.order().iter().filter_map(value).collect();
     values.sort_by(|left, right| order(left, right).then(left.2.cmp(&right.2)));
-    let is_tie = |group: &&[Kept<'_>]| group.iter().any(|job| job.1 != group[0].1);
+    let is_tie = |group: &&[Kept]| group.iter().any(|job| job.1 != group[0].1);
     let groups: Vec<_> = values.chunk_by(|left, right| left.0 == right.0).filter(is_tie).collect();
     let first = groups.first()?;
     let (one, other) = (first.first()?, first.iter().find(|job| job.1 != first[0].1)?);
     let jobs = counted(groups.iter().map(|group| group.len()).sum(), "job", "jobs");
-    let (one, other) = (format!("`{}` ({})", table.id(one.2), one.3), format!("`{}` ({})", table.id(other.2), other.3));
+    let shown = |job: &Kept| {
+        let exact = ranking.score(job.2).and_then(|score| score.exact.ok());
+        format!("`{}` ({})", table.id(job.2), exact.map(|exact| exact.to_string()).unwrap_or_default())
+    };
+    let (one, other) = (shown(one), shown(other));
     let message = format!("{jobs} tie only because the scheduler keeps 24 bits of a value: {one} and {other}");
     let help = "between them not the formula decides but what comes after it; make the large terms smaller";
     Some(Diagnostic::warning("JSF504", message, whole(expr)).with_help(help))
 }
 
-fn order(left: &Kept<'_>, right: &Kept<'_>) -> Ordering {
+fn order(left: &Kept, right: &Kept) -> Ordering {
     right.0.total_cmp(&left.0).then(right.1.total_cmp(&left.1))
 }
 

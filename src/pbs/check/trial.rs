@@ -24,7 +24,7 @@ pub(super) fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Di
     let place = failing.first()?.1.span();
     let mut found = Diagnostic::warning("JSF402", "", place)
         .with_help("an error in the very first evaluation after its start kills the scheduler; afterwards it does not");
-    if failing.len() == ranking.scores().iter().flatten().count() {
+    if failing.len() == ranking.scores().count() {
         found.severity = Severity::Error;
         found.message = "every job has an error, so the scheduler dies when it is next started".into();
     } else {
@@ -36,8 +36,7 @@ pub(super) fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Di
 }
 
 fn errors(ranking: &Ranking) -> impl Iterator<Item = (usize, &ScoreError)> {
-    let scores = ranking.scores().iter().enumerate();
-    scores.filter_map(|(row, score)| Some((row, score.as_ref()?.exact.as_ref().err()?)))
+    ranking.scores().errors()
 }
 
 /// The name has a finding of its own already.

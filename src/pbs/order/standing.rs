@@ -7,71 +7,94 @@ use crate::jobs::JobTable;
 use crate::pbs::deserving::Path;
 use crate::pbs::sched_config::{SortFirst, SortKey};
 use crate::pbs::share_tree::PbsTree;
-use crate::rank::{Score, higher_first};
+use crate::rank::{Scores, by_value, higher_first, merge_sort};
 
-/// All that jobs are compared by, by row of the table.
-pub(super) struct Standings {
-    jobs: Vec<Standing>,
+/// All that jobs are compared by.
+pub(super) struct Standings<'t> {
+    table: &'t JobTable,
+    threshold: f64,
+    /// By row.
+    values: Vec<f64>,
+    /// By row: whether the scheduler looks for a place to run the job and does not pass it over.
+    runnable: Vec<bool>,
+    /// The rows whose error the caller puts behind all values: not OpenPBS's way, so no threshold holds for them.
+    valueless: Vec<usize>,
+    /// By queue, by their number in the table.
+    express: Vec<bool>,
+    /// By entity, by their number in the table.
+    without_shares: Vec<bool>,
     /// The ways to the entities, by their number in the table; none where fair share does not count.
     paths: Vec<Path>,
     /// The values of each `job_sort_key`, turned so that the higher comes first.
     keys: Vec<Vec<f64>>,
 }
 
-#[derive(Clone, Copy)]
-struct Standing {
-    /// Whether the scheduler looks for a place to run the job.
-    waits: bool,
-    passed_over: Option<PassedOver>,
-    is_express: bool,
-    value: f64,
-    entity: usize,
-    submission: (i64, usize),
-}
-
-impl Standings {
-    pub(super) fn new(rules: &Order<'_>, scores: &[Option<Score>], table: &JobTable) -> Self {
-        let express: Vec<bool> = table.queues().iter().map(|queue| rules.is_express(queue)).collect();
-        let has_no_shares: Vec<bool> = table.entities().iter().map(|entity| has_no_shares(rules, entity)).collect();
-        let standing = |row: usize| {
-            let score = scores.get(row).and_then(Option::as_ref);
-            let value = score.map_or(0.0, |score| score.kept);
-            // an error that the caller puts behind all values is not OpenPBS's way, and no threshold holds for it
-            let has_value = value != f64::NEG_INFINITY || score.is_some_and(|score| score.exact.is_ok());
-            let (waits, entity) = (table.is_considered(row), table.entity_index(row));
-            let passed_over = if has_no_shares.get(entity) == Some(&true) {
-                Some(PassedOver::NoShares)
-            } else {
-                let threshold = rules.threshold;
-                (has_value && value <= threshold).then_some(PassedOver::UnderThreshold { value, threshold })
-            };
-            let passed_over = passed_over.filter(|_| waits);
-            let is_express = express.get(table.queue_index(row)) == Some(&true);
-            Standing { waits, passed_over, is_express, value, entity, submission: table.submission(row) }
+impl<'t> Standings<'t> {
+    pub(super) fn new(rules: &Order<'_>, scores: &Scores, table: &'t JobTable) -> Self {
+        let values = scores.kept();
+        let is_behind = |row: &usize| values[*row] == f64::NEG_INFINITY;
+        let mut standings = Self {
+            table,
+            threshold: rules.threshold,
+            valueless: scores.errors().map(|(row, _)| row).filter(is_behind).collect(),
+            values,
+            runnable: Vec::new(),
+            express: table.queues().iter().map(|queue| rules.is_express(queue)).collect(),
+            without_shares: table.entities().iter().map(|entity| has_no_shares(rules, entity)).collect(),
+            paths: paths(rules, table),
+            keys: Vec::new(),
         };
-        let jobs: Vec<_> = (0..table.len()).map(standing).collect();
-        let keys = rules.sort_keys().iter().map(|key| key_values(key, rules.tree, table, &jobs)).collect();
-        Self { jobs, paths: paths(rules, table), keys }
+        let is_runnable = |row| table.is_considered(row) && standings.passed_over(row).is_none();
+        standings.runnable = (0..table.len()).map(is_runnable).collect();
+        standings.keys = rules.sort_keys().iter().map(|key| standings.key_values(key, rules.tree)).collect();
+        standings
     }
 
     pub(super) fn is_runnable(&self, row: usize) -> bool {
-        self.jobs.get(row).is_some_and(|job| job.waits && job.passed_over.is_none())
+        self.runnable.get(row) == Some(&true)
     }
 
+    /// Why the scheduler does not look for a place to run a job that waits for one.
     pub(super) fn passed_over(&self, row: usize) -> Option<PassedOver> {
-        self.jobs.get(row)?.passed_over
+        if !self.table.is_considered(row) {
+            return None;
+        }
+        if self.without_shares.get(self.table.entity_index(row)) == Some(&true) {
+            return Some(PassedOver::NoShares);
+        }
+        let (value, threshold) = (*self.values.get(row)?, self.threshold);
+        let counts = self.valueless.binary_search(&row).is_err();
+        (counts && value <= threshold).then_some(PassedOver::UnderThreshold { value, threshold })
+    }
+
+    /// The rows that can run, best first. `rows` stand in the order in which they were evaluated.
+    pub(super) fn sorted(&self, mut rows: Vec<usize>) -> Vec<usize> {
+        let value_decides = self.paths.is_empty() && self.keys.is_empty();
+        if value_decides && !rows.iter().any(|&row| self.values[row].is_nan()) {
+            rows.retain(|&row| self.is_runnable(row));
+            self.table.sort_by_submission(&mut rows);
+            let (express, others) = rows.into_iter().partition(|&row| self.is_express(row));
+            return [by_value(express, &self.values), by_value(others, &self.values)].concat();
+        }
+        merge_sort(&mut rows, &mut |left: usize, right: usize| self.compare(left, right));
+        rows.retain(|&row| self.is_runnable(row));
+        rows
+    }
+
+    fn is_express(&self, row: usize) -> bool {
+        self.express.get(self.table.queue_index(row)) == Some(&true)
     }
 
     /// `Less` comes first.
-    pub(super) fn compare(&self, left: usize, right: usize) -> Ordering {
-        let (Some(a), Some(b)) = (self.jobs.get(left), self.jobs.get(right)) else { return Ordering::Equal };
+    fn compare(&self, left: usize, right: usize) -> Ordering {
+        let (a, b) = (self.table.entity_index(left), self.table.entity_index(right));
         self.is_runnable(right)
             .cmp(&self.is_runnable(left))
-            .then_with(|| b.is_express.cmp(&a.is_express))
-            .then_with(|| higher_first(a.value, b.value))
-            .then_with(|| self.fair_share(a.entity, b.entity))
+            .then_with(|| self.is_express(right).cmp(&self.is_express(left)))
+            .then_with(|| higher_first(self.values[left], self.values[right]))
+            .then_with(|| self.fair_share(a, b))
             .then_with(|| self.sort_keys(left, right))
-            .then_with(|| a.submission.cmp(&b.submission))
+            .then_with(|| self.table.submission(left).cmp(&self.table.submission(right)))
     }
 
     fn fair_share(&self, left: usize, right: usize) -> Ordering {
@@ -84,6 +107,25 @@ impl Standings {
     fn sort_keys(&self, left: usize, right: usize) -> Ordering {
         let orders = self.keys.iter().map(|values| higher_first(values[left], values[right]));
         orders.into_iter().find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    }
+
+    /// The values of a key, turned so that the higher comes first.
+    fn key_values(&self, key: &SortKey, tree: Option<&PbsTree>) -> Vec<f64> {
+        let table = self.table;
+        let column = column_of(key).and_then(|name| table.column(name));
+        let percs: Vec<f64> = match (key.name.as_str(), tree) {
+            ("fair_share_perc", Some(tree)) => {
+                table.entities().iter().map(|entity| perc(tree, entity).unwrap_or(0.0)).collect()
+            }
+            _ => Vec::new(),
+        };
+        let value = |row: usize| match key.name.as_str() {
+            "fair_share_perc" => percs.get(table.entity_index(row)).copied().unwrap_or(0.0),
+            "preempt_priority" => f64::from(u8::from(self.is_express(row))),
+            _ => column.map_or(0.0, |column| column.lane(row)),
+        };
+        let turned = |value: f64| if key.first == SortFirst::High { value } else { -value };
+        (0..table.len()).map(|row| turned(value(row))).collect()
     }
 }
 
@@ -109,21 +151,4 @@ pub(super) fn column_of(key: &SortKey) -> Option<&str> {
         "sort_priority" => Some("job_priority"),
         name => Some(name),
     }
-}
-
-fn key_values(key: &SortKey, tree: Option<&PbsTree>, table: &JobTable, jobs: &[Standing]) -> Vec<f64> {
-    let column = column_of(key).and_then(|name| table.column(name));
-    let percs: Vec<f64> = match (key.name.as_str(), tree) {
-        ("fair_share_perc", Some(tree)) => {
-            table.entities().iter().map(|entity| perc(tree, entity).unwrap_or(0.0)).collect()
-        }
-        _ => Vec::new(),
-    };
-    let value = |row: usize| match key.name.as_str() {
-        "fair_share_perc" => percs.get(table.entity_index(row)).copied().unwrap_or(0.0),
-        "preempt_priority" => f64::from(u8::from(jobs[row].is_express)),
-        _ => column.map_or(0.0, |column| column.lane(row)),
-    };
-    let turned = |value: f64| if key.first == SortFirst::High { value } else { -value };
-    (0..table.len()).map(|row| turned(value(row))).collect()
 }

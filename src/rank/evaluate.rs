@@ -1,0 +1,182 @@
+//! From a program and a table to scores: by columns, and row by row what the columns leave.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use rust_decimal::Decimal;
+
+use super::score::double;
+use super::scores::Part;
+use super::{Exact, Keep, OnError, ScoreError, Scores};
+use crate::formula::number::{Arithmetic, BaseTen, BaseTenValue, Lanes, Python, Raised, Strip, Value, Wholes};
+use crate::formula::program::{Columnar, EvalError, Evaluator, Kind, LANES, Program};
+use crate::jobs::{BLOCK_ROWS, Column, JobTable};
+use crate::span::Span;
+
+/// How many blocks a thread takes at a time.
+const BLOCKS_AT_ONCE: usize = 8;
+
+/// Evaluates a program for every job of a table, on all processors where there are many jobs. A job that the reader
+/// set aside has no score.
+///
+/// The table should have a column for every name in [`Program::inputs`]; a missing one counts as 0.
+pub fn score(program: &Program, table: &JobTable, keep: Keep, on_error: OnError) -> Scores {
+    let scorer = Scorer {
+        program,
+        table,
+        keep,
+        columns: program.inputs().iter().map(|name| table.column(name)).collect(),
+        whole: program.expr().node(program.expr().root()).span,
+    };
+    let without: Vec<u32> = table.ignored_rows().collect();
+    Scores::of_parts(scorer.parts(), without, keep, on_error)
+}
+
+struct Scorer<'t> {
+    program: &'t Program,
+    table: &'t JobTable,
+    keep: Keep,
+    columns: Vec<Option<&'t Column>>,
+    whole: Span,
+}
+
+impl<'t> Scorer<'t> {
+    /// The scores of all rows, in parts that follow each other.
+    fn parts(&self) -> Vec<Part> {
+        let step = BLOCKS_AT_ONCE * BLOCK_ROWS;
+        let pieces = self.table.len().div_ceil(step);
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(pieces).max(1);
+        let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(pieces)));
+        let work = || {
+            let mut runner = Runner::new(self);
+            loop {
+                let piece = next.fetch_add(1, Ordering::Relaxed);
+                if piece >= pieces {
+                    return;
+                }
+                let part = runner.rows(piece * step, ((piece + 1) * step).min(self.table.len()));
+                done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((piece, part));
+            }
+        };
+        thread::scope(|scope| {
+            (1..threads).for_each(|_| drop(scope.spawn(work)));
+            work();
+        });
+        let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        done.sort_by_key(|(piece, _)| *piece);
+        done.into_iter().map(|(_, part)| part).collect()
+    }
+
+    /// The inputs of one row.
+    fn inputs(&self, row: usize) -> impl Iterator<Item = Value> {
+        self.columns.iter().map(move |column| column.map_or(Value::Int(0), |column| column.value(row)))
+    }
+
+    /// A Python number as a score.
+    fn number(&self, value: Value) -> Result<Exact, ScoreError> {
+        match double(&value) {
+            Ok(Some(_)) => Ok(Exact::Python(value)),
+            Ok(None) => Err(ScoreError::TooLarge { span: self.whole }),
+            Err(type_name) => Err(ScoreError::NotANumber { type_name, span: self.whole }),
+        }
+    }
+
+    fn decimal(&self, value: &BaseTenValue) -> Result<Decimal, ScoreError> {
+        value.decimal().ok_or_else(|| ScoreError::NotANumber { type_name: value.type_name(), span: self.whole })
+    }
+}
+
+/// What one thread computes with.
+enum Runner<'s, 't> {
+    Python { scorer: &'s Scorer<'t>, columnar: Columnar<'t, 't>, rows: RowByRow<'s, 't, Python> },
+    Decimal { scorer: &'s Scorer<'t>, rows: RowByRow<'s, 't, BaseTen> },
+}
+
+impl<'s, 't> Runner<'s, 't> {
+    fn new(scorer: &'s Scorer<'t>) -> Self {
+        match scorer.keep {
+            Keep::Decimal => Self::Decimal { scorer, rows: RowByRow::new(scorer, BaseTen::new()) },
+            Keep::Float32 | Keep::Double => {
+                let columnar = scorer.program.columnar();
+                Self::Python { scorer, columnar, rows: RowByRow::new(scorer, Python::new()) }
+            }
+        }
+    }
+
+    /// The scores of these rows; the first of them begins a block.
+    fn rows(&mut self, from: usize, to: usize) -> Part {
+        match self {
+            Self::Decimal { scorer, rows } => {
+                let mut part = Part::new(from, Keep::Decimal);
+                for row in from..to {
+                    let value = rows.evaluate(row);
+                    part.push(value.and_then(|value| scorer.decimal(&value)).map(Exact::Decimal));
+                }
+                part
+            }
+            Self::Python { scorer, columnar, rows } => {
+                let mut part = Part::new(from, scorer.keep);
+                let (mut strips, mut inexact) = (Vec::new(), Vec::new());
+                for start in (from..to).step_by(LANES) {
+                    let count = LANES.min(to - start);
+                    scorer.gather(start, count, &mut strips, &mut inexact);
+                    let outcome = columnar.evaluate(&strips, count, &inexact);
+                    let whole = outcome.kind().filter(|kind| *kind != Kind::Bool).map(|kind| kind == Kind::Int);
+                    if let (Some(whole), false) = (whole, outcome.has_marks()) {
+                        part.extend(outcome.lanes(), whole);
+                        continue;
+                    }
+                    for lane in 0..count {
+                        part.push(match outcome.value(lane) {
+                            Some(value) => Ok(Exact::Python(value)),
+                            None => rows.evaluate(start + lane).and_then(|value| scorer.number(value)),
+                        });
+                    }
+                }
+                part
+            }
+        }
+    }
+}
+
+impl<'t> Scorer<'t> {
+    /// The inputs of some rows side by side, and the rows of which they do not hold the true value.
+    fn gather(&self, start: usize, rows: usize, strips: &mut Vec<Strip<'t>>, inexact: &mut Vec<usize>) {
+        strips.clear();
+        inexact.clear();
+        for column in &self.columns {
+            let missing = Strip { lanes: Lanes::Same(0.0), wholes: Wholes::All };
+            let strip = column.and_then(|column| column.strip(start / BLOCK_ROWS));
+            strips.push(strip.map_or(missing, |strip| strip.window(start % BLOCK_ROWS, rows)));
+            let aside = column.map_or(&[][..], |column| column.aside());
+            let first = aside.partition_point(|(row, _)| (*row as usize) < start);
+            let here = aside[first..].iter().map(|(row, _)| *row as usize - start);
+            inexact.extend(here.take_while(|&row| row < rows));
+        }
+    }
+}
+
+/// Evaluates single rows.
+struct RowByRow<'s, 't, A: Arithmetic> {
+    scorer: &'s Scorer<'t>,
+    evaluator: Evaluator<'t, A>,
+    inputs: Vec<A::Value>,
+}
+
+impl<'s, 't, A: Arithmetic> RowByRow<'s, 't, A> {
+    fn new(scorer: &'s Scorer<'t>, arithmetic: A) -> Self {
+        Self { scorer, evaluator: scorer.program.evaluator(arithmetic), inputs: Vec::new() }
+    }
+
+    /// What the formula gives for this row; for a row that was set aside, anything.
+    fn evaluate(&mut self, row: usize) -> Result<A::Value, ScoreError> {
+        self.inputs.clear();
+        for value in self.scorer.inputs(row) {
+            let number = self.evaluator.arithmetic().number(&value);
+            let outside = |raised: Raised| EvalError { raised, span: self.scorer.whole, operands: Vec::new() };
+            self.inputs.push(number.map_err(|raised| ScoreError::Raised(outside(raised)))?);
+        }
+        self.evaluator.evaluate(&self.inputs).map_err(ScoreError::Raised)
+    }
+}

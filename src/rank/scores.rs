@@ -1,0 +1,196 @@
+//! The values of a queue, side by side: a job's error is its own and stops no other.
+
+use std::collections::BTreeMap;
+
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
+
+use super::score::double;
+use super::{Exact, Keep, OnError, Score, ScoreError};
+use crate::formula::number::{Lanes, Value};
+use crate::jobs::{BLOCK_ROWS, Column};
+
+/// The scores of all jobs of a table, row by row: a double each, and aside what is none.
+#[derive(Debug, Clone)]
+pub struct Scores {
+    exact: ExactColumn,
+    /// By ascending row.
+    failed: Vec<(u32, ScoreError)>,
+    /// The rows that have no score: jobs that were set aside. Ascending.
+    without: Vec<u32>,
+    keep: Keep,
+    on_error: OnError,
+}
+
+/// What the formula gave, in the number system that it was computed in. A row that failed holds anything.
+#[derive(Debug, Clone)]
+enum ExactColumn {
+    Python(Column),
+    Decimal(Vec<Decimal>),
+}
+
+/// The next rows' scores, while they are computed.
+#[derive(Debug)]
+pub(super) struct Part {
+    exact: ExactColumn,
+    failed: Vec<(u32, ScoreError)>,
+    first: u32,
+}
+
+impl Part {
+    /// For the rows from `first` on.
+    pub(super) fn new(first: usize, keep: Keep) -> Self {
+        let exact = match keep {
+            Keep::Decimal => ExactColumn::Decimal(Vec::new()),
+            Keep::Float32 | Keep::Double => ExactColumn::Python(Column::new()),
+        };
+        Self { exact, failed: Vec::new(), first: first as u32 }
+    }
+
+    pub(super) fn push(&mut self, result: Result<Exact, ScoreError>) {
+        let row = self.first + self.exact.len() as u32;
+        let exact = result.unwrap_or_else(|error| {
+            self.failed.push((row, error));
+            Exact::Python(Value::Int(0))
+        });
+        match (&mut self.exact, exact) {
+            (ExactColumn::Python(column), Exact::Python(value)) => column.push(value),
+            (ExactColumn::Decimal(column), Exact::Decimal(decimal)) => column.push(decimal),
+            (ExactColumn::Python(column), Exact::Decimal(_)) => column.push(Value::Int(0)),
+            (ExactColumn::Decimal(column), Exact::Python(_)) => column.push(Decimal::ZERO),
+        }
+    }
+
+    /// Appends numbers of one type: integers below 2^53, or floats.
+    pub(super) fn extend(&mut self, lanes: &[f64], whole: bool) {
+        if let ExactColumn::Python(column) = &mut self.exact {
+            column.extend_lanes(lanes, whole);
+        }
+    }
+}
+
+impl ExactColumn {
+    fn len(&self) -> usize {
+        match self {
+            Self::Python(column) => column.len(),
+            Self::Decimal(column) => column.len(),
+        }
+    }
+}
+
+impl Scores {
+    /// Puts parts together that follow each other. `without` are the rows that were set aside.
+    pub(super) fn of_parts(parts: Vec<Part>, without: Vec<u32>, keep: Keep, on_error: OnError) -> Self {
+        let mut whole = Part::new(0, keep);
+        for part in parts {
+            match (&mut whole.exact, part.exact) {
+                (ExactColumn::Python(column), ExactColumn::Python(next)) => column.append(next),
+                (ExactColumn::Decimal(column), ExactColumn::Decimal(next)) => column.extend(next),
+                _ => {}
+            }
+            let counts = |(row, _): &(u32, ScoreError)| without.binary_search(row).is_err();
+            whole.failed.extend(part.failed.into_iter().filter(counts));
+        }
+        Self { exact: whole.exact, failed: whole.failed, without, keep, on_error }
+    }
+
+    /// How many rows there are, those without a score included.
+    pub fn len(&self) -> usize {
+        self.exact.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether this row has a score: it exists and was not set aside.
+    pub fn has(&self, row: usize) -> bool {
+        row < self.len() && self.without.binary_search(&(row as u32)).is_err()
+    }
+
+    /// The score of a row; `None` for a job that was set aside.
+    pub fn get(&self, row: usize) -> Option<Score<'_>> {
+        if !self.has(row) {
+            return None;
+        }
+        if let Some(error) = self.error(row) {
+            return Some(Score { exact: Err(error), kept: self.on_error.value(error) });
+        }
+        let exact = match &self.exact {
+            ExactColumn::Python(column) => Exact::Python(column.value(row)),
+            ExactColumn::Decimal(column) => Exact::Decimal(*column.get(row)?),
+        };
+        let kept = self.keep.kept(exact.to_f64());
+        Some(Score { exact: Ok(exact), kept })
+    }
+
+    /// Every score with its row, by ascending row.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, Score<'_>)> {
+        (0..self.len()).filter_map(|row| Some((row, self.get(row)?)))
+    }
+
+    /// How many rows have a score.
+    pub fn count(&self) -> usize {
+        self.len() - self.without.len()
+    }
+
+    /// The error of a row, if the formula raised one.
+    pub fn error(&self, row: usize) -> Option<&ScoreError> {
+        let at = self.failed.binary_search_by_key(&row, |(failed, _)| *failed as usize).ok()?;
+        self.failed.get(at).map(|(_, error)| error)
+    }
+
+    /// Every error with its row, by ascending row.
+    pub fn errors(&self) -> impl ExactSizeIterator<Item = (usize, &ScoreError)> {
+        self.failed.iter().map(|(row, error)| (*row as usize, error))
+    }
+
+    /// How many jobs have an error, by kind.
+    pub fn errors_by_kind(&self) -> BTreeMap<&'static str, usize> {
+        let mut counts = BTreeMap::new();
+        for (_, error) in self.errors() {
+            *counts.entry(error.kind()).or_default() += 1;
+        }
+        counts
+    }
+
+    /// What jobs are compared by, row by row; 0 for a job that was set aside.
+    pub fn kept(&self) -> Vec<f64> {
+        let mut kept = Vec::with_capacity(self.len());
+        match &self.exact {
+            ExactColumn::Decimal(column) => {
+                kept.extend(column.iter().map(|decimal| decimal.to_f64().unwrap_or(f64::NAN)));
+            }
+            ExactColumn::Python(column) => {
+                for block in 0..column.blocks() {
+                    let rows = BLOCK_ROWS.min(self.len() - block * BLOCK_ROWS);
+                    match column.strip(block).map(|strip| strip.lanes) {
+                        Some(Lanes::Same(same)) => kept.extend(std::iter::repeat_n(self.keep.kept(same), rows)),
+                        Some(Lanes::Narrow(lanes)) => {
+                            kept.extend(lanes.iter().map(|&lane| self.keep.kept(f64::from(lane))));
+                        }
+                        Some(Lanes::Wide(lanes)) => kept.extend(lanes.iter().map(|&lane| self.keep.kept(lane))),
+                        None => {}
+                    }
+                }
+                for (row, value) in column.aside() {
+                    kept[*row as usize] = self.keep.kept(double(value).ok().flatten().unwrap_or(f64::NAN));
+                }
+            }
+        }
+        for (row, error) in self.errors() {
+            kept[row] = self.on_error.value(error);
+        }
+        self.without.iter().for_each(|&row| kept[row as usize] = 0.0);
+        kept
+    }
+
+    /// The decimals, where the formula was computed in base ten.
+    pub(super) fn decimals(&self) -> Option<&[Decimal]> {
+        match &self.exact {
+            ExactColumn::Decimal(column) => Some(column),
+            ExactColumn::Python(_) => None,
+        }
+    }
+}
