@@ -13,6 +13,7 @@ mod float;
 mod function;
 mod functions;
 mod integer;
+pub mod lanes;
 pub mod limits;
 mod operate;
 mod python;
