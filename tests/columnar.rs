@@ -48,8 +48,12 @@ struct Tally {
 
 /// Compares all rows; a lane that the columnar executor marks is compared by having nothing to say.
 fn compare(text: &str, program: &Program, columns: &[(&str, Column)], rows: usize, tally: &mut Tally) {
-    let inputs: Vec<&Column> =
-        program.inputs().iter().filter_map(|name| columns.iter().find(|(known, _)| **name == **known)).map(|(_, c)| c).collect();
+    let inputs: Vec<&Column> = program
+        .inputs()
+        .iter()
+        .filter_map(|name| columns.iter().find(|(known, _)| **name == **known))
+        .map(|(_, c)| c)
+        .collect();
     let mut columnar = program.columnar();
     let mut scalar = program.evaluator(Python::new());
     for start in (0..rows).step_by(LANES) {
@@ -98,8 +102,7 @@ fn columns_give_what_rows_give() {
     while tally.lanes < cases {
         let most = if random.below(40) == 0 { 5000 } else { 300 };
         let rows = 1 + random.below(most) as usize;
-        let columns: Vec<_> =
-            INTEGERS.iter().chain(&NUMBERS).map(|&name| (name, column(&mut random, rows))).collect();
+        let columns: Vec<_> = INTEGERS.iter().chain(&NUMBERS).map(|&name| (name, column(&mut random, rows))).collect();
         for _ in 0..20 {
             let text = Writer::formula(&mut random).tokens.join(" ");
             let Some(program) = program(&text, &schema) else { continue };

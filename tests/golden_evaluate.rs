@@ -156,9 +156,9 @@ fn crash_differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<
 
 /// Python ran out of memory before it had read the formula, and the scheduler noticed nothing.
 fn is_out_of_memory(scores: &Scores) -> bool {
-    scores
-        .iter()
-        .all(|(_, score)| matches!(&score.exact, Err(ScoreError::Raised(error)) if error.raised.kind == ErrorKind::Memory))
+    scores.iter().all(
+        |(_, score)| matches!(&score.exact, Err(ScoreError::Raised(error)) if error.raised.kind == ErrorKind::Memory),
+    )
 }
 
 struct Cluster {

@@ -188,7 +188,7 @@ mod tests {
     use num_bigint::BigInt;
 
     use super::*;
-    use crate::formula::number::Lanes;
+    use crate::formula::number::LaneValues;
 
     #[test]
     fn keeps_every_value_as_it_came() {
@@ -231,9 +231,9 @@ mod tests {
             assert!(column.value(row).is_same(&values(row)), "row {row}");
             assert_eq!(column.is_set(row), row % 5 != 0, "row {row}");
         }
-        assert!(matches!(column.strip(0).unwrap().lanes, Lanes::Same(7.0)));
-        assert!(matches!(column.strip(1).unwrap().lanes, Lanes::Narrow(_)));
-        assert!(matches!(column.strip(2).unwrap().lanes, Lanes::Wide(_)));
+        assert!(matches!(column.strip(0).unwrap().lanes, LaneValues::Same(7.0)));
+        assert!(matches!(column.strip(1).unwrap().lanes, LaneValues::Narrow(_)));
+        assert!(matches!(column.strip(2).unwrap().lanes, LaneValues::Wide(_)));
     }
 
     #[test]

@@ -135,7 +135,8 @@ impl<'a> Order<'a> {
         rows.iter().for_each(|&row| lists[table.queue_index(row)].push(row));
         let mut order = Vec::with_capacity(rows.len());
         for group in groups {
-            let lists: Vec<_> = group.iter().map(|&queue| standings.sorted(std::mem::take(&mut lists[queue]))).collect();
+            let lists: Vec<_> =
+                group.iter().map(|&queue| standings.sorted(std::mem::take(&mut lists[queue]))).collect();
             if self.at(&self.config.round_robin) {
                 take_turns(&lists, &mut order)
             } else {

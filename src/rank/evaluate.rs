@@ -9,7 +9,7 @@ use rust_decimal::Decimal;
 use super::score::double;
 use super::scores::Part;
 use super::{Exact, Keep, OnError, ScoreError, Scores};
-use crate::formula::number::{Arithmetic, BaseTen, BaseTenValue, Lanes, Python, Raised, Strip, Value, Wholes};
+use crate::formula::number::{Arithmetic, BaseTen, BaseTenValue, LaneValues, Python, Raised, Strip, Value, Wholes};
 use crate::formula::program::{Columnar, EvalError, Evaluator, Kind, LANES, Program};
 use crate::jobs::{BLOCK_ROWS, Column, JobTable};
 use crate::span::Span;
@@ -146,7 +146,7 @@ impl<'t> Scorer<'t> {
         strips.clear();
         inexact.clear();
         for column in &self.columns {
-            let missing = Strip { lanes: Lanes::Same(0.0), wholes: Wholes::All };
+            let missing = Strip { lanes: LaneValues::Same(0.0), wholes: Wholes::All };
             let strip = column.and_then(|column| column.strip(start / BLOCK_ROWS));
             strips.push(strip.map_or(missing, |strip| strip.window(start % BLOCK_ROWS, rows)));
             let aside = column.map_or(&[][..], |column| column.aside());

@@ -7,7 +7,7 @@ use rust_decimal::prelude::ToPrimitive;
 
 use super::score::double;
 use super::{Exact, Keep, OnError, Score, ScoreError};
-use crate::formula::number::{Lanes, Value};
+use crate::formula::number::{LaneValues, Value};
 use crate::jobs::{BLOCK_ROWS, Column};
 
 /// The scores of all jobs of a table, row by row: a double each, and aside what is none.
@@ -166,11 +166,11 @@ impl Scores {
                 for block in 0..column.blocks() {
                     let rows = BLOCK_ROWS.min(self.len() - block * BLOCK_ROWS);
                     match column.strip(block).map(|strip| strip.lanes) {
-                        Some(Lanes::Same(same)) => kept.extend(std::iter::repeat_n(self.keep.kept(same), rows)),
-                        Some(Lanes::Narrow(lanes)) => {
+                        Some(LaneValues::Same(same)) => kept.extend(std::iter::repeat_n(self.keep.kept(same), rows)),
+                        Some(LaneValues::Narrow(lanes)) => {
                             kept.extend(lanes.iter().map(|&lane| self.keep.kept(f64::from(lane))));
                         }
-                        Some(Lanes::Wide(lanes)) => kept.extend(lanes.iter().map(|&lane| self.keep.kept(lane))),
+                        Some(LaneValues::Wide(lanes)) => kept.extend(lanes.iter().map(|&lane| self.keep.kept(lane))),
                         None => {}
                     }
                 }

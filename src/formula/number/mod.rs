@@ -13,6 +13,7 @@ mod float;
 mod function;
 mod functions;
 mod integer;
+pub mod lanes;
 pub mod limits;
 mod operate;
 mod python;
@@ -22,7 +23,6 @@ mod strip;
 #[cfg(test)]
 mod tests;
 mod value;
-mod vectorised;
 
 pub use base_ten::{BaseTen, BaseTenValue};
 pub use error::{ErrorKind, Raised};
@@ -30,9 +30,8 @@ pub use float::binary as float_binary;
 pub use function::{Function, constant};
 pub use functions::real as real_function;
 pub use python::Python;
-pub use strip::{Lanes, Strip, Wholes};
+pub use strip::{LaneValues, Strip, Wholes};
 pub use value::Value;
-pub use vectorised::vectorised;
 
 use crate::formula::operator::{BinaryOperator, ComparisonOperator, UnaryOperator};
 

@@ -2,7 +2,7 @@
 
 /// The numbers of some rows, each as a double.
 #[derive(Debug, Clone, Copy)]
-pub enum Lanes<'a> {
+pub enum LaneValues<'a> {
     /// Every row has this number.
     Same(f64),
     /// Small integers.
@@ -26,7 +26,7 @@ pub enum Wholes<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Strip<'a> {
     /// The numbers.
-    pub lanes: Lanes<'a>,
+    pub lanes: LaneValues<'a>,
     /// Their types.
     pub wholes: Wholes<'a>,
 }
@@ -35,9 +35,9 @@ impl<'a> Strip<'a> {
     /// The rows from `start` on, at most `rows` of them. `start` is a multiple of 64.
     pub fn window(self, start: usize, rows: usize) -> Self {
         let lanes = match self.lanes {
-            Lanes::Same(same) => Lanes::Same(same),
-            Lanes::Narrow(lanes) => Lanes::Narrow(part(lanes, start, rows)),
-            Lanes::Wide(lanes) => Lanes::Wide(part(lanes, start, rows)),
+            LaneValues::Same(same) => LaneValues::Same(same),
+            LaneValues::Narrow(lanes) => LaneValues::Narrow(part(lanes, start, rows)),
+            LaneValues::Wide(lanes) => LaneValues::Wide(part(lanes, start, rows)),
         };
         let wholes = match self.wholes {
             Wholes::Bits(words) => Wholes::Bits(part(words, start / 64, rows.div_ceil(64))),

@@ -2,7 +2,7 @@
 
 use super::BLOCK_ROWS;
 use super::marks::Marks;
-use crate::formula::number::{Lanes, Strip, Wholes};
+use crate::formula::number::{LaneValues, Strip, Wholes};
 
 /// The rows of a block and what is known of each.
 #[derive(Debug, Clone, Default)]
@@ -91,9 +91,9 @@ impl Block {
 
     pub(super) fn strip(&self) -> Strip<'_> {
         let lanes = match &self.lanes {
-            Kept::Same(same) => Lanes::Same(*same),
-            Kept::Narrow(lanes) => Lanes::Narrow(lanes),
-            Kept::Wide(lanes) => Lanes::Wide(lanes),
+            Kept::Same(same) => LaneValues::Same(*same),
+            Kept::Narrow(lanes) => LaneValues::Narrow(lanes),
+            Kept::Wide(lanes) => LaneValues::Wide(lanes),
         };
         let wholes = match self.whole.words() {
             _ if self.whole.is_all() => Wholes::All,

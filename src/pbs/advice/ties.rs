@@ -16,7 +16,8 @@ type Kept = (f64, f64, usize);
 pub(in crate::pbs) fn ties(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
     let value = |&row: &usize| {
         let score = ranking.score(row)?;
-        Some((score.kept, double(score.exact.as_ref().ok()?)?, row)).filter(|(kept, exact, ..)| !kept.is_nan() && !exact.is_nan())
+        Some((score.kept, double(score.exact.as_ref().ok()?)?, row))
+            .filter(|(kept, exact, ..)| !kept.is_nan() && !exact.is_nan())
     };
     let mut values: Vec<Kept> = ranking.order().iter().filter_map(value).collect();
     values.sort_by(|left, right| order(left, right).then(left.2.cmp(&right.2)));

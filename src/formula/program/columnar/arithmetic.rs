@@ -3,7 +3,7 @@
 use super::loops::{self, Arm};
 use super::vector::{Entry, Kind, KindArm, Kinds, Lent, Operand, Vector};
 use super::{AllMarked, Columnar, EXACT};
-use crate::formula::number::{Arithmetic, Raised, Value};
+use crate::formula::number::{Arithmetic, Python, Raised, Value};
 use crate::formula::operator::{BinaryOperator, ComparisonOperator, UnaryOperator};
 
 impl<'i> Columnar<'_, 'i> {
@@ -102,16 +102,16 @@ impl<'i> Columnar<'_, 'i> {
         }))
     }
 
-    fn truths(&mut self, x: Arm<'_>, y: Arm<'_>, holds: impl Fn(f64, f64) -> bool) -> Vector<'i> {
+    fn truths(&mut self, x: Arm<'_>, y: Arm<'_>, holds: impl Fn(f64, f64) -> bool + Copy) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
-        loops::zip(x, y, &mut lanes, |x, y| if holds(x, y) { 1.0 } else { 0.0 }, |_, _, _| false);
+        loops::zip(x, y, &mut lanes, move |x, y| if holds(x, y) { 1.0 } else { 0.0 }, |_, _, _| false);
         Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Bool), most: 1.0 }
     }
 
     /// A function that makes floats of floats and never fails.
-    pub(super) fn floats(&mut self, x: Arm<'_>, f: impl Fn(f64) -> f64) -> Vector<'i> {
+    pub(super) fn floats(&mut self, x: Arm<'_>, f: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
-        loops::zip(x, Arm::Same(0.0), &mut lanes, |x, _| f(x), |_, _, _| false);
+        loops::zip(x, Arm::Same(0.0), &mut lanes, move |x, _| f(x), |_, _, _| false);
         Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Float), most: EXACT }
     }
 
@@ -131,8 +131,8 @@ impl<'i> Columnar<'_, 'i> {
             Kinds::All(Kind::Float)
         } else if x.kinds.is_integer() && y.kinds.is_integer() {
             if most < EXACT {
-                loops::zip(x.arm, y.arm, &mut lanes, |x, y| f(x, y) + 0.0, |_, _, _| false);
-            } else if loops::zip(x.arm, y.arm, &mut lanes, |x, y| f(x, y) + 0.0, |_, _, r| too_large(r)) {
+                loops::zip(x.arm, y.arm, &mut lanes, move |x, y| f(x, y) + 0.0, |_, _, _| false);
+            } else if loops::zip(x.arm, y.arm, &mut lanes, move |x, y| f(x, y) + 0.0, |_, _, r| too_large(r)) {
                 self.mark_where(Arm::Each(&lanes), Arm::Same(0.0), |r, _| too_large(r));
             }
             Kinds::All(Kind::Int)
@@ -166,7 +166,7 @@ impl<'i> Columnar<'_, 'i> {
     }
 
     /// Marks the lanes where `fails` holds, as far as they go this way.
-    pub(super) fn mark_where(&mut self, x: Arm<'_>, y: Arm<'_>, fails: impl Fn(f64, f64) -> bool) {
+    pub(super) fn mark_where(&mut self, x: Arm<'_>, y: Arm<'_>, fails: impl Fn(f64, f64) -> bool + Copy) {
         let mut mask = self.scratch.bytes(self.rows);
         loops::test(x, y, &mut mask, fails);
         self.mark(mask);
@@ -182,10 +182,7 @@ impl<'i> Columnar<'_, 'i> {
     }
 
     /// Asks Python for each lane that goes this way; what it refuses, and what no lane holds, is marked.
-    pub(super) fn lane_by_lane(
-        &mut self,
-        evaluate: impl Fn(&crate::formula::number::Python, usize) -> Result<Value, Raised>,
-    ) -> Vector<'i> {
+    pub(super) fn lane_by_lane(&mut self, evaluate: impl Fn(&Python, usize) -> Result<Value, Raised>) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
         let mut kinds = self.scratch.bytes(self.rows);
         let mut mask = self.scratch.bytes(self.rows);

@@ -1,9 +1,10 @@
 //! Calls of functions on lanes.
 
 use super::loops::{self, Arm};
-use super::vector::{Entry, Kind, Kinds, Lent, Operand, Vector};
+use super::vector::{Entry, Kind, KindArm, Kinds, Lent, Operand, Vector};
 use super::{AllMarked, Columnar, EXACT};
-use crate::formula::number::{Arithmetic, Function, Value};
+use crate::formula::number::lanes::Lanes;
+use crate::formula::number::{Arithmetic, Function, Python, Value};
 
 impl<'i> Columnar<'_, 'i> {
     /// `callee(positional…, keyword=…)`; all of it lies on the stack, the callee first.
@@ -32,7 +33,7 @@ impl<'i> Columnar<'_, 'i> {
             return Some(Entry::Vector(vector));
         }
         let (positional, named) = arguments.split_at(arguments.len().checked_sub(keywords.len())?);
-        let call = |python: &crate::formula::number::Python, value: &dyn Fn(&Entry<'i>) -> Value| {
+        let call = |python: &Python, value: &dyn Fn(&Entry<'i>) -> Value| {
             let positional: Vec<_> = positional.iter().map(value).collect();
             let named: Vec<_> = keywords.iter().map(|name| &**name).zip(named.iter().map(value)).collect();
             python.call(callee, &positional, &named)
@@ -60,17 +61,18 @@ impl<'i> Columnar<'_, 'i> {
     }
 
     fn call_of_one(&mut self, function: Function, x: Operand<'_>) -> Option<Vector<'i>> {
-        let zero = Operand { arm: Arm::Same(0.0), kinds: super::vector::KindArm::All(Kind::Int), most: 0.0 };
+        let zero = Operand { arm: Arm::Same(0.0), kinds: KindArm::All(Kind::Int), most: 0.0 };
         Some(match function {
             Function::Abs if x.kinds.is_all(Kind::Float) => self.floats(x.arm, f64::abs),
             Function::Abs => self.ring(zero, x, x.most, |_, x| x.abs()),
             Function::Fabs => self.floats(x.arm, f64::abs),
             Function::Float => self.floats(x.arm, |x| x),
             Function::Sqrt => self.finite(x.arm, f64::sqrt),
-            Function::Exp => self.finite_of(x.arm, f64::exp),
-            Function::Log => self.finite_of(x.arm, f64::ln),
-            Function::Log2 => self.finite_of(x.arm, f64::log2),
-            Function::Log10 => self.finite_of(x.arm, f64::log10),
+            Function::Exp => self.library(x.arm, |lanes, x, out| lanes.exp(x, out)),
+            Function::Exp2 => self.library(x.arm, |lanes, x, out| lanes.exp2(x, out)),
+            Function::Log => self.library(x.arm, |lanes, x, out| lanes.ln(x, out)),
+            Function::Log2 => self.library(x.arm, |_, x, out| each(x, out, f64::log2)),
+            Function::Log10 => self.library(x.arm, |_, x, out| each(x, out, f64::log10)),
             Function::Floor => self.integers(x.arm, f64::floor),
             Function::Ceil => self.integers(x.arm, f64::ceil),
             Function::Trunc | Function::Int => self.integers(x.arm, f64::trunc),
@@ -80,26 +82,33 @@ impl<'i> Columnar<'_, 'i> {
     }
 
     /// A function whose errors all come out infinite or NaN, and that is an instruction of the processor.
-    fn finite(&mut self, x: Arm<'_>, f: impl Fn(f64) -> f64) -> Vector<'i> {
+    fn finite(&mut self, x: Arm<'_>, f: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
         let vector = self.floats(x, f);
         self.mark_unless_finite(vector.lanes.as_slice());
         vector
     }
 
     /// The same of a function of the C library.
-    fn finite_of(&mut self, x: Arm<'_>, f: impl Fn(f64) -> f64) -> Vector<'i> {
+    fn library(&mut self, x: Arm<'_>, f: impl Fn(Lanes, &[f64], &mut [f64])) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
-        lanes.iter_mut().enumerate().for_each(|(lane, out)| *out = f(x.at(lane)));
+        match x {
+            Arm::Each(x) => f(Lanes::widest(), x, &mut lanes),
+            Arm::Same(x) => {
+                let mut one = [0.0];
+                f(Lanes::widest(), &[x], &mut one);
+                lanes.fill(one[0]);
+            }
+        }
         self.mark_unless_finite(&lanes);
         Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Float), most: EXACT }
     }
 
     /// A rounding to an integer; what has none, or too large a one, is marked.
-    fn integers(&mut self, x: Arm<'_>, round: impl Fn(f64) -> f64) -> Vector<'i> {
+    fn integers(&mut self, x: Arm<'_>, round: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
         // NaN is not below anything
         let fails = |_: f64, _: f64, r: f64| !(r.abs() < EXACT);
-        if loops::zip(x, Arm::Same(0.0), &mut lanes, |x, _| round(x) + 0.0, fails) {
+        if loops::zip(x, Arm::Same(0.0), &mut lanes, move |x, _| round(x) + 0.0, fails) {
             self.mark_where(Arm::Each(&lanes), Arm::Same(EXACT), |r, exact| !(r.abs() < exact));
         }
         Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Int), most: EXACT }
@@ -131,7 +140,7 @@ impl<'i> Columnar<'_, 'i> {
         is_better: impl Fn(f64, f64) -> bool + Copy,
     ) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
-        let f = |item: f64, best: f64| if is_better(item, best) { item } else { best };
+        let f = move |item: f64, best: f64| if is_better(item, best) { item } else { best };
         loops::zip(item.arm, best.arm, &mut lanes, f, |_, _, _| false);
         let mut mask = self.scratch.bytes(self.rows);
         loops::test(item.arm, best.arm, &mut mask, is_better);
@@ -139,4 +148,9 @@ impl<'i> Columnar<'_, 'i> {
         self.scratch.give_bytes(mask);
         Vector { lanes: Lent::Own(lanes), kinds, most: item.most.max(best.most) }
     }
+}
+
+/// A function that has no vector form, lane by lane.
+fn each(x: &[f64], out: &mut [f64], f: impl Fn(f64) -> f64) {
+    out.iter_mut().zip(x).for_each(|(out, &x)| *out = f(x));
 }

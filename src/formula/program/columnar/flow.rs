@@ -146,11 +146,11 @@ impl<'i> Columnar<'_, 'i> {
     }
 
     /// The lanes of the guard that are also in the mask, or in what `turn` makes of it.
-    fn within_guard(&mut self, mask: &[u8], turn: impl Fn(u8) -> u8) -> Vec<u8> {
+    fn within_guard(&mut self, mask: &[u8], turn: impl Fn(u8) -> u8 + Copy) -> Vec<u8> {
         let mut inner = self.scratch.bytes(self.rows);
         match &self.guard {
-            Some(guard) => loops::zip_bytes(guard, mask, &mut inner, |guard, mask| guard & turn(mask)),
-            None => loops::zip_bytes(mask, mask, &mut inner, |mask, _| turn(mask)),
+            Some(guard) => loops::zip_bytes(guard, mask, &mut inner, move |guard, mask| guard & turn(mask)),
+            None => loops::zip_bytes(mask, mask, &mut inner, move |mask, _| turn(mask)),
         }
         inner
     }
@@ -165,7 +165,7 @@ impl<'i> Columnar<'_, 'i> {
         loops::test(Arm::Each(lanes), Arm::Same(0.0), &mut mask, |x, zero| x != zero);
         let inside = self.within_guard(&mask, |mask| mask);
         let outside = self.within_guard(&mask, |mask| mask ^ 1);
-        let (is_true, is_false) = (loops::any_and_all(&inside).0, loops::any_and_all(&outside).0);
+        let (is_true, is_false) = (loops::any_byte(&inside), loops::any_byte(&outside));
         self.scratch.give_bytes(inside);
         self.scratch.give_bytes(outside);
         if is_true && is_false {

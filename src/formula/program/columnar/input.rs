@@ -3,7 +3,7 @@
 use super::loops;
 use super::vector::{Entry, Kind, Kinds, Lent, Vector};
 use super::{AllMarked, Columnar, EXACT};
-use crate::formula::number::{Lanes, Wholes};
+use crate::formula::number::{LaneValues, Wholes};
 
 /// No `i32` is larger in magnitude.
 const MOST_NARROW: f64 = 2_147_483_648.0;
@@ -13,17 +13,17 @@ impl Columnar<'_, '_> {
     pub(super) fn input(&mut self, slot: usize) -> Result<(), AllMarked> {
         let Some(&strip) = self.strips.get(slot) else { return self.fail() };
         let (lanes, most) = match strip.lanes {
-            Lanes::Same(lane) => match strip.wholes {
+            LaneValues::Same(lane) => match strip.wholes {
                 Wholes::All => return self.push_scalar(Ok::<_, ()>(Kind::Int.value(lane))),
                 Wholes::Nobody => return self.push_scalar(Ok::<_, ()>(Kind::Float.value(lane))),
                 Wholes::Bits(_) => (Lent::Own(self.filled(lane)), lane.abs()),
             },
-            Lanes::Narrow(small) => {
+            LaneValues::Narrow(small) => {
                 let mut lanes = self.scratch.lanes(self.rows);
                 loops::widen(small, &mut lanes);
                 (Lent::Own(lanes), MOST_NARROW)
             }
-            Lanes::Wide(lanes) => (Lent::Given(lanes.get(..self.rows).unwrap_or(lanes)), EXACT),
+            LaneValues::Wide(lanes) => (Lent::Given(lanes.get(..self.rows).unwrap_or(lanes)), EXACT),
         };
         let kinds = match strip.wholes {
             Wholes::All => Kinds::All(Kind::Int),

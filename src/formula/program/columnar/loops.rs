@@ -1,6 +1,6 @@
 //! The loops over lanes: one pass each, without a branch, for the compiler to make vector instructions of.
 
-use crate::formula::number::vectorised;
+use crate::formula::number::lanes::dispatch::widest;
 
 /// One number for all lanes, or one for each.
 #[derive(Debug, Clone, Copy)]
@@ -19,97 +19,82 @@ impl Arm<'_> {
     }
 }
 
-/// `out = f(x)` in every lane; whether `fails(x, out)` holds in any.
-#[inline]
-pub(super) fn map(x: &[f64], out: &mut [f64], f: impl Fn(f64) -> f64, fails: impl Fn(f64, f64) -> bool) -> bool {
-    vectorised(
-        #[inline(always)]
-        || {
-            let mut any = false;
-            for (out, &x) in out.iter_mut().zip(x) {
-                *out = f(x);
-                any |= fails(x, *out);
-            }
-            any
-        },
-    )
-}
-
 /// `out = f(x, y)` in every lane; whether `fails(x, y, out)` holds in any.
+///
+/// The closures of this file capture nothing: a number behind a reference would be read anew for every lane, and the
+/// loop stay narrow.
 #[inline]
 pub(super) fn zip(
     x: Arm<'_>,
     y: Arm<'_>,
     out: &mut [f64],
-    f: impl Fn(f64, f64) -> f64,
-    fails: impl Fn(f64, f64, f64) -> bool,
+    f: impl Fn(f64, f64) -> f64 + Copy,
+    fails: impl Fn(f64, f64, f64) -> bool + Copy,
 ) -> bool {
-    let mut any = false;
     match (x, y) {
-        (Arm::Each(x), Arm::Each(y)) => vectorised(
+        (Arm::Each(x), Arm::Each(y)) => widest(
             #[inline(always)]
-            || {
+            move || {
+                let mut any = 0;
                 for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
                     *out = f(x, y);
-                    any |= fails(x, y, *out);
+                    any |= u64::from(fails(x, y, *out));
                 }
+                any != 0
             },
         ),
-        (Arm::Each(x), Arm::Same(y)) => return map(x, out, |x| f(x, y), |x, r| fails(x, y, r)),
-        (Arm::Same(x), Arm::Each(y)) => return map(y, out, |y| f(x, y), |y, r| fails(x, y, r)),
+        (Arm::Each(x), Arm::Same(y)) => widest(
+            #[inline(always)]
+            move || {
+                let mut any = 0;
+                for (out, &x) in out.iter_mut().zip(x) {
+                    *out = f(x, y);
+                    any |= u64::from(fails(x, y, *out));
+                }
+                any != 0
+            },
+        ),
+        (Arm::Same(x), Arm::Each(y)) => widest(
+            #[inline(always)]
+            move || {
+                let mut any = 0;
+                for (out, &y) in out.iter_mut().zip(y) {
+                    *out = f(x, y);
+                    any |= u64::from(fails(x, y, *out));
+                }
+                any != 0
+            },
+        ),
         (Arm::Same(x), Arm::Same(y)) => {
             out.fill(f(x, y));
-            any = fails(x, y, f(x, y));
+            fails(x, y, f(x, y))
         }
     }
-    any
-}
-
-/// `out = f(x, y)` on bytes.
-#[inline]
-pub(super) fn zip_bytes(x: &[u8], y: &[u8], out: &mut [u8], f: impl Fn(u8, u8) -> u8) {
-    vectorised(
-        #[inline(always)]
-        || {
-            for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
-                *out = f(x, y);
-            }
-        },
-    )
-}
-
-/// `out = f(x)` on bytes, in place.
-#[inline]
-pub(super) fn map_bytes(bytes: &mut [u8], f: impl Fn(u8) -> u8) {
-    vectorised(
-        #[inline(always)]
-        || bytes.iter_mut().for_each(|byte| *byte = f(*byte)),
-    )
 }
 
 /// A mask of the lanes where `holds(x, y)`.
 #[inline]
-pub(super) fn test(x: Arm<'_>, y: Arm<'_>, out: &mut [u8], holds: impl Fn(f64, f64) -> bool) {
+pub(super) fn test(x: Arm<'_>, y: Arm<'_>, out: &mut [u8], holds: impl Fn(f64, f64) -> bool + Copy) {
     match (x, y) {
-        (Arm::Each(x), Arm::Each(y)) => vectorised(
+        (Arm::Each(x), Arm::Each(y)) => widest(
             #[inline(always)]
-            || {
+            move || {
                 for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
                     *out = u8::from(holds(x, y));
                 }
             },
         ),
-        (Arm::Each(x), Arm::Same(y)) => vectorised(
+        (Arm::Each(x), Arm::Same(y)) => widest(
             #[inline(always)]
-            || {
+            move || {
                 for (out, &x) in out.iter_mut().zip(x) {
                     *out = u8::from(holds(x, y));
                 }
             },
         ),
-        (Arm::Same(x), Arm::Each(y)) => vectorised(
+        (Arm::Same(x), Arm::Each(y)) => widest(
             #[inline(always)]
-            || {
+            move || {
                 for (out, &y) in out.iter_mut().zip(y) {
                     *out = u8::from(holds(x, y));
                 }
@@ -119,61 +104,67 @@ pub(super) fn test(x: Arm<'_>, y: Arm<'_>, out: &mut [u8], holds: impl Fn(f64, f
     }
 }
 
+/// Whether `holds(x)` in any lane.
+#[inline]
+pub(super) fn any(lanes: &[f64], holds: impl Fn(f64) -> bool + Copy) -> bool {
+    widest(
+        #[inline(always)]
+        move || lanes.iter().fold(0, |any, &lane| any | u64::from(holds(lane))) != 0,
+    )
+}
+
 /// `out = x` where the mask is set, else `y`.
 #[inline]
 pub(super) fn select(mask: &[u8], x: Arm<'_>, y: Arm<'_>, out: &mut [f64]) {
-    vectorised(
-        #[inline(always)]
-        || match (x, y) {
-            (Arm::Each(x), Arm::Each(y)) => {
+    match (x, y) {
+        (Arm::Each(x), Arm::Each(y)) => widest(
+            #[inline(always)]
+            move || {
                 for (((out, &m), &x), &y) in out.iter_mut().zip(mask).zip(x).zip(y) {
                     *out = if m != 0 { x } else { y };
                 }
-            }
-            (Arm::Each(x), Arm::Same(y)) => {
+            },
+        ),
+        (Arm::Each(x), Arm::Same(y)) => widest(
+            #[inline(always)]
+            move || {
                 for ((out, &m), &x) in out.iter_mut().zip(mask).zip(x) {
                     *out = if m != 0 { x } else { y };
                 }
-            }
-            (Arm::Same(x), Arm::Each(y)) => {
+            },
+        ),
+        (Arm::Same(x), Arm::Each(y)) => widest(
+            #[inline(always)]
+            move || {
                 for ((out, &m), &y) in out.iter_mut().zip(mask).zip(y) {
                     *out = if m != 0 { x } else { y };
                 }
-            }
-            (Arm::Same(x), Arm::Same(y)) => {
+            },
+        ),
+        (Arm::Same(x), Arm::Same(y)) => widest(
+            #[inline(always)]
+            move || {
                 for (out, &m) in out.iter_mut().zip(mask) {
                     *out = if m != 0 { x } else { y };
                 }
-            }
-        },
-    )
+            },
+        ),
+    }
 }
 
-/// `out = x` where the mask is set, else `y`, on bytes.
+/// Makes -0.0 positive in the lanes that are no floats; whether any of those reaches `limit` in magnitude.
 #[inline]
-pub(super) fn select_bytes(mask: &[u8], x: &[u8], y: &[u8], out: &mut [u8]) {
-    vectorised(
+pub(super) fn settle(lanes: &mut [f64], kinds: &[u8], limit: f64) -> bool {
+    widest(
         #[inline(always)]
-        || {
-            for (((out, &m), &x), &y) in out.iter_mut().zip(mask).zip(x).zip(y) {
-                *out = if m != 0 { x } else { y };
+        move || {
+            let mut any = 0;
+            for (lane, &kind) in lanes.iter_mut().zip(kinds) {
+                let integer = *lane + 0.0;
+                *lane = if kind != 0 { integer } else { *lane };
+                any |= u64::from(kind != 0) & u64::from(integer.abs() >= limit);
             }
-        },
-    )
-}
-
-/// Whether any byte is set, and whether all are.
-#[inline]
-pub(super) fn any_and_all(bytes: &[u8]) -> (bool, bool) {
-    vectorised(
-        #[inline(always)]
-        || {
-            let (mut some, mut every) = (0, 1);
-            for &byte in bytes {
-                some |= byte;
-                every &= byte;
-            }
-            (some != 0, every != 0)
+            any != 0
         },
     )
 }
@@ -181,53 +172,65 @@ pub(super) fn any_and_all(bytes: &[u8]) -> (bool, bool) {
 /// Small integers as doubles.
 #[inline]
 pub(super) fn widen(small: &[i32], out: &mut [f64]) {
-    vectorised(
+    widest(
         #[inline(always)]
-        || {
+        move || {
             for (out, &small) in out.iter_mut().zip(small) {
                 *out = f64::from(small);
             }
         },
-    )
+    );
+}
+
+/// `out = f(x, y)` on bytes.
+#[inline]
+pub(super) fn zip_bytes(x: &[u8], y: &[u8], out: &mut [u8], f: impl Fn(u8, u8) -> u8 + Copy) {
+    widest(
+        #[inline(always)]
+        move || {
+            for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
+                *out = f(x, y);
+            }
+        },
+    );
 }
 
 /// `x = f(x, y)` on bytes, in place.
 #[inline]
-pub(super) fn zip_into(x: &mut [u8], y: &[u8], f: impl Fn(u8, u8) -> u8) {
-    vectorised(
+pub(super) fn zip_into(x: &mut [u8], y: &[u8], f: impl Fn(u8, u8) -> u8 + Copy) {
+    widest(
         #[inline(always)]
-        || x.iter_mut().zip(y).for_each(|(x, &y)| *x = f(*x, y)),
-    )
+        move || x.iter_mut().zip(y).for_each(|(x, &y)| *x = f(*x, y)),
+    );
 }
 
-/// Whether `holds(x)` in any lane.
+/// `x = f(x)` on bytes, in place.
 #[inline]
-pub(super) fn any(lanes: &[f64], holds: impl Fn(f64) -> bool) -> bool {
-    vectorised(
+pub(super) fn map_bytes(bytes: &mut [u8], f: impl Fn(u8) -> u8 + Copy) {
+    widest(
         #[inline(always)]
-        || {
-            let mut any = false;
-            for &lane in lanes {
-                any |= holds(lane);
-            }
-            any
-        },
-    )
+        move || bytes.iter_mut().for_each(|byte| *byte = f(*byte)),
+    );
 }
 
-/// Makes -0.0 positive in the lanes that are no floats; whether any of those reaches `limit` in magnitude.
+/// `out = x` where the mask is set, else `y`, on bytes.
 #[inline]
-pub(super) fn settle(lanes: &mut [f64], kinds: &[u8], limit: f64) -> bool {
-    vectorised(
+pub(super) fn select_bytes(mask: &[u8], x: &[u8], y: &[u8], out: &mut [u8]) {
+    widest(
         #[inline(always)]
-        || {
-            let mut any = false;
-            for (lane, &kind) in lanes.iter_mut().zip(kinds) {
-                let integer = *lane + 0.0;
-                *lane = if kind != 0 { integer } else { *lane };
-                any |= kind != 0 && integer.abs() >= limit;
+        move || {
+            for (((out, &m), &x), &y) in out.iter_mut().zip(mask).zip(x).zip(y) {
+                *out = if m != 0 { x } else { y };
             }
-            any
         },
+    );
+}
+
+/// Whether any byte is set.
+#[inline]
+pub(super) fn any_byte(bytes: &[u8]) -> bool {
+    widest(
+        #[inline(always)]
+        move || bytes.iter().fold(0, |any, &byte| any | byte) != 0,
     )
 }

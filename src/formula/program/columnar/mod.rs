@@ -37,12 +37,12 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 /// Runs one program on block after block; all memory that it needs goes round.
 ///
 /// ```
-/// use job_sort_formula::formula::number::{Lanes, Strip, Wholes};
+/// use job_sort_formula::formula::number::{LaneValues, Strip, Wholes};
 /// use job_sort_formula::{Formula, Schema};
 ///
 /// let program = Formula::parse("ncpus / queue_priority")?.compile(&Schema::openpbs())?;
-/// let ncpus = Strip { lanes: Lanes::Narrow(&[4, 8, 64]), wholes: Wholes::All };
-/// let priority = Strip { lanes: Lanes::Narrow(&[2, 0, 1]), wholes: Wholes::All };
+/// let ncpus = Strip { lanes: LaneValues::Narrow(&[4, 8, 64]), wholes: Wholes::All };
+/// let priority = Strip { lanes: LaneValues::Narrow(&[2, 0, 1]), wholes: Wholes::All };
 /// let mut columnar = program.columnar();
 /// let outcome = columnar.evaluate(&[ncpus, priority], 3, &[]);
 /// assert_eq!((outcome.lanes()[0], outcome.lanes()[2]), (2.0, 64.0));

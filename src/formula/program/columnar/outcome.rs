@@ -32,7 +32,7 @@ impl Outcome {
 
     /// Whether any lane is left to the scalar executor.
     pub fn has_marks(&self) -> bool {
-        loops::any_and_all(&self.marked).0
+        loops::any_byte(&self.marked)
     }
 
     /// The kind of all lanes, if they have the same.

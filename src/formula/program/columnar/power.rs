@@ -3,6 +3,7 @@
 use super::loops::{self, Arm};
 use super::vector::{Kind, Kinds, Lent, Operand, Vector};
 use super::{Columnar, EXACT};
+use crate::formula::number::lanes::Lanes;
 
 impl<'i> Columnar<'_, 'i> {
     /// `x ** y`: an integer where both are integers and `y` is not negative, else a float.
@@ -33,8 +34,11 @@ impl<'i> Columnar<'_, 'i> {
     /// that is an error: a power of zero, of a negative number, or one that is too large.
     pub(super) fn power_of_floats(&mut self, x: Arm<'_>, y: Arm<'_>) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
-        for (lane, out) in lanes.iter_mut().enumerate() {
-            *out = x.at(lane).powf(y.at(lane));
+        match (x, y) {
+            (Arm::Each(x), Arm::Each(y)) => Lanes::widest().pow(x, y, &mut lanes),
+            (Arm::Each(x), Arm::Same(y)) => Lanes::widest().pow_scalar_exponent(x, y, &mut lanes),
+            (Arm::Same(x), Arm::Each(y)) => Lanes::widest().pow_scalar_base(x, y, &mut lanes),
+            (Arm::Same(x), Arm::Same(y)) => lanes.fill(x.powf(y)),
         }
         self.mark_unless_finite(&lanes);
         Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Float), most: EXACT }
@@ -47,4 +51,3 @@ impl<'i> Columnar<'_, 'i> {
         }
     }
 }
-
