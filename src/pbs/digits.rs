@@ -49,7 +49,32 @@ pub fn printed(v: f64) -> String {
 /// assert_eq!(logged(1e39), "inf");
 /// ```
 pub fn logged(value: f64) -> String {
-    if value.is_nan() { not_finite(value) } else { printed(f64::from(value as f32)) }
+    let mut text = String::new();
+    write_logged(value, &mut text);
+    text
+}
+
+/// Appends what [`logged`] gives.
+pub fn write_logged(value: f64, text: &mut String) {
+    let kept = f64::from(value as f32);
+    let places = decimals(kept);
+    let scale = [1.0, 10.0, 100.0, 1000.0, 10_000.0][places];
+    // 24 bits times 10,000 are exact in a double, so this rounding is the one that C does on all digits
+    let scaled = (kept.abs() * scale).round_ties_even();
+    if !(scaled < EXACT) {
+        text.push_str(&if value.is_nan() { not_finite(value) } else { printed(kept) });
+        return;
+    }
+    let (whole, rest) = (scaled as u64 / scale as u64, scaled as u64 % scale as u64);
+    if kept.is_sign_negative() {
+        text.push('-');
+    }
+    text.push_str(itoa::Buffer::new().format(whole));
+    if places > 0 {
+        // a one in front keeps the zeros
+        text.push('.');
+        text.push_str(&itoa::Buffer::new().format(rest + scale as u64)[1..]);
+    }
 }
 
 fn not_finite(v: f64) -> String {
@@ -98,6 +123,21 @@ mod tests {
         assert!(matches!(resource(-9_223_372_036_854_775_808.0), Value::Int(i64::MIN)));
         assert!(matches!(resource(9_223_372_036_854_775_807.0), Value::Big(big) if *big == BigInt::from(1u64 << 63)));
         assert!(matches!(resource(f64::INFINITY), Value::Float(f64::INFINITY)));
+    }
+
+    /// The quick way of [`write_logged`] against C's, which rounds all digits.
+    #[test]
+    fn logged_is_printed() {
+        let mut bits = 0x9e37_79b9_u32;
+        for round in 0..200_000 {
+            bits = bits.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+            let wide = f32::from_bits(bits ^ bits >> 15);
+            let near = (bits % 2_000_001) as f32 / [1.0, 3.0, 10.0, 16.0, 1000.0, 65_536.0][round % 6] - 500.0;
+            for value in [wide, near].map(f64::from) {
+                let expected = if value.is_nan() { not_finite(value) } else { printed(value) };
+                assert_eq!(logged(value), expected, "{value:e}");
+            }
+        }
     }
 
     #[test]

@@ -2,6 +2,9 @@
 
 use std::cmp::Ordering;
 
+/// From how many keys on half of them are worth a thread.
+const PARALLEL: usize = 100_000;
+
 /// How two values compare for OpenPBS: the higher first; NaN is neither before nor behind anything.
 pub fn higher_first(left: f64, right: f64) -> Ordering {
     right.partial_cmp(&left).unwrap_or(Ordering::Equal)
@@ -15,16 +18,42 @@ pub fn by_value(mut rows: Vec<usize>, values: &[f64]) -> Vec<usize> {
         return rows;
     }
     // key and place side by side: a sort of places alone would look each key up somewhere else in memory
-    let packed = |(place, &row): (usize, &usize)| (u128::from(!ascending(values[row])) << 32) | place as u128;
+    let is_small = |&row: &usize| f64::from(values[row] as f32) == values[row];
+    if rows.iter().all(is_small) {
+        let packed = |(place, &row): (usize, &usize)| (u64::from(small_key(values[row] as f32)) << 32) | place as u64;
+        let mut keys: Vec<u64> = rows.iter().enumerate().map(packed).collect();
+        sort(&mut keys);
+        return keys.iter().map(|key| rows[(*key & 0xffff_ffff) as usize]).collect();
+    }
+    let packed = |(place, &row): (usize, &usize)| (u128::from(key(values[row])) << 32) | place as u128;
     let mut keys: Vec<u128> = rows.iter().enumerate().map(packed).collect();
-    keys.sort_unstable();
+    sort(&mut keys);
     keys.iter().map(|key| rows[(*key & 0xffff_ffff) as usize]).collect()
 }
 
-/// A number that grows with the value; both zeros have the same. NaN has none.
-fn ascending(value: f64) -> u64 {
+/// A number that falls as the value grows; both zeros have the same. NaN has none.
+fn key(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
-    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+    if bits >> 63 == 1 { bits } else { !(bits | 1 << 63) }
+}
+
+/// The same of a C `float`.
+fn small_key(value: f32) -> u32 {
+    let bits = (value + 0.0).to_bits();
+    if bits >> 31 == 1 { bits } else { !(bits | 1 << 31) }
+}
+
+/// Sorts distinct keys; many of them in two halves at once, which the stable sort then merges.
+fn sort<K: Ord + Copy + Send>(keys: &mut [K]) {
+    if keys.len() < PARALLEL {
+        return keys.sort_unstable();
+    }
+    let (left, right) = keys.split_at_mut(keys.len() / 2);
+    std::thread::scope(|scope| {
+        scope.spawn(|| left.sort_unstable());
+        right.sort_unstable();
+    });
+    keys.sort();
 }
 
 /// Sorts as glibc's `qsort` does, with which OpenPBS sorts its jobs: a merge sort that halves from the left.
@@ -71,6 +100,22 @@ mod tests {
         let mut expected: Vec<usize> = (0..1000).collect();
         expected.sort_by_key(|item| (item * 7919) % 10);
         assert_eq!(items, expected);
+    }
+
+    #[test]
+    fn rows_of_equal_value_stay_as_they_stand() {
+        for count in [0, 5, 1000, 3 * PARALLEL] {
+            for divisor in [4.0, 7.0] {
+                let value = |row: usize| (((row * 7919) % 1009) as f64 - 500.0) / divisor;
+                let values: Vec<f64> = (0..count).map(value).collect();
+                let rows: Vec<usize> = (0..count).rev().collect();
+                let mut expected = rows.clone();
+                expected.sort_by(|&left, &right| higher_first(values[left], values[right]));
+                assert_eq!(by_value(rows, &values), expected);
+            }
+        }
+        let values = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, -1.0, 1e-310, 1e300];
+        assert_eq!(by_value((0..7).collect(), &values), [2, 6, 5, 0, 1, 4, 3]);
     }
 
     #[test]

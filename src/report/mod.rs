@@ -1,5 +1,6 @@
 //! Words, tables and documents for people and programs: one trait, one file per output format.
 
+mod blocks;
 mod check;
 pub mod finding;
 mod rank_csv;
@@ -58,16 +59,32 @@ pub(crate) struct Line<'a> {
 impl<'a> RankReport<'a> {
     /// The lines to show, with the place of each in the whole order.
     pub(crate) fn lines(&self) -> impl Iterator<Item = Line<'a>> + use<'a> {
-        let mut places = vec![None; self.table.len()];
-        for (index, &row) in self.ranking.order().iter().enumerate() {
-            places[row] = Some(index + 1);
+        let maker = self.line_maker();
+        self.rows.iter().map(move |&row| maker.line(row))
+    }
+
+    /// What makes the line of any row.
+    pub(crate) fn line_maker(&self) -> LineMaker<'a> {
+        let mut places = vec![0; self.table.len()];
+        for (&row, place) in self.ranking.order().iter().zip(1..) {
+            places[row] = place;
         }
-        let ranking = self.ranking;
-        let reasons: HashMap<usize, PassedOver> = self.passed_over.iter().copied().collect();
-        self.rows.iter().map(move |&row| {
-            let (score, passed_over) = (ranking.score(row), reasons.get(&row).copied());
-            Line { row, rank: places.get(row).copied().flatten(), score, passed_over }
-        })
+        LineMaker { ranking: self.ranking, places, passed_over: self.passed_over.iter().copied().collect() }
+    }
+}
+
+/// What is known of all rows.
+pub(crate) struct LineMaker<'a> {
+    ranking: &'a Ranking,
+    /// The place of each row in the order, 0 if it has none.
+    places: Vec<u32>,
+    passed_over: HashMap<usize, PassedOver>,
+}
+
+impl<'a> LineMaker<'a> {
+    pub(crate) fn line(&self, row: usize) -> Line<'a> {
+        let rank = self.places.get(row).filter(|place| **place > 0).map(|&place| place as usize);
+        Line { row, rank, score: self.ranking.score(row), passed_over: self.passed_over.get(&row).copied() }
     }
 }
 
@@ -80,6 +97,15 @@ impl Line<'_> {
     /// What the formula gave.
     pub(crate) fn exact(&self) -> Option<&Exact> {
         self.score.as_ref()?.exact.as_ref().ok()
+    }
+
+    /// Appends what the formula gave, as Python or base ten writes it.
+    pub(crate) fn write_exact(&self, text: &mut String) {
+        match self.exact() {
+            Some(Exact::Python(value)) => value.write_repr(text),
+            Some(Exact::Decimal(decimal)) => text.push_str(&decimal.to_string()),
+            None => {}
+        }
     }
 
     /// Why it gave nothing.

@@ -9,7 +9,18 @@ impl Value {
     ///
     /// Python refuses to write an integer of more than 4300 digits; this does not.
     pub fn repr(&self) -> String {
-        self.to_string()
+        let mut text = String::new();
+        self.write_repr(&mut text);
+        text
+    }
+
+    /// Appends what `repr` gives.
+    pub fn write_repr(&self, text: &mut String) {
+        match self {
+            Self::Int(value) => text.push_str(itoa::Buffer::new().format(*value)),
+            Self::Float(value) => float(*value, text),
+            other => _ = write!(text, "{other}"),
+        }
     }
 }
 
@@ -21,7 +32,7 @@ impl fmt::Display for Value {
             Self::Bool(false) => f.write_str("False"),
             Self::Int(value) => write!(f, "{value}"),
             Self::Big(value) => write!(f, "{value}"),
-            Self::Float(value) => f.write_str(&float(*value)),
+            Self::Float(_) => f.write_str(&self.repr()),
             Self::Tuple(items) => tuple(f, items),
             Self::List(items) => {
                 f.write_char('[')?;
@@ -52,21 +63,19 @@ fn separated(f: &mut fmt::Formatter<'_>, items: &[Value]) -> fmt::Result {
 }
 
 /// The fewest digits that read back as the same double, with an exponent below 1e-4 and from 1e16 on.
-pub(super) fn float(value: f64) -> String {
+pub(super) fn float(value: f64, text: &mut String) {
+    let magnitude = value.abs();
     if value.is_nan() {
-        return "nan".to_owned();
+        text.push_str("nan");
+    } else if magnitude.is_infinite() {
+        text.push_str(if value > 0.0 { "inf" } else { "-inf" });
+    } else if magnitude == 0.0 || (1e-4..1e16).contains(&magnitude) {
+        // zmij, too, writes these without an exponent
+        text.push_str(zmij::Buffer::new().format_finite(value));
+    } else {
+        let scientific = format!("{value:e}");
+        let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+        let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
+        _ = write!(text, "{digits}e{sign}{exponent:0>2}");
     }
-    if value.is_infinite() {
-        return if value > 0.0 { "inf" } else { "-inf" }.to_owned();
-    }
-    let scientific = format!("{value:e}");
-    let Some((digits, Ok(exponent))) = scientific.split_once('e').map(|(digits, e)| (digits, e.parse::<i32>())) else {
-        return scientific;
-    };
-    if (-4..16).contains(&exponent) {
-        let plain = format!("{value}");
-        return if plain.contains('.') { plain } else { plain + ".0" };
-    }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{digits}e{sign}{:02}", exponent.unsigned_abs())
 }

@@ -1,0 +1,82 @@
+//! Long reports: text made block by block on all processors, written in order.
+
+use std::io::{self, Write};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+
+/// How many items make a block of text.
+const BLOCK: usize = 1024;
+
+/// How many finished blocks may wait for their turn, per thread.
+const WAITING: usize = 16;
+
+/// Writes what `write_item` appends for each item, in their order. No more than a few blocks are in memory.
+///
+/// # Errors
+/// What `out` answers; then nothing more is made or written.
+pub(super) fn write_blocks<T: Sync>(
+    items: &[T],
+    out: &mut dyn Write,
+    write_item: impl Fn(&T, &mut String) + Sync,
+) -> io::Result<()> {
+    let text_of = |items: &[T]| {
+        let mut text = String::new();
+        items.iter().for_each(|item| write_item(item, &mut text));
+        text
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(items.len() / BLOCK);
+    if threads < 2 {
+        return items.chunks(BLOCK).try_for_each(|items| out.write_all(text_of(items).as_bytes()));
+    }
+    thread::scope(|scope| {
+        // thread n makes the blocks n, n + threads, …, so that each block's sender is known
+        let from_thread = |first: usize| -> Receiver<String> {
+            let (sender, receiver) = sync_channel(WAITING);
+            let mut blocks = items.chunks(BLOCK).skip(first).step_by(threads);
+            let text_of = &text_of;
+            scope.spawn(move || blocks.all(|items| sender.send(text_of(items)).is_ok()));
+            receiver
+        };
+        let receivers: Vec<_> = (0..threads).map(from_thread).collect();
+        for block in 0..items.len().div_ceil(BLOCK) {
+            let Ok(text) = receivers[block % threads].recv() else { break };
+            out.write_all(text.as_bytes())?;
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn blocks_come_in_order() {
+        for count in [0, 1, BLOCK, 10 * BLOCK + 7] {
+            let items: Vec<usize> = (0..count).collect();
+            let mut out = Vec::new();
+            write_blocks(&items, &mut out, |item, text| _ = writeln!(text, "{item}")).unwrap();
+            let expected: String = items.iter().map(|item| format!("{item}\n")).collect();
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn a_closed_pipe_ends_it() {
+        struct Closed(usize);
+        impl Write for Closed {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0 = self.0.checked_sub(1).ok_or(io::ErrorKind::BrokenPipe)?;
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let items: Vec<usize> = (0..100 * BLOCK).collect();
+        let error = write_blocks(&items, &mut Closed(3), |_, text| text.push('x')).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+    }
+}
