@@ -3,11 +3,15 @@
 //! Enters: one [`Job`] after another, with the inputs that a formula needs. Leaves: a [`JobTable`] whose
 //! [`Column`]s hold those inputs alone. How a file spells them is the readers' matter.
 
+mod batch;
 mod column;
+mod ids;
+mod names;
 mod problem;
 mod state;
 mod table;
 
+pub(crate) use batch::{Authority, Batch, BatchRow};
 pub use column::Column;
 pub use problem::{JobProblem, Problem, Problems, ReadError};
 pub use state::{Ignored, JobState};
