@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::ids::compare;
+use super::names::same;
 use super::{JobState, MAX_NAME};
 use crate::formula::number::Value;
 
@@ -190,7 +191,7 @@ impl Locals {
     }
 
     fn push(&mut self, name: &str) {
-        if self.distinct.get(self.last as usize).is_none_or(|last| **last != *name) {
+        if self.distinct.get(self.last as usize).is_none_or(|last| !same(last, name)) {
             self.last = self.known.get(name).copied().unwrap_or_else(|| {
                 self.distinct.push(name.into());
                 self.known.insert(name.into(), self.distinct.len() as u32 - 1);

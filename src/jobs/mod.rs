@@ -13,6 +13,7 @@ mod table;
 
 pub(crate) use batch::{Authority, Batch, BatchRow};
 pub use column::Column;
+pub(crate) use names::same;
 pub use problem::{JobProblem, Problem, Problems, ReadError};
 pub use state::{Ignored, JobState};
 pub use table::{Job, JobTable, Lost, MAX_JOBS, MAX_NAME};

@@ -16,9 +16,13 @@ const START: u32 = 0;
 /// What stands between two values, with the key of the second in it; or before the end of the object.
 #[derive(Debug)]
 struct Lead<R> {
-    /// The bytes in groups of sixteen, and which of the last ones count.
-    groups: Vec<(u128, u128)>,
+    /// The first sixteen bytes, and which of them count.
+    first: (u128, u128),
+    /// The last sixteen, if there are so many.
+    last: u128,
     len: usize,
+    /// All between, if there are more than twice as many.
+    between: Box<[u8]>,
     means: Next<R>,
     /// What came next the last time.
     next: u32,
@@ -44,8 +48,7 @@ pub(super) struct Keys<R> {
 
 impl<R: Copy> Keys<R> {
     pub(super) fn new() -> Self {
-        let start = Lead { groups: Vec::new(), len: 0, means: Next::End, next: START };
-        Self { leads: vec![start], places: HashMap::new(), meanings: HashMap::new(), last: None }
+        Self { leads: vec![Lead::new(b"", Next::End)], places: HashMap::new(), meanings: HashMap::new(), last: None }
     }
 
     /// Begins with an object, behind its `{`.
@@ -121,33 +124,82 @@ impl<R: Copy> Keys<R> {
             return None;
         }
         let place = self.leads.len() as u32;
-        self.leads.push(Lead { groups: groups(bytes), len: bytes.len(), means, next: START });
+        self.leads.push(Lead::new(bytes, means));
         self.places.insert(bytes.into(), place);
         Some(place)
     }
 }
 
+/// How many bytes are looked at together.
+const GROUP: usize = 16;
+
 impl<R> Lead<R> {
+    fn new(bytes: &[u8], means: Next<R>) -> Self {
+        let (mut first, mut mask) = ([0; GROUP], [0; GROUP]);
+        for (index, &byte) in bytes.iter().take(GROUP).enumerate() {
+            (first[index], mask[index]) = (byte, 0xff);
+        }
+        let last = bytes.last_chunk().map_or(0, |last| u128::from_le_bytes(*last));
+        let between = bytes.get(GROUP..bytes.len().saturating_sub(GROUP)).unwrap_or_default().into();
+        let first = (u128::from_le_bytes(first), u128::from_le_bytes(mask));
+        Self { first, last, len: bytes.len(), between, means, next: START }
+    }
+
     #[inline]
     fn stands_at(&self, scan: &Scanner<'_>) -> bool {
-        let Some(mut rest) = scan.bytes().get(scan.at..) else { return false };
-        for (group, mask) in &self.groups {
-            let Some((bytes, more)) = rest.split_first_chunk() else { return false };
-            if u128::from_le_bytes(*bytes) & mask != *group {
-                return false;
-            }
-            rest = more;
+        let Some(text) = scan.bytes().get(scan.at..) else { return false };
+        let Some(first) = text.first_chunk().map(|first| u128::from_le_bytes(*first)) else { return false };
+        if first & self.first.1 != self.first.0 {
+            return false;
         }
-        true
+        if self.len <= GROUP {
+            return true;
+        }
+        let last = text.get(..self.len).and_then(<[u8]>::last_chunk).map(|last| u128::from_le_bytes(*last));
+        last == Some(self.last) && (self.len <= 2 * GROUP || text[GROUP..self.len - GROUP] == *self.between)
     }
 }
 
-fn groups(bytes: &[u8]) -> Vec<(u128, u128)> {
-    let group = |bytes: &[u8]| {
-        let (mut group, mut mask) = ([0; 16], [0; 16]);
-        group[..bytes.len()].copy_from_slice(bytes);
-        mask[..bytes.len()].fill(0xff);
-        (u128::from_le_bytes(group), u128::from_le_bytes(mask))
-    };
-    bytes.chunks(16).map(group).collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values of an object of numbers, by their keys' lengths.
+    fn read(keys: &mut Keys<usize>, text: &str) -> Option<Vec<usize>> {
+        let padded = [text.as_bytes(), &[0; 64]].concat();
+        let mut scan = Scanner::new(&padded, 64);
+        scan.take(b'{')?;
+        keys.start();
+        let mut found = Vec::new();
+        while let Next::Value(length) = keys.next(&mut scan, str::len)? {
+            scan.number()?;
+            found.push(length);
+        }
+        Some(found)
+    }
+
+    #[test]
+    fn a_wrong_guess_is_noticed() {
+        let mut keys = Keys::new();
+        let long = "x".repeat(70);
+        let texts = [
+            (r#"{"a":1,"bb":2}"#.to_owned(), Some(vec![1, 2])),
+            (r#"{"bb":2,"a":1}"#.to_owned(), Some(vec![2, 1])),
+            (r#"{"a":1}"#.to_owned(), Some(vec![1])),
+            (r#"{"a":1,"bb" : 2, "a":3 }"#.to_owned(), Some(vec![1, 2, 1])),
+            (format!(r#"{{"a":1,"{long}":2}}"#), Some(vec![1, 70])),
+            (format!(r#"{{"a":1,"{}y{}":2}}"#, &long[..35], &long[36..]), Some(vec![1, 70])),
+            ("{}".to_owned(), Some(vec![])),
+            (r#"{"a":1,}"#.to_owned(), None),
+            (r#"{,"a":1}"#.to_owned(), None),
+            (r#"{"a":1"bb":2}"#.to_owned(), None),
+        ];
+        for _ in 0..3 {
+            for (text, expected) in &texts {
+                assert_eq!(read(&mut keys, text), *expected, "{text}");
+            }
+        }
+        keys.redefine("a", 9);
+        assert_eq!(read(&mut keys, &texts[0].0), Some(vec![9, 2]));
+    }
 }

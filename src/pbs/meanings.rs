@@ -12,6 +12,14 @@ use crate::schema::Kind;
 /// The number of something in one of the lists of [`Meanings`].
 pub(super) type Place = u32;
 
+/// The kinds that an amount can look like.
+const KINDS: [Kind; 6] = [Kind::Count, Kind::Size, Kind::Duration, Kind::Float, Kind::Bool, Kind::Text];
+
+/// The bit of a kind.
+fn bit(kind: Kind) -> u8 {
+    1 << kind as u8
+}
+
 /// What a key at the top of a job means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
@@ -72,7 +80,8 @@ pub(super) struct Meanings<'a> {
 #[derive(Debug)]
 struct Undeclared {
     name: Box<str>,
-    kinds: Vec<Kind>,
+    /// A bit for each of [`KINDS`].
+    kinds: u8,
 }
 
 impl<'a> Meanings<'a> {
@@ -178,7 +187,7 @@ impl<'a> Meanings<'a> {
 
     fn undeclared(&mut self, name: &str) -> Place {
         *self.undeclared_places.entry(name.into()).or_insert_with(|| {
-            self.undeclared.push(Undeclared { name: name.into(), kinds: Vec::new() });
+            self.undeclared.push(Undeclared { name: name.into(), kinds: 0 });
             self.undeclared.len() as Place - 1
         })
     }
@@ -186,22 +195,21 @@ impl<'a> Meanings<'a> {
     /// Whether an undeclared name has looked like this before.
     #[inline]
     pub(super) fn is_known_as(&self, undeclared: Place, kind: Kind) -> bool {
-        self.undeclared.get(undeclared as usize).is_some_and(|name| name.kinds.contains(&kind))
+        self.undeclared.get(undeclared as usize).is_some_and(|name| name.kinds & bit(kind) != 0)
     }
 
     /// Records what an undeclared name looks like.
     pub(super) fn saw(&mut self, undeclared: Place, kind: Kind) {
-        if let Some(name) = self.undeclared.get_mut(undeclared as usize)
-            && !name.kinds.contains(&kind)
-        {
-            name.kinds.push(kind);
+        if let Some(name) = self.undeclared.get_mut(undeclared as usize) {
+            name.kinds |= bit(kind);
         }
     }
 
     /// Gives what [`Meanings::saw`] has recorded, and forgets it.
     pub(super) fn take_undeclared(&mut self, mut each: impl FnMut(&str, Kind)) {
         for name in &mut self.undeclared {
-            name.kinds.drain(..).for_each(|kind| each(&name.name, kind));
+            let kinds = std::mem::take(&mut name.kinds);
+            KINDS.into_iter().filter(|&kind| kinds & bit(kind) != 0).for_each(|kind| each(&name.name, kind));
         }
     }
 }

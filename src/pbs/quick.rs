@@ -13,7 +13,7 @@ use super::scan::{Scalar, Scanner};
 use super::tokens::{input, whole};
 use super::wanted::{Column, Seen};
 use crate::formula::number::Value;
-use crate::jobs::{Authority, Batch, BatchRow, JobState};
+use crate::jobs::{Authority, Batch, BatchRow, JobState, same};
 use crate::schema::Kind;
 
 /// Reads jobs, and remembers how they look.
@@ -150,13 +150,13 @@ impl<'a> Quick<'a> {
     /// Reads the amount of a resource.
     #[inline]
     fn amount(&mut self, place: Place, scan: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
-        let resource = *self.meanings.resources.get(place as usize)?;
+        let resource = self.meanings.resources.get(place as usize)?;
         match scan.scalar()? {
             Scalar::Small(amount) if resource.is_plain => {
-                self.look(resource.undeclared, Kind::Count);
                 if let Some(column) = resource.slot.column {
                     batch.put_whole(column, Authority::Job, amount);
                 }
+                self.look(resource.undeclared, Kind::Count);
                 Some(())
             }
             Scalar::Null => Some(()),
@@ -227,7 +227,7 @@ impl<'a> Quick<'a> {
     fn finish(&mut self, job: &Job<'_>, batch: &mut Batch, line: u32) -> bool {
         let queue = job.owner.queue;
         if let Some(column) = self.meanings.queue_priority {
-            if self.queue.0 != queue {
+            if !same(&self.queue.0, queue) {
                 self.queue = (queue.to_owned(), self.options.queues.priority(queue));
             }
             let priority = self.queue.1.map(Value::Int);

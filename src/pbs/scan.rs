@@ -227,16 +227,21 @@ impl<'d> Scanner<'d> {
     /// A value that is no object, list or truth value.
     #[inline]
     pub(crate) fn scalar(&mut self) -> Option<Scalar<'d>> {
+        match self.small() {
+            Some(small) => Some(Scalar::Small(small)),
+            None => self.other_scalar(),
+        }
+    }
+
+    #[inline(never)]
+    fn other_scalar(&mut self) -> Option<Scalar<'d>> {
         match self.peek() {
             b'"' => {
                 self.at += 1;
                 self.plain().and_then(|text| str::from_utf8(text).ok()).map(Scalar::Text)
             }
             b'n' => self.word_of(b"null").map(|()| Scalar::Null),
-            _ => match self.small() {
-                Some(small) => Some(Scalar::Small(small)),
-                None => self.number().map(Scalar::Number),
-            },
+            _ => self.number().map(Scalar::Number),
         }
     }
 
