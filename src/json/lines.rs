@@ -67,8 +67,8 @@ pub(super) fn cut(text: &[u8]) -> Option<usize> {
 fn read_sheet(sheet: &mut Sheet, quick: &mut Quick<'_>) {
     sheet.begin(quick.columns());
     let text = std::mem::take(&mut sheet.text);
-    let mut scan = Scanner::of_lines(&text, PADDING);
-    let end = text.len().saturating_sub(PADDING);
+    let end = sheet.end;
+    let mut scan = Scanner::of_lines(&text[..end + PADDING], end);
     while scan.at < end {
         let start = scan.at;
         scan.space();

@@ -167,7 +167,7 @@ mod tests {
     /// The values of an object of numbers, by their keys' lengths.
     fn read(keys: &mut Keys<usize>, text: &str) -> Option<Vec<usize>> {
         let padded = [text.as_bytes(), &[0; 64]].concat();
-        let mut scan = Scanner::new(&padded, 64);
+        let mut scan = Scanner::new(&padded, text.len());
         scan.take(b'{')?;
         keys.start();
         let mut found = Vec::new();

@@ -24,35 +24,56 @@ impl<'s> Pieces<'s> {
         Self { source, cut, rest: start, size: size.max(1), is_over: false }
     }
 
-    /// Fills `piece` with the next piece and its padding; says whether there was one.
+    /// Puts the next piece at the start of `room`, with its padding behind it, and gives its length. The room grows as
+    /// it has to and is never cleared.
     ///
     /// # Errors
     /// The source cannot be read.
-    pub(crate) fn next(&mut self, piece: &mut Vec<u8>) -> io::Result<bool> {
-        piece.clear();
+    pub(crate) fn next(&mut self, room: &mut Vec<u8>) -> io::Result<Option<usize>> {
         if self.is_over {
-            return Ok(false);
+            return Ok(None);
         }
-        piece.append(&mut self.rest);
-        let mut most = self.size;
+        let (mut most, mut filled) = (self.size, 0);
         loop {
-            let missing = most.saturating_sub(piece.len());
-            piece.reserve(missing + PADDING);
-            let read = self.source.by_ref().take(missing as u64).read_to_end(piece)?;
-            self.is_over = read < missing;
-            let end = if self.is_over { Some(piece.len()) } else { (self.cut)(piece) };
+            make_room(room, most);
+            filled += self.read(&mut room[filled..most])?;
+            let end = if self.is_over { Some(filled) } else { (self.cut)(&room[..filled]) };
             if let Some(end) = end {
-                self.rest.extend_from_slice(&piece[end..]);
-                piece.truncate(end);
-                piece.resize(end + PADDING, 0);
-                return Ok(end > 0);
+                self.rest.splice(..0, room[end..filled].iter().copied());
+                room[end..end + PADDING].fill(0);
+                return Ok((end > 0).then_some(end));
             }
-            most = piece.len().saturating_mul(2);
+            most = most.saturating_mul(2);
         }
+    }
+
+    /// Fills the buffer with what was read already and then from the source, unless that ends before.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut filled = self.rest.len().min(buffer.len());
+        buffer[..filled].copy_from_slice(&self.rest[..filled]);
+        self.rest.drain(..filled);
+        while filled < buffer.len() {
+            match self.source.read(&mut buffer[filled..]) {
+                Ok(0) => {
+                    self.is_over = true;
+                    break;
+                }
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(filled)
     }
 
     /// Whether the last piece was the last one.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over
+    }
+}
+
+fn make_room(room: &mut Vec<u8>, most: usize) {
+    if room.len() < most + PADDING {
+        room.resize(most + PADDING, 0);
     }
 }

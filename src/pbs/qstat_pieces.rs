@@ -42,7 +42,7 @@ struct Seam {
 impl Frame {
     /// The frame of a document by its start, if the start holds a job and the beginning of the next, or all jobs.
     pub(crate) fn of(start: &[u8]) -> Option<Self> {
-        let mut scan = Scanner::new(start, 0);
+        let mut scan = Scanner::new(start, start.len());
         scan.space();
         scan.take(b'{')?;
         scan.space();
@@ -148,7 +148,7 @@ pub(crate) fn read_pieces(
 }
 
 fn read_sheet(text: &[u8], frame: &Frame, sheet: &mut Sheet, quick: &mut Quick<'_>) -> Option<()> {
-    let mut scan = Scanner::new(text, PADDING);
+    let mut scan = Scanner::new(&text[..sheet.end + PADDING], sheet.end);
     if sheet.is_first {
         scan.at = frame.jobs;
         scan.space();

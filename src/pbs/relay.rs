@@ -84,8 +84,8 @@ impl<C: FnMut(&mut Sheet) -> bool> Shared<'_, C> {
         }
         let mut sheet = supply.spare.pop().unwrap_or_default();
         match supply.pieces.next(&mut sheet.text) {
-            Ok(true) => {}
-            Ok(false) => return None,
+            Ok(Some(end)) => sheet.end = end,
+            Ok(None) => return None,
             Err(error) => {
                 (supply.is_stopped, supply.error) = (true, Some(error));
                 return None;

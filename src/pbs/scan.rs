@@ -52,14 +52,14 @@ pub(crate) struct Scanner<'d> {
 }
 
 impl<'d> Scanner<'d> {
-    /// A scanner of a text that ends `padding` bytes before the end of `bytes`.
-    pub(crate) fn new(bytes: &'d [u8], padding: usize) -> Self {
-        Self { bytes, end: bytes.len().saturating_sub(padding), at: 0, is_line: false }
+    /// A scanner of a text that ends there; behind it there may be [`PADDING`].
+    pub(crate) fn new(bytes: &'d [u8], end: usize) -> Self {
+        Self { bytes, end, at: 0, is_line: false }
     }
 
     /// The same, to whom the end of a line is the end of the text.
-    pub(crate) fn of_lines(bytes: &'d [u8], padding: usize) -> Self {
-        Self { is_line: true, ..Self::new(bytes, padding) }
+    pub(crate) fn of_lines(bytes: &'d [u8], end: usize) -> Self {
+        Self { is_line: true, ..Self::new(bytes, end) }
     }
 
     /// All bytes, with the padding.

@@ -10,8 +10,10 @@ use crate::schema::Kind;
 /// A piece of a document: the jobs in it that were taken, and the places of the others. Its room is used again.
 #[derive(Debug, Default)]
 pub(crate) struct Sheet {
-    /// The text of the piece, with its padding.
+    /// The text of the piece, with its padding and more room.
     pub text: Vec<u8>,
+    /// Where the text ends.
+    pub end: usize,
     pub is_first: bool,
     pub is_last: bool,
     pub batch: Batch,
