@@ -122,9 +122,10 @@ impl Batch {
         }
     }
 
-    /// Ends the row that was being built; says whether its names are short enough for it to be one.
+    /// Ends the row that was being built; says whether its names can be those of one. A job with an empty id is called
+    /// by its number in messages, which is not known here.
     pub(crate) fn finish(&mut self, row: BatchRow<'_>) -> bool {
-        if row.id.len() > MAX_NAME || row.entity.len() > MAX_NAME || row.queue.len() > MAX_NAME {
+        if row.id.is_empty() || row.id.len() > MAX_NAME || row.entity.len() > MAX_NAME || row.queue.len() > MAX_NAME {
             return false;
         }
         let climbs = self.ends.len().checked_sub(1).is_none_or(|last| compare(self.id(last), row.id).is_lt());
