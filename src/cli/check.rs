@@ -19,6 +19,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     let levels = Levels::new(&arguments.deny, &arguments.allow).map_err(|error| CliError::usage(error.to_string()))?;
     let mut source = formula::source(&arguments.formula, Some(&arguments.site))?;
     let mut site = Site::read(&arguments.site)?;
+    site.queue.is_read_again = arguments.fix;
     let mut checked = examine(&source, &mut site, arguments, &levels)?;
     if arguments.fix {
         for _ in 0..MOST_ROUNDS {

@@ -10,9 +10,7 @@ use job_sort_formula::pbs::submitted::Submitted;
 use super::CliError;
 use super::args::{FormulaArgs, NumbersName, SiteArgs};
 
-/// The largest file of jobs that is read.
-pub(super) const MOST_OF_A_QUEUE: u64 = 64 << 30;
-/// The largest of any other file.
+/// The largest file that is read, other than the jobs.
 pub(super) const MOST_OF_A_FILE: u64 = 256 << 20;
 
 /// The text of the formula and the name of its source.

@@ -8,6 +8,7 @@ mod fmt;
 mod formula;
 mod pbsfs;
 mod policy;
+mod queue;
 mod rank;
 mod shares;
 mod site;

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use job_sort_formula::fairshare::Assessed;
 use job_sort_formula::jobs::Problems;
-use job_sort_formula::json::read_jobs;
 use job_sort_formula::pbs::numbers::Numbers;
 use job_sort_formula::pbs::order::{Order, Ordered};
 use job_sort_formula::pbs::queues::Queues;
@@ -17,8 +16,9 @@ use job_sort_formula::rank::{FAIRSHARE_NAMES, Keep, OnError, first_without_share
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};
 
 use super::args::{NumbersName, OnErrorName, PolicyName, SiteArgs};
-use super::formula::{MOST_OF_A_FILE, MOST_OF_A_QUEUE, read_bytes, read_text};
+use super::formula::{MOST_OF_A_FILE, read_bytes, read_text};
 use super::policy::Choice;
+use super::queue::Queue;
 use super::tree::{Tree, waiting_nodes};
 use super::{CliError, remark};
 
@@ -32,8 +32,7 @@ pub(super) struct Site<'a> {
     queues: Queues,
     pub config: SchedConfig,
     pub server: ServerSettings,
-    /// The jobs' document, once it is read: standard input is read once only.
-    queue: Option<Vec<u8>>,
+    pub queue: Queue,
 }
 
 impl<'a> Site<'a> {
@@ -69,17 +68,13 @@ impl<'a> Site<'a> {
             Some(path) => ServerSettings::read(&read_text(path, MOST_OF_A_FILE)?),
             None => ServerSettings::default(),
         };
-        Ok(Self { arguments, schema, queues, config, server, queue: None })
+        Ok(Self { arguments, schema, queues, config, server, queue: Queue::default() })
     }
 
     /// Reads the jobs, with a column for every name in the formula. Names that only the jobs know join the schema.
     pub(super) fn read_queue(&mut self, formula: &Formula) -> Result<Option<JobTable>, CliError> {
         let Some(path) = &self.arguments.queue else { return Ok(None) };
-        let is_first = self.queue.is_none();
-        let bytes = match self.queue.take() {
-            Some(bytes) => bytes,
-            None => read_bytes(path, MOST_OF_A_QUEUE)?,
-        };
+        let is_first = !self.queue.was_read;
         let source_name = name_of(path);
         let mut needed = formula.names();
         needed.extend(Order::new(&self.config, &self.queues).columns());
@@ -91,11 +86,10 @@ impl<'a> Site<'a> {
             entity: self.config.fairshare_entity,
             queues: &self.queues,
         };
-        let read = read_jobs(&bytes, &options).map_err(CliError::content)?;
+        let read = self.queue.read(path, &options)?;
         if is_first {
             remark_on(&read.problems, &source_name);
         }
-        self.queue = Some(bytes);
         for (name, kind) in read.table.undeclared() {
             self.schema.add_seen(name, kind);
         }

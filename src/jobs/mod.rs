@@ -3,12 +3,17 @@
 //! Enters: one [`Job`] after another, with the inputs that a formula needs. Leaves: a [`JobTable`] whose
 //! [`Column`]s hold those inputs alone. How a file spells them is the readers' matter.
 
+mod batch;
 mod column;
+mod ids;
+mod names;
 mod problem;
 mod state;
 mod table;
 
 pub use column::{BLOCK_ROWS, Column};
+pub(crate) use batch::{Authority, Batch, BatchRow};
+pub(crate) use names::same;
 pub use problem::{JobProblem, Problem, Problems, ReadError};
 pub use state::{Ignored, JobState};
 pub use table::{Job, JobTable, Lost, MAX_JOBS, MAX_NAME};

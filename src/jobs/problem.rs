@@ -7,6 +7,14 @@ use thiserror::Error;
 /// A document that cannot be read any further.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReadError {
+    /// The document cannot be got at.
+    #[error("cannot read `{source_name}`: {reason}")]
+    Source {
+        /// The document's name.
+        source_name: String,
+        /// Why.
+        reason: String,
+    },
     /// There is nothing in the document.
     #[error("`{source_name}` is empty, expected {expected}; was the command that wrote it refused?")]
     Empty {

@@ -1,9 +1,13 @@
 //! The table of jobs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Column, Ignored, JobState, Problem};
+use super::batch::UNKNOWN;
+use super::ids::Ids;
+use super::names::Names;
+use super::{Batch, Column, Ignored, JobState, Problem};
 use crate::formula::number::Value;
 use crate::schema::Kind;
 
@@ -32,12 +36,12 @@ pub struct Job<'a> {
 /// The jobs of a queue with the inputs that a formula needs: one row per job, in the order of the document.
 #[derive(Debug, Clone, Default)]
 pub struct JobTable {
-    ids: Vec<Arc<str>>,
-    rows: HashMap<Arc<str>, u32>,
+    ids: Ids,
     entities: Names,
     queues: Names,
     states: Vec<JobState>,
-    queued_at: Vec<Option<i64>>,
+    /// When each job was queued; shorter than the table while no more is known.
+    queued_at: Vec<i64>,
     ignored: BTreeMap<u32, Ignored>,
     columns: Vec<(Box<str>, Column)>,
     undeclared: BTreeMap<Box<str>, Kind>,
@@ -74,17 +78,14 @@ impl JobTable {
     /// The id is already there, a name is longer than [`MAX_NAME`], or there are [`MAX_JOBS`] jobs; the table
     /// is then unchanged.
     pub fn push(&mut self, job: &Job<'_>, inputs: &[Result<Value, Value>]) -> Result<(), Problem> {
-        self.admits(job)?;
-        let row = self.ids.len() as u32;
-        let id: Arc<str> = job.id.into();
-        self.rows.insert(id.clone(), row);
-        self.ids.push(id);
+        let row = self.ids.len();
+        self.admit(job)?;
         self.entities.push(job.entity);
         self.queues.push(job.queue);
         self.states.push(job.state);
-        self.queued_at.push(job.queued_at);
+        self.queue_at(row, job.queued_at.unwrap_or(UNKNOWN));
         if let Some(reason) = &job.ignored {
-            self.ignored.insert(row, reason.clone());
+            self.ignored.insert(row as u32, reason.clone());
         }
         for (index, (_, column)) in self.columns.iter_mut().enumerate() {
             match inputs.get(index) {
@@ -96,24 +97,89 @@ impl JobTable {
         Ok(())
     }
 
-    fn admits(&self, job: &Job<'_>) -> Result<(), Problem> {
-        if self.ids.len() >= MAX_JOBS {
-            return Err(Problem::TooMany);
-        }
-        if let Some(long) = [job.id, job.entity, job.queue].into_iter().find(|name| name.len() > MAX_NAME) {
+    fn admit(&mut self, job: &Job<'_>) -> Result<(), Problem> {
+        if let Some(long) = [job.id, job.entity, job.queue].into_iter().find(|name| name.len() > MAX_NAME)
+            && self.ids.len() < MAX_JOBS
+        {
             return Err(Problem::LongName { bytes: long.len() });
         }
-        if self.rows.contains_key(job.id) { Err(Problem::Duplicate) } else { Ok(()) }
+        self.admit_id(job.id)
+    }
+
+    fn admit_id(&mut self, id: &str) -> Result<(), Problem> {
+        match self.ids.len() {
+            MAX_JOBS.. => Err(Problem::TooMany),
+            _ if self.ids.push(id) => Ok(()),
+            _ => Err(Problem::Duplicate),
+        }
+    }
+
+    fn queue_at(&mut self, row: usize, time: i64) {
+        if time != UNKNOWN {
+            self.queued_at.resize(row, UNKNOWN);
+            self.queued_at.push(time);
+        }
+    }
+
+    /// Appends rows of a batch; `defaults` has one entry per column. Gives those that are not taken, by their row
+    /// in the batch.
+    pub(crate) fn join(&mut self, batch: &Batch, rows: Range<usize>, defaults: &[Value]) -> Vec<(usize, Problem)> {
+        let refused = self.join_ids(batch, rows.clone());
+        let taken = || {
+            let mut refused = refused.iter().map(|&(row, _)| row).peekable();
+            rows.clone().filter(move |row| refused.next_if_eq(row).is_none())
+        };
+        let first = self.states.len();
+        let (mut entities, mut queues) = (vec![None; batch.entities.len()], vec![None; batch.queues.len()]);
+        for (place, row) in taken().enumerate() {
+            let (entity, queue) = (batch.entities.number(row), batch.queues.number(row));
+            let number = *entities[entity].get_or_insert_with(|| self.entities.number(batch.entities.name(entity)));
+            self.entities.push_number(number);
+            let number = *queues[queue].get_or_insert_with(|| self.queues.number(batch.queues.name(queue)));
+            self.queues.push_number(number);
+            self.states.push(batch.states[row]);
+            self.queue_at(first + place, batch.queued_at[row]);
+            if batch.states[row].is_over() {
+                self.ignored.insert((first + place) as u32, Ignored::Over(batch.states[row]));
+            }
+        }
+        for (((_, column), lanes), default) in self.columns.iter_mut().zip(&batch.columns).zip(defaults) {
+            for row in taken() {
+                match lanes.value(row) {
+                    Some(value) => column.push(value),
+                    None => column.push_default(default.clone()),
+                }
+            }
+        }
+        refused
+    }
+
+    fn join_ids(&mut self, batch: &Batch, rows: Range<usize>) -> Vec<(usize, Problem)> {
+        let mut refused = Vec::new();
+        // Whether the row before was greater than all rows of the table.
+        let mut climbing = false;
+        for row in rows {
+            let id = batch.id(row);
+            if climbing && batch.climbs(row) && self.ids.len() < MAX_JOBS {
+                self.ids.append(id);
+                continue;
+            }
+            climbing = self.ids.is_next(id);
+            if let Err(problem) = self.admit_id(id) {
+                refused.push((row, problem));
+            }
+        }
+        refused
     }
 
     /// Leaves out the subjobs that have not begun and whose array is here too: the scheduler sees the array.
     pub fn ignore_waiting_subjobs(&mut self) {
-        for row in 0..self.ids.len() {
+        for row in self.ids.bracketed() {
             let stands_for_itself = !matches!(self.states[row], JobState::Queued | JobState::Held | JobState::Waiting);
             if stands_for_itself || self.ignored.contains_key(&(row as u32)) {
                 continue;
             }
-            if array_of(&self.ids[row]).is_some_and(|array| self.rows.contains_key(&*array)) {
+            if self.ids.at(row).and_then(array_of).is_some_and(|array| self.ids.row(&array).is_some()) {
                 self.ignored.insert(row as u32, Ignored::Subjob);
             }
         }
@@ -176,17 +242,17 @@ impl JobTable {
 
     /// Whether there is no job.
     pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
+        self.ids.len() == 0
     }
 
     /// The id of a row, `""` if there is no such row.
     pub fn id(&self, row: usize) -> &str {
-        self.ids.get(row).map_or("", |id| id)
+        self.ids.at(row).unwrap_or("")
     }
 
     /// The row of a job.
     pub fn row(&self, id: &str) -> Option<usize> {
-        self.rows.get(id).map(|&row| row as usize)
+        self.ids.row(id)
     }
 
     /// The fair-share entity of a row, `""` if it has none.
@@ -201,7 +267,7 @@ impl JobTable {
 
     /// Every entity once, in the order of its first job.
     pub fn entities(&self) -> &[Arc<str>] {
-        &self.entities.distinct
+        self.entities.distinct()
     }
 
     /// The queue of a row, `""` if it has none.
@@ -216,7 +282,7 @@ impl JobTable {
 
     /// Every queue once, in the order of its first job.
     pub fn queues(&self) -> &[Arc<str>] {
-        &self.queues.distinct
+        self.queues.distinct()
     }
 
     /// The state of a row.
@@ -242,7 +308,7 @@ impl JobTable {
     /// What decides between jobs of equal value: the time of queueing where it is known, then the place in the
     /// document. Smaller comes first.
     pub fn submission(&self, row: usize) -> (i64, usize) {
-        (self.queued_at.get(row).copied().flatten().unwrap_or(i64::MAX), row)
+        (self.queued_at.get(row).copied().unwrap_or(UNKNOWN), row)
     }
 
     /// Puts rows into the order of their [submission](JobTable::submission).
@@ -266,38 +332,6 @@ fn array_of(id: &str) -> Option<String> {
     let (sequence, rest) = id.split_once('[')?;
     let (index, server) = rest.split_once(']')?;
     (!index.is_empty()).then(|| format!("{sequence}[]{server}"))
-}
-
-/// A name per row, each distinct name held once.
-#[derive(Debug, Clone, Default)]
-struct Names {
-    distinct: Vec<Arc<str>>,
-    known: HashMap<Arc<str>, u32>,
-    rows: Vec<u32>,
-}
-
-impl Names {
-    fn push(&mut self, name: &str) {
-        let index = match self.known.get(name) {
-            Some(&index) => index,
-            None => {
-                let index = self.distinct.len() as u32;
-                let name: Arc<str> = name.into();
-                self.distinct.push(name.clone());
-                self.known.insert(name, index);
-                index
-            }
-        };
-        self.rows.push(index);
-    }
-
-    fn index(&self, row: usize) -> usize {
-        self.rows.get(row).map_or(0, |&index| index as usize)
-    }
-
-    fn at(&self, row: usize) -> &str {
-        self.rows.get(row).and_then(|&index| self.distinct.get(index as usize)).map_or("", |name| name)
-    }
 }
 
 #[cfg(test)]

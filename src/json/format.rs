@@ -54,6 +54,23 @@ impl Format {
         }
     }
 
+    /// The format of a document by its start, if the start decides: then the whole document has it.
+    pub(super) fn of_head(head: &str, is_whole: bool) -> Option<Self> {
+        if is_whole {
+            return Self::of(head, "").ok();
+        }
+        if head.trim_start().starts_with("Job Id:") {
+            return Some(Self::QstatText);
+        }
+        let keys = Keys::of(head);
+        let complete = head.rfind('\n').map_or("", |end| &head[..end]);
+        match keys.decisive {
+            Some(Decisive::Jobs(format)) => Some(format),
+            None if keys.is_from_pbs || keys.error.is_none_or(|error| error.is_eof()) => None,
+            _ => Self::has_a_job_line(complete).then_some(Self::Ndjson),
+        }
+    }
+
     fn has_a_job_line(text: &str) -> bool {
         text.lines()
             .filter(|line| line.trim_start().starts_with('{'))

@@ -59,7 +59,7 @@ impl<'d> ObjectReader<'d> for Document<'_, '_> {
     }
 }
 
-fn read_job(text: &str, line: Option<usize>, rows: &mut Rows<'_>, schema: &Schema) {
+pub(super) fn read_job(text: &str, line: Option<usize>, rows: &mut Rows<'_>, schema: &Schema) {
     let mut reader = JobReader { rows, schema, job: Attributes { line, ..Attributes::default() }, has_id: false };
     let shape = lax::read_object(text, &mut reader);
     let JobReader { job, has_id, .. } = reader;

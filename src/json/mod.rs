@@ -2,23 +2,26 @@
 
 mod format;
 mod jobs;
+mod lines;
+mod reader;
+mod source;
 mod tree;
 
 use std::borrow::Cow;
 
 pub use format::Format;
+pub use reader::JobReader;
 pub use tree::{
     MAX_DEPTH, MAX_NODES, NodeKind, NodeShares, PlantError, TreeDocument, TreeDocumentError, TreeNode, read_tree,
 };
 
 use crate::jobs::ReadError;
-use crate::pbs::qstat_json::read_qstat_json;
-use crate::pbs::qstat_text::read_qstat_text;
 use crate::pbs::reading::{ReadJobs, ReadOptions};
 
 /// Reads a document of jobs, whichever of the [`Format`]s it has.
 ///
-/// A job with a fault is reported and stops no other; see [`ReadJobs::problems`]. Bytes that are not UTF-8 are
+/// A [`JobReader`] reads files and streams too. A job with a fault is reported and stops no other; see
+/// [`ReadJobs::problems`]. Bytes that are not UTF-8 are
 /// replaced, and a byte order mark is passed over.
 ///
 /// ```
@@ -43,18 +46,11 @@ use crate::pbs::reading::{ReadJobs, ReadOptions};
 /// # Errors
 /// The document is empty, of no known format, broken JSON, or too large.
 pub fn read_jobs(bytes: &[u8], options: &ReadOptions<'_>) -> Result<ReadJobs, ReadError> {
-    let text = text_of(bytes);
-    match Format::of(&text, options.source_name)? {
-        Format::QstatJson => read_qstat_json(&text, options),
-        Format::QstatText => read_qstat_text(&text, options),
-        Format::OwnJson => jobs::read_own(&text, options),
-        Format::Ndjson => jobs::read_lines(&text, options),
-    }
+    JobReader::new(options).read(bytes)
 }
 
-/// The bytes as text, without a byte order mark; what is not UTF-8 is replaced.
+/// The bytes as text; what is not UTF-8 is replaced.
 fn text_of(bytes: &[u8]) -> Cow<'_, str> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     // Checking first is several times faster than looking for what to replace.
-    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+    str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }

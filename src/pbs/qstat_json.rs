@@ -31,6 +31,12 @@ pub fn read_qstat_json(text: &str, options: &ReadOptions<'_>) -> Result<ReadJobs
     rows.finish()
 }
 
+/// Reads one entry of the jobs, `"id":{…}`; says whether the document goes on.
+pub(super) fn read_entry(entry: &[u8], rows: &mut Rows<'_>) -> bool {
+    let text = format!("{{{}}}", String::from_utf8_lossy(entry));
+    lax::read_object(&text, Jobs(rows)).is_ok()
+}
+
 struct Document<'r, 'a> {
     rows: &'r mut Rows<'a>,
     wrong: &'r mut Option<&'static str>,

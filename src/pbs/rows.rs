@@ -1,53 +1,19 @@
 //! From the attributes of a job, wherever they were written, to its row of the table.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::ops::Range;
 
 use super::entity::Owner;
 use super::lax::{Token, clipped};
-use super::numbers::{self, Writer};
+use super::numbers::Writer;
 use super::reading::{Attributes, ReadJobs, ReadOptions};
 use super::slots::{Slot, Slots};
-use super::tokens::{input, is_shortened, real, seconds, whole};
+use super::tokens::{input, whole};
+pub(crate) use super::wanted::is_fairshare;
+use super::wanted::{Column, Seen, Wanted, current};
 use crate::formula::number::Value;
-use crate::jobs::{Ignored, Job, JobProblem, JobState, JobTable, Problem, Problems, ReadError};
+use crate::jobs::{Batch, Ignored, Job, JobProblem, JobState, JobTable, Problem, Problems, ReadError};
 use crate::schema::Kind;
-
-/// How a column is filled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Column {
-    Seconds,
-    Whole,
-    QueuePriority,
-    Ratio,
-    Resource,
-}
-
-impl Column {
-    fn of(name: &str) -> Self {
-        match name {
-            "eligible_time" => Self::Seconds,
-            "accrue_type" | "job_priority" => Self::Whole,
-            "queue_priority" => Self::QueuePriority,
-            _ if is_fairshare(name) => Self::Ratio,
-            _ => Self::Resource,
-        }
-    }
-
-    /// What the formula sees where a job does not have it.
-    fn default(self) -> Value {
-        if self == Self::Ratio { Value::Float(0.0) } else { Value::Int(0) }
-    }
-}
-
-/// Whether a name stands for a fair-share number.
-pub(crate) fn is_fairshare(name: &str) -> bool {
-    matches!(name, "fairshare_perc" | "fair_share_perc" | "fairshare_tree_usage" | "fairshare_factor")
-}
-
-/// The current name for an old one.
-fn current(name: &str) -> &str {
-    if name == "fair_share_perc" { "fairshare_perc" } else { name }
-}
 
 /// Fills a table, one job after another.
 #[derive(Debug)]
@@ -56,8 +22,7 @@ pub(crate) struct Rows<'a> {
     writer: Writer,
     table: JobTable,
     problems: Problems,
-    columns: Vec<(&'a str, Column)>,
-    places: HashMap<&'a str, usize>,
+    wanted: Wanted<'a>,
     slots: Slots,
     /// What the formula sees of a job without any attribute.
     defaults: Vec<Result<Value, Value>>,
@@ -68,22 +33,14 @@ pub(crate) struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     pub(crate) fn new(options: &'a ReadOptions<'a>, writer: Writer) -> Self {
-        let mut columns = Vec::new();
-        let mut places = HashMap::new();
-        for &name in options.needed {
-            places.entry(name).or_insert_with(|| {
-                columns.push((name, Column::of(name)));
-                columns.len() - 1
-            });
-        }
+        let wanted = Wanted::new(options);
         Self {
             options,
             writer,
-            table: JobTable::new(columns.iter().map(|&(name, _)| name)),
+            table: JobTable::new(wanted.columns.iter().map(|&(name, _)| name)),
             problems: Problems::default(),
-            defaults: columns.iter().map(|&(_, column)| Err(column.default())).collect(),
-            columns,
-            places,
+            defaults: wanted.columns.iter().map(|&(_, column)| Err(column.default())).collect(),
+            wanted,
             slots: Slots::default(),
             reported_keys: HashSet::new(),
             row: Vec::new(),
@@ -98,12 +55,12 @@ impl<'a> Rows<'a> {
 
     /// Whether the formula needs this name.
     pub(crate) fn needs(&self, name: &str) -> bool {
-        self.places.contains_key(name) || (name == "fairshare_perc" && self.places.contains_key("fair_share_perc"))
+        self.wanted.needs(name)
     }
 
     /// Whether this is a resource, by the schema or because the formula needs it.
     pub(crate) fn is_resource(&self, name: &str) -> bool {
-        Column::of(name) == Column::Resource && (self.options.schema.entry(name).is_some() || self.needs(name))
+        self.wanted.is_resource(name, self.options)
     }
 
     /// Reports a problem of a job that never became one.
@@ -138,6 +95,31 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Adds the jobs of a batch that stand in these rows of it; `line` is the line of the document that it begins
+    /// with, if that matters.
+    pub(crate) fn join(&mut self, batch: &Batch, rows: Range<usize>, line: Option<usize>) {
+        let defaults: Vec<_> = self.wanted.columns.iter().map(|&(_, column)| column.default()).collect();
+        for (row, problem) in self.table.join(batch, rows, &defaults) {
+            self.full |= problem == Problem::TooMany;
+            self.report(line.map(|line| line + batch.line(row)), batch.id(row), problem);
+        }
+    }
+
+    /// The unknown keys that were reported; no other job's are.
+    pub(crate) fn reported_keys(&self) -> &HashSet<String> {
+        &self.reported_keys
+    }
+
+    /// Whether there are more jobs than a table takes.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// Records a name that no schema declares, with the kind that its amounts look like.
+    pub(crate) fn saw_undeclared(&mut self, name: &str, kind: Kind) {
+        self.table.saw_undeclared(name, kind);
+    }
+
     /// The table, when the document is at its end.
     pub(crate) fn finish(mut self) -> Result<ReadJobs, ReadError> {
         if self.full {
@@ -162,33 +144,19 @@ impl<'a> Rows<'a> {
     }
 
     fn take_special(&mut self, job: &Attributes<'_>) {
-        if let Some(&index) = self.places.get("queue_priority")
+        if let Some(index) = self.wanted.place("queue_priority")
             && let Some(priority) = self.options.queues.priority(&job.queue)
         {
             self.row[index] = Ok(Value::Int(priority));
         }
         for (special, token) in &job.special {
-            for index in 0..self.columns.len() {
-                let (name, column) = self.columns[index];
-                if current(name) == current(special) {
-                    match self.special(column, token) {
-                        Ok(value) => self.row[index] = Ok(value),
-                        Err(expected) => self.bad(job, name, token, expected),
-                    }
+            let columns: Vec<_> = self.wanted.special(special).collect();
+            for (index, name, column) in columns {
+                match column.value(token, self.options.numbers) {
+                    Ok(value) => self.row[index] = Ok(value),
+                    Err(expected) => self.bad(job, name, token, expected),
                 }
             }
-        }
-    }
-
-    /// The value of a special name, or what was expected instead.
-    fn special(&self, column: Column, token: &Token<'_>) -> Result<Value, &'static str> {
-        match column {
-            Column::Seconds => seconds(token).map(Value::Int).ok_or("`HH:MM:SS` or seconds"),
-            Column::Ratio => match real(token) {
-                Some(ratio) => Ok(self.options.numbers.fairshare(ratio)),
-                None => Err("a number between 0 and 1"),
-            },
-            _ => whole(token).map(Value::Int).ok_or("a whole number"),
         }
     }
 
@@ -198,14 +166,12 @@ impl<'a> Rows<'a> {
         self.slots.rewind();
         for (name, token) in &job.resources {
             let slot = self.slots.of(name, || {
-                let column = self.places.get(&**name).copied();
-                Slot::new(name, self.options.schema, column, Column::of(name) == Column::Resource)
+                Slot::new(name, self.options.schema, self.wanted.place(name), Column::of(name) == Column::Resource)
             });
             if slot.is_skipped {
                 continue;
             }
-            let text = token.text().unwrap_or("");
-            let kind = slot.declared.unwrap_or_else(|| numbers::looks(text, matches!(token, Token::Number(_))));
+            let (text, kind) = (token.text().unwrap_or(""), slot.kind(token));
             if slot.declared.is_none() {
                 self.table.saw_undeclared(name, kind);
             }
@@ -223,19 +189,17 @@ impl<'a> Rows<'a> {
 
     fn take_amount(&mut self, job: &Attributes<'_>, (name, slot): (&str, Slot), token: &Token<'_>, amount: Value) {
         let Some(index) = slot.column else { return };
-        if let (Writer::Server, Token::Number(text)) = (self.writer, token)
-            && is_shortened(text)
-        {
-            let problem = Problem::Shortened { resource: name.to_owned(), found: (*text).to_owned() };
+        let seen = Seen::of(amount, token, self.options.numbers, self.writer);
+        let written = clipped(token.text().unwrap_or(""));
+        if seen.is_shortened {
+            let problem =
+                Problem::Shortened { resource: name.to_owned(), found: token.text().unwrap_or("").to_owned() };
             self.report(job.line, &job.id, problem);
         }
-        let seen = self.options.numbers.resource(amount);
-        if matches!(seen, Value::Int(0))
-            && let Some(written) = token.text().filter(|_| real(token).is_some_and(|amount| amount != 0.0))
-        {
-            self.table.saw_lost(name, &job.id, &clipped(written));
+        if seen.is_lost {
+            self.table.saw_lost(name, &job.id, &written);
         }
-        self.row[index] = Ok(seen);
+        self.row[index] = Ok(seen.value);
     }
 
     fn take_inputs(&mut self, job: &Attributes<'_>) {
@@ -248,7 +212,7 @@ impl<'a> Rows<'a> {
                 let kind = if matches!(value, Value::Float(_)) { Kind::Float } else { Kind::Count };
                 self.table.saw_undeclared(name, kind);
             }
-            for (index, &(column, _)) in self.columns.iter().enumerate() {
+            for (index, &(column, _)) in self.wanted.columns.iter().enumerate() {
                 let is_old_name = column != &**name && current(column) == current(name);
                 let already = job.inputs.iter().any(|(other, _)| &**other == column);
                 if column == &**name || (is_old_name && !already) {

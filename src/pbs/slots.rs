@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::lax::Token;
+use super::numbers;
 use crate::schema::{Kind, Schema};
 
 /// What is done with a resource.
@@ -54,6 +56,11 @@ impl Slot {
         let declared = schema.entry(name).map(|entry| entry.kind);
         let is_skipped = !is_resource || declared.is_some_and(|kind| !kind.is_numeric());
         Self { declared, column, is_skipped }
+    }
+
+    /// The kind of an amount: what is declared, else what it looks like.
+    pub(super) fn kind(&self, token: &Token<'_>) -> Kind {
+        self.declared.unwrap_or_else(|| numbers::looks(token.text().unwrap_or(""), matches!(token, Token::Number(_))))
     }
 }
 

@@ -1,0 +1,174 @@
+//! The ids of jobs, packed one after the other, and the row of each.
+
+use std::cmp::Ordering;
+use std::hash::{BuildHasher, RandomState};
+
+use hashbrown::HashTable;
+
+/// Rows in a page. A page is never copied when the next one begins.
+const PAGE: usize = 4096;
+
+/// A growing list of distinct ids.
+///
+/// While every id is greater than the one before it ([`compare`]), as a server hands them out, an id is found by
+/// halving; the first one that is not builds an index of rows.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ids {
+    pages: Vec<Page>,
+    len: usize,
+    index: Option<Index>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Page {
+    text: String,
+    /// Where each id ends.
+    ends: Vec<u32>,
+}
+
+/// The rows by the hash of their id.
+#[derive(Debug, Clone, Default)]
+struct Index {
+    rows: HashTable<u32>,
+    hasher: RandomState,
+}
+
+impl Ids {
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The id of a row, if there is such a row.
+    pub(super) fn at(&self, row: usize) -> Option<&str> {
+        self.pages.get(row / PAGE)?.at(row % PAGE)
+    }
+
+    pub(super) fn row(&self, id: &str) -> Option<usize> {
+        match &self.index {
+            Some(index) => {
+                let same = |&row: &u32| self.at(row as usize) == Some(id);
+                index.rows.find(index.hasher.hash_one(id), same).map(|&row| row as usize)
+            }
+            None => self.halve(id),
+        }
+    }
+
+    fn halve(&self, id: &str) -> Option<usize> {
+        let (mut least, mut beyond) = (0, self.len);
+        while least < beyond {
+            let middle = least + (beyond - least) / 2;
+            match self.at(middle).map_or(Ordering::Greater, |known| compare(known, id)) {
+                Ordering::Less => least = middle + 1,
+                Ordering::Equal => return Some(middle),
+                Ordering::Greater => beyond = middle,
+            }
+        }
+        None
+    }
+
+    /// Whether this id may be appended without looking for it: it is greater than all before.
+    pub(super) fn is_next(&self, id: &str) -> bool {
+        let last = self.len.checked_sub(1).and_then(|row| self.at(row));
+        self.index.is_none() && last.is_none_or(|last| compare(last, id).is_lt())
+    }
+
+    /// Appends an id unless it is there; says whether it was appended.
+    pub(super) fn push(&mut self, id: &str) -> bool {
+        if self.is_next(id) {
+            self.append(id);
+            return true;
+        }
+        if self.index.is_none() {
+            let mut index = Index::default();
+            (0..self.len).for_each(|row| index.insert(row, self));
+            self.index = Some(index);
+        }
+        if self.row(id).is_some() {
+            return false;
+        }
+        self.append(id);
+        if let Some(mut index) = self.index.take() {
+            index.insert(self.len - 1, self);
+            self.index = Some(index);
+        }
+        true
+    }
+
+    /// Appends an id that [is next](Ids::is_next).
+    pub(super) fn append(&mut self, id: &str) {
+        if self.len.is_multiple_of(PAGE) {
+            self.pages.push(Page::default());
+        }
+        if let Some(page) = self.pages.last_mut() {
+            page.text.push_str(id);
+            page.ends.push(page.text.len() as u32);
+        }
+        self.len += 1;
+    }
+
+    /// The rows whose id holds a `[`, as those of arrays and subjobs do.
+    pub(super) fn bracketed(&self) -> impl Iterator<Item = usize> {
+        let pages = self.pages.iter().enumerate().filter(|(_, page)| page.text.contains('['));
+        pages.flat_map(|(number, page)| {
+            let rows = 0..page.ends.len();
+            rows.filter(|&row| page.at(row).is_some_and(|id| id.contains('['))).map(move |row| number * PAGE + row)
+        })
+    }
+}
+
+impl Page {
+    fn at(&self, row: usize) -> Option<&str> {
+        let start = if row == 0 { 0 } else { *self.ends.get(row - 1)? };
+        self.text.get(start as usize..*self.ends.get(row)? as usize)
+    }
+}
+
+impl Index {
+    fn insert(&mut self, row: usize, ids: &Ids) {
+        let hash = |row: &u32| self.hasher.hash_one(ids.at(*row as usize).unwrap_or(""));
+        self.rows.insert_unique(hash(&(row as u32)), row as u32, hash);
+    }
+}
+
+/// The order of ids: by the number at the start, then byte by byte. Only an id itself is equal to it.
+pub(super) fn compare(left: impl AsRef<[u8]>, right: impl AsRef<[u8]>) -> Ordering {
+    let (left, right) = (left.as_ref(), right.as_ref());
+    let (one, other) = (number(left), number(right));
+    one.len().cmp(&other.len()).then_with(|| one.cmp(other)).then_with(|| left.cmp(right))
+}
+
+/// The digits at the start, without zeros before them.
+fn number(bytes: &[u8]) -> &[u8] {
+    let start = bytes.iter().position(|&byte| byte != b'0').unwrap_or(bytes.len());
+    let digits = bytes[start..].iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(bytes.len() - start);
+    &bytes[start..start + digits]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_before_what_follows_them() {
+        for pair in [["9.vm", "10.vm"], ["1.vm", "01.vm2"], ["1.a", "1.b"], ["7", "7.vm"], ["", "1"], ["0", "00"]] {
+            assert_ne!(compare(pair[0], pair[1]), Ordering::Equal);
+            assert_eq!(compare(pair[0], pair[1]), compare(pair[1], pair[0]).reverse(), "{pair:?}");
+        }
+        assert_eq!(compare("9.vm", "10.vm"), Ordering::Less);
+        assert_eq!(compare("18446744073709551616", "18446744073709551617"), Ordering::Less);
+    }
+
+    #[test]
+    fn every_id_is_found_in_and_out_of_order() {
+        let mut ids = Ids::default();
+        for number in 0..10_000 {
+            assert!(ids.push(&format!("{number}.vm")));
+        }
+        assert!(ids.index.is_none() && ids.row("77.vm") == Some(77) && ids.row("77").is_none());
+        assert!(!ids.push("5000.vm") && ids.push("3[].vm") && !ids.push("3[].vm"));
+        assert!(ids.index.is_some());
+        assert_eq!((ids.row("9999.vm"), ids.row("3[].vm"), ids.len()), (Some(9999), Some(10_000), 10_001));
+        assert_eq!(ids.bracketed().collect::<Vec<_>>(), [10_000]);
+        assert_eq!((ids.at(4095), ids.at(4096), ids.at(10_001)), (Some("4095.vm"), Some("4096.vm"), None));
+    }
+}

@@ -1,0 +1,479 @@
+//! Two roads through a document of jobs, and one answer: the quick road against the general one, which is the judge.
+//!
+//! `ROADS_CASES` says how many documents each property tries; the default is small enough for every run.
+
+use std::io::{self, Read};
+
+use job_sort_formula::formula::number::Value;
+use job_sort_formula::jobs::{JobTable, ReadError};
+use job_sort_formula::json::JobReader;
+use job_sort_formula::pbs::entity::FairshareEntity;
+use job_sort_formula::pbs::numbers::Numbers;
+use job_sort_formula::pbs::queues::Queues;
+use job_sort_formula::pbs::reading::{ReadJobs, ReadOptions};
+use job_sort_formula::schema::{Kind, Schema};
+
+/// Numbers that look random and are the same on every run (xorshift64*).
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        ((self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize) % sides.max(1)
+    }
+
+    fn one_in(&mut self, sides: usize) -> bool {
+        self.roll(sides) == 0
+    }
+
+    fn pick<'p>(&mut self, of: &[&'p str]) -> &'p str {
+        of[self.roll(of.len())]
+    }
+}
+
+const NEEDED: [&[&str]; 4] = [
+    &["ncpus", "mem", "walltime", "eligible_time", "queue_priority", "score", "fair_share_perc"],
+    &["job_priority", "fairshare_perc", "boost", "size", "accrue_type", "share", "mem"],
+    &[],
+    &["ncpus", "fair_share_perc", "fairshare_perc", "fairshare_factor", "fairshare_tree_usage", "eligible_time"],
+];
+
+const RESOURCES: [&str; 14] = [
+    "ncpus",
+    "mem",
+    "walltime",
+    "score",
+    "boost",
+    "size",
+    "share",
+    "place",
+    "lic",
+    "eligible_time",
+    "ngpus",
+    "flag",
+    "fairshare_perc",
+    "wall",
+];
+
+const AMOUNTS: [&str; 58] = [
+    "0",
+    "1",
+    "7",
+    "64",
+    "1234567",
+    "12345678",
+    "123456789",
+    "9007199254740992",
+    "9007199254740993",
+    "-1",
+    "-0",
+    "18446744073709551616",
+    "0.5",
+    "2.0",
+    "0.00002",
+    "-0.00001",
+    "1e5",
+    "1E+2",
+    "1e400",
+    "9.00719925474099e+15",
+    "1e-400",
+    "01",
+    "1.",
+    ".5",
+    "+1",
+    "-",
+    "1e",
+    "0x10",
+    "123456.123456",
+    "\"4gb\"",
+    "\"3pb\"",
+    "\"1025b\"",
+    "\"12345678kb\"",
+    "\"16KW\"",
+    "\"4.5gb\"",
+    "\"01:00:00\"",
+    "\"1:2\"",
+    "\"100:00:00\"",
+    "\"1:2:3:4\"",
+    "\"0:0:0.5\"",
+    "\"inf\"",
+    "\"-inf\"",
+    "\"nan\"",
+    "\"\"",
+    "\"abc\"",
+    "\"True\"",
+    "\"12\"",
+    "\"0\"",
+    "\"0.00001\"",
+    "\" 5 \"",
+    "\"1e3\"",
+    "true",
+    "false",
+    "null",
+    "{}",
+    "[]",
+    "{\"a\":[1,{\"b\":null}]}",
+    "[[[]],1]",
+];
+
+const TEXTS: [&str; 20] = [
+    "\"Bob\"",
+    "\"\"",
+    "\"Bo\\u00f6b\"",
+    "\"B\u{f6}b\"",
+    "\"a\\\"b\"",
+    "\"a\\\\\"",
+    "\"\u{7f}\"",
+    "\"x\u{1}y\"",
+    "\"\\ud800\"",
+    "\"\\x\"",
+    "12",
+    "1.50",
+    "null",
+    "true",
+    "[\"x\"]",
+    "{}",
+    "\"workq\"",
+    "\"express\"",
+    "\"a\\u12\"",
+    "\"tab\\there\"",
+];
+
+const STATES: [&str; 10] = ["\"Q\"", "\"H\"", "\"R\"", "\"F\"", "\"X\"", "\"?\"", "\"\"", "1", "null", "\"\\u0051\""];
+
+/// A value that nobody needs.
+fn idle(dice: &mut Dice) -> String {
+    match dice.roll(6) {
+        0 => dice.pick(&AMOUNTS).to_owned(),
+        1 => dice.pick(&TEXTS).to_owned(),
+        2 => format!("\"{}\"", "path/to:".repeat(dice.roll(8))),
+        3 => format!("{}{}", "[".repeat(dice.roll(90)), "]".repeat(dice.roll(90))),
+        4 => format!("{{\"A\": {}, \"B\\n\":[{} ,{}]}}", dice.pick(&TEXTS), dice.pick(&AMOUNTS), dice.pick(&TEXTS)),
+        _ => "\"plain\"".to_owned(),
+    }
+}
+
+/// How plain a document is: a larger number makes odd values rarer.
+#[derive(Clone, Copy)]
+struct Plainness(usize);
+
+impl Plainness {
+    fn amount(self, dice: &mut Dice, name: &str) -> String {
+        if dice.one_in(self.0) {
+            return dice.pick(&AMOUNTS).to_owned();
+        }
+        let number = dice.roll(100_000);
+        match name {
+            "mem" | "size" if dice.one_in(2) => format!("\"{number}kb\""),
+            "walltime" | "eligible_time" | "wall" if dice.one_in(2) => {
+                format!("\"{:02}:{:02}:{:02}\"", number % 99, number % 60, number % 57)
+            }
+            "boost" | "share" | "fairshare_perc" => format!("{}", number as f64 / 1000.0),
+            "place" | "lic" => "\"pack\"".to_owned(),
+            _ => number.to_string(),
+        }
+    }
+
+    fn text(self, dice: &mut Dice, plain: &str) -> String {
+        if dice.one_in(self.0) { dice.pick(&TEXTS).to_owned() } else { format!("\"{plain}{}\"", dice.roll(4)) }
+    }
+}
+
+/// The spaces between the tokens of a document.
+#[derive(Clone, Copy)]
+struct Style {
+    colon: &'static str,
+    comma: &'static str,
+    open: &'static str,
+}
+
+const STYLES: [Style; 5] = [
+    Style { colon: ":", comma: ",", open: "" },
+    Style { colon: ": ", comma: ", ", open: "" },
+    Style { colon: ":", comma: ",\t", open: " " },
+    Style { colon: ": ", comma: ",\n            ", open: "\n            " },
+    Style { colon: " :\r\n ", comma: " ,\r\n", open: "\t" },
+];
+
+fn object(dice: &mut Dice, style: Style, mut entries: Vec<String>) -> String {
+    if dice.one_in(4) && entries.len() > 1 {
+        let (one, other) = (dice.roll(entries.len()), dice.roll(entries.len()));
+        entries.swap(one, other);
+    }
+    if dice.one_in(20) && !entries.is_empty() {
+        let again = entries[dice.roll(entries.len())].clone();
+        entries.push(again);
+    }
+    format!("{{{}{}{}}}", style.open, entries.join(style.comma), style.open)
+}
+
+fn amounts(dice: &mut Dice, plainness: Plainness, style: Style) -> String {
+    let count = if dice.one_in(4) { dice.roll(RESOURCES.len()) } else { 5 };
+    let entries = (0..count).map(|index| {
+        let name = if dice.one_in(plainness.0) { dice.pick(&RESOURCES) } else { RESOURCES[index] };
+        format!("\"{name}\"{}{}", style.colon, plainness.amount(dice, name))
+    });
+    let entries = entries.collect();
+    object(dice, style, entries)
+}
+
+fn id(dice: &mut Dice, plainness: Plainness, number: usize) -> String {
+    match dice.roll(plainness.0 * 4) {
+        0 => dice.pick(&TEXTS).to_owned(),
+        1 => format!("\"{}.vm\"", dice.roll(number + 1)),
+        2 => format!("\"{number}[].vm\""),
+        3 => format!("\"{}[{}].vm\"", number.saturating_sub(1), dice.roll(3)),
+        4 => number.to_string(),
+        5 => format!("\"{}\"", "9".repeat(4090 + dice.roll(10))),
+        _ => format!("\"{number}.vm\""),
+    }
+}
+
+/// A job of one's own writing on one line.
+fn own_job(dice: &mut Dice, plainness: Plainness, style: Style, number: usize) -> String {
+    let entry = |key: &str, value: String| format!("\"{key}\"{}{value}", style.colon);
+    let mut entries = vec![entry("id", id(dice, plainness, number))];
+    if dice.one_in(2) {
+        let last = if dice.one_in(plainness.0) { "score" } else { "nodect" };
+        for name in ["ncpus", "mem", "walltime", last] {
+            entries.push(entry(name, plainness.amount(dice, name)));
+        }
+    } else {
+        entries.push(entry("resources", amounts(dice, plainness, style)));
+    }
+    for (key, odds) in [("entity", 2), ("queue", 2)] {
+        if dice.one_in(odds) {
+            entries.push(entry(key, plainness.text(dice, key)));
+        }
+    }
+    if dice.one_in(3) {
+        let state = if dice.one_in(plainness.0) { dice.pick(&STATES) } else { "\"Q\"" };
+        entries.push(entry(dice.pick(&["state", "job_state"]), state.to_owned()));
+    }
+    for key in ["eligible_time", "queue_priority", "fairshare_perc", "fair_share_perc", "queued_at", "job_priority"] {
+        if dice.one_in(6) {
+            entries.push(entry(key, plainness.amount(dice, key)));
+        }
+    }
+    if dice.one_in(8) {
+        let inputs = ["ncpus", "boost", "fair_share_perc", "fairshare_perc", "score"].map(|name| {
+            let number =
+                if dice.one_in(plainness.0) { dice.pick(&AMOUNTS).to_owned() } else { dice.roll(99).to_string() };
+            entry(name, number)
+        });
+        let value = object(dice, style, inputs.to_vec());
+        entries.push(entry("inputs", value));
+    }
+    if dice.one_in(plainness.0 * 4) {
+        entries.push(entry(dice.pick(&["walltme", "x", "in\\u0070uts", "\u{e9}", "id"]), idle(dice)));
+    }
+    object(dice, style, entries)
+}
+
+/// An entry of the jobs of qstat.
+fn qstat_job(dice: &mut Dice, plainness: Plainness, style: Style, number: usize) -> String {
+    let entry = |key: &str, value: String| format!("\"{key}\"{}{value}", style.colon);
+    let mut entries = vec![entry("Job_Name", plainness.text(dice, "name"))];
+    for key in ["euser", "egroup", "Account_Name", "queue", "Error_Path"] {
+        if dice.roll(3) > 0 {
+            entries.push(entry(key, plainness.text(dice, key)));
+        }
+    }
+    let state = if dice.one_in(plainness.0) { dice.pick(&STATES) } else { "\"Q\"" };
+    entries.push(entry("job_state", state.to_owned()));
+    if !dice.one_in(plainness.0) {
+        entries.push(entry("Resource_List", amounts(dice, plainness, style)));
+    }
+    for key in ["eligible_time", "Priority", "accrue_type", "queue_rank"] {
+        if dice.one_in(2) {
+            entries.push(entry(key, plainness.amount(dice, key)));
+        }
+    }
+    for key in ["Variable_List", "comment", "Submit_arguments"] {
+        if dice.one_in(2) {
+            let value = if dice.one_in(plainness.0) { idle(dice) } else { "{\"A\":\"b\",\"C\":{}}".to_owned() };
+            entries.push(entry(key, value));
+        }
+    }
+    let first = if dice.one_in(8) { 0 } else { dice.roll(2) };
+    entries.swap(0, first);
+    format!("{}{}{}", id(dice, plainness, number), style.colon, object(dice, style, entries))
+}
+
+fn lines(dice: &mut Dice) -> String {
+    let plainness = Plainness([3, 20, 400][dice.roll(3)]);
+    let style = STYLES[if dice.one_in(40) { dice.roll(5) } else { dice.roll(3) }];
+    let end = dice.pick(&["\n", "\n", "\r\n", "\n\n", " \t\n", "\u{b}\n"]);
+    let mut text = String::new();
+    for number in 0..1 + dice.roll(40) {
+        text += &own_job(dice, plainness, style, number + 8);
+        text += if dice.one_in(plainness.0) { "\n \n" } else { end };
+    }
+    text
+}
+
+fn qstat(dice: &mut Dice) -> String {
+    let plainness = Plainness([3, 20, 400][dice.roll(3)]);
+    let style = STYLES[dice.roll(5)];
+    let jobs: Vec<_> = (0..dice.roll(30)).map(|number| qstat_job(dice, plainness, style, number + 8)).collect();
+    let mut entries = vec!["\"timestamp\":1".to_owned(), "\"pbs_version\" : \"23\"".to_owned()];
+    if dice.one_in(plainness.0) {
+        entries.push(format!("\"pbs_server\":{}", idle(dice)));
+    }
+    let seam = dice.pick(&[",", ",\n        ", " , "]);
+    entries.push(format!("\"Jobs\"{}{{{}{}{}}}", style.colon, style.open, jobs.join(seam), style.open));
+    if dice.one_in(plainness.0) {
+        entries.push(format!("\"{}\":{}", dice.pick(&["end", "Jobs", "a\\n"]), idle(dice)));
+    }
+    format!(
+        "{{{}{}}}{}",
+        style.open,
+        entries.join(style.comma),
+        if dice.one_in(plainness.0) { dice.pick(&["\n}", " x", "\u{0}"]) } else { "\n" }
+    )
+}
+
+/// Changes some bytes of a document.
+fn mutate(dice: &mut Dice, mut bytes: Vec<u8>) -> Vec<u8> {
+    const BYTES: &[u8] = b"{}[],:\"\\ \n\r\t\x00\x01\x0b0123456789.-+eEntfu/a\x7f\x80\xc3\xa9\xe2\xf0\xff";
+    for _ in 0..dice.roll(4) {
+        let at = dice.roll(bytes.len() + 1);
+        let byte = BYTES[dice.roll(BYTES.len())];
+        match dice.roll(7) {
+            0 => bytes.insert(at, byte),
+            1 if at < bytes.len() => _ = bytes.remove(at),
+            2 if at < bytes.len() => bytes[at] ^= 1 << dice.roll(8),
+            3 if dice.one_in(4) => bytes.truncate(at),
+            4 if dice.one_in(8) => _ = bytes.splice(0..0, *b"\xef\xbb\xbf"),
+            5 => {
+                let piece = bytes[at..bytes.len().min(at + dice.roll(60))].to_vec();
+                let to = dice.roll(bytes.len() + 1);
+                bytes.splice(to..to, piece);
+            }
+            _ if at < bytes.len() => bytes[at] = byte,
+            _ => {}
+        }
+    }
+    bytes
+}
+
+/// All that can be told of a table.
+fn told(table: &JobTable) -> String {
+    let value = |value: Value| match value {
+        Value::Float(x) => format!("{:016x}", x.to_bits()),
+        other => format!("{other:?}"),
+    };
+    let mut told = format!("{:?} {:?}\n", table.entities(), table.queues());
+    for row in 0..table.len() {
+        told += &format!(
+            "{} {} {} {:?} {:?} {:?} {}",
+            table.id(row),
+            table.entity(row),
+            table.queue(row),
+            table.state(row),
+            table.submission(row),
+            table.ignored(row),
+            table.row(table.id(row)) == Some(row),
+        );
+        for (name, column) in table.columns() {
+            assert_eq!(column.len(), table.len(), "{name}");
+            told += &format!(" {}{}", value(column.value(row)), if column.is_set(row) { "" } else { "?" });
+        }
+        told.push('\n');
+    }
+    format!("{told}{:?} {:?}", table.undeclared().collect::<Vec<_>>(), table.lost_amounts().collect::<Vec<_>>())
+}
+
+/// The table and the problems, or the error.
+fn answer(read: Result<ReadJobs, ReadError>) -> Result<(String, String), ReadError> {
+    read.map(|read| (told(&read.table), format!("{:?}", read.problems)))
+}
+
+/// Gives a few bytes at a time.
+struct Drop<'b>(&'b [u8], usize);
+
+impl Read for Drop<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let most = buffer.len().min(self.1);
+        self.0.read(&mut buffer[..most])
+    }
+}
+
+struct Site {
+    schema: Schema,
+    queues: Queues,
+}
+
+impl Site {
+    fn new() -> Self {
+        let mut schema = Schema::openpbs();
+        for (name, kind) in
+            [("boost", Kind::Float), ("size", Kind::Size), ("flag", Kind::Bool), ("wall", Kind::Duration)]
+        {
+            schema.add(name, kind);
+        }
+        let queues =
+            r#"{"Queue":{"workq":{"Priority":5},"express":{"Priority":200},"queue1":{"Priority":-7},"queue2":{}}}"#;
+        Self { schema, queues: Queues::read("queues", queues).unwrap() }
+    }
+
+    /// Holds the roads against each other on one document.
+    fn compare(&self, bytes: &[u8], dice: &mut Dice) -> bool {
+        let options = ReadOptions {
+            source_name: "q",
+            needed: NEEDED[dice.roll(4)],
+            schema: &self.schema,
+            numbers: [Numbers::OpenPbs, Numbers::Exact, Numbers::Decimal][dice.roll(3)],
+            entity: [
+                FairshareEntity::User,
+                FairshareEntity::GroupUser,
+                FairshareEntity::Account,
+                FairshareEntity::Queue,
+            ][dice.roll(4)],
+            queues: &self.queues,
+        };
+        let reader = JobReader::new(&options);
+        let (threads, piece) = ([1, 1, 2, 3][dice.roll(4)], [1, 64, 500, 4000, 1 << 20][dice.roll(5)]);
+        let quick = reader.threads(threads).piece(piece);
+        let read = if dice.one_in(3) { quick.read_stream(Drop(bytes, 1 + dice.roll(300))) } else { quick.read(bytes) };
+        let (general, quick) = (answer(reader.general().read(bytes)), answer(read));
+        assert!(
+            general == quick,
+            "{threads} threads, pieces of {piece}, {:?}, {:?}:\n{}\ngeneral: {general:#?}\nquick: {quick:#?}",
+            options.needed,
+            options.numbers,
+            String::from_utf8_lossy(bytes)
+        );
+        general.is_ok()
+    }
+}
+
+/// How many documents a property tries.
+fn cases() -> usize {
+    std::env::var("ROADS_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2500)
+}
+
+fn roads_agree(seed: u64, document: fn(&mut Dice) -> String) {
+    let (site, mut dice) = (Site::new(), Dice(seed));
+    let (mut jobs, mut read) = (0, 0);
+    for case in 0..cases() {
+        let plain = document(&mut dice).into_bytes();
+        let bytes = if case % 2 == 0 { plain } else { mutate(&mut dice, plain) };
+        jobs += bytes.windows(3).filter(|bytes| *bytes == b".vm").count();
+        read += usize::from(site.compare(&bytes, &mut dice));
+    }
+    println!("{} documents with {jobs} jobs, {read} of them read to their end", cases());
+    assert!(read > cases() / 20 && read <= cases());
+}
+
+#[test]
+fn lines_are_the_same_on_both_roads() {
+    roads_agree(0x1234_5678_9abc_def1, lines);
+}
+
+#[test]
+fn qstat_is_the_same_on_both_roads() {
+    roads_agree(0xfeed_face_cafe_beef, qstat);
+}
