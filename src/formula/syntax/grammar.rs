@@ -150,5 +150,6 @@ pub(super) fn is_reserved(word: &str) -> bool {
         "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass",
         "raise", "return", "try", "while", "with", "yield",
     ];
-    RESERVED.contains(&word)
+    const LONGEST: usize = 8;
+    word.len() <= LONGEST && RESERVED.contains(&word)
 }

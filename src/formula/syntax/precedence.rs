@@ -52,7 +52,6 @@ mod power {
 }
 
 /// Takes tokens in the order in which they are written, bracket within bracket, and adds their nodes to the tree.
-#[derive(Default)]
 pub(super) struct Climber {
     operands: Vec<NodeId>,
     pending: Vec<(Pending, Span)>,
@@ -61,6 +60,11 @@ pub(super) struct Climber {
 }
 
 impl Climber {
+    pub(super) fn new() -> Self {
+        // as deep as formulas of real sites go
+        Self { operands: Vec::with_capacity(16), pending: Vec::with_capacity(16), comparisons: Vec::new() }
+    }
+
     /// Begins an expression, which [`Climber::close`] ends; others may begin and end within it.
     pub(super) fn open(&mut self) {
         self.pending.push((Pending::Bracket, Span::default()));

@@ -14,7 +14,7 @@ pub(super) type Result<T> = std::result::Result<T, SyntaxError>;
 
 /// Builds the tree of a whole formula.
 pub(super) fn build(text: &str, formula: Pair<'_, Rule>) -> Result<Expr> {
-    let mut builder = Builder { expr: Expr::empty(text), climber: Climber::default() };
+    let mut builder = Builder { expr: Expr::empty(text), climber: Climber::new() };
     let span = span_of(&formula);
     let mut group = Group::default();
     for pair in formula.into_inner() {

@@ -1,6 +1,6 @@
 //! Whatever is read here, the grammar reads alike.
 //!
-//! `JSF_PLAIN_TEXTS` says how many texts to draw, `JSF_PLAIN_SEED` where the dice start, `JSF_PLAIN_LENGTH` up to how
+//! `PLAIN_TEXTS` says how many texts to draw, `PLAIN_SEED` where the dice start, `PLAIN_LENGTH` up to how
 //! many pieces every text there is of them is tried.
 
 use super::super::{MAX_LENGTH, by_grammar};
@@ -164,8 +164,8 @@ fn slip(text: &mut String, dice: &mut Dice) {
 
 #[test]
 fn what_is_plain_is_read_as_the_grammar_reads_it() {
-    let mut dice = Dice(setting("JSF_PLAIN_SEED", 1));
-    for _ in 0..setting("JSF_PLAIN_TEXTS", 20_000) / 4 {
+    let mut dice = Dice(setting("PLAIN_SEED", 1));
+    for _ in 0..setting("PLAIN_TEXTS", 20_000) / 4 {
         let mut tokens = Vec::new();
         let depth = dice.below(5);
         write(&mut tokens, depth, &mut dice);
@@ -176,9 +176,9 @@ fn what_is_plain_is_read_as_the_grammar_reads_it() {
 
 #[test]
 fn what_is_nearly_plain_is_read_as_the_grammar_reads_it() {
-    let mut dice = Dice(setting("JSF_PLAIN_SEED", 1) + 1);
+    let mut dice = Dice(setting("PLAIN_SEED", 1) + 1);
     let mut read = 0;
-    for _ in 0..setting("JSF_PLAIN_TEXTS", 20_000) {
+    for _ in 0..setting("PLAIN_TEXTS", 20_000) {
         let mut tokens = Vec::new();
         let depth = dice.below(4);
         write(&mut tokens, depth, &mut dice);
@@ -195,7 +195,7 @@ fn every_short_text_is_read_as_the_grammar_reads_it() {
         "x", "e", "not", "if", "else", "and", "or", "in", "0", "1", ".", "_", "(", ")", ",", " ", "\t", "+", "-", "*",
         "/", "%", "<", ">", "=", "!", "é", "'", "\n", "f(",
     ];
-    for length in 0..=setting("JSF_PLAIN_LENGTH", 3) as u32 {
+    for length in 0..=setting("PLAIN_LENGTH", 3) as u32 {
         for number in 0..SHORT.len().pow(length) {
             let places = (0..length).scan(number, |rest, _| {
                 let place = *rest % SHORT.len();
