@@ -156,7 +156,10 @@ fn slip(text: &mut String, dice: &mut Dice) {
             0 => text.replace_range(at..behind, ""),
             1 => text.replace_range(at..behind, dice.pick(&PIECES)),
             2 if at < end && end - at < 12 => text.replace_range(at..end, ""),
-            3 if at < end && end - at < 12 => text.insert_str(at, &text[at..end].to_owned()),
+            3 if at < end && end - at < 12 => {
+                let again = text[at..end].to_owned();
+                text.insert_str(at, &again);
+            }
             _ => text.insert_str(at, dice.pick(&PIECES)),
         }
     }
