@@ -167,12 +167,14 @@ impl Builder {
     }
 
     pub(super) fn primary(&mut self, pair: Pair<'_, Rule>) -> Result<NodeId> {
-        let whole = span_of(&pair);
+        let start = pair.as_span().start();
         let mut parts = pair.into_inner();
-        let Some(atom) = parts.next() else { return Err(SyntaxError::new(SyntaxErrorKind::Empty, whole)) };
+        let Some(atom) = parts.next() else {
+            return Err(SyntaxError::new(SyntaxErrorKind::Empty, Span::new(start, start)));
+        };
         let mut id = self.atom(atom)?;
         for trailer in parts {
-            let span = Span { start: whole.start, end: span_of(&trailer).end };
+            let span = Span { start: start as u32, end: span_of(&trailer).end };
             id = match trailer.as_rule() {
                 Rule::call => self.call(id, trailer, span)?,
                 Rule::attribute => self.foreign(Construct::Attribute, span, vec![id]),
@@ -257,8 +259,8 @@ impl Builder {
 pub(super) fn span_of(pair: &Pair<'_, Rule>) -> Span {
     let start = pair.as_span().start();
     let mut last = pair.clone();
-    while let Some(inner) = last.clone().into_inner().next_back()
-        && ends_with_its_last_part(last.as_rule())
+    while ends_with_its_last_part(last.as_rule())
+        && let Some(inner) = last.clone().into_inner().next_back()
     {
         last = inner;
     }
