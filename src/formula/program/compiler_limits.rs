@@ -18,11 +18,18 @@ const MAX_FRAMES: u32 = 6000;
 /// group to the left.
 const LEAF_FRAMES: u32 = 25;
 
+/// The most frames that any node needs beyond those of its deepest child.
+const MOST_FRAMES_OF_A_NODE: u32 = 30;
+
 /// How far from a limit another place to evaluate may still put it.
 const TOLERANCE: i64 = 60;
 
 /// What CPython raises before it evaluates anything; `None` for any formula that a person would write.
 pub(super) fn check(expr: &Expr) -> Option<Raised> {
+    // so few nodes reach no limit, even each within the next
+    if expr.nodes().len() < ((MAX_FRAMES - LEAF_FRAMES) / MOST_FRAMES_OF_A_NODE) as usize {
+        return None;
+    }
     let root = measure(expr)?;
     if root.frames + LEAF_FRAMES > MAX_FRAMES {
         return Some(Raised::new(ErrorKind::Memory, ""));

@@ -1,5 +1,7 @@
 //! What the text of a number is worth.
 
+use std::borrow::Cow;
+
 use num_bigint::BigInt;
 
 use crate::formula::number::{ErrorKind, Raised, Value, limits};
@@ -13,7 +15,7 @@ const MAX_DECIMAL_DIGITS: usize = 4300;
 /// # Errors
 /// `SyntaxError` as CPython's compiler raises it, or a limit of our own.
 pub(in super::super) fn value(kind: LiteralKind, text: &str) -> Result<Value, Raised> {
-    let digits: String = text.chars().filter(|&character| character != '_').collect();
+    let digits = if text.contains('_') { Cow::Owned(text.replace('_', "")) } else { Cow::Borrowed(text) };
     match kind {
         LiteralKind::Float => digits.parse().map(Value::Float).map_err(|_| malformed(text)),
         LiteralKind::Integer => integer(&digits).ok_or_else(|| malformed(text))?,

@@ -1,5 +1,6 @@
 //! From the tree to instructions, with a stack of our own instead of recursion.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::instruction::Instruction;
@@ -9,6 +10,7 @@ use crate::formula::number::{ErrorKind, Raised, Value};
 use crate::formula::operator::BooleanOperator;
 use crate::formula::syntax::{Expr, Keyword, NodeId, NodeKind};
 use crate::schema::Schema;
+use crate::span::Span;
 
 /// What is still to be done, last first.
 enum Task {
@@ -33,8 +35,15 @@ pub(super) fn lower(expr: Arc<Expr>, schema: &Schema) -> Result<Program, Outside
         undefined: Vec::new(),
         refused,
     };
-    let mut lowering =
-        Lowering { expr: &expr, schema, program, tasks: vec![Task::Visit(expr.root())], labels: Vec::new() };
+    let mut lowering = Lowering {
+        expr: &expr,
+        schema,
+        program,
+        names: BTreeMap::new(),
+        tasks: Vec::with_capacity(expr.nodes().len()),
+        labels: Vec::new(),
+    };
+    lowering.tasks.push(Task::Visit(expr.root()));
     lowering.run()?;
     Ok(lowering.program)
 }
@@ -43,12 +52,14 @@ struct Lowering<'e> {
     expr: &'e Expr,
     schema: &'e Schema,
     program: Program,
+    /// What each name came to where it stood first. Next to the name its length, in which most names differ.
+    names: BTreeMap<(usize, &'e str), Instruction>,
     tasks: Vec<Task>,
     /// The address of each label, once it has landed.
     labels: Vec<u32>,
 }
 
-impl Lowering<'_> {
+impl<'e> Lowering<'e> {
     fn run(&mut self) -> Result<(), OutsideLanguage> {
         while let Some(task) = self.tasks.pop() {
             match task {
@@ -69,7 +80,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Pushes the tasks of one node in the order in which they are to be done.
+    /// Emits a leaf; of any other node, pushes the tasks in the order in which they are to be done.
     fn visit(&mut self, id: NodeId) -> Result<(), OutsideLanguage> {
         let expr = self.expr;
         let node = expr.node(id);
@@ -108,35 +119,40 @@ impl Lowering<'_> {
 
     fn literal(&mut self, value: Result<Value, Raised>, text: &str, id: NodeId) {
         match value {
-            Ok(value) => self.constant(value, Some(text.into()), id),
+            Ok(value) => {
+                let constant = self.constant(value, Some(text.into()));
+                self.emit(constant, id);
+            }
             Err(raised) => {
                 self.program.refused.get_or_insert((raised, self.expr.node(id).span));
             }
         }
     }
 
-    fn name(&mut self, name: &str, id: NodeId) -> Result<(), OutsideLanguage> {
-        let span = self.expr.node(id).span;
-        match Meaning::of(name, self.schema) {
-            Meaning::Constant(value) => self.constant(value, None, id),
-            Meaning::Input => {
-                let slot = position_or_push(&mut self.program.inputs, |input| **input == *name, || name.into());
-                self.tasks.push(Task::Emit(Instruction::Input(slot), id));
+    fn name(&mut self, name: &'e str, id: NodeId) -> Result<(), OutsideLanguage> {
+        let instruction = match self.names.get(&(name.len(), name)) {
+            Some(known) => known.clone(),
+            None => {
+                let new = self.new_name(name, self.expr.node(id).span)?;
+                self.names.insert((name.len(), name), new.clone());
+                new
             }
-            Meaning::Foreign => return Err(OutsideLanguage::Builtin { name: name.into(), span }),
-            Meaning::Undefined => {
-                let known = |entry: &(Box<str>, _)| *entry.0 == *name;
-                let index = position_or_push(&mut self.program.undefined, known, || (name.into(), span));
-                self.tasks.push(Task::Emit(Instruction::Undefined(index), id));
-            }
-        }
+        };
+        self.emit(instruction, id);
         Ok(())
     }
 
-    fn constant(&mut self, value: Value, text: Option<Box<str>>, id: NodeId) {
-        self.program.constants.push(Constant { value, text });
-        let index = self.program.constants.len() as u32 - 1;
-        self.tasks.push(Task::Emit(Instruction::Constant(index), id));
+    fn new_name(&mut self, name: &str, span: Span) -> Result<Instruction, OutsideLanguage> {
+        Ok(match Meaning::of(name, self.schema) {
+            Meaning::Constant(value) => self.constant(value, None),
+            Meaning::Input => Instruction::Input(push(&mut self.program.inputs, name.into())),
+            Meaning::Undefined => Instruction::Undefined(push(&mut self.program.undefined, (name.into(), span))),
+            Meaning::Foreign => return Err(OutsideLanguage::Builtin { name: name.into(), span }),
+        })
+    }
+
+    fn constant(&mut self, value: Value, text: Option<Box<str>>) -> Instruction {
+        Instruction::Constant(push(&mut self.program.constants, Constant { value, text }))
     }
 
     fn boolean(&mut self, op: BooleanOperator, operands: &[NodeId], id: NodeId) {
@@ -178,12 +194,10 @@ impl Lowering<'_> {
     }
 }
 
-fn position_or_push<T>(all: &mut Vec<T>, is_it: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> u32 {
-    let position = all.iter().position(is_it).unwrap_or(all.len());
-    if position == all.len() {
-        all.push(new());
-    }
-    position as u32
+/// Adds something, and says where.
+fn push<T>(all: &mut Vec<T>, new: T) -> u32 {
+    all.push(new);
+    all.len() as u32 - 1
 }
 
 impl Program {

@@ -223,7 +223,8 @@ impl Expr {
 
     /// A tree without nodes, to which [`Expr::push`] adds.
     pub(super) fn empty(text: &str) -> Self {
-        Self { text: text.into(), nodes: Vec::new(), scopes: Vec::new() }
+        // formulas have a node for every four bytes or so
+        Self { text: text.into(), nodes: Vec::with_capacity(text.len() / 4 + 1), scopes: Vec::new() }
     }
 
     /// What a lambda or a comprehension binds, and where; `None` for any other node.

@@ -143,11 +143,13 @@ fn number_problem(text: &str) -> Option<&'static str> {
     })
 }
 
-fn is_reserved(word: &str) -> bool {
+/// Whether Python keeps the word for itself.
+pub(super) fn is_reserved(word: &str) -> bool {
     const RESERVED: [&str; 32] = [
         "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except",
         "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass",
         "raise", "return", "try", "while", "with", "yield",
     ];
-    RESERVED.contains(&word)
+    const LONGEST: usize = 8;
+    word.len() <= LONGEST && RESERVED.contains(&word)
 }

@@ -15,6 +15,7 @@ mod lines;
 mod lookalike;
 mod operators;
 mod parameters;
+mod plain;
 mod precedence;
 mod print;
 mod scope;
@@ -41,6 +42,16 @@ pub fn parse(text: &str) -> Result<Expr, SyntaxError> {
 
 /// The same with a limit of its own, for those who ask what others do with a text that is too long for us.
 pub(crate) fn parse_up_to(text: &str, most: usize) -> Result<Expr, SyntaxError> {
+    if text.len() <= most
+        && let Some(expr) = plain::read(text)
+    {
+        return Ok(expr);
+    }
+    by_grammar(text, most)
+}
+
+/// The same by the grammar alone.
+fn by_grammar(text: &str, most: usize) -> Result<Expr, SyntaxError> {
     let nesting = limits::scan(text, most)?;
     if nesting <= limits::NESTING_ON_ANY_STACK
         && let Some(result) = grammar::parse(text, tree::build)

@@ -1,6 +1,6 @@
 //! From a flat `operand operator operand …` to a tree, by Python's precedence, without recursion.
 
-use super::{Expr, Keyword, NodeId, NodeKind, SyntaxError, SyntaxErrorKind};
+use super::{Construct, Expr, Keyword, NodeId, NodeKind, SyntaxError, SyntaxErrorKind};
 use crate::formula::operator::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
 use crate::span::Span;
 
@@ -16,11 +16,16 @@ pub(super) enum Infix {
     Else,
 }
 
-/// An operator that still waits for its right operand.
+/// What still waits for its right side.
+#[derive(Clone, Copy)]
 enum Pending {
+    /// A bracket, or the formula's beginning: nothing reaches across it.
+    Bracket,
     Unary(UnaryOperator),
     Binary(BinaryOperator),
-    Comparison(Vec<ComparisonOperator>),
+    /// A chain of so many comparisons.
+    Comparison(usize),
+    /// So many operands with the same operator between them.
     Boolean(BooleanOperator, usize),
     Identity,
     /// `then if`, waiting for its `else`.
@@ -46,21 +51,23 @@ mod power {
     pub const POWER: u8 = 13;
 }
 
-/// Takes tokens in the order in which they are written and gives the tree's node at the end.
-pub(super) struct Climber<'e> {
-    expr: &'e mut Expr,
+/// Takes tokens in the order in which they are written, bracket within bracket, and adds their nodes to the tree.
+pub(super) struct Climber {
     operands: Vec<NodeId>,
     pending: Vec<(Pending, Span)>,
+    /// The operators of the comparisons that wait.
+    comparisons: Vec<ComparisonOperator>,
 }
 
-impl<'e> Climber<'e> {
-    pub(super) fn new(expr: &'e mut Expr) -> Self {
-        Self { expr, operands: Vec::new(), pending: Vec::new() }
+impl Climber {
+    pub(super) fn new() -> Self {
+        // as deep as formulas of real sites go
+        Self { operands: Vec::with_capacity(16), pending: Vec::with_capacity(16), comparisons: Vec::new() }
     }
 
-    /// The tree that grows, for an operand that must be built first.
-    pub(super) fn expr(&mut self) -> &mut Expr {
-        self.expr
+    /// Begins an expression, which [`Climber::close`] ends; others may begin and end within it.
+    pub(super) fn open(&mut self) {
+        self.pending.push((Pending::Bracket, Span::default()));
     }
 
     pub(super) fn operand(&mut self, id: NodeId) {
@@ -68,12 +75,12 @@ impl<'e> Climber<'e> {
     }
 
     /// An operand that takes all to its right, so that only `else` may stand before it.
-    pub(super) fn greedy_operand(&mut self, id: NodeId) -> Result<(), SyntaxError> {
-        if matches!(self.pending.last(), None | Some((Pending::Else, _))) {
+    pub(super) fn greedy_operand(&mut self, id: NodeId, expr: &Expr) -> Result<(), SyntaxError> {
+        if matches!(self.pending.last(), None | Some((Pending::Bracket | Pending::Else, _))) {
             self.operands.push(id);
             return Ok(());
         }
-        Err(SyntaxError::new(SyntaxErrorKind::NeedsParentheses("lambda"), self.expr.node(id).span))
+        Err(SyntaxError::new(SyntaxErrorKind::NeedsParentheses("lambda"), expr.node(id).span))
     }
 
     pub(super) fn prefix(&mut self, op: UnaryOperator, span: Span) -> Result<(), SyntaxError> {
@@ -85,24 +92,42 @@ impl<'e> Climber<'e> {
         Ok(())
     }
 
-    pub(super) fn infix(&mut self, infix: Infix, span: Span) -> Result<(), SyntaxError> {
+    pub(super) fn infix(&mut self, infix: Infix, span: Span, expr: &mut Expr) -> Result<(), SyntaxError> {
         match infix {
-            Infix::Binary(op) => self.binary(op, span),
-            Infix::Comparison(op) => self.comparison(op, span),
-            Infix::Boolean(op) => self.boolean(op, span),
+            Infix::Binary(op) => {
+                let own = binary_power(op);
+                // `**` groups to the right, all others to the left
+                self.reduce_above(if op == BinaryOperator::Power { own } else { own - 1 }, expr);
+                self.pending.push((Pending::Binary(op), span));
+            }
+            Infix::Comparison(op) => {
+                self.reduce_above(power::COMPARISON, expr);
+                self.comparisons.push(op);
+                match self.pending.last_mut() {
+                    Some((Pending::Comparison(links), _)) => *links += 1,
+                    _ => self.pending.push((Pending::Comparison(1), span)),
+                }
+            }
+            Infix::Boolean(op) => {
+                self.reduce_above(boolean_power(op), expr);
+                match self.pending.last_mut() {
+                    Some((Pending::Boolean(same, count), _)) if *same == op => *count += 1,
+                    _ => self.pending.push((Pending::Boolean(op, 2), span)),
+                }
+            }
             Infix::Identity => {
-                self.reduce_above(power::COMPARISON - 1);
+                self.reduce_above(power::COMPARISON - 1, expr);
                 self.pending.push((Pending::Identity, span));
             }
             Infix::If => {
-                self.reduce_above(power::CONDITIONAL);
+                self.reduce_above(power::CONDITIONAL, expr);
                 if let Some((Pending::If, unfinished)) = self.pending.last() {
                     return Err(SyntaxError::new(SyntaxErrorKind::MissingElse, *unfinished));
                 }
                 self.pending.push((Pending::If, span));
             }
             Infix::Else => {
-                self.reduce_above(power::CONDITIONAL);
+                self.reduce_above(power::CONDITIONAL, expr);
                 match self.pending.last_mut() {
                     Some((pending @ Pending::If, _)) => *pending = Pending::Else,
                     _ => return Err(SyntaxError::new(SyntaxErrorKind::StrayElse, span)),
@@ -112,103 +137,74 @@ impl<'e> Climber<'e> {
         Ok(())
     }
 
-    /// The finished tree's node.
-    pub(super) fn finish(mut self) -> Result<NodeId, SyntaxError> {
-        self.reduce_above(power::CONDITIONAL);
+    /// The node of the expression that began last.
+    pub(super) fn close(&mut self, expr: &mut Expr) -> Result<NodeId, SyntaxError> {
+        self.reduce_above(power::CONDITIONAL, expr);
         if let Some((Pending::If, span)) = self.pending.last() {
             return Err(SyntaxError::new(SyntaxErrorKind::MissingElse, *span));
         }
-        self.reduce_above(0);
+        self.reduce_above(0, expr);
+        self.pending.pop();
         let missing = || SyntaxError::new(SyntaxErrorKind::Empty, Span::default());
         self.operands.pop().ok_or_else(missing)
     }
 
-    fn binary(&mut self, op: BinaryOperator, span: Span) {
-        let own = binary_power(op);
-        // `**` groups to the right, all others to the left
-        self.reduce_above(if op == BinaryOperator::Power { own } else { own - 1 });
-        self.pending.push((Pending::Binary(op), span));
-    }
-
-    fn comparison(&mut self, op: ComparisonOperator, span: Span) {
-        self.reduce_above(power::COMPARISON);
-        match self.pending.last_mut() {
-            Some((Pending::Comparison(operators), _)) => operators.push(op),
-            _ => self.pending.push((Pending::Comparison(vec![op]), span)),
-        }
-    }
-
-    fn boolean(&mut self, op: BooleanOperator, span: Span) {
-        self.reduce_above(boolean_power(op));
-        match self.pending.last_mut() {
-            Some((Pending::Boolean(same, count), _)) if *same == op => *count += 1,
-            _ => self.pending.push((Pending::Boolean(op, 2), span)),
-        }
-    }
-
     /// Closes every waiting operator that binds tighter than `floor`.
-    fn reduce_above(&mut self, floor: u8) {
-        while self.pending.last().is_some_and(|(pending, _)| pending.power() > floor) {
-            if let Some((pending, span)) = self.pending.pop() {
-                self.reduce(pending, span);
-            }
+    fn reduce_above(&mut self, floor: u8, expr: &mut Expr) {
+        while let Some(&(pending, span)) = self.pending.last()
+            && pending.power() > floor
+        {
+            self.pending.pop();
+            self.reduce(pending, span, expr);
         }
     }
 
-    fn reduce(&mut self, pending: Pending, span: Span) {
-        let count = pending.operand_count();
-        let operands = self.operands.split_off(self.operands.len().saturating_sub(count));
-        let covered = operands.iter().fold(None::<Span>, |all, &id| {
-            let own = self.expr.node(id).span;
-            Some(all.map_or(own, |all| all.to(own)))
-        });
-        let covered = covered.unwrap_or(span);
-        let (kind, span) = match (pending, operands.as_slice()) {
-            (Pending::Unary(op), &[operand]) => (NodeKind::Unary { op, operand }, covered.to(span)),
-            (Pending::Binary(op), &[left, right]) => (NodeKind::Binary { op, left, right }, covered),
-            (Pending::Else, &[then, condition, otherwise]) => {
-                (NodeKind::Conditional { then, condition, otherwise }, covered)
-            }
-            (Pending::Comparison(operators), _) => {
-                let (operators, operands) = (operators.into(), operands.into());
-                (NodeKind::Comparison { operators, operands }, covered)
-            }
-            (Pending::Boolean(op, _), _) => (NodeKind::Boolean { op, operands: operands.into() }, covered),
-            _ => (NodeKind::identity(operands), covered),
+    fn reduce(&mut self, pending: Pending, span: Span, expr: &mut Expr) {
+        let first = self.operands.len().saturating_sub(pending.operand_count());
+        let operands = &self.operands[first..];
+        let covered = match operands {
+            [first, .., last] => expr.node(*first).span.to(expr.node(*last).span),
+            [only] => expr.node(*only).span.to(span),
+            [] => span,
         };
-        let id = self.expr.push(kind, span);
-        self.operands.push(id);
-    }
-}
-
-impl NodeKind {
-    /// `a is b`, which compares objects, not numbers.
-    fn identity(parts: Vec<NodeId>) -> Self {
-        let construct = super::Construct::Identity;
-        Self::Foreign { construct, parts: parts.into() }
+        let kind = match (pending, operands) {
+            (Pending::Unary(op), &[operand]) => NodeKind::Unary { op, operand },
+            (Pending::Binary(op), &[left, right]) => NodeKind::Binary { op, left, right },
+            (Pending::Else, &[then, condition, otherwise]) => NodeKind::Conditional { then, condition, otherwise },
+            (Pending::Comparison(links), _) => {
+                let operators = self.comparisons.drain(self.comparisons.len().saturating_sub(links)..).collect();
+                NodeKind::Comparison { operators, operands: operands.into() }
+            }
+            (Pending::Boolean(op, _), _) => NodeKind::Boolean { op, operands: operands.into() },
+            // `a is b` compares objects, not numbers
+            _ => NodeKind::Foreign { construct: Construct::Identity, parts: operands.into() },
+        };
+        self.operands.truncate(first);
+        self.operands.push(expr.push(kind, covered));
     }
 }
 
 impl Pending {
-    fn power(&self) -> u8 {
+    fn power(self) -> u8 {
         match self {
-            Self::If => 0,
+            Self::Bracket | Self::If => 0,
             Self::Else => power::CONDITIONAL,
-            Self::Boolean(op, _) => boolean_power(*op),
+            Self::Boolean(op, _) => boolean_power(op),
             Self::Unary(UnaryOperator::Not) => power::NOT,
             Self::Comparison(_) | Self::Identity => power::COMPARISON,
-            Self::Binary(op) => binary_power(*op),
+            Self::Binary(op) => binary_power(op),
             Self::Unary(_) => power::SIGN,
         }
     }
 
-    fn operand_count(&self) -> usize {
+    fn operand_count(self) -> usize {
         match self {
+            Self::Bracket => 0,
             Self::Unary(_) => 1,
             Self::Binary(_) | Self::Identity | Self::If => 2,
             Self::Else => 3,
-            Self::Comparison(operators) => operators.len() + 1,
-            Self::Boolean(_, count) => *count,
+            Self::Comparison(links) => links + 1,
+            Self::Boolean(_, count) => count,
         }
     }
 }

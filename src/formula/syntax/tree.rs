@@ -14,7 +14,7 @@ pub(super) type Result<T> = std::result::Result<T, SyntaxError>;
 
 /// Builds the tree of a whole formula.
 pub(super) fn build(text: &str, formula: Pair<'_, Rule>) -> Result<Expr> {
-    let mut builder = Builder { expr: Expr::empty(text) };
+    let mut builder = Builder { expr: Expr::empty(text), climber: Climber::new() };
     let span = span_of(&formula);
     let mut group = Group::default();
     for pair in formula.into_inner() {
@@ -37,6 +37,7 @@ pub(super) fn build(text: &str, formula: Pair<'_, Rule>) -> Result<Expr> {
 /// Grows a tree from pairs; `call` and `foreign` add their kinds of pairs to it.
 pub(super) struct Builder {
     pub(super) expr: Expr,
+    climber: Climber,
 }
 
 /// The items between two brackets.
@@ -141,54 +142,39 @@ impl Builder {
     }
 
     pub(super) fn expression(&mut self, pair: Pair<'_, Rule>) -> Result<NodeId> {
-        let whole = pair.clone();
-        let mut expr = std::mem::replace(&mut self.expr, Expr::empty(""));
-        let mut climber = Climber::new(&mut expr);
-        let result = self.climb(pair, &whole, &mut climber).and_then(|()| climber.finish());
-        self.expr = expr;
-        result
-    }
-
-    fn climb(&mut self, pair: Pair<'_, Rule>, whole: &Pair<'_, Rule>, climber: &mut Climber<'_>) -> Result<()> {
-        for token in pair.into_inner() {
-            let span = span_of(&token);
+        self.climber.open();
+        for token in pair.clone().into_inner() {
             match token.as_rule() {
                 Rule::primary => {
-                    let id = self.with(climber, |builder| builder.primary(token))?;
-                    climber.operand(id);
+                    let id = self.primary(token)?;
+                    self.climber.operand(id);
                 }
                 Rule::lambda => {
-                    let id = self.with(climber, |builder| builder.lambda(token))?;
-                    climber.greedy_operand(id)?;
+                    let id = self.lambda(token)?;
+                    self.climber.greedy_operand(id, &self.expr)?;
                 }
                 Rule::sign | Rule::not => {
-                    let op = prefix(token.as_str()).ok_or_else(|| lookalike(whole, &token))?;
-                    climber.prefix(op, span)?;
+                    let op = prefix(token.as_str()).ok_or_else(|| lookalike(&pair, &token))?;
+                    self.climber.prefix(op, span_of(&token))?;
                 }
                 _ => {
-                    let op = infix(token.as_str()).ok_or_else(|| lookalike(whole, &token))?;
-                    climber.infix(op, span)?;
+                    let op = infix(token.as_str()).ok_or_else(|| lookalike(&pair, &token))?;
+                    self.climber.infix(op, span_of(&token), &mut self.expr)?;
                 }
             }
         }
-        Ok(())
-    }
-
-    /// Lends the tree that the climber holds to the builder.
-    fn with<T>(&mut self, climber: &mut Climber<'_>, work: impl FnOnce(&mut Self) -> T) -> T {
-        std::mem::swap(&mut self.expr, climber.expr());
-        let result = work(self);
-        std::mem::swap(&mut self.expr, climber.expr());
-        result
+        self.climber.close(&mut self.expr)
     }
 
     pub(super) fn primary(&mut self, pair: Pair<'_, Rule>) -> Result<NodeId> {
-        let whole = span_of(&pair);
+        let start = pair.as_span().start();
         let mut parts = pair.into_inner();
-        let Some(atom) = parts.next() else { return Err(SyntaxError::new(SyntaxErrorKind::Empty, whole)) };
+        let Some(atom) = parts.next() else {
+            return Err(SyntaxError::new(SyntaxErrorKind::Empty, Span::new(start, start)));
+        };
         let mut id = self.atom(atom)?;
         for trailer in parts {
-            let span = Span { start: whole.start, end: span_of(&trailer).end };
+            let span = Span { start: start as u32, end: span_of(&trailer).end };
             id = match trailer.as_rule() {
                 Rule::call => self.call(id, trailer, span)?,
                 Rule::attribute => self.foreign(Construct::Attribute, span, vec![id]),
@@ -273,8 +259,8 @@ impl Builder {
 pub(super) fn span_of(pair: &Pair<'_, Rule>) -> Span {
     let start = pair.as_span().start();
     let mut last = pair.clone();
-    while let Some(inner) = last.clone().into_inner().next_back()
-        && ends_with_its_last_part(last.as_rule())
+    while ends_with_its_last_part(last.as_rule())
+        && let Some(inner) = last.clone().into_inner().next_back()
     {
         last = inner;
     }
