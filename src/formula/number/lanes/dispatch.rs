@@ -5,7 +5,7 @@
 //! and all that it calls, must be `#[inline(always)]`, or that part is compiled for the oldest processor; and its loops
 //! should run over arrays of a fixed length, without a branch. So a sum of two columns is
 //!
-//! ```ignore
+//! ```text
 //! vectorised(
 //!     Level::new(),
 //!     #[inline(always)]
