@@ -1,7 +1,7 @@
 //! Lanes against the C library, bit for bit, on every level that this machine has.
 //!
-//! `JSF_LANES_CASES` says how many random cases each test tries, `JSF_LANES_SEED` where to begin. A wide run:
-//! `JSF_LANES_CASES=100000000 cargo test --release lanes -- --nocapture`.
+//! `LANES_CASES` says how many random cases each test tries, `LANES_SEED` where to begin. A wide run:
+//! `LANES_CASES=100000000 cargo test --release lanes -- --nocapture`.
 
 use super::certainty::PUBLISHED;
 use super::dispatch::{Level, fuses};
@@ -121,7 +121,7 @@ impl Draws {
 }
 
 fn cases() -> u64 {
-    setting("JSF_LANES_CASES", 100_000)
+    setting("LANES_CASES", 100_000)
 }
 
 /// Compares `kernel` with `library` on every level, `cases` times or a few more, and tells what was found.
@@ -132,7 +132,7 @@ fn compare<K: Kernel<N>, const N: usize>(
     library: impl Fn([f64; N]) -> f64,
     mut draw: impl FnMut(&mut Draws) -> [f64; N],
 ) {
-    let seed = setting("JSF_LANES_SEED", 0x15f);
+    let seed = setting("LANES_SEED", 0x15f);
     let mut draws = Draws(name.bytes().fold(seed, |seed, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte))));
     let levels = levels();
     let mut asked = vec![0; levels.len()];
