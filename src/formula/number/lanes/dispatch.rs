@@ -3,7 +3,21 @@
 //! What enters is a closure of plain loops; what leaves is its result. The compiler makes one copy of the closure for
 //! each instruction set and vectorises it; the processor chooses at run time. Two things are asked of the closure: it,
 //! and all that it calls, must be `#[inline(always)]`, or that part is compiled for the oldest processor; and its loops
-//! should run over arrays of a fixed length, without a branch.
+//! should run over arrays of a fixed length, without a branch. So a sum of two columns is
+//!
+//! ```text
+//! vectorised(
+//!     Level::new(),
+//!     #[inline(always)]
+//!     || {
+//!         for at in 0..BLOCK {
+//!             out[at] = left[at] + right[at];
+//!         }
+//!     },
+//! )
+//! ```
+//!
+//! and it pays to go over some hundreds of lanes in one call.
 //!
 //! `mul_add` is one instruction only where [`fuses`] says so. Elsewhere it is a call, slower than what it replaces.
 

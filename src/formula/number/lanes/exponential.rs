@@ -5,7 +5,7 @@
 //! doubles; its rounding comes to `t⁴/24 · 2⁻⁵³`, less than 0.001 units. The other four steps keep what each rounds off.
 
 use super::certainty::{self, Lane, rounded};
-use super::polynomial::polynomial;
+use super::polynomial::nine;
 use super::stretch::Kernel;
 use std::f64::consts::{LN_2, LOG2_E};
 
@@ -53,7 +53,7 @@ pub(super) fn exponential(high: f64, low: f64, distance: f64) -> Lane {
 /// Each step is `sum = c + t * x`, and what the rounding of `sum` took is `(c - sum) + t * x`, itself rounded once.
 #[inline(always)]
 fn reduced(t: f64, t_rest: f64) -> (f64, f64) {
-    let q = polynomial(t, &Q);
+    let q = nine(t, Q);
     let third = t.mul_add(q, SIXTH);
     let third_rest = t.mul_add(q, SIXTH - third) + SIXTH_REST;
     let second = t.mul_add(third, 0.5);

@@ -2,12 +2,12 @@
 //!
 //! `x = 2ᵏ m` with `m` between √½ and √2, `s = (m - 1) / (m + 1)`, `w = s² < 0.0295`, and
 //! `ln m = 2 s (1 + w (1/3 + w (1/5 + w q(w))))`. Two precisions are offered. The coarse one, for `ln` itself, is good to
-//! 2⁻⁶³ of the result (0.001 units in the last place). The fine one, for powers, multiplies its error by the exponent
-//! and keeps 2⁻⁶⁹ of the result (1.7e-5 units for each unit of `|y · ln x|`).
+//! 2⁻⁶³ of the result (0.001 units in the last place). The fine one is for powers, where the exponent multiplies the
+//! error: it is good to 2⁻⁶⁸·⁸ of the result (2e-5 units for each unit of `|y · ln x|`).
 
 use super::certainty::{self, Lane, is_positive_normal, rounded};
 use super::exponential::{LN_2_HIGH, LN_2_LOW};
-use super::polynomial::polynomial;
+use super::polynomial::{eight, six};
 use super::stretch::Kernel;
 
 const ROOT_HALF_BITS: u64 = 0x3fe6_a09e_667f_3bcd;
@@ -42,7 +42,7 @@ const FINE_Q: [f64; 8] = [
     0.05473835744340582,
 ];
 
-/// `ln x` to 2⁻⁶⁹ of itself; the second part is less than half a unit in the last place of the first.
+/// `ln x` to 2⁻⁶⁸·⁸ of itself; the second part is less than half a unit in the last place of the first.
 #[inline(always)]
 pub(super) fn fine(x: f64) -> (f64, f64) {
     let (high, low) = logarithm::<true>(x);
@@ -95,7 +95,7 @@ fn quotient(m: f64) -> (f64, f64) {
 fn series<const FINE: bool>(s: f64, s_rest: f64) -> (f64, f64) {
     let w = s * s;
     let w_rest = (s + s).mul_add(s_rest, s.mul_add(s, -w));
-    let q = if FINE { polynomial(w, &FINE_Q) } else { polynomial(w, &COARSE_Q) };
+    let q = if FINE { eight(w, FINE_Q) } else { six(w, COARSE_Q) };
     let b = w.mul_add(q, FIFTH);
     let a = w.mul_add(b, THIRD);
     let a_rest = w.mul_add(b, THIRD - a);
