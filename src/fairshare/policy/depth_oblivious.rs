@@ -1,7 +1,8 @@
 //! Slurm's `PriorityFlags=DEPTH_OBLIVIOUS`: its document "Depth-Oblivious Fair-share Factor", and what its daemons do.
 
 use super::classic::{Factors, halved};
-use super::levels::Levels;
+use super::levels::{Levels, NO_VAL};
+use super::lists::{Lists, asking_order, daemon_order};
 use super::measure::{Measure, measures, raw_shares};
 use super::{AssociationShares, EntityShares, Policy, Release, Rules, TreeShares};
 use crate::fairshare::extended::Extended;
@@ -18,18 +19,20 @@ use crate::fairshare::{ShareTree, Shares};
 ///
 /// **Scheduler.** `rl` is by the parent's normalised shares instead of the siblings' sum; whoever has no usage or no
 /// shares, or whose parent has none, has its own usage; and `FairShareDampeningFactor` divides `R`. These are the
-/// numbers once every association has been looked at: in a daemon's first cycle they depend on the order of asking.
+/// numbers once every association has been looked at; those of a daemon's first cycle, which depend on the order of
+/// asking, are to be had by [`first_cycle`](Self::first_cycle).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DepthOblivious {
     rules: Rules,
     release: Release,
     damping: u16,
+    is_settled: bool,
 }
 
 impl DepthOblivious {
     /// The policy with a damping factor of 1.
     pub fn new(rules: Rules) -> Self {
-        Self { rules, release: Release::default(), damping: 1 }
+        Self { rules, release: Release::default(), damping: 1, is_settled: true }
     }
 
     /// `FairShareDampeningFactor`, which the daemons apply and the document does not know. 0 counts as 1.
@@ -44,24 +47,31 @@ impl DepthOblivious {
         Self { release, ..self }
     }
 
+    /// By the scheduler's rules: the numbers of the first cycle after the daemon's start, as `sshare -a` finds them.
+    ///
+    /// The daemon works out one account after another, and the users as they are asked for: `sshare -a` asks in the
+    /// order of its rows. Whoever's turn is still to come counts among the siblings with a usage of 4294967294, so that
+    /// all before the last of a list seem to have used next to nothing beside them.
+    #[must_use]
+    pub fn first_cycle(self) -> Self {
+        Self { is_settled: false, ..self }
+    }
+
     fn scheduler(&self, tree: &ShareTree) -> TreeShares {
         let levels = Levels::of(tree);
-        let norm_shares = levels.norm_shares();
-        let level_ratios = level_ratios(&levels, &norm_shares, self.release);
-        let mut counted: Vec<Extended> = Vec::with_capacity(tree.len());
-        for node in 0..tree.len() {
-            let above = levels.above(node);
-            counted.push(match node {
-                0 => Extended::ONE,
-                _ if above == 0 => levels.norm_usage(node),
-                _ if levels.is_stand_in(node) => counted[above],
-                _ => {
-                    let shares = [norm_shares[node], norm_shares[above]];
-                    effective_usage(levels.norm_usage(node), counted[above], level_ratios[above], shares)
-                }
-            });
-        }
-        Factors { release: self.release, damping: self.damping }.table(&levels, &norm_shares, &counted)
+        let shares = levels.norm_shares();
+        let lists = levels.lists(self.release);
+        let counted = if self.is_settled {
+            settled(&levels, &lists, &shares)
+        } else {
+            let is_user = |&node: &u32| levels.is_user(node as usize);
+            let mut order = daemon_order(tree, self.release);
+            order.retain(|node| !is_user(node));
+            order.extend(asking_order(tree, self.release).into_iter().filter(is_user));
+            unsettled(&levels, &lists, &shares, &order[1..])
+        };
+        drop(lists);
+        Factors { release: self.release, damping: self.damping }.table(&levels, &shares, &counted)
     }
 }
 
@@ -84,35 +94,107 @@ impl Policy for DepthOblivious {
     }
 }
 
-/// The normalised usage in the list of every node, stand-ins left out, by the node's normalised shares. The sum is
-/// taken in the daemon's order.
-fn level_ratios(levels: &Levels, norm_shares: &[f64], release: Release) -> Vec<Extended> {
-    let lists = levels.lists(release);
-    let own = |member: &u32| levels.norm_usage(*member as usize);
-    let counts = |member: &&u32| !levels.is_stand_in(**member as usize);
-    let sum = |node| lists.of(node).iter().filter(counts).map(own).fold(Extended::ZERO, |sum, usage| sum + usage);
-    let ratio = |(node, shares): (usize, &f64)| sum(node) / Extended::from(*shares);
-    norm_shares.iter().enumerate().map(ratio).collect()
-}
-
-/// `shares` are the node's own and those of the level above, normalised.
-fn effective_usage(own: Extended, above: Extended, level_ratio: Extended, shares: [f64; 2]) -> Extended {
-    if shares.contains(&0.0) || above.is_zero() || own.is_zero() {
-        return own;
+/// The effective usage of every association once all have been looked at, list by list from the top.
+fn settled(levels: &Levels, lists: &Lists, shares: &[f64]) -> Vec<Extended> {
+    let mut counted = vec![Extended::ONE; shares.len()];
+    for above in 0..shares.len() {
+        let members = lists.of(above);
+        if members.is_empty() {
+            continue;
+        }
+        let level = Level::new(counted[above], shares[above], list_usage(levels, members));
+        for node in members.iter().map(|&member| member as usize) {
+            counted[node] = level.usage_of(levels, node, shares[node]);
+        }
     }
-    let [own_shares, shares_above] = shares.map(Extended::from);
-    let ratio_above = above / shares_above;
-    let local = (own / own_shares) / level_ratio;
-    let power = libm::pow(local.to_f64(), exponent(ratio_above.to_f64(), local.to_f64()));
-    ratio_above * Extended::from(power) * own_shares
+    counted
 }
 
-/// The document's `k`: how much the node's own ratio counts beside its ancestors', 0..=1.
-fn exponent(ratio_above: f64, local: f64) -> f64 {
-    let (above, local) = (libm::log(ratio_above), libm::log(local));
-    // a logarithm that is not finite is that of 0
-    let same_side = above * local >= 0.0 || !above.is_finite() || !local.is_finite();
-    if same_side { 1.0 } else { 1.0 / (1.0 + (5.0 * above) * (5.0 * above)) }
+/// The effective usages as they are found one after another in this order, the root left out.
+fn unsettled(levels: &Levels, lists: &Lists, shares: &[f64], order: &[u32]) -> Vec<Extended> {
+    let mut counted = vec![Extended::ONE; shares.len()];
+    let competes = |node: usize| node != 0 && !levels.is_stand_in(node);
+    let mut waiting = vec![0u32; shares.len()];
+    (0..shares.len()).filter(|&node| competes(node)).for_each(|node| waiting[levels.above(node)] += 1);
+    let mut known = vec![Extended::ZERO; shares.len()];
+    for node in order.iter().map(|&node| node as usize) {
+        let above = levels.above(node);
+        if competes(node) {
+            waiting[above] -= 1;
+            known[above] = known[above] + levels.norm_usage(node);
+        }
+        let list_usage = match waiting[above] {
+            0 => list_usage(levels, lists.of(above)),
+            some => known[above] + Extended::from(u64::from(some) * u64::from(NO_VAL)),
+        };
+        counted[node] = Level::new(counted[above], shares[above], list_usage).usage_of(levels, node, shares[node]);
+    }
+    counted
+}
+
+/// The normalised usage in a list, stand-ins left out, summed in the daemon's order.
+fn list_usage(levels: &Levels, members: &[u32]) -> Extended {
+    let competing = members.iter().map(|&member| member as usize).filter(|&member| !levels.is_stand_in(member));
+    competing.fold(Extended::ZERO, |sum, member| sum + levels.norm_usage(member))
+}
+
+/// What all in a list have in common.
+struct Level {
+    /// The effective usage of the one whose list it is, and that by its normalised shares.
+    above: Extended,
+    ratio_above: Extended,
+    /// The usage in the list by the same shares.
+    ratio: Extended,
+    pull: Pull,
+    is_idle: bool,
+}
+
+impl Level {
+    fn new(above: Extended, shares_above: f64, usage: Extended) -> Self {
+        let is_idle = shares_above == 0.0 || above.is_zero();
+        let shares_above = Extended::from(shares_above);
+        let (ratio_above, ratio) =
+            if is_idle { (Extended::ZERO, Extended::ZERO) } else { (above / shares_above, usage / shares_above) };
+        Self { above, ratio_above, ratio, pull: Pull::of(ratio_above.to_f64()), is_idle }
+    }
+
+    /// The effective usage of one in the list.
+    fn usage_of(&self, levels: &Levels, node: usize, shares: f64) -> Extended {
+        let own = levels.norm_usage(node);
+        match levels.above(node) {
+            0 => own,
+            _ if levels.is_stand_in(node) => self.above,
+            _ if self.is_idle || shares == 0.0 || own.is_zero() => own,
+            _ => {
+                let shares = Extended::from(shares);
+                let local = ((own / shares) / self.ratio).to_f64();
+                self.ratio_above * Extended::from(libm::pow(local, self.pull.exponent(local))) * shares
+            }
+        }
+    }
+}
+
+/// How far the ancestors' ratio pulls at the ratios below it.
+struct Pull {
+    /// The logarithm of that ratio.
+    away: f64,
+    /// The document's `k` for ratios on the other side of 1.
+    across: f64,
+}
+
+impl Pull {
+    fn of(ratio_above: f64) -> Self {
+        let away = libm::log(ratio_above);
+        Self { away, across: 1.0 / (1.0 + (5.0 * away) * (5.0 * away)) }
+    }
+
+    /// The document's `k`: how much a local ratio counts beside its ancestors', 0..=1. A ratio without a logarithm is
+    /// on the same side as any.
+    fn exponent(&self, local: f64) -> f64 {
+        let is_across = (self.away < 0.0 && local > 1.0) || (self.away > 0.0 && local < 1.0);
+        let has_logarithms = self.away.is_finite() && local > 0.0 && local < f64::INFINITY;
+        if is_across && has_logarithms { self.across } else { 1.0 }
+    }
 }
 
 fn documented(tree: &ShareTree) -> TreeShares {
@@ -129,7 +211,7 @@ fn documented(tree: &ShareTree) -> TreeShares {
             Some(parent) => {
                 let [usage, shares] = siblings[parent.index()];
                 let (above, local) = (ratios[parent.index()], ratio(own, ratio(usage, shares)));
-                above * libm::pow(local, exponent(above, local))
+                above * libm::pow(local, Pull::of(above).exponent(local))
             }
         });
     }
@@ -205,7 +287,7 @@ mod tests {
     fn a_child_below_target_under_a_parent_above_it() {
         // of 600 the account has 300, twice its quarter; Ann 50, two thirds of her eighth
         let k = 1.0 / (1.0 + (5.0 * 2f64.ln()).powi(2));
-        close(exponent(2.0, 1.0 / 3.0), k);
+        close(Pull::of(2.0).exponent(1.0 / 3.0), k);
         close(factor_of_ann(50.0, 250.0, 300.0), 2f64.powf(-2.0 * (1.0f64 / 3.0).powf(k)));
     }
 
@@ -226,9 +308,9 @@ mod tests {
         close(factor_of_ann(10.0, 90.0, 300.0), 2f64.powf(-0.2));
         // the child is as its siblings are
         close(factor_of_ann(100.0, 100.0, 200.0), 2f64.powi(-2));
-        close(exponent(0.0, 0.5), 1.0);
-        close(exponent(0.5, 0.0), 1.0);
-        close(exponent(1.0, 7.0), 1.0);
+        close(Pull::of(0.0).exponent(0.5), 1.0);
+        close(Pull::of(0.5).exponent(0.0), 1.0);
+        close(Pull::of(1.0).exponent(7.0), 1.0);
     }
 
     /// On the first level the same as the classic policy, the document says.

@@ -24,6 +24,7 @@ pub mod classic;
 pub mod depth_oblivious;
 pub mod fair_tree;
 mod levels;
+mod lists;
 mod measure;
 pub mod pbs;
 pub mod ticket_based;
