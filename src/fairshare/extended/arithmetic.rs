@@ -8,11 +8,24 @@ use super::{Class, Extended};
 impl Extended {
     #[inline]
     fn sum_of_sizes(self, small: Self) -> Self {
+        let shift = (self.exponent - small.exponent) as u32;
+        if shift > 64 {
+            // less than half of the last bit
+            return self;
+        }
+        if !EXTENDED.is_inside(self.exponent + 1) {
+            return self.long_sum(small);
+        }
+        let aligned = (u128::from(small.mantissa) << 64) >> shift;
+        let (sum, carried) = (u128::from(self.mantissa) << 64).overflowing_add(aligned);
+        let (exponent, wide) = if carried { (1, sum >> 1 | 1 << 127) } else { (0, sum) };
+        Self::of_leading(self.negative, self.exponent + exponent, wide, carried && sum & 1 == 1)
+    }
+
+    #[cold]
+    fn long_sum(self, small: Self) -> Self {
         let (wide, sticky) = small.aligned_to(self.exponent);
-        let sum = (u128::from(self.mantissa) << 62) + wide;
-        // the sum of two leading bits is one place higher
-        let shift = sum.leading_zeros();
-        Self::of_leading(self.negative, self.exponent + 2 - shift as i32, sum << shift, sticky)
+        Self::rounded(self.negative, self.exponent + 2, (u128::from(self.mantissa) << 62) + wide, sticky)
     }
 
     #[inline]

@@ -196,9 +196,11 @@ fn norm_usage_of(usage: &[Extended]) -> Vec<Extended> {
 /// A usage as the daemon reads it back: its state file has six decimals, which a `double` mostly cannot hold.
 fn as_written(usage: f64) -> Extended {
     const DECIMALS: f64 = 1e6;
+    if usage as u64 as f64 == usage {
+        return Extended::from(usage);
+    }
     let millionths = (usage * DECIMALS).round();
-    let is_decimal = millionths.abs() < (1u64 << 53) as f64 && millionths / DECIMALS == usage;
-    if is_decimal && usage.fract() != 0.0 {
+    if millionths.abs() < (1u64 << 53) as f64 && millionths / DECIMALS == usage {
         Extended::from(millionths) / Extended::from(DECIMALS)
     } else {
         Extended::from(usage)
