@@ -97,17 +97,43 @@ fn usage(path: &Path) -> Result<UsageFile, CliError> {
     Ok(usage)
 }
 
-/// The node of `ACCOUNT/USER`, or of `NAME` where it is unique.
+/// The node that a user means, see [`ShareTree::meant_by`].
 pub(super) fn find(tree: &ShareTree, name: &str) -> Result<NodeId, CliError> {
-    let named: Vec<NodeId> = match name.rsplit_once('/') {
-        Some((account, user)) => tree.named(account).filter_map(|account| tree.find_in(account, user)).collect(),
-        None => tree.named(name).collect(),
-    };
-    let users: Vec<NodeId> = named.iter().copied().filter(|&node| tree.kind(node) == Kind::Entity).collect();
-    match (users.as_slice(), named.as_slice()) {
-        ([one], _) | ([], [one]) => Ok(*one),
-        ([], []) => Err(CliError::usage(format!("the tree has no `{name}`"))),
-        _ => Err(CliError::usage(format!("the tree has several `{name}`: write ACCOUNT/{name}"))),
+    tree.meant_by(name).ok_or_else(|| CliError::usage(why_not(tree, name)))
+}
+
+/// Why a name means no node, and what to write instead.
+pub(super) fn why_not(tree: &ShareTree, name: &str) -> String {
+    let several = tree.fitting(name);
+    if !several.is_empty() {
+        return format!("the tree has several `{name}`, write one of {}", listed(tree, &several));
+    }
+    let (above, user) = name.rfind('/').map_or(("", name), |at| name.split_at(at + 1));
+    let in_full = |node: NodeId| format!("{above}{}", tree.name(node));
+    let is_bound = |node: &NodeId| tree.name_alone(*node) == user && tree.fitting(&in_full(*node)).contains(node);
+    let bound: Vec<NodeId> = tree.bound_to_partitions().into_iter().filter(is_bound).collect();
+    if bound.is_empty() {
+        format!("the tree has no `{name}`")
+    } else {
+        format!("the tree has `{name}` in single partitions only, write one of {}", listed(tree, &bound))
+    }
+}
+
+/// The full names of a few nodes.
+fn listed(tree: &ShareTree, nodes: &[NodeId]) -> String {
+    const MOST: usize = 4;
+    let mut nodes = nodes.to_vec();
+    nodes.sort_unstable();
+    let names: Vec<String> = nodes.iter().take(MOST).map(|&node| format!("`{}`", path_of(tree, node))).collect();
+    let more = if nodes.len() > MOST { format!(" and {} more", nodes.len() - MOST) } else { String::new() };
+    names.join(", ") + &more
+}
+
+/// `ACCOUNT/USER`, which tells one user from all others; an account by its path.
+fn path_of(tree: &ShareTree, node: NodeId) -> String {
+    match (tree.kind(node), tree.parent(node)) {
+        (Kind::Entity, Some(account)) => format!("{}/{}", tree.name(account), tree.name(node)),
+        _ => tree.path(node).join("/"),
     }
 }
 

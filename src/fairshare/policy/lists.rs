@@ -48,7 +48,7 @@ pub(super) fn daemon_order(tree: &ShareTree, release: Release) -> Vec<u32> {
 /// Every node in the order in which `sshare -a` asks for it, which is that of its rows.
 pub(super) fn asking_order(tree: &ShareTree, release: Release) -> Vec<u32> {
     depth_first(tree, |users, accounts| {
-        users.sort_by_key(|&user| tree.name(user));
+        users.sort_by_key(|&user| tree.name_alone(user));
         match release {
             Release::V22_05 => accounts.sort_by_key(|&account| tree.name(account)),
             Release::V26_11 => accounts.sort_by(|&a, &b| lineage(tree, a).cmp(lineage(tree, b))),
