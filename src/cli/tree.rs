@@ -11,6 +11,7 @@ use job_sort_formula::pbs::sched_config::SchedConfig;
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder, Rules};
 use job_sort_formula::pbs::usage::UsageFile;
 use job_sort_formula::slurm;
+use job_sort_formula::slurm::tree::TreeReadError;
 
 use super::args::SiteArgs;
 use super::formula::{MOST_OF_A_FILE, read_bytes};
@@ -21,15 +22,15 @@ use super::{CliError, remark};
 pub(super) enum Tree {
     /// OpenPBS's files.
     Pbs { lines: ResourceGroup, usage: UsageFile, unknown_shares: i32 },
-    /// Own JSON, or Slurm's.
-    Document(TreeDocument),
+    /// Own JSON, or Slurm's, with the document's name.
+    Document(String, TreeDocument),
 }
 
 impl Tree {
     /// Reads the tree that the arguments name, if they name one.
     pub(super) fn read(arguments: &SiteArgs, config: &SchedConfig) -> Result<Option<Self>, CliError> {
         if let Some(path) = &arguments.tree {
-            return document(path).map(|document| Some(Self::Document(document)));
+            return document(path).map(|document| Some(Self::Document(name_of(path), document)));
         }
         let Some(path) = in_sched_priv(arguments.resource_group.as_ref(), arguments, "resource_group") else {
             return Ok(None);
@@ -52,7 +53,7 @@ impl Tree {
                 let builder = PbsTreeBuilder::new(lines).usage(usage).unknown_shares(*unknown_shares).rules(rules);
                 builder.with_entities(entities).build().map_err(CliError::content)
             }
-            Self::Document(document) => document.plant(rules, entities).map_err(CliError::content),
+            Self::Document(name, document) => document.plant(rules, entities).map_err(|error| fault_of(name, &error)),
         }
     }
 
@@ -60,7 +61,7 @@ impl Tree {
     pub(super) fn share_tree(&self) -> Result<ShareTree, CliError> {
         match self {
             Self::Pbs { .. } => Ok(self.pbs(Rules::Documented, [])?.tree().clone()),
-            Self::Document(document) => document.share_tree().map_err(CliError::content),
+            Self::Document(name, document) => document.share_tree().map_err(|error| fault_of(name, &error)),
         }
     }
 }
@@ -75,11 +76,25 @@ fn document(path: &Path) -> Result<TreeDocument, CliError> {
         }
         return Ok(document);
     }
-    let associations = slurm::read_tree(&name, &bytes).map_err(CliError::content)?;
+    let associations = slurm::read_tree(&name, &bytes).map_err(with_own_json)?;
     for warning in &associations.warnings {
         remark("warning", format_args!("`{name}`: {warning}"));
     }
-    Ok(TreeDocument::of(&associations.share_tree().map_err(CliError::content)?))
+    Ok(TreeDocument::of(&associations.share_tree().map_err(|error| fault_of(&name, &error))?))
+}
+
+fn fault_of(name: &str, error: &dyn std::fmt::Display) -> CliError {
+    CliError::content(format!("`{name}`: {error}"))
+}
+
+/// Where none of Slurm's formats was found, own JSON was not either.
+fn with_own_json(error: TreeReadError) -> CliError {
+    match error {
+        TreeReadError::Empty { .. } | TreeReadError::Unrecognised { .. } => {
+            CliError::content(format!("{error}, or own JSON, {{\"children\":[{{\"name\":…,\"shares\":…}}]}}"))
+        }
+        other => CliError::content(other),
+    }
 }
 
 /// Own JSON is an object with `children`; `sshare --json` is one with `shares` at its top.

@@ -23,7 +23,10 @@ pub enum PlantError {
         shares: i64,
     },
     /// A name that the tree has already.
-    #[error("`{0}` stands in the tree twice, expected every name once")]
+    #[error(
+        "`{0}` stands in the tree twice, where OpenPBS's policy knows everybody by name alone: \
+         rename one, or choose another policy"
+    )]
     Duplicate(String),
     /// The tree cannot be built.
     #[error(transparent)]

@@ -36,6 +36,9 @@ fn a_document_of_no_known_format_is_named() {
         ("root            1.0 600 1.0 0.5\n", "`t` is a table without its header line"),
         ("\u{1}\u{2}ELF", "`t` is binary data"),
         ("[1]", "`t` is a JSON list"),
+        ("[root@head ~]# sshare\n", "`t` is a text that begins with `[root@head ~]# sshare`"),
+        ("Account|User\rroot|\r", "`t` is a text whose lines end with carriage returns alone"),
+        ("{\"shares\":[]}", "`t` is JSON of another form (invalid length 0, expected an object with a list `shares`"),
         ("{\"jobs\":[]}", "`t` is a JSON object without `shares`"),
         ("{\"associations\":[]}", "`t` is a JSON object with `associations`"),
         ("{\"children\":[]}", "`t` is a tree in the project's own JSON"),
@@ -49,6 +52,9 @@ fn a_document_of_no_known_format_is_named() {
         let told = refused(text);
         assert!(told.starts_with(start), "{told} / {start}");
     }
+    let utf16: Vec<u8> = "\u{feff}Account|User\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let told = read_tree("t", &utf16).expect_err("another encoding").to_string();
+    assert!(told.starts_with("`t` is UTF-16, save it as UTF-8"), "{told}");
     let noise: Vec<u8> = (0..=255).cycle().take(4096).collect();
     assert!(read_tree("t", &noise).is_err());
 }
@@ -75,6 +81,7 @@ fn a_bad_row_is_named() {
         ("root|||1|5\n a||1|1|inf\n", "line 3: the usage of `a` is `inf`"),
         ("root|||1|5\n a||1|1|\n", "line 3: the usage of `a` is ``"),
         ("root|||1|5\na||1|1|5\n", "line 3: `a` stands at the top beside `root`"),
+        ("a||1|1|5\na|ann|1|1|5\n", "line 3: the row is of account `a` but stands at the top; leading blanks say"),
         ("root|||1|5\n b|ann|1|1|5\n", "line 3: the row is of account `b` but stands below `root`"),
         ("root|||1|5\n ||1|1|5\n", "line 3: the account has no name"),
     ] {
@@ -269,7 +276,8 @@ fn sacctmgr_stops_at_a_line_and_so_does_the_reader() {
         ("Parent - 'b'", "line 2: `b` must be an account on a line above before it can be a parent"),
         ("Group - 'b'", "line 2: `Group` is not an object of `sacctmgr load`"),
         ("Account - 'b", "line 2: a quotation mark is not closed"),
-        ("Account - :Fairshare=3", "line 2: the account has no name"),
+        ("Account - :Fairshare=3", "line 2: there is no name in `:Fairshare=3`, expected `Account - 'name':key=value`"),
+        ("User - 'x'Fairshare=3", "line 2: there is no name in `'x'Fairshare=3`"),
         ("Account - b:c", "line 2: `c` is not an option, expected `key=value`"),
         ("Account - b:Fairshare=0x10", "line 2: the shares of `b` are `0x10`, which Slurm refuses"),
         ("Cluster - d", "line 2: `d` is a second cluster beside `c`"),
