@@ -29,7 +29,7 @@ impl Extended {
     }
 
     #[cold]
-    fn finite_to_f64(self) -> f64 {
+    pub(super) fn finite_to_f64(self) -> f64 {
         let (whole, last) = DOUBLE.round(self.exponent, u128::from(self.mantissa) << 64, false);
         let shift = 64 - (whole as u64).leading_zeros() as i32 - DOUBLE.bits;
         match (whole as u64, last + shift.max(0)) {

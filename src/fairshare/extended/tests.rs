@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 fn whole(value: u64) -> Extended {
@@ -83,5 +85,87 @@ fn equal_fractions_are_equal() {
     assert_eq!(shown(Extended::quotient(5, 0)), "inf");
     for (n, d) in [(1u64, 7u64), (10, 3), (u64::MAX, 12345), (3, u64::MAX), (1 << 63, 1), (999_999, 1_000_000)] {
         assert_eq!(Extended::quotient(n.into(), d.into()), whole(n) / whole(d), "{n}/{d}");
+    }
+}
+
+/// Numbers with few bits or many, of all exponents, near ones mostly.
+fn numbers() -> impl Strategy<Value = Extended> {
+    let mantissa = prop_oneof![
+        any::<u64>(),
+        (0u32..64).prop_map(|bits| u64::MAX << bits),
+        (0u32..64).prop_map(|bits| u64::MAX >> bits),
+        Just(0),
+        any::<u32>().prop_map(u64::from),
+    ];
+    let exponent = prop_oneof![
+        6 => -70..70i32,
+        1 => -1080..-950i32,
+        1 => 950..1030i32,
+        1 => -16382..-16300i32,
+        1 => 16300..16384i32,
+    ];
+    (any::<bool>(), mantissa, exponent).prop_map(|(negative, mantissa, exponent)| Extended {
+        class: Class::Finite,
+        negative,
+        exponent,
+        mantissa: mantissa | 1 << 63,
+    })
+}
+
+/// The quotient bit by bit, and whatever is left.
+fn long_division(a: Extended, b: Extended) -> Extended {
+    let (mut rest, divisor) = (u128::from(a.mantissa), u128::from(b.mantissa));
+    let mut quotient = 0u128;
+    for _ in 0..67 {
+        quotient = quotient << 1 | u128::from(rest >= divisor);
+        rest = (rest - if rest >= divisor { divisor } else { 0 }) << 1;
+    }
+    Extended::rounded(a.negative != b.negative, a.exponent - b.exponent + 61, quotient, rest != 0)
+}
+
+fn long_addition(a: Extended, b: Extended) -> Extended {
+    let (large, small) = if a.size_order(b).is_ge() { (a, b) } else { (b, a) };
+    let places = (large.exponent - small.exponent) as u32;
+    let wide = u128::from(small.mantissa) << 62;
+    let (aligned, sticky) = match wide.checked_shr(places) {
+        Some(aligned) => (aligned, aligned << places != wide),
+        None => (0, true),
+    };
+    let large_wide = u128::from(large.mantissa) << 62;
+    let sum = match a.negative == b.negative {
+        true => large_wide + aligned,
+        false => large_wide - aligned - u128::from(sticky),
+    };
+    Extended::rounded(large.negative, large.exponent + 2, sum, sticky)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(20_000) })]
+
+    /// The way that the usual numbers take gives the bits of the one that all may take.
+    #[test]
+    fn the_short_way_is_the_long_way(a in numbers(), b in numbers()) {
+        let product = u128::from(a.mantissa) * u128::from(b.mantissa);
+        let long = Extended::rounded(a.negative != b.negative, a.exponent + b.exponent + 1, product, false);
+        prop_assert_eq!(shown(a * b), shown(long));
+        prop_assert_eq!(shown(a / b), shown(long_division(a, b)));
+        prop_assert_eq!(shown(a + b), shown(long_addition(a, b)));
+        prop_assert_eq!(shown(a - b), shown(long_addition(a, -b)));
+        let size = Extended { negative: false, ..a };
+        prop_assert_eq!(size.to_f64().to_bits(), size.finite_to_f64().to_bits());
+        let whole = Extended::rounded(false, 127, a.mantissa.into(), false);
+        prop_assert_eq!(shown(Extended::from(a.mantissa)), shown(whole));
+    }
+
+    #[test]
+    fn every_double_is_taken_as_it_is(value in any::<f64>()) {
+        let taken = Extended::from(value);
+        prop_assert!(taken.to_f64() == value || value.is_nan());
+        let (field, fraction) = ((value.to_bits() >> 52) & 0x7ff, value.to_bits() & ((1 << 52) - 1));
+        if field != 0x7ff {
+            let whole = if field == 0 { fraction } else { fraction | 1 << 52 };
+            let long = Extended::rounded(value < 0.0, field.max(1) as i32 - 948, u128::from(whole), false);
+            prop_assert_eq!(shown(taken), shown(long));
+        }
     }
 }
