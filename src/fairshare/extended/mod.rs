@@ -7,6 +7,7 @@
 mod arithmetic;
 mod convert;
 mod format;
+mod logarithm;
 
 use std::cmp::Ordering;
 

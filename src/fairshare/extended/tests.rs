@@ -88,6 +88,20 @@ fn equal_fractions_are_equal() {
     }
 }
 
+/// `logl` of an x86, with its last bits; ours may differ in the last two.
+#[test]
+fn logarithms_are_those_of_the_x87() {
+    for (number, logarithm) in LOGARITHMS {
+        let exact = Extended::from(logarithm[0]) + Extended::from(logarithm[1]);
+        let off = ((Extended::from(number).ln() - exact) / exact).to_f64().abs();
+        assert!(off <= 4.0 * 2f64.powi(-64), "{number:?}: {off:e}");
+    }
+    assert!(Extended::ONE.ln().is_zero());
+    assert_eq!(shown(Extended::ZERO.ln()), "-inf");
+    assert_eq!(shown(Extended::INFINITY.ln()), "inf");
+    assert_eq!(shown((-Extended::ONE).ln()), "nan");
+}
+
 /// Numbers with few bits or many, of all exponents, near ones mostly.
 fn numbers() -> impl Strategy<Value = Extended> {
     let mantissa = prop_oneof![
@@ -169,3 +183,22 @@ proptest! {
         }
     }
 }
+
+/// Numbers and their logarithms in two doubles that add up to them.
+const LOGARITHMS: [(f64, [f64; 2]); 15] = [
+    (2.0, [0.69314718055994529, 2.3201926491189795e-17]),
+    (0.5, [-0.69314718055994529, -2.3201926491189795e-17]),
+    (1.25, [0.22314355131420976, -9.0937457217221684e-18]),
+    (0.99999999999999989, [-1.1102230246251565e-16, -6.1629758220391547e-33]),
+    (1.0000000000000002, [2.2204460492503128e-16, 0.0]),
+    (1.4142135623730951, [0.3465735902799727, 2.4448758989548125e-17]),
+    (0.70710678118654757, [-0.34657359027997259, 1.2468324983583301e-18]),
+    (3.7000000000000001e-300, [-689.46719507856358, 5.0792703376600912e-14]),
+    (1.7976931348623157e+308, [709.78271289338397, 2.3647750424515834e-14]),
+    (4.9406564584124654e-324, [-744.44007192138122, -4.4242387531312488e-14]),
+    (10.0, [2.3025850929940459, -2.1705727493159799e-16]),
+    (0.10000000000000001, [-2.3025850929940455, -1.715207836872068e-16]),
+    (1.5, [0.40546510810816438, -2.8731357570865868e-18]),
+    (1.125, [0.11778303565638346, -1.1926223897340549e-18]),
+    (123456789.0, [18.631401766168018, -2.0816681711721685e-16]),
+];

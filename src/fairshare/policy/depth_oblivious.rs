@@ -1,12 +1,15 @@
 //! Slurm's `PriorityFlags=DEPTH_OBLIVIOUS`: its document "Depth-Oblivious Fair-share Factor", and what its daemons do.
 
+use std::cell::OnceCell;
+use std::cmp::Ordering;
+
 use super::classic::{Factors, halved};
 use super::levels::{Levels, NO_VAL};
 use super::lists::{Lists, asking_order, daemon_order};
 use super::measure::{Measure, measures, raw_shares};
 use super::{AssociationShares, EntityShares, Policy, Release, Rules, TreeShares};
 use crate::fairshare::extended::Extended;
-use crate::fairshare::{ShareTree, Shares};
+use crate::fairshare::{NodeId, ShareTree, Shares};
 
 /// The classic policy for deep and uneven trees: the usage of those above counts less the further off target it is.
 ///
@@ -140,10 +143,9 @@ fn list_usage(levels: &Levels, members: &[u32]) -> Extended {
 
 /// What all in a list have in common.
 struct Level {
-    /// The effective usage of the one whose list it is, and that by its normalised shares.
+    /// The effective usage of the one whose list it is.
     above: Extended,
-    ratio_above: Extended,
-    /// The usage in the list by the same shares.
+    /// The usage in the list by the normalised shares of the one whose list it is.
     ratio: Extended,
     pull: Pull,
     is_idle: bool,
@@ -155,7 +157,7 @@ impl Level {
         let shares_above = Extended::from(shares_above);
         let (ratio_above, ratio) =
             if is_idle { (Extended::ZERO, Extended::ZERO) } else { (above / shares_above, usage / shares_above) };
-        Self { above, ratio_above, ratio, pull: Pull::of(ratio_above.to_f64()), is_idle }
+        Self { above, ratio, pull: Pull::of(ratio_above), is_idle }
     }
 
     /// The effective usage of one in the list.
@@ -167,8 +169,10 @@ impl Level {
             _ if self.is_idle || shares == 0.0 || own.is_zero() => own,
             _ => {
                 let shares = Extended::from(shares);
-                let local = ((own / shares) / self.ratio).to_f64();
-                self.ratio_above * Extended::from(libm::pow(local, self.pull.exponent(local))) * shares
+                let local = (own / shares) / self.ratio;
+                // the daemons take this one power of doubles
+                let power = libm::pow(local.to_f64(), self.pull.exponent(local));
+                self.pull.ratio_above * Extended::from(power) * shares
             }
         }
     }
@@ -176,44 +180,56 @@ impl Level {
 
 /// How far the ancestors' ratio pulls at the ratios below it.
 struct Pull {
-    /// The logarithm of that ratio.
-    away: f64,
-    /// The document's `k` for ratios on the other side of 1.
-    across: f64,
+    ratio_above: Extended,
+    /// On which side of 1 that ratio is; `None` where it has no logarithm.
+    side: Option<Ordering>,
+    /// The document's `k` for ratios on the other side, once one is met.
+    across: OnceCell<f64>,
 }
 
 impl Pull {
-    fn of(ratio_above: f64) -> Self {
-        let away = libm::log(ratio_above);
-        Self { away, across: 1.0 / (1.0 + (5.0 * away) * (5.0 * away)) }
+    fn of(ratio_above: Extended) -> Self {
+        let has_logarithm = ratio_above > Extended::ZERO && ratio_above < Extended::INFINITY;
+        let side = ratio_above.partial_cmp(&Extended::ONE).filter(|_| has_logarithm);
+        Self { ratio_above, side, across: OnceCell::new() }
     }
 
     /// The document's `k`: how much a local ratio counts beside its ancestors', 0..=1. A ratio without a logarithm is
     /// on the same side as any.
-    fn exponent(&self, local: f64) -> f64 {
-        let is_across = (self.away < 0.0 && local > 1.0) || (self.away > 0.0 && local < 1.0);
-        let has_logarithms = self.away.is_finite() && local > 0.0 && local < f64::INFINITY;
-        if is_across && has_logarithms { self.across } else { 1.0 }
+    fn exponent(&self, local: Extended) -> f64 {
+        let is_across = match self.side {
+            Some(Ordering::Less) => local > Extended::ONE && local < Extended::INFINITY,
+            Some(Ordering::Greater) => local < Extended::ONE && local > Extended::ZERO,
+            _ => false,
+        };
+        if is_across { *self.across.get_or_init(|| self.across()) } else { 1.0 }
+    }
+
+    /// In 64 bits, as the daemons take it: in 53 the last bit of many a usage is another one.
+    fn across(&self) -> f64 {
+        let away = Extended::from(5u32) * self.ratio_above.ln();
+        (Extended::ONE / (Extended::ONE + away * away)).to_f64()
     }
 }
 
 fn documented(tree: &ShareTree) -> TreeShares {
     let measures = measures(tree);
     let siblings = sibling_totals(tree, &measures);
-    let mut ratios: Vec<f64> = Vec::with_capacity(tree.len());
-    for node in tree.nodes() {
-        let measure = measures[node.index()];
-        let own = ratio(measure.norm_usage, measure.norm_shares);
-        ratios.push(match tree.parent(node) {
-            None => own,
-            Some(parent) if tree.shares(node) == Shares::Parent => ratios[parent.index()],
-            Some(_) if measure.is_first_level => own,
-            Some(parent) => {
-                let [usage, shares] = siblings[parent.index()];
-                let (above, local) = (ratios[parent.index()], ratio(own, ratio(usage, shares)));
-                above * libm::pow(local, Pull::of(above).exponent(local))
-            }
-        });
+    let own = |node: NodeId| ratio(measures[node.index()].norm_usage, measures[node.index()].norm_shares);
+    let mut ratios = vec![own(tree.root()); tree.len()];
+    for parent in tree.nodes() {
+        let (above, [usage, shares]) = (ratios[parent.index()], siblings[parent.index()]);
+        let pull = Pull::of(above.into());
+        for &node in tree.children(parent) {
+            ratios[node.index()] = match tree.shares(node) {
+                Shares::Parent => above,
+                _ if measures[node.index()].is_first_level => own(node),
+                _ => {
+                    let local = ratio(own(node), ratio(usage, shares));
+                    above * libm::pow(local, pull.exponent(local.into()))
+                }
+            };
+        }
     }
     let row = |(node, (measure, ratio)): (_, (Measure, f64))| {
         let factor = halved(ratio, measure.norm_shares, 1);
@@ -277,6 +293,10 @@ mod tests {
         both[0]
     }
 
+    fn exponent(above: f64, local: f64) -> f64 {
+        Pull::of(above.into()).exponent(local.into())
+    }
+
     fn close(ours: f64, expected: f64) {
         assert!((ours - expected).abs() < 1e-14, "{ours} is not {expected}");
     }
@@ -287,7 +307,7 @@ mod tests {
     fn a_child_below_target_under_a_parent_above_it() {
         // of 600 the account has 300, twice its quarter; Ann 50, two thirds of her eighth
         let k = 1.0 / (1.0 + (5.0 * 2f64.ln()).powi(2));
-        close(Pull::of(2.0).exponent(1.0 / 3.0), k);
+        close(exponent(2.0, 1.0 / 3.0), k);
         close(factor_of_ann(50.0, 250.0, 300.0), 2f64.powf(-2.0 * (1.0f64 / 3.0).powf(k)));
     }
 
@@ -308,9 +328,9 @@ mod tests {
         close(factor_of_ann(10.0, 90.0, 300.0), 2f64.powf(-0.2));
         // the child is as its siblings are
         close(factor_of_ann(100.0, 100.0, 200.0), 2f64.powi(-2));
-        close(Pull::of(0.0).exponent(0.5), 1.0);
-        close(Pull::of(0.5).exponent(0.0), 1.0);
-        close(Pull::of(1.0).exponent(7.0), 1.0);
+        close(exponent(0.0, 0.5), 1.0);
+        close(exponent(0.5, 0.0), 1.0);
+        close(exponent(1.0, 7.0), 1.0);
     }
 
     /// On the first level the same as the classic policy, the document says.
