@@ -122,11 +122,14 @@ fn unsettled(levels: &Levels, lists: &Lists, shares: &[f64], order: &[u32]) -> V
     let mut known = vec![Extended::ZERO; shares.len()];
     for node in order.iter().map(|&node| node as usize) {
         let above = levels.above(node);
-        if competes(node) {
-            waiting[above] -= 1;
-            known[above] = known[above] + levels.norm_usage(node);
+        if !competes(node) {
+            counted[node] = if above == 0 { levels.norm_usage(node) } else { counted[above] };
+            continue;
         }
+        waiting[above] -= 1;
+        known[above] = known[above] + levels.norm_usage(node);
         let list_usage = match waiting[above] {
+            // once a list, in its own order, in which the last bit may differ
             0 => list_usage(levels, lists.of(above)),
             some => known[above] + Extended::from(u64::from(some) * u64::from(NO_VAL)),
         };
@@ -315,6 +318,34 @@ mod tests {
     #[test]
     fn a_child_further_off_than_its_parent() {
         close(factor_of_ann(225.0, 75.0, 300.0), 2f64.powi(-3));
+    }
+
+    /// The daemon's first cycle with two users, asked for by name: beside Bob, whose turn is still to come, Ann has used
+    /// next to nothing; Bob is the last and has his own.
+    #[test]
+    fn the_first_cycle_goes_by_the_order_of_asking() {
+        let mut builder = TreeBuilder::new("root");
+        for (parent, member) in [
+            ("root", Member::group("account").shares(1)),
+            ("root", Member::entity("rest").shares(3).usage(300.0)),
+            ("account", Member::entity("bob").usage(225.0)),
+            ("account", Member::entity("ann").usage(75.0)),
+            ("account", Member::entity("stand-in").shares_of_parent()),
+        ] {
+            builder.add_under(parent, member).expect("sound");
+        }
+        let tree = builder.finish();
+        let factors = |policy: DepthOblivious| {
+            let assessed = Assessed::new(tree.clone(), &policy);
+            ["ann", "bob", "stand-in"].map(|name| assessed.shares_of(name).expect("in the tree").fairshare_factor)
+        };
+        let settled = factors(DepthOblivious::new(Rules::Scheduler));
+        let first = factors(DepthOblivious::new(Rules::Scheduler).first_cycle());
+        let k = 1.0 / (1.0 + (5.0 * 2f64.ln()).powi(2));
+        let local: f64 = (0.125 / 0.125) / ((0.125 + 4_294_967_294.0) / 0.25);
+        close(first[0], 2f64.powf(-2.0 * local.powf(k)));
+        assert!(first[0] > settled[0]);
+        assert_eq!(first[1..], settled[1..]);
     }
 
     #[test]
