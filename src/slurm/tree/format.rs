@@ -36,7 +36,7 @@ impl TreeFormat {
                 _ => Err(unrecognised(source, "nothing but comments".to_owned())),
             };
         };
-        if let Some(found) = undivided(text) {
+        if let Some(found) = unreadable(text) {
             return Err(unrecognised(source, found.to_owned()));
         }
         match first.trim_start().as_bytes().first() {
@@ -61,6 +61,10 @@ impl TreeFormat {
     }
 
     fn of_lines(source: Source<'_>, text: &str, first: &str) -> Result<Self, TreeReadError> {
+        if text.contains('\r') && !text.contains('\n') {
+            let found = "a text whose lines end with carriage returns alone, which no tool of Slurm's writes";
+            return Err(unrecognised(source, found.to_owned()));
+        }
         if let Some(header) = table::header(text) {
             let has = |name: &str| header.iter().any(|column| table::is_column(column, name));
             return match (has("Account"), has("RawShares"), has("Share")) {
@@ -97,16 +101,13 @@ fn is_list(text: &str) -> bool {
     serde_json::from_str::<Vec<&RawValue>>(text).is_ok()
 }
 
-/// What a text is that has no lines to read.
-fn undivided(text: &str) -> Option<&'static str> {
+/// What a text is that is none to read.
+fn unreadable(text: &str) -> Option<&'static str> {
     // a mark of the byte order is no UTF-8
     let is_utf16 = text.starts_with("\u{fffd}\u{fffd}") && text.chars().take(8).any(|c| c == '\0');
     match () {
         () if is_utf16 => Some("UTF-16, save it as UTF-8"),
         () if is_binary(text) => Some("binary data"),
-        () if text.contains('\r') && !text.contains('\n') => {
-            Some("a text whose lines end with carriage returns alone, which no tool of Slurm's writes")
-        }
         () => None,
     }
 }
