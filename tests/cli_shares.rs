@@ -153,3 +153,98 @@ fn a_tree_moves_to_the_other_scheduler() {
     let load = stdout(&jsf(&["shares", "--tree", "tests/data/pp718.json", "--format", "sacctmgr"]));
     assert!(load.contains("Parent - 'group1'\nUser - 'bob'") || load.contains("User - 'Bob'"), "{load}");
 }
+
+/// `ann` in `phys` on two partitions only; `bob` in both accounts, in `chem` twice.
+const BY_PARTITION: &str = "\
+Cluster - 'c':Fairshare=1
+Parent - 'root'
+Account - 'phys':Fairshare=40
+Account - 'chem':Fairshare=60
+Parent - 'phys'
+User - 'ann':Partition='gpu':Fairshare=3
+User - 'ann':Partition='cpu':Fairshare=1
+User - 'bob':Fairshare=1
+Parent - 'chem'
+User - 'bob':Fairshare=1
+User - 'bob':Partition='gpu':Fairshare=2
+";
+
+#[test]
+fn partitions_are_named_in_every_option() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tree = folder.path().join("dump.cfg");
+    std::fs::write(&tree, BY_PARTITION).expect("written");
+    let tree = tree.to_str().expect("UTF-8");
+    let shares = |more: &[&str]| jsf(&[&["shares", "--tree", tree, "--policy", "ticket-based"], more].concat());
+    let one = |more: &[&str]| -> Value {
+        let output = shares(&[&["--format", "json"], more].concat());
+        serde_json::from_str::<Value>(&stdout(&output)).expect("JSON")["nodes"][0].clone()
+    };
+    let on_gpus = one(&["--entity", "phys/ann:gpu", "--charge", "ann:gpu=7", "--active", "ann:gpu,chem/bob:gpu"]);
+    assert_eq!((&on_gpus["name"], &on_gpus["path"]), (&json!("ann:gpu"), &json!(["phys", "ann:gpu"])));
+    assert_eq!((&on_gpus["user"], &on_gpus["partition"]), (&json!("ann"), &json!("gpu")));
+    assert_eq!((&on_gpus["raw_usage"], &on_gpus["raw_shares"]), (&json!(7.0), &json!(3)));
+    assert!(on_gpus["tickets"].as_f64().is_some_and(|tickets| tickets > 0.0));
+    assert_eq!(one(&["--entity", "chem/bob"])["raw_shares"], json!(1));
+    for (name, told) in [
+        ("ann", "the tree has `ann` in single partitions only, write one of `phys/ann:gpu`, `phys/ann:cpu`"),
+        ("phys/ann", "the tree has `phys/ann` in single partitions only, write one of `phys/ann:gpu`"),
+        ("chem/ann", "the tree has no `chem/ann`"),
+        ("bob", "the tree has several `bob`, write one of `phys/bob`, `chem/bob`"),
+    ] {
+        let output = shares(&["--entity", name]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(stderr.contains(told), "{stderr}");
+    }
+    let written = stdout(&shares(&["--format", "sacctmgr"]));
+    assert!(written.contains("User - 'ann':Partition='cpu':DefaultAccount='phys':Fairshare=1\n"), "{written}");
+}
+
+#[test]
+fn a_job_is_told_which_association_it_lacks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (tree, queue) = (folder.path().join("dump.cfg"), folder.path().join("jobs.json"));
+    std::fs::write(&tree, BY_PARTITION).expect("written");
+    let jobs: Vec<Value> =
+        ["ann", "phys/ann:gpu", "bob"].iter().map(|entity| json!({"id": entity, "entity": entity})).collect();
+    std::fs::write(&queue, json!({ "jobs": jobs }).to_string()).expect("written");
+    let (tree, queue) = (tree.to_str().expect("UTF-8"), queue.to_str().expect("UTF-8"));
+    let output = jsf(&[
+        "rank",
+        "fairshare_factor",
+        "--queue",
+        queue,
+        "--tree",
+        tree,
+        "--policy",
+        "fair-tree",
+        "--format",
+        "csv",
+    ]);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(stderr.contains("write one of `phys/ann:gpu`, `phys/ann:cpu`; the jobs of `ann` get 0"), "{stderr}");
+    assert!(stderr.contains("write one of `phys/bob`, `chem/bob`; the jobs of `bob` get 0"), "{stderr}");
+    assert!(!stderr.contains("the jobs of `phys/ann:gpu`"), "{stderr}");
+    assert!(stdout(&output).lines().nth(1).is_some_and(|first| first.contains("phys/ann:gpu")));
+}
+
+#[test]
+fn a_bad_tree_is_told_by_its_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("tree");
+    let file = path.to_str().expect("UTF-8");
+    for (text, policy, told) in [
+        (r#"{"children":[{"name":"x","shares":-1}]}"#, "classic", "`x` has negative shares, -1"),
+        (r#"{"children":[{"name":"x"},{"name":"x"}]}"#, "classic", "`x` is already in the tree, under `root`"),
+        (r#"{"children":[{"name":"x"},{"name":"x"}]}"#, "pbs", "rename one, or choose another policy"),
+        ("hello", "classic", "expected `sshare -a -l`"),
+        ("hello", "classic", "or own JSON"),
+    ] {
+        std::fs::write(&path, text).expect("written");
+        let output = jsf(&["shares", "--tree", file, "--policy", policy]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(stderr.contains(file) && stderr.contains(told), "{stderr}");
+    }
+}

@@ -246,6 +246,7 @@ fn sshare_rows(tree: &ShareTree, rows: &[Value]) -> Vec<SshareRow> {
 fn style(run: &str, rows: &[Value], layout: Layout) -> SshareStyle {
     SshareStyle {
         layout,
+        partition: false,
         order: if run.starts_with("v2611") { RowOrder::Lineage } else { RowOrder::Name },
         level_fs: text(&rows[0], "printed").split('|').count() == 11,
         tres_run_mins: Some(RUN_MINS.to_owned()),

@@ -19,7 +19,7 @@ use super::args::{NumbersName, OnErrorName, PolicyName, SiteArgs};
 use super::formula::{MOST_OF_A_FILE, read_bytes, read_text};
 use super::policy::Choice;
 use super::queue::Queue;
-use super::tree::{Tree, waiting_nodes};
+use super::tree::{Tree, waiting_nodes, why_not};
 use super::{CliError, remark};
 
 /// The most remarks on single jobs that are shown.
@@ -117,8 +117,13 @@ impl<'a> Site<'a> {
                 let shares = read.share_tree()?;
                 let waiting = waiting_nodes(table, &shares);
                 let assessed = Assessed::new(shares, &choice.policy(name, &waiting));
-                for entity in supply(table, &assessed, |ratio| numbers.fairshare(ratio)).iter().take(MOST_REMARKS) {
-                    remark("warning", format_args!("the tree has no entity `{entity}`, whose jobs get 0"));
+                let unknown = supply(table, &assessed, |ratio| numbers.fairshare(ratio));
+                for entity in unknown.iter().take(MOST_REMARKS) {
+                    let why = why_not(assessed.tree(), entity);
+                    remark("warning", format_args!("{why}; the jobs of `{entity}` get 0"));
+                }
+                if let Some(more) = unknown.len().checked_sub(MOST_REMARKS).filter(|&more| more > 0) {
+                    remark("warning", format_args!("and {more} more entities, whose jobs get 0"));
                 }
             }
         }

@@ -11,6 +11,7 @@ use job_sort_formula::pbs::sched_config::SchedConfig;
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder, Rules};
 use job_sort_formula::pbs::usage::UsageFile;
 use job_sort_formula::slurm;
+use job_sort_formula::slurm::tree::TreeReadError;
 
 use super::args::SiteArgs;
 use super::formula::{MOST_OF_A_FILE, read_bytes};
@@ -21,15 +22,15 @@ use super::{CliError, remark};
 pub(super) enum Tree {
     /// OpenPBS's files.
     Pbs { lines: ResourceGroup, usage: UsageFile, unknown_shares: i32 },
-    /// Own JSON, or Slurm's.
-    Document(TreeDocument),
+    /// Own JSON, or Slurm's, with the document's name.
+    Document(String, TreeDocument),
 }
 
 impl Tree {
     /// Reads the tree that the arguments name, if they name one.
     pub(super) fn read(arguments: &SiteArgs, config: &SchedConfig) -> Result<Option<Self>, CliError> {
         if let Some(path) = &arguments.tree {
-            return document(path).map(|document| Some(Self::Document(document)));
+            return document(path).map(|document| Some(Self::Document(name_of(path), document)));
         }
         let Some(path) = in_sched_priv(arguments.resource_group.as_ref(), arguments, "resource_group") else {
             return Ok(None);
@@ -52,7 +53,7 @@ impl Tree {
                 let builder = PbsTreeBuilder::new(lines).usage(usage).unknown_shares(*unknown_shares).rules(rules);
                 builder.with_entities(entities).build().map_err(CliError::content)
             }
-            Self::Document(document) => document.plant(rules, entities).map_err(CliError::content),
+            Self::Document(name, document) => document.plant(rules, entities).map_err(|error| fault_of(name, &error)),
         }
     }
 
@@ -60,7 +61,7 @@ impl Tree {
     pub(super) fn share_tree(&self) -> Result<ShareTree, CliError> {
         match self {
             Self::Pbs { .. } => Ok(self.pbs(Rules::Documented, [])?.tree().clone()),
-            Self::Document(document) => document.share_tree().map_err(CliError::content),
+            Self::Document(name, document) => document.share_tree().map_err(|error| fault_of(name, &error)),
         }
     }
 }
@@ -75,11 +76,25 @@ fn document(path: &Path) -> Result<TreeDocument, CliError> {
         }
         return Ok(document);
     }
-    let associations = slurm::read_tree(&name, &bytes).map_err(CliError::content)?;
+    let associations = slurm::read_tree(&name, &bytes).map_err(with_own_json)?;
     for warning in &associations.warnings {
         remark("warning", format_args!("`{name}`: {warning}"));
     }
-    Ok(TreeDocument::of(&associations.share_tree().map_err(CliError::content)?))
+    Ok(TreeDocument::of(&associations.share_tree().map_err(|error| fault_of(&name, &error))?))
+}
+
+fn fault_of(name: &str, error: &dyn std::fmt::Display) -> CliError {
+    CliError::content(format!("`{name}`: {error}"))
+}
+
+/// Where none of Slurm's formats was found, own JSON was not either.
+fn with_own_json(error: TreeReadError) -> CliError {
+    match error {
+        TreeReadError::Empty { .. } | TreeReadError::Unrecognised { .. } => {
+            CliError::content(format!("{error}, or own JSON, {{\"children\":[{{\"name\":…,\"shares\":…}}]}}"))
+        }
+        other => CliError::content(other),
+    }
 }
 
 /// Own JSON is an object with `children`; `sshare --json` is one with `shares` at its top.
@@ -97,17 +112,43 @@ fn usage(path: &Path) -> Result<UsageFile, CliError> {
     Ok(usage)
 }
 
-/// The node of `ACCOUNT/USER`, or of `NAME` where it is unique.
+/// The node that a user means, see [`ShareTree::meant_by`].
 pub(super) fn find(tree: &ShareTree, name: &str) -> Result<NodeId, CliError> {
-    let named: Vec<NodeId> = match name.rsplit_once('/') {
-        Some((account, user)) => tree.named(account).filter_map(|account| tree.find_in(account, user)).collect(),
-        None => tree.named(name).collect(),
-    };
-    let users: Vec<NodeId> = named.iter().copied().filter(|&node| tree.kind(node) == Kind::Entity).collect();
-    match (users.as_slice(), named.as_slice()) {
-        ([one], _) | ([], [one]) => Ok(*one),
-        ([], []) => Err(CliError::usage(format!("the tree has no `{name}`"))),
-        _ => Err(CliError::usage(format!("the tree has several `{name}`: write ACCOUNT/{name}"))),
+    tree.meant_by(name).ok_or_else(|| CliError::usage(why_not(tree, name)))
+}
+
+/// Why a name means no node, and what to write instead.
+pub(super) fn why_not(tree: &ShareTree, name: &str) -> String {
+    let several = tree.fitting(name);
+    if !several.is_empty() {
+        return format!("the tree has several `{name}`, write one of {}", listed(tree, &several));
+    }
+    let (above, user) = name.rfind('/').map_or(("", name), |at| name.split_at(at + 1));
+    let in_full = |node: NodeId| format!("{above}{}", tree.name(node));
+    let is_bound = |node: &NodeId| tree.name_alone(*node) == user && tree.fitting(&in_full(*node)).contains(node);
+    let bound: Vec<NodeId> = tree.bound_to_partitions().into_iter().filter(is_bound).collect();
+    if bound.is_empty() {
+        format!("the tree has no `{name}`")
+    } else {
+        format!("the tree has `{name}` in single partitions only, write one of {}", listed(tree, &bound))
+    }
+}
+
+/// The full names of a few nodes.
+fn listed(tree: &ShareTree, nodes: &[NodeId]) -> String {
+    const MOST: usize = 4;
+    let mut nodes = nodes.to_vec();
+    nodes.sort_unstable();
+    let names: Vec<String> = nodes.iter().take(MOST).map(|&node| format!("`{}`", path_of(tree, node))).collect();
+    let more = if nodes.len() > MOST { format!(" and {} more", nodes.len() - MOST) } else { String::new() };
+    names.join(", ") + &more
+}
+
+/// `ACCOUNT/USER`, which tells one user from all others; an account by its path.
+fn path_of(tree: &ShareTree, node: NodeId) -> String {
+    match (tree.kind(node), tree.parent(node)) {
+        (Kind::Entity, Some(account)) => format!("{}/{}", tree.name(account), tree.name(node)),
+        _ => tree.path(node).join("/"),
     }
 }
 

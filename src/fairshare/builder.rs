@@ -73,17 +73,29 @@ pub struct Member {
     kind: Kind,
     shares: Shares,
     usage: f64,
+    partition: Option<Arc<str>>,
 }
 
 impl Member {
     /// A group, which may have children.
     pub fn group(name: impl Into<Arc<str>>) -> Self {
-        Self { name: name.into(), kind: Kind::Group, shares: Shares::Count(1), usage: 0.0 }
+        Self { name: name.into(), kind: Kind::Group, shares: Shares::Count(1), usage: 0.0, partition: None }
     }
 
     /// An entity, which jobs belong to.
     pub fn entity(name: impl Into<Arc<str>>) -> Self {
         Self { kind: Kind::Entity, ..Self::group(name) }
+    }
+
+    /// Binds the association to one partition, of which a user may have one each (Slurm), and names it
+    /// `user:partition`, so that names still tell which. To none if the partition has no name.
+    #[must_use]
+    pub fn partition(self, partition: impl Into<Arc<str>>) -> Self {
+        let partition: Arc<str> = partition.into();
+        if partition.is_empty() {
+            return self;
+        }
+        Self { name: format!("{}:{partition}", self.name).into(), partition: Some(partition), ..self }
     }
 
     /// Allots so many shares.
@@ -115,6 +127,8 @@ pub struct TreeBuilder {
     groups: HashMap<Arc<str>, NodeId>,
     /// With [`Naming::PerGroup`]: the names of the entities, each with the place of its group.
     entities: HashSet<(u32, Arc<str>)>,
+    /// Of those that are bound to one.
+    partitions: HashMap<NodeId, Arc<str>>,
     lenient: bool,
 }
 
@@ -128,6 +142,7 @@ impl TreeBuilder {
             naming: Naming::Global,
             groups: HashMap::new(),
             entities: HashSet::new(),
+            partitions: HashMap::new(),
             lenient: false,
         };
         builder.push(NodeId(0), top);
@@ -200,7 +215,7 @@ impl TreeBuilder {
 
     /// The tree, with the usage of every node summed over all below it.
     pub fn finish(self) -> ShareTree {
-        ShareTree::from_nodes(self.nodes, self.by_name)
+        ShareTree::from_nodes(self.nodes, self.by_name, self.partitions)
     }
 
     /// The group of that name, else the latest entity.
@@ -238,12 +253,13 @@ impl TreeBuilder {
     }
 
     fn push(&mut self, parent: NodeId, member: Member) -> NodeId {
-        let Member { name, kind, shares, usage } = member;
+        let Member { name, kind, shares, usage, partition } = member;
         let id = NodeId(self.nodes.len() as u32);
         let namesake = self.by_name.insert(name.clone(), id);
         if kind != Kind::Entity {
             self.groups.insert(name.clone(), id);
         }
+        self.partitions.extend(partition.map(|partition| (id, partition)));
         self.nodes.push(Node { name, parent: parent.0, kind, shares, own_usage: usage, namesake });
         id
     }

@@ -23,6 +23,7 @@
 mod builder;
 pub mod decay;
 pub mod extended;
+mod names;
 pub mod policy;
 mod tree;
 

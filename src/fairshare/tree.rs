@@ -64,7 +64,7 @@ pub(super) struct Node {
 /// The methods that take a [`NodeId`] panic on one that belongs to a larger tree.
 #[derive(Debug, Clone)]
 pub struct ShareTree {
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
     /// Usage of the node and of all below it.
     usage: Vec<f64>,
     /// Whether `usage` is the sum of own usages, and nothing else.
@@ -73,14 +73,20 @@ pub struct ShareTree {
     first_child: Vec<u32>,
     children: Vec<NodeId>,
     /// The latest node of each name; older namesakes hang off that one.
-    by_name: HashMap<Arc<str>, NodeId>,
+    pub(super) by_name: HashMap<Arc<str>, NodeId>,
+    /// Of those that are bound to one, which are few.
+    pub(super) partitions: HashMap<NodeId, Arc<str>>,
 }
 
 impl ShareTree {
-    pub(super) fn from_nodes(nodes: Vec<Node>, by_name: HashMap<Arc<str>, NodeId>) -> Self {
+    pub(super) fn from_nodes(
+        nodes: Vec<Node>,
+        by_name: HashMap<Arc<str>, NodeId>,
+        partitions: HashMap<NodeId, Arc<str>>,
+    ) -> Self {
         let usage = summed_usage(&nodes);
         let (first_child, children) = child_lists(&nodes);
-        Self { nodes, usage, summed: true, first_child, children, by_name }
+        Self { nodes, usage, summed: true, first_child, children, by_name, partitions }
     }
 
     /// The top of the tree.
@@ -97,11 +103,6 @@ impl ShareTree {
     /// Every node, parents before children, else in the order they were added.
     pub fn nodes(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
         (0..self.nodes.len() as u32).map(NodeId)
-    }
-
-    /// The node's name.
-    pub fn name(&self, node: NodeId) -> &str {
-        &self.nodes[node.index()].name
     }
 
     /// What the node is.
@@ -144,30 +145,6 @@ impl ShareTree {
     /// The parent, its parent, and so on up to the root.
     pub fn ancestors(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         iter::successors(self.parent(node), |&above| self.parent(above))
-    }
-
-    /// The names from just below the root down to the node; empty for the root.
-    pub fn path(&self, node: NodeId) -> Vec<&str> {
-        let mut path: Vec<&str> =
-            iter::once(node).chain(self.ancestors(node)).filter(|id| id.0 != 0).map(|id| self.name(id)).collect();
-        path.reverse();
-        path
-    }
-
-    /// Every node of that name, the latest first. Only a tree named [`PerGroup`](super::Naming::PerGroup) has several.
-    pub fn named(&self, name: &str) -> impl Iterator<Item = NodeId> + '_ {
-        iter::successors(self.by_name.get(name).copied(), |id| self.nodes[id.index()].namesake)
-    }
-
-    /// The one node of that name; `None` when there is none or when the name alone does not tell which.
-    pub fn find(&self, name: &str) -> Option<NodeId> {
-        let mut found = self.named(name);
-        found.next().filter(|_| found.next().is_none())
-    }
-
-    /// The child of `group` that bears that name, the entity before the group if both do.
-    pub fn find_in(&self, group: NodeId, name: &str) -> Option<NodeId> {
-        self.named(name).filter(|&id| self.parent(id) == Some(group)).min_by_key(|&id| self.kind(id) != Kind::Entity)
     }
 
     /// Charges more usage to a node: its own usage grows, and so does the usage of the node and of all above it.

@@ -52,6 +52,10 @@ fn fields(view: &PolicyView<'_>, node: NodeId) -> Map<String, Value> {
     for (name, value) in [("name", json!(tree.name(node))), ("path", json!(path)), ("kind", json!(kind))] {
         fields.insert(name.to_owned(), value);
     }
+    if let Some(partition) = tree.partition(node) {
+        let names = [("user", tree.name_alone(node)), ("partition", partition)];
+        fields.extend(names.map(|(key, name)| (key.to_owned(), json!(name))));
+    }
     let own = if view.is_pbs { pbs_fields(view, node) } else { slurm_fields(&association(view, node)) };
     fields.extend(own.into_iter().map(|(name, value)| (name.to_owned(), value)));
     fields

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use thiserror::Error;
 
-use super::tree::{Association, AssociationKind, AssociationTree, MOST_SHARES};
+use super::tree::{Association, AssociationKind, AssociationTree, MOST_SHARES, UNNAMED_PARTITION};
 use crate::fairshare::Shares;
 use names::{Accounts, Users, written};
 
@@ -50,6 +50,16 @@ pub enum LoadLoss {
         shares: i64,
         /// What is written.
         written: i64,
+    },
+    /// A partition that the tree's document did not name.
+    #[error("nothing says to which partition `{name}` in `{parent}` is bound: write its name in place of `{written}`")]
+    UnnamedPartition {
+        /// The user.
+        name: String,
+        /// The account.
+        parent: String,
+        /// What is written.
+        written: String,
     },
     /// The user that every new cluster has.
     #[error("a new cluster has a user `root` in account `root` with 1 share, which counts among the top accounts")]
@@ -141,7 +151,14 @@ fn line(
         AssociationKind::User => {
             let partition = match node.partition.as_str() {
                 "" => String::new(),
-                partition => format!(":Partition='{}'", written(partition)),
+                partition => {
+                    let partition = written(partition);
+                    if partition.starts_with(UNNAMED_PARTITION) {
+                        let (name, parent, written) = (node.name.clone(), node.parent.clone(), partition.clone());
+                        losses.push(LoadLoss::UnnamedPartition { name, parent, written });
+                    }
+                    format!(":Partition='{partition}'")
+                }
             };
             let default = accounts.written(users.default_account(&node.name).unwrap_or(&node.parent));
             format!("User - '{}'{partition}:DefaultAccount='{default}':Fairshare={shares}", users.written(index))

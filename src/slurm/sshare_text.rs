@@ -56,6 +56,9 @@ pub struct SshareStyle {
     pub layout: Layout,
     /// In which order siblings are printed.
     pub order: RowOrder,
+    /// Whether there is a column `Partition`, as with `-m`; without it the associations that a user has for single
+    /// partitions look alike.
+    pub partition: bool,
     /// Whether there is a column `LevelFS`, as there is under fair tree.
     pub level_fs: bool,
     /// What every row has in its last column, `TRESRunMins`; `None` leaves out that column and `GrpTRESMins`.
@@ -105,6 +108,7 @@ pub fn sshare_text(tree: &ShareTree, rows: &[SshareRow], style: &SshareStyle) ->
 enum Content {
     Account,
     User,
+    Partition,
     Shares,
     Float(fn(&SshareRow) -> Option<f64>),
     Usage,
@@ -124,6 +128,7 @@ fn columns(style: &SshareStyle) -> Vec<Column> {
     let all = [
         ("Account", 20, Content::Account, true),
         ("User", 10, Content::User, true),
+        ("Partition", 12, Content::Partition, style.partition),
         ("RawShares", 10, Content::Shares, true),
         ("NormShares", 11, Content::Float(|row| row.norm_shares), true),
         ("RawUsage", 11, Content::Usage, true),
@@ -148,7 +153,8 @@ impl Column {
                 };
                 self.cell(&(" ".repeat(depth.min(DEEPEST)) + &shown(tree.name(account))))
             }
-            Content::User if tree.kind(node) == Kind::Entity => self.cell(&shown(tree.name(node))),
+            Content::User if tree.kind(node) == Kind::Entity => self.cell(&shown(tree.name_alone(node))),
+            Content::Partition => self.cell(&shown(tree.partition(node).unwrap_or_default())),
             Content::User | Content::Nothing => self.cell(""),
             Content::Shares => self.cell(&match row.raw_shares {
                 None => String::new(),
@@ -207,13 +213,17 @@ fn shown(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
+/// Users before accounts, and by name. The associations that a user has for single partitions stay in the tree's order
+/// where only names count, and go by partition where paths do.
 fn order(tree: &ShareTree, order: RowOrder, a: NodeId, b: NodeId) -> Ordering {
     let is_account = |node| tree.kind(node) != Kind::Entity;
-    let tail: &[u8] = match order {
-        RowOrder::Name => b"",
-        RowOrder::Lineage => b"/",
+    let bytes = |node| {
+        let [end, partition] = match order {
+            RowOrder::Name => ["", ""],
+            RowOrder::Lineage => ["/", tree.partition(node).unwrap_or_default()],
+        };
+        tree.name_alone(node).bytes().chain(end.bytes()).chain(partition.bytes())
     };
-    let bytes = |node| tree.name(node).bytes().chain(tail.iter().copied());
     is_account(a).cmp(&is_account(b)).then_with(|| bytes(a).cmp(bytes(b)))
 }
 
@@ -221,6 +231,31 @@ fn order(tree: &ShareTree, order: RowOrder, a: NodeId, b: NodeId) -> Ordering {
 mod tests {
     use super::*;
     use crate::fairshare::{Member, TreeBuilder};
+
+    #[test]
+    fn partitions_have_a_column_of_their_own() {
+        let mut builder = TreeBuilder::new("root").naming(crate::fairshare::Naming::PerGroup);
+        for member in [
+            Member::entity("ann").partition("gpu"),
+            Member::entity("ann1"),
+            Member::entity("ann"),
+            Member::entity("ann").partition("cpu"),
+        ] {
+            builder.add_under("root", member).expect("room");
+        }
+        let tree = builder.finish();
+        let text = |order, partition| {
+            let style = SshareStyle { layout: Layout::Piped, order, partition, ..SshareStyle::default() };
+            let text = sshare_text(&tree, &[], &style);
+            text.lines().map(|line| line.split('|').take(3).collect::<Vec<_>>().join("|")).collect::<Vec<_>>()
+        };
+        let by_lineage = text(RowOrder::Lineage, true);
+        let rows = [" root|ann|", " root|ann|cpu", " root|ann|gpu", " root|ann1|"];
+        assert_eq!(by_lineage[0], "Account|User|Partition");
+        assert_eq!(by_lineage[2..], rows);
+        let by_name = text(RowOrder::Name, false);
+        assert_eq!(by_name[2..], [" root|ann|", " root|ann|", " root|ann|", " root|ann1|"]);
+    }
 
     #[test]
     fn what_is_wider_than_its_column_is_cut_or_pushes_the_rest() {

@@ -15,14 +15,14 @@ pub struct SharesArgs {
     /// The context.
     #[command(flatten)]
     pub site: SiteArgs,
-    /// Show this entity only
+    /// Show this entity only: NAME where it is unique, else ACCOUNT/USER; USER:PARTITION for an association that is
+    /// bound to a partition
     #[arg(long, value_name = "NAME")]
     pub entity: Option<String>,
-    /// Who has jobs that wait, for the ticket-based policy: ACCOUNT/USER, or NAME where it is unique; default: the
-    /// jobs of --queue
+    /// Who has jobs that wait, for the ticket-based policy, named as for --entity; default: the jobs of --queue
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub active: Vec<String>,
-    /// What if an entity had used so much more
+    /// What if an entity, named as for --entity, had used so much more
     #[arg(long, value_name = "NAME=AMOUNT")]
     pub charge: Vec<Charge>,
     /// What if all usage had decayed for so long: seconds, HH:MM:SS, or a number with s, m, h, d or w

@@ -4,13 +4,14 @@
 //! rounds its exact result once, to nearest, ties to even, and has the range of the 80-bit format with its gradual
 //! underflow. Signs of zeros and of NaNs are not kept.
 
+mod arithmetic;
 mod convert;
 mod format;
+mod logarithm;
 
 use std::cmp::Ordering;
-use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use format::EXTENDED;
+use format::{EXTENDED, rounds_up};
 
 /// A number with 64 significant bits, exactly rounded after each operation.
 ///
@@ -89,6 +90,26 @@ impl Extended {
         Self { class: Class::Finite, negative, exponent, mantissa: ((whole << shift) >> 64) as u64 }
     }
 
+    /// [`rounded`](Self::rounded) of a number whose leading bit is set: shorter where the exponent is not near the
+    /// ends of the range, as hardly any is.
+    #[inline]
+    fn of_leading(negative: bool, exponent: i32, wide: u128, sticky: bool) -> Self {
+        if !EXTENDED.is_inside(exponent) {
+            return Self::rounded(negative, exponent, wide, sticky);
+        }
+        let (kept, rest) = ((wide >> 64) as u64, wide as u64);
+        Self::stepped(negative, exponent, kept, rounds_up(rest, 1 << 63, sticky, kept))
+    }
+
+    /// The number of this mantissa, or the next one above; its exponent is inside the range.
+    #[inline]
+    fn stepped(negative: bool, exponent: i32, mantissa: u64, up: bool) -> Self {
+        let (mantissa, carried) = mantissa.overflowing_add(u64::from(up));
+        // nothing is left of a mantissa of ones that was stepped up
+        let (mantissa, exponent) = if carried { (1 << 63, exponent + 1) } else { (mantissa, exponent) };
+        Self { class: Class::Finite, negative, exponent, mantissa }
+    }
+
     pub(super) fn power_of_two(exponent: i32) -> Self {
         Self::rounded(false, exponent, 1 << 127, false)
     }
@@ -120,27 +141,7 @@ impl Extended {
         Self::rounded(false, 127 - 66 + shifts[1] - shifts[0], quotient, rest != 0)
     }
 
-    fn sum_of_sizes(self, small: Self) -> Self {
-        let (wide, sticky) = small.aligned_to(self.exponent);
-        let sum = (u128::from(self.mantissa) << 62) + wide;
-        Self::rounded(self.negative, self.exponent + 2, sum, sticky)
-    }
-
-    fn difference_of_sizes(self, small: Self) -> Self {
-        let (wide, sticky) = small.aligned_to(self.exponent);
-        let difference = (u128::from(self.mantissa) << 62) - wide - u128::from(sticky);
-        Self::rounded(self.negative, self.exponent + 2, difference, sticky)
-    }
-
-    /// The mantissa under one of a higher exponent, with 62 more bits below, and whether bits fell off there.
-    fn aligned_to(self, exponent: i32) -> (u128, bool) {
-        let wide = u128::from(self.mantissa) << 62;
-        match u32::try_from(exponent - self.exponent) {
-            Ok(shift @ 0..=127) => (wide >> shift, (wide >> shift) << shift != wide),
-            _ => (0, true),
-        }
-    }
-
+    #[inline]
     fn size_order(self, other: Self) -> Ordering {
         (self.exponent, self.mantissa).cmp(&(other.exponent, other.mantissa))
     }
@@ -164,89 +165,6 @@ impl PartialOrd for Extended {
             (Class::Finite, Class::Finite) if self.negative && other.negative => Some(other.size_order(*self)),
             (Class::Finite, Class::Finite) if !self.negative && !other.negative => Some(self.size_order(*other)),
             _ => Some(rank(self).cmp(&rank(other))),
-        }
-    }
-}
-
-impl Neg for Extended {
-    type Output = Self;
-
-    fn neg(self) -> Self {
-        Self { negative: !self.negative && self.class != Class::Zero, ..self }
-    }
-}
-
-impl Add for Extended {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        match (self.class, other.class) {
-            (Class::Nan, _) | (_, Class::Nan) => Self::NAN,
-            (Class::Infinite, Class::Infinite) if self.negative != other.negative => Self::NAN,
-            (Class::Infinite, _) | (_, Class::Zero) => self,
-            (_, Class::Infinite) | (Class::Zero, _) => other,
-            (Class::Finite, Class::Finite) => {
-                let (large, small) = if self.size_order(other).is_ge() { (self, other) } else { (other, self) };
-                if large.negative == small.negative {
-                    large.sum_of_sizes(small)
-                } else {
-                    large.difference_of_sizes(small)
-                }
-            }
-        }
-    }
-}
-
-impl Sub for Extended {
-    type Output = Self;
-
-    fn sub(self, other: Self) -> Self {
-        self + -other
-    }
-}
-
-impl Mul for Extended {
-    type Output = Self;
-
-    fn mul(self, other: Self) -> Self {
-        let negative = self.negative != other.negative;
-        match (self.class, other.class) {
-            (Class::Nan, _) | (_, Class::Nan) => Self::NAN,
-            (Class::Infinite, Class::Zero) | (Class::Zero, Class::Infinite) => Self::NAN,
-            (Class::Infinite, _) | (_, Class::Infinite) => Self { negative, ..Self::INFINITY },
-            (Class::Zero, _) | (_, Class::Zero) => Self::ZERO,
-            (Class::Finite, Class::Finite) => {
-                let product = u128::from(self.mantissa) * u128::from(other.mantissa);
-                Self::rounded(negative, self.exponent + other.exponent + 1, product, false)
-            }
-        }
-    }
-}
-
-impl Div for Extended {
-    type Output = Self;
-
-    fn div(self, other: Self) -> Self {
-        let negative = self.negative != other.negative;
-        match (self.class, other.class) {
-            (Class::Nan, _) | (_, Class::Nan) => Self::NAN,
-            (Class::Infinite, Class::Infinite) | (Class::Zero, Class::Zero) => Self::NAN,
-            (Class::Infinite, _) | (_, Class::Zero) => Self { negative, ..Self::INFINITY },
-            (Class::Zero, _) | (_, Class::Infinite) => Self::ZERO,
-            (Class::Finite, Class::Finite) => {
-                let (numerator, divisor) = (u128::from(self.mantissa) << 64, u128::from(other.mantissa));
-                let mut quotient = numerator / divisor;
-                let mut rest = numerator - quotient * divisor;
-                // two more bits, so that there are 64 and one to round by
-                for _ in 0..2 {
-                    rest <<= 1;
-                    let bit = rest >= divisor;
-                    rest -= if bit { divisor } else { 0 };
-                    quotient = quotient << 1 | u128::from(bit);
-                }
-                let exponent = self.exponent - other.exponent + 127 - 66;
-                Self::rounded(negative, exponent, quotient, rest != 0)
-            }
         }
     }
 }

@@ -152,7 +152,8 @@ impl Factors {
     pub(super) fn table(&self, levels: &Levels, norm_shares: &[f64], counted: &[Extended]) -> TreeShares {
         let row = |node: usize| {
             let jobs_node = levels.counterpart(node);
-            let factor = self.factor(counted[jobs_node], norm_shares[jobs_node]);
+            let exponent = self.exponent(counted[jobs_node], norm_shares[jobs_node]);
+            let factor = power_of_half(exponent);
             let effective_usage = counted[node].to_f64();
             let mut shown = AssociationShares {
                 effective_usage: Some(effective_usage),
@@ -162,22 +163,27 @@ impl Factors {
             shown = shown.sent();
             if self.release == Release::V22_05 {
                 // the client makes it of what it got, and knows nothing of stand-ins
-                shown.fairshare = Some(self.factor(Extended::from(sent(effective_usage)), sent(norm_shares[node])));
+                let again = self.exponent(Extended::from(sent(effective_usage)), sent(norm_shares[node]));
+                shown.fairshare = Some(if again == exponent { factor } else { power_of_half(again) });
             }
             (EntityShares::new(norm_shares[node], effective_usage, factor), shown)
         };
         (0..counted.len()).map(row).collect()
     }
 
-    fn factor(&self, counted: Extended, norm_shares: f64) -> f64 {
-        if norm_shares > 0.0 {
-            let ratio = counted / Extended::from(norm_shares);
-            let exponent = if self.damping == 1 { ratio } else { ratio / Extended::from(u32::from(self.damping)) };
-            libm::exp2(-exponent.to_f64())
-        } else {
-            0.0
+    /// How often the factor is half; `None` without shares.
+    fn exponent(&self, counted: Extended, norm_shares: f64) -> Option<f64> {
+        if norm_shares.is_nan() || norm_shares <= 0.0 {
+            return None;
         }
+        let ratio = counted / Extended::from(norm_shares);
+        let damped = if self.damping == 1 { ratio } else { ratio / Extended::from(u32::from(self.damping)) };
+        Some(damped.to_f64())
     }
+}
+
+fn power_of_half(exponent: Option<f64>) -> f64 {
+    exponent.map_or(0.0, |exponent| libm::exp2(-exponent))
 }
 
 #[cfg(test)]

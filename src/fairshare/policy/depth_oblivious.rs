@@ -1,11 +1,15 @@
 //! Slurm's `PriorityFlags=DEPTH_OBLIVIOUS`: its document "Depth-Oblivious Fair-share Factor", and what its daemons do.
 
+use std::cell::OnceCell;
+use std::cmp::Ordering;
+
 use super::classic::{Factors, halved};
-use super::levels::Levels;
+use super::levels::{Levels, NO_VAL};
+use super::lists::{Lists, asking_order, daemon_order};
 use super::measure::{Measure, measures, raw_shares};
 use super::{AssociationShares, EntityShares, Policy, Release, Rules, TreeShares};
 use crate::fairshare::extended::Extended;
-use crate::fairshare::{ShareTree, Shares};
+use crate::fairshare::{NodeId, ShareTree, Shares};
 
 /// The classic policy for deep and uneven trees: the usage of those above counts less the further off target it is.
 ///
@@ -18,18 +22,20 @@ use crate::fairshare::{ShareTree, Shares};
 ///
 /// **Scheduler.** `rl` is by the parent's normalised shares instead of the siblings' sum; whoever has no usage or no
 /// shares, or whose parent has none, has its own usage; and `FairShareDampeningFactor` divides `R`. These are the
-/// numbers once every association has been looked at: in a daemon's first cycle they depend on the order of asking.
+/// numbers once every association has been looked at; those of a daemon's first cycle, which depend on the order of
+/// asking, are to be had by [`first_cycle`](Self::first_cycle).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DepthOblivious {
     rules: Rules,
     release: Release,
     damping: u16,
+    is_settled: bool,
 }
 
 impl DepthOblivious {
     /// The policy with a damping factor of 1.
     pub fn new(rules: Rules) -> Self {
-        Self { rules, release: Release::default(), damping: 1 }
+        Self { rules, release: Release::default(), damping: 1, is_settled: true }
     }
 
     /// `FairShareDampeningFactor`, which the daemons apply and the document does not know. 0 counts as 1.
@@ -44,24 +50,31 @@ impl DepthOblivious {
         Self { release, ..self }
     }
 
+    /// By the scheduler's rules: the numbers of the first cycle after the daemon's start, as `sshare -a` finds them.
+    ///
+    /// The daemon works out one account after another, and the users as they are asked for: `sshare -a` asks in the
+    /// order of its rows. Whoever's turn is still to come counts among the siblings with a usage of 4294967294, so that
+    /// all before the last of a list seem to have used next to nothing beside them.
+    #[must_use]
+    pub fn first_cycle(self) -> Self {
+        Self { is_settled: false, ..self }
+    }
+
     fn scheduler(&self, tree: &ShareTree) -> TreeShares {
         let levels = Levels::of(tree);
-        let norm_shares = levels.norm_shares();
-        let level_ratios = level_ratios(&levels, &norm_shares, self.release);
-        let mut counted: Vec<Extended> = Vec::with_capacity(tree.len());
-        for node in 0..tree.len() {
-            let above = levels.above(node);
-            counted.push(match node {
-                0 => Extended::ONE,
-                _ if above == 0 => levels.norm_usage(node),
-                _ if levels.is_stand_in(node) => counted[above],
-                _ => {
-                    let shares = [norm_shares[node], norm_shares[above]];
-                    effective_usage(levels.norm_usage(node), counted[above], level_ratios[above], shares)
-                }
-            });
-        }
-        Factors { release: self.release, damping: self.damping }.table(&levels, &norm_shares, &counted)
+        let shares = levels.norm_shares();
+        let lists = levels.lists(self.release);
+        let counted = if self.is_settled {
+            settled(&levels, &lists, &shares)
+        } else {
+            let is_user = |&node: &u32| levels.is_user(node as usize);
+            let mut order = daemon_order(tree, self.release);
+            order.retain(|node| !is_user(node));
+            order.extend(asking_order(tree, self.release).into_iter().filter(is_user));
+            unsettled(&levels, &lists, &shares, &order[1..])
+        };
+        drop(lists);
+        Factors { release: self.release, damping: self.damping }.table(&levels, &shares, &counted)
     }
 }
 
@@ -84,54 +97,142 @@ impl Policy for DepthOblivious {
     }
 }
 
-/// The normalised usage in the list of every node, stand-ins left out, by the node's normalised shares. The sum is
-/// taken in the daemon's order.
-fn level_ratios(levels: &Levels, norm_shares: &[f64], release: Release) -> Vec<Extended> {
-    let lists = levels.lists(release);
-    let own = |member: &u32| levels.norm_usage(*member as usize);
-    let counts = |member: &&u32| !levels.is_stand_in(**member as usize);
-    let sum = |node| lists.of(node).iter().filter(counts).map(own).fold(Extended::ZERO, |sum, usage| sum + usage);
-    let ratio = |(node, shares): (usize, &f64)| sum(node) / Extended::from(*shares);
-    norm_shares.iter().enumerate().map(ratio).collect()
-}
-
-/// `shares` are the node's own and those of the level above, normalised.
-fn effective_usage(own: Extended, above: Extended, level_ratio: Extended, shares: [f64; 2]) -> Extended {
-    if shares.contains(&0.0) || above.is_zero() || own.is_zero() {
-        return own;
+/// The effective usage of every association once all have been looked at, list by list from the top.
+fn settled(levels: &Levels, lists: &Lists, shares: &[f64]) -> Vec<Extended> {
+    let mut counted = vec![Extended::ONE; shares.len()];
+    for above in 0..shares.len() {
+        let members = lists.of(above);
+        if members.is_empty() {
+            continue;
+        }
+        let level = Level::new(counted[above], shares[above], list_usage(levels, members));
+        for node in members.iter().map(|&member| member as usize) {
+            counted[node] = level.usage_of(levels, node, shares[node]);
+        }
     }
-    let [own_shares, shares_above] = shares.map(Extended::from);
-    let ratio_above = above / shares_above;
-    let local = (own / own_shares) / level_ratio;
-    let power = libm::pow(local.to_f64(), exponent(ratio_above.to_f64(), local.to_f64()));
-    ratio_above * Extended::from(power) * own_shares
+    counted
 }
 
-/// The document's `k`: how much the node's own ratio counts beside its ancestors', 0..=1.
-fn exponent(ratio_above: f64, local: f64) -> f64 {
-    let (above, local) = (libm::log(ratio_above), libm::log(local));
-    // a logarithm that is not finite is that of 0
-    let same_side = above * local >= 0.0 || !above.is_finite() || !local.is_finite();
-    if same_side { 1.0 } else { 1.0 / (1.0 + (5.0 * above) * (5.0 * above)) }
+/// The effective usages as they are found one after another in this order, the root left out.
+fn unsettled(levels: &Levels, lists: &Lists, shares: &[f64], order: &[u32]) -> Vec<Extended> {
+    let mut counted = vec![Extended::ONE; shares.len()];
+    let competes = |node: usize| node != 0 && !levels.is_stand_in(node);
+    let mut waiting = vec![0u32; shares.len()];
+    (0..shares.len()).filter(|&node| competes(node)).for_each(|node| waiting[levels.above(node)] += 1);
+    let mut known = vec![Extended::ZERO; shares.len()];
+    for node in order.iter().map(|&node| node as usize) {
+        let above = levels.above(node);
+        if !competes(node) {
+            counted[node] = if above == 0 { levels.norm_usage(node) } else { counted[above] };
+            continue;
+        }
+        waiting[above] -= 1;
+        known[above] = known[above] + levels.norm_usage(node);
+        let list_usage = match waiting[above] {
+            // once a list, in its own order, in which the last bit may differ
+            0 => list_usage(levels, lists.of(above)),
+            some => known[above] + Extended::from(u64::from(some) * u64::from(NO_VAL)),
+        };
+        counted[node] = Level::new(counted[above], shares[above], list_usage).usage_of(levels, node, shares[node]);
+    }
+    counted
+}
+
+/// The normalised usage in a list, stand-ins left out, summed in the daemon's order.
+fn list_usage(levels: &Levels, members: &[u32]) -> Extended {
+    let competing = members.iter().map(|&member| member as usize).filter(|&member| !levels.is_stand_in(member));
+    competing.fold(Extended::ZERO, |sum, member| sum + levels.norm_usage(member))
+}
+
+/// What all in a list have in common.
+struct Level {
+    /// The effective usage of the one whose list it is.
+    above: Extended,
+    /// The usage in the list by the normalised shares of the one whose list it is.
+    ratio: Extended,
+    pull: Pull,
+    is_idle: bool,
+}
+
+impl Level {
+    fn new(above: Extended, shares_above: f64, usage: Extended) -> Self {
+        let is_idle = shares_above == 0.0 || above.is_zero();
+        let shares_above = Extended::from(shares_above);
+        let (ratio_above, ratio) =
+            if is_idle { (Extended::ZERO, Extended::ZERO) } else { (above / shares_above, usage / shares_above) };
+        Self { above, ratio, pull: Pull::of(ratio_above), is_idle }
+    }
+
+    /// The effective usage of one in the list.
+    fn usage_of(&self, levels: &Levels, node: usize, shares: f64) -> Extended {
+        let own = levels.norm_usage(node);
+        match levels.above(node) {
+            0 => own,
+            _ if levels.is_stand_in(node) => self.above,
+            _ if self.is_idle || shares == 0.0 || own.is_zero() => own,
+            _ => {
+                let shares = Extended::from(shares);
+                let local = (own / shares) / self.ratio;
+                // the daemons take this one power of doubles
+                let power = libm::pow(local.to_f64(), self.pull.exponent(local));
+                self.pull.ratio_above * Extended::from(power) * shares
+            }
+        }
+    }
+}
+
+/// How far the ancestors' ratio pulls at the ratios below it.
+struct Pull {
+    ratio_above: Extended,
+    /// On which side of 1 that ratio is; `None` where it has no logarithm.
+    side: Option<Ordering>,
+    /// The document's `k` for ratios on the other side, once one is met.
+    across: OnceCell<f64>,
+}
+
+impl Pull {
+    fn of(ratio_above: Extended) -> Self {
+        let has_logarithm = ratio_above > Extended::ZERO && ratio_above < Extended::INFINITY;
+        let side = ratio_above.partial_cmp(&Extended::ONE).filter(|_| has_logarithm);
+        Self { ratio_above, side, across: OnceCell::new() }
+    }
+
+    /// The document's `k`: how much a local ratio counts beside its ancestors', 0..=1. A ratio without a logarithm is
+    /// on the same side as any.
+    fn exponent(&self, local: Extended) -> f64 {
+        let is_across = match self.side {
+            Some(Ordering::Less) => local > Extended::ONE && local < Extended::INFINITY,
+            Some(Ordering::Greater) => local < Extended::ONE && local > Extended::ZERO,
+            _ => false,
+        };
+        if is_across { *self.across.get_or_init(|| self.across()) } else { 1.0 }
+    }
+
+    /// In 64 bits, as the daemons take it: in 53 the last bit of many a usage is another one.
+    fn across(&self) -> f64 {
+        let away = Extended::from(5u32) * self.ratio_above.ln();
+        (Extended::ONE / (Extended::ONE + away * away)).to_f64()
+    }
 }
 
 fn documented(tree: &ShareTree) -> TreeShares {
     let measures = measures(tree);
     let siblings = sibling_totals(tree, &measures);
-    let mut ratios: Vec<f64> = Vec::with_capacity(tree.len());
-    for node in tree.nodes() {
-        let measure = measures[node.index()];
-        let own = ratio(measure.norm_usage, measure.norm_shares);
-        ratios.push(match tree.parent(node) {
-            None => own,
-            Some(parent) if tree.shares(node) == Shares::Parent => ratios[parent.index()],
-            Some(_) if measure.is_first_level => own,
-            Some(parent) => {
-                let [usage, shares] = siblings[parent.index()];
-                let (above, local) = (ratios[parent.index()], ratio(own, ratio(usage, shares)));
-                above * libm::pow(local, exponent(above, local))
-            }
-        });
+    let own = |node: NodeId| ratio(measures[node.index()].norm_usage, measures[node.index()].norm_shares);
+    let mut ratios = vec![own(tree.root()); tree.len()];
+    for parent in tree.nodes() {
+        let (above, [usage, shares]) = (ratios[parent.index()], siblings[parent.index()]);
+        let pull = Pull::of(above.into());
+        for &node in tree.children(parent) {
+            ratios[node.index()] = match tree.shares(node) {
+                Shares::Parent => above,
+                _ if measures[node.index()].is_first_level => own(node),
+                _ => {
+                    let local = ratio(own(node), ratio(usage, shares));
+                    above * libm::pow(local, pull.exponent(local.into()))
+                }
+            };
+        }
     }
     let row = |(node, (measure, ratio)): (_, (Measure, f64))| {
         let factor = halved(ratio, measure.norm_shares, 1);
@@ -195,6 +296,10 @@ mod tests {
         both[0]
     }
 
+    fn exponent(above: f64, local: f64) -> f64 {
+        Pull::of(above.into()).exponent(local.into())
+    }
+
     fn close(ours: f64, expected: f64) {
         assert!((ours - expected).abs() < 1e-14, "{ours} is not {expected}");
     }
@@ -213,6 +318,34 @@ mod tests {
     #[test]
     fn a_child_further_off_than_its_parent() {
         close(factor_of_ann(225.0, 75.0, 300.0), 2f64.powi(-3));
+    }
+
+    /// The daemon's first cycle with two users, asked for by name: beside Bob, whose turn is still to come, Ann has used
+    /// next to nothing; Bob is the last and has his own.
+    #[test]
+    fn the_first_cycle_goes_by_the_order_of_asking() {
+        let mut builder = TreeBuilder::new("root");
+        for (parent, member) in [
+            ("root", Member::group("account").shares(1)),
+            ("root", Member::entity("rest").shares(3).usage(300.0)),
+            ("account", Member::entity("bob").usage(225.0)),
+            ("account", Member::entity("ann").usage(75.0)),
+            ("account", Member::entity("stand-in").shares_of_parent()),
+        ] {
+            builder.add_under(parent, member).expect("sound");
+        }
+        let tree = builder.finish();
+        let factors = |policy: DepthOblivious| {
+            let assessed = Assessed::new(tree.clone(), &policy);
+            ["ann", "bob", "stand-in"].map(|name| assessed.shares_of(name).expect("in the tree").fairshare_factor)
+        };
+        let settled = factors(DepthOblivious::new(Rules::Scheduler));
+        let first = factors(DepthOblivious::new(Rules::Scheduler).first_cycle());
+        let k = 1.0 / (1.0 + (5.0 * 2f64.ln()).powi(2));
+        let local: f64 = (0.125 / 0.125) / ((0.125 + 4_294_967_294.0) / 0.25);
+        close(first[0], 2f64.powf(-2.0 * local.powf(k)));
+        assert!(first[0] > settled[0]);
+        assert_eq!(first[1..], settled[1..]);
     }
 
     #[test]

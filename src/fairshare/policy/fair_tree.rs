@@ -3,7 +3,8 @@
 
 use std::cmp::Ordering;
 
-use super::levels::{Levels, Lists, NO_VAL, fair_share_parent};
+use super::levels::{Levels, NO_VAL, fair_share_parent};
+use super::lists::Lists;
 use super::measure::{measures, raw_shares};
 use super::walk::{Siblings, ranks};
 use super::{AssociationShares, EntityShares, Policy, Release, Rules, TreeShares};

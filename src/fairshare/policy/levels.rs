@@ -5,6 +5,7 @@
 //! the list of the account above, beside it.
 
 use super::association::{FS_USE_PARENT, stored_shares};
+use super::lists::Lists;
 use super::{AssociationShares, Release};
 use crate::fairshare::extended::Extended;
 use crate::fairshare::{Kind, NodeId, ShareTree, Shares};
@@ -157,38 +158,6 @@ pub(super) fn fair_share_parent(
     }
 }
 
-/// The list of every node: the associations that have it as their fair-share parent, in the daemon's order.
-pub(super) struct Lists {
-    first: Vec<u32>,
-    members: Vec<u32>,
-}
-
-impl Lists {
-    /// The lists, given whose list each node stands in: [`NO_VAL`] for nobody's.
-    pub(super) fn gather(tree: &ShareTree, release: Release, above: &[u32]) -> Self {
-        let mut first = vec![0u32; above.len() + 1];
-        for &list in above[1..].iter().filter(|&&list| list != NO_VAL) {
-            first[list as usize + 1] += 1;
-        }
-        for i in 1..first.len() {
-            first[i] += first[i - 1];
-        }
-        let mut free = first.clone();
-        let mut members = vec![0u32; first[above.len()] as usize];
-        let stands = |&node: &u32| node != 0 && above[node as usize] != NO_VAL;
-        for node in daemon_order(tree, release).into_iter().filter(stands) {
-            let slot = &mut free[above[node as usize] as usize];
-            members[*slot as usize] = node;
-            *slot += 1;
-        }
-        Self { first, members }
-    }
-
-    pub(super) fn of(&self, node: usize) -> &[u32] {
-        &self.members[self.first[node] as usize..self.first[node + 1] as usize]
-    }
-}
-
 fn as_stored(shares: Shares) -> u32 {
     match shares {
         Shares::Parent => FS_USE_PARENT,
@@ -227,35 +196,13 @@ fn norm_usage_of(usage: &[Extended]) -> Vec<Extended> {
 /// A usage as the daemon reads it back: its state file has six decimals, which a `double` mostly cannot hold.
 fn as_written(usage: f64) -> Extended {
     const DECIMALS: f64 = 1e6;
+    if usage as u64 as f64 == usage {
+        return Extended::from(usage);
+    }
     let millionths = (usage * DECIMALS).round();
-    let is_decimal = millionths.abs() < (1u64 << 53) as f64 && millionths / DECIMALS == usage;
-    if is_decimal && usage.fract() != 0.0 {
+    if millionths.abs() < (1u64 << 53) as f64 && millionths / DECIMALS == usage {
         Extended::from(millionths) / Extended::from(DECIMALS)
     } else {
         Extended::from(usage)
     }
-}
-
-/// Every node: an account, then its users, then its accounts one by one with all below them.
-fn daemon_order(tree: &ShareTree, release: Release) -> Vec<u32> {
-    let mut order = Vec::with_capacity(tree.len());
-    let mut waiting = vec![tree.root()];
-    let mut accounts = Vec::new();
-    while let Some(node) = waiting.pop() {
-        order.push(node.0);
-        let is_user = |child: &&NodeId| tree.kind(**child) == Kind::Entity;
-        let children = tree.children(node);
-        accounts.extend(children.iter().filter(|child| !is_user(child)));
-        if release == Release::V26_11 {
-            accounts.sort_by(|&a, &b| lineage(tree, a).cmp(lineage(tree, b)));
-        }
-        waiting.extend(accounts.drain(..).rev());
-        waiting.extend(children.iter().rev().filter(is_user));
-    }
-    order
-}
-
-/// What an account adds to the lineage of those below it.
-fn lineage(tree: &ShareTree, account: NodeId) -> impl Iterator<Item = u8> + '_ {
-    tree.name(account).bytes().chain(*b"/")
 }

@@ -24,6 +24,7 @@ pub mod classic;
 pub mod depth_oblivious;
 pub mod fair_tree;
 mod levels;
+mod lists;
 mod measure;
 pub mod pbs;
 pub mod ticket_based;
@@ -202,14 +203,11 @@ impl Assessed {
     }
 }
 
-/// Entities are found by name where it is unique, else as `group/entity`.
+/// Entities are found by name where it is unique, else as `group/entity`: see [`ShareTree::meant_by`]. An association
+/// that is bound to a partition is only found by its full name, `user:partition`.
 impl FairShare for Assessed {
     fn shares_of(&self, entity: &str) -> Option<EntityShares> {
-        let node = self.tree.find(entity).or_else(|| {
-            let (group, name) = entity.rsplit_once('/')?;
-            self.tree.named(group).find_map(|group| self.tree.find_in(group, name))
-        })?;
-        self.shares.of(node)
+        self.shares.of(self.tree.meant_by(entity)?)
     }
 }
 

@@ -3,7 +3,8 @@
 
 use std::cmp::Ordering;
 
-use super::levels::{Lists, NO_VAL};
+use super::levels::NO_VAL;
+use super::lists::Lists;
 use super::walk::{Siblings, ranks};
 use super::{AssociationShares, EntityShares, Policy, Release, TreeShares};
 use crate::fairshare::{Kind, NodeId, ShareTree, Shares};

@@ -39,12 +39,21 @@ pub struct TreeNode {
     pub name: String,
     /// The place of its parent among the nodes; `None` under the root.
     pub parent: Option<usize>,
+    /// The partition that a user's association is bound to; `None` for all.
+    pub partition: Option<String>,
     /// What it is allotted among its siblings; 1 where the document does not say.
     pub shares: NodeShares,
     /// Its own usage, not counting its children's; `None` where the document does not say, which to OpenPBS is 1.
     pub usage: Option<f64>,
     /// What it is: as `kind` says, else an account if it has `children`, a user if not.
     pub kind: NodeKind,
+}
+
+impl TreeNode {
+    /// The name that the node has in a tree: `user:partition` if it is bound to one.
+    fn full_name(&self) -> String {
+        self.partition.as_ref().map_or_else(|| self.name.clone(), |partition| format!("{}:{partition}", self.name))
+    }
 }
 
 /// What a node is allotted among its siblings.

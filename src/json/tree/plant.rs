@@ -23,7 +23,10 @@ pub enum PlantError {
         shares: i64,
     },
     /// A name that the tree has already.
-    #[error("`{0}` stands in the tree twice, expected every name once")]
+    #[error(
+        "`{0}` stands in the tree twice, where OpenPBS's policy knows everybody by name alone: \
+         rename one, or choose another policy"
+    )]
     Duplicate(String),
     /// The tree cannot be built.
     #[error(transparent)]
@@ -64,7 +67,7 @@ impl TreeDocument {
         for node in &self.nodes {
             let member = match node.kind {
                 NodeKind::Account => Member::group(&*node.name),
-                NodeKind::User => Member::entity(&*node.name),
+                NodeKind::User => Member::entity(&*node.name).partition(node.partition.as_deref().unwrap_or_default()),
             };
             let member = match node.shares {
                 NodeShares::Count(shares) => member.shares(shares),
@@ -84,8 +87,9 @@ impl TreeDocument {
         while let Some((id, parent)) = waiting.pop() {
             let (shares, usage) = (tree.shares(id), tree.own_usage(id));
             document.nodes.push(TreeNode {
-                name: tree.name(id).to_owned(),
+                name: tree.name_alone(id).to_owned(),
                 parent,
+                partition: tree.partition(id).map(str::to_owned),
                 shares: match shares {
                     Shares::Count(count) => NodeShares::Count(count),
                     Shares::Parent => NodeShares::Parent,
@@ -100,19 +104,20 @@ impl TreeDocument {
     }
 
     fn lines(&self) -> Result<Vec<GroupLine>, PlantError> {
-        let mut names = std::collections::HashSet::from([TREE_ROOT]);
+        let mut names = std::collections::HashSet::from([TREE_ROOT.to_owned()]);
         let lines = self.nodes.iter().enumerate().map(|(index, node)| {
             let shares = match node.shares {
                 NodeShares::Count(shares) => shares,
-                NodeShares::Parent => return Err(PlantError::SharesOfParent(node.name.clone())),
+                NodeShares::Parent => return Err(PlantError::SharesOfParent(node.full_name())),
             };
-            if !names.insert(&*node.name) {
-                return Err(PlantError::Duplicate(node.name.clone()));
+            let name = node.full_name();
+            if !names.insert(name.clone()) {
+                return Err(PlantError::Duplicate(name));
             }
-            let too_many = |_| PlantError::Shares { name: node.name.clone(), shares };
+            let too_many = |_| PlantError::Shares { name: node.full_name(), shares };
             let parent = node.parent.and_then(|parent| self.nodes.get(parent));
             Ok(GroupLine {
-                name: node.name.clone(),
+                name,
                 cgroup: index as i32 + 10,
                 parent: parent.map_or_else(|| TREE_ROOT.to_owned(), |parent| parent.name.clone()),
                 shares: i32::try_from(shares).map_err(too_many)?,
@@ -125,7 +130,7 @@ impl TreeDocument {
     fn records(&self) -> Vec<UsageRecord> {
         let entities = self.nodes.iter().enumerate().filter(|(index, _)| !self.is_group(*index));
         let records = entities
-            .filter_map(|(offset, node)| Some(UsageRecord { entity: node.name.clone(), usage: node.usage?, offset }));
+            .filter_map(|(offset, node)| Some(UsageRecord { entity: node.full_name(), usage: node.usage?, offset }));
         records.collect()
     }
 

@@ -50,6 +50,7 @@ struct Fields<'d> {
     shares: Option<Token<'d>>,
     usage: Option<Token<'d>>,
     kind: Option<Token<'d>>,
+    partition: Option<Token<'d>>,
     unknown_shares: Option<Token<'d>>,
     children: Option<Vec<&'d RawValue>>,
     /// What `children` is, if no list.
@@ -64,6 +65,7 @@ impl<'d> ObjectReader<'d> for Fields<'d> {
             "shares" => &mut self.shares,
             "usage" => &mut self.usage,
             "kind" => &mut self.kind,
+            "partition" => &mut self.partition,
             "unknown_shares" => &mut self.unknown_shares,
             "children" => {
                 let children = self.children.get_or_insert_default();
@@ -116,6 +118,7 @@ impl<'d> Walk<'d> {
         let placeholder = TreeNode {
             name: format!("#{}", node.number),
             parent: node.parent,
+            partition: None,
             shares: NodeShares::Count(1),
             usage: None,
             kind: NodeKind::User,
@@ -135,6 +138,7 @@ impl<'d> Walk<'d> {
         self.document.nodes[here].shares = self.shares(&fields, here)?;
         self.document.nodes[here].usage = self.usage(&fields, Some(here))?;
         self.document.nodes[here].kind = self.kind(&fields, here)?;
+        self.document.nodes[here].partition = self.partition(&fields, here)?;
         self.children(fields, Some(here), node.depth + 1)
     }
 
@@ -188,6 +192,19 @@ impl<'d> Walk<'d> {
             (_, Some("account" | "group")) => Ok(NodeKind::Account),
             (_, Some("user" | "entity")) => Ok(NodeKind::User),
             (Some(token), _) => Err(self.wrong(Some(here), "`kind`", token, "\"account\" or \"user\"")),
+        }
+    }
+
+    /// Only a user's association is bound to one; a blank is none.
+    fn partition(&self, fields: &Fields<'_>, here: usize) -> Result<Option<String>, TreeDocumentError> {
+        let Some(token) = &fields.partition else { return Ok(None) };
+        match token.text() {
+            Some("") => Ok(None),
+            _ if self.document.nodes[here].kind == NodeKind::Account => {
+                Err(self.wrong(Some(here), "`partition`", token, "none on an account: partitions are users'"))
+            }
+            Some(name) if name.len() <= MAX_NAME => Ok(Some(name.to_owned())),
+            _ => Err(self.wrong(Some(here), "`partition`", token, "a text of at most 4096 bytes")),
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::fairshare::Shares;
 
+use super::association::full_name;
 use super::error::Source;
 use super::raw_shares::TakenShares;
 use super::{
@@ -12,6 +13,8 @@ use super::{
 };
 
 const ROOT: &str = "root";
+/// What the name of a partition starts with that the document does not name; no partition's does.
+pub(in crate::slurm) const UNNAMED_PARTITION: &str = "?";
 
 /// A row of a document.
 #[derive(Debug)]
@@ -33,6 +36,8 @@ pub(super) struct Records {
     pub(super) cluster: Option<String>,
     /// Whether an account's usage holds that of its members.
     pub(super) usage_known: bool,
+    /// Whether it says which partition an association is bound to.
+    pub(super) names_partitions: bool,
     /// Whether names longer than their column end in `+`.
     pub(super) names_are_cut: bool,
     pub(super) rows: Vec<Record>,
@@ -42,7 +47,7 @@ pub(super) struct Records {
 impl Records {
     pub(super) fn of(format: TreeFormat) -> Self {
         let (rows, warnings) = (Vec::new(), Vec::new());
-        Self { format, cluster: None, usage_known: false, names_are_cut: false, rows, warnings }
+        Self { format, cluster: None, usage_known: false, names_partitions: true, names_are_cut: false, rows, warnings }
     }
 
     /// Adds a row, if there is room for it and its names are of a sane length.
@@ -72,7 +77,7 @@ impl Records {
 }
 
 pub(super) fn assemble(source: Source<'_>, records: Records) -> Result<AssociationTree, TreeReadError> {
-    let Records { format, cluster, usage_known, names_are_cut, rows, mut warnings } = records;
+    let Records { format, cluster, usage_known, names_partitions, names_are_cut, mut rows, mut warnings } = records;
     if rows.is_empty() {
         return Err(TreeReadError::NoRows { source_name: source.name() });
     }
@@ -80,6 +85,9 @@ pub(super) fn assemble(source: Source<'_>, records: Records) -> Result<Associati
         warnings.extend(cut_names(&rows));
     }
     let root = top(source, &rows, &mut warnings)?;
+    if !names_partitions {
+        name_partitions(&mut rows, names_are_cut, &mut warnings);
+    }
     let rows = without_duplicates(source, rows, &root, names_are_cut, &mut warnings)?;
     let rows = parents_first(source, rows, &root)?;
     let own = if usage_known { own_usage(&rows, &mut warnings) } else { vec![0.0; rows.len()] };
@@ -122,6 +130,23 @@ fn top(source: Source<'_>, rows: &[Record], warnings: &mut Vec<TreeWarning>) -> 
     Ok(first.name.clone())
 }
 
+/// A user who stands in an account several times has an association for each of so many partitions. Where the document
+/// has no column for them, all but the first get one by number.
+fn name_partitions(rows: &mut [Record], names_are_cut: bool, warnings: &mut Vec<TreeWarning>) {
+    let mut seen: HashMap<(String, String), (Place, u32)> = HashMap::new();
+    let is_whole = |row: &&mut Record| !(names_are_cut && row.name.ends_with('+'));
+    for row in rows.iter_mut().filter(|row| row.kind == AssociationKind::User).filter(is_whole) {
+        let account = row.parent.clone().unwrap_or_default();
+        let (first, times) = seen.entry((account.clone(), row.name.clone())).or_insert((row.place, 0));
+        *times += 1;
+        if *times > 1 {
+            row.partition = format!("{UNNAMED_PARTITION}{times}");
+            let (place, name, partition) = (row.place, row.name.clone(), row.partition.clone());
+            warnings.push(TreeWarning::UnnamedPartition { place, name, account, first: *first, partition });
+        }
+    }
+}
+
 /// The rows without those whose association was on one before: the daemon's database holds no such thing, and
 /// `sacctmgr load` passes over them.
 fn without_duplicates(
@@ -132,7 +157,7 @@ fn without_duplicates(
     warnings: &mut Vec<TreeWarning>,
 ) -> Result<Vec<Record>, TreeReadError> {
     let mut accounts: HashMap<String, Place> = HashMap::new();
-    let mut users: HashMap<(String, String, String), Place> = HashMap::new();
+    let mut users: HashMap<(String, String), Place> = HashMap::new();
     let implicit_root = rows.iter().all(|row| row.parent.is_some());
     if let Some(first) = rows.first().filter(|_| implicit_root) {
         accounts.insert(root.to_owned(), first.place);
@@ -143,17 +168,19 @@ fn without_duplicates(
         let first = match row.kind {
             AssociationKind::Account => *accounts.entry(row.name.clone()).or_insert(row.place),
             AssociationKind::User => {
-                let key = (parent.to_owned(), row.name.clone(), row.partition.clone());
+                let key = (parent.to_owned(), full_name(&row.name, &row.partition).into_owned());
                 *users.entry(key).or_insert(row.place)
             }
         };
         if first == row.place && !(implicit_root && row.kind == AssociationKind::Account && row.name == root) {
             kept.push(row);
-        } else if names_are_cut && row.name.ends_with('+') {
-            return Err(source.at(row.place, RowFault::CutAlike { name: row.name, first }));
+        } else if names_are_cut && (row.name.ends_with('+') || row.partition.ends_with('+')) {
+            return Err(source
+                .at(row.place, RowFault::CutAlike { name: full_name(&row.name, &row.partition).into_owned(), first }));
         } else {
             let (place, parent) = (row.place, parent.to_owned());
-            warnings.push(TreeWarning::Duplicate { place, name: row.name, parent, first });
+            let name = full_name(&row.name, &row.partition).into_owned();
+            warnings.push(TreeWarning::Duplicate { place, name, parent, first });
         }
     }
     Ok(kept)

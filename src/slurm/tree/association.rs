@@ -1,5 +1,7 @@
 //! The associations of one cluster.
 
+use std::borrow::Cow;
+
 use crate::fairshare::{Kind, Member, Naming, NodeId, ShareTree, Shares, TreeBuilder, TreeError};
 
 use super::{TreeFormat, TreeWarning};
@@ -22,12 +24,18 @@ pub struct Association {
     pub name: String,
     /// The account that it is in, the root's name at the top.
     pub parent: String,
-    /// The partition that a user's association is bound to; empty for all.
+    /// The partition that a user's association is bound to, empty for all. Of the several associations that a user has
+    /// in an account by a document without partitions, the second is bound to `?2`, the third to `?3`, and so on.
     pub partition: String,
     /// What it is allotted among its siblings.
     pub shares: Shares,
     /// Its own usage in TRES-seconds, not counting what is below it; 0 where the document does not say.
     pub usage: f64,
+}
+
+/// What an association is called that may be bound to a partition: as in a [`ShareTree`].
+pub(super) fn full_name<'n>(name: &'n str, partition: &str) -> Cow<'n, str> {
+    if partition.is_empty() { name.into() } else { format!("{name}:{partition}").into() }
 }
 
 /// The associations of one cluster.
@@ -50,7 +58,8 @@ pub struct AssociationTree {
 }
 
 impl AssociationTree {
-    /// The tree, ready for a policy. An association that is bound to a partition is named `user:partition`.
+    /// The tree, ready for a policy. An association that is bound to a partition is named `user:partition`,
+    /// see [`Member::partition`].
     ///
     /// # Errors
     /// [`TreeError`] for nodes that were put together by hand: parents after children, or a name twice.
@@ -58,10 +67,9 @@ impl AssociationTree {
         let mut builder = TreeBuilder::new(self.root.as_str()).naming(Naming::PerGroup);
         builder.charge(builder.root(), self.root_usage)?;
         for node in &self.nodes {
-            let member = match (node.kind, node.partition.as_str()) {
-                (AssociationKind::Account, _) => Member::group(node.name.as_str()),
-                (AssociationKind::User, "") => Member::entity(node.name.as_str()),
-                (AssociationKind::User, partition) => Member::entity(format!("{}:{partition}", node.name)),
+            let member = match node.kind {
+                AssociationKind::Account => Member::group(node.name.as_str()),
+                AssociationKind::User => Member::entity(node.name.as_str()).partition(node.partition.as_str()),
             };
             let member = match node.shares {
                 Shares::Count(count) => member.shares(count),
@@ -93,9 +101,9 @@ fn association(tree: &ShareTree, id: NodeId) -> Association {
     let is_user = tree.kind(id) == Kind::Entity && tree.children(id).is_empty();
     Association {
         kind: if is_user { AssociationKind::User } else { AssociationKind::Account },
-        name: tree.name(id).to_owned(),
+        name: tree.name_alone(id).to_owned(),
         parent: tree.name(tree.parent(id).unwrap_or(tree.root())).to_owned(),
-        partition: String::new(),
+        partition: tree.partition(id).unwrap_or_default().to_owned(),
         shares: tree.shares(id),
         usage: tree.own_usage(id),
     }

@@ -74,7 +74,7 @@ pub enum TreeReadError {
         fault: RowFault,
     },
     /// It has no association.
-    #[error("`{source_name}` has a header but no association")]
+    #[error("`{source_name}` has a header but no association, was it cut off?")]
     NoRows {
         /// The document's name.
         source_name: String,
@@ -107,6 +107,14 @@ pub enum RowFault {
     /// No account's name.
     #[error("the account has no name")]
     NoName,
+    /// No name behind an object of `sacctmgr load`.
+    #[error("there is no name in `{found}`, expected `{object} - 'name':key=value`")]
+    NamelessObject {
+        /// The object.
+        object: String,
+        /// What stands behind it.
+        found: String,
+    },
     /// A name longer than [`MAX_NAME`].
     #[error("a name is longer than {MAX_NAME} bytes")]
     LongName,
@@ -119,7 +127,10 @@ pub enum RowFault {
         top: String,
     },
     /// A user's row below another account's.
-    #[error("the row is of account `{account}` but stands below `{above}`; leading blanks say what is below what")]
+    #[error(
+        "the row is of account `{account}` but stands {}; leading blanks say what is below what, were they lost?",
+        below(above)
+    )]
     Misplaced {
         /// The account that the row names.
         account: String,
@@ -187,6 +198,10 @@ pub enum RowFault {
     /// An entry of another form.
     #[error("{0}")]
     Entry(String),
+}
+
+fn below(account: &str) -> String {
+    if account.is_empty() { "at the top".to_owned() } else { format!("below `{account}`") }
 }
 
 /// The document's name, from which errors are made.

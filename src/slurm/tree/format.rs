@@ -36,19 +36,19 @@ impl TreeFormat {
                 _ => Err(unrecognised(source, "nothing but comments".to_owned())),
             };
         };
-        if is_binary(text) {
-            return Err(unrecognised(source, "binary data".to_owned()));
+        if let Some(found) = unreadable(text) {
+            return Err(unrecognised(source, found.to_owned()));
         }
         match first.trim_start().as_bytes().first() {
             Some(b'{') => Self::of_json(source, text),
-            Some(b'[') => Err(unrecognised(source, "a JSON list".to_owned())),
+            Some(b'[') if is_list(text) => Err(unrecognised(source, "a JSON list".to_owned())),
             _ => Self::of_lines(source, text, first),
         }
     }
 
     fn of_json(source: Source<'_>, text: &str) -> Result<Self, TreeReadError> {
-        let keys: HashMap<String, &RawValue> = serde_json::from_str(text)
-            .map_err(|error| TreeReadError::Json { source_name: source.name(), reason: error.to_string() })?;
+        let keys: HashMap<String, &RawValue> =
+            serde_json::from_str(text).map_err(|error| json_error(source, &error))?;
         let found = match () {
             () if keys.contains_key("shares") => return Ok(Self::SshareJson),
             () if keys.contains_key("associations") => {
@@ -61,6 +61,10 @@ impl TreeFormat {
     }
 
     fn of_lines(source: Source<'_>, text: &str, first: &str) -> Result<Self, TreeReadError> {
+        if text.contains('\r') && !text.contains('\n') {
+            let found = "a text whose lines end with carriage returns alone, which no tool of Slurm's writes";
+            return Err(unrecognised(source, found.to_owned()));
+        }
         if let Some(header) = table::header(text) {
             let has = |name: &str| header.iter().any(|column| table::is_column(column, name));
             return match (has("Account"), has("RawShares"), has("Share")) {
@@ -81,6 +85,30 @@ impl TreeFormat {
             format!("a text that begins with `{}`", clipped(first.trim_end()))
         };
         Err(unrecognised(source, found))
+    }
+}
+
+/// What is wrong with JSON: its grammar, or what it is of.
+pub(super) fn json_error(source: Source<'_>, error: &serde_json::Error) -> TreeReadError {
+    let reason = error.to_string();
+    match error.is_data() {
+        true => unrecognised(source, format!("JSON of another form ({reason})")),
+        false => TreeReadError::Json { source_name: source.name(), reason },
+    }
+}
+
+fn is_list(text: &str) -> bool {
+    serde_json::from_str::<Vec<&RawValue>>(text).is_ok()
+}
+
+/// What a text is that is none to read.
+fn unreadable(text: &str) -> Option<&'static str> {
+    // a mark of the byte order is no UTF-8
+    let is_utf16 = text.starts_with("\u{fffd}\u{fffd}") && text.chars().take(8).any(|c| c == '\0');
+    match () {
+        () if is_utf16 => Some("UTF-16, save it as UTF-8"),
+        () if is_binary(text) => Some("binary data"),
+        () => None,
     }
 }
 

@@ -19,6 +19,7 @@ pub use format::TreeFormat;
 pub use raw_shares::{MOST_SHARES, PARENT_SHARES};
 pub use warning::TreeWarning;
 
+pub(super) use assemble::UNNAMED_PARTITION;
 use assemble::assemble;
 use error::Source;
 

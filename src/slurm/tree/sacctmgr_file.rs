@@ -58,7 +58,10 @@ impl Reader<'_> {
             _ => return Err(self.source.at(place, RowFault::UnknownObject(clipped(object).into_owned()))),
         }
         let options = Options::of(rest).map_err(|fault| self.source.at(place, fault))?;
-        let Some(name) = options.name.clone() else { return Err(self.source.at(place, RowFault::NoName)) };
+        let Some(name) = options.name.clone() else {
+            let (object, found) = (object.to_owned(), clipped(rest.trim()).into_owned());
+            return Err(self.source.at(place, RowFault::NamelessObject { object, found }));
+        };
         match known.as_str() {
             "cluster" | "machine" => self.cluster(place, name),
             "parent" => self.parent(place, name.to_ascii_lowercase()),

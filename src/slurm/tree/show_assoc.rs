@@ -35,6 +35,7 @@ pub(super) fn read(source: Source<'_>, text: &str) -> Result<Records, TreeReadEr
     let mut records = Records::of(TreeFormat::ShowAssoc);
     let Some(table) = Table::of(text) else { return Ok(records) };
     records.names_are_cut = table.is_fixed();
+    records.names_partitions = table.column(&["Partition"]).is_some();
     let account = table.need(source, "Account", ADVICE)?;
     let has_blanks = is_indented(source, &table, account);
     let parents = match table.column(&["ParentName", "Par Name", "Parent Name", "Parent"]) {

@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use super::assemble::{Record, Records};
 use super::error::Source;
+use super::format::json_error;
 use super::raw_shares::shares_of_number;
 use super::{AssociationKind, Place, RowFault, TreeFormat, TreeReadError, TreeWarning};
 use crate::fairshare::Shares;
@@ -16,6 +17,7 @@ struct Document<'d> {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object with a list `shares`")]
 struct Outer<'d> {
     #[serde(borrow)]
     shares: Vec<&'d RawValue>,
@@ -38,7 +40,7 @@ struct Entry {
 
 /// A number, plain or with its flags; both are in use.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "`shares` or `usage` is neither a number nor an object with `set` and `number`")]
 enum Number {
     Whole(i64),
     Real(f64),
@@ -56,7 +58,7 @@ impl Number {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "`type` is neither a text nor a list of texts")]
 enum Types {
     One(String),
     Several(Vec<String>),
@@ -72,8 +74,7 @@ impl Types {
 }
 
 pub(super) fn read(source: Source<'_>, text: &str) -> Result<Records, TreeReadError> {
-    let document: Document<'_> = serde_json::from_str(text)
-        .map_err(|error| TreeReadError::Json { source_name: source.name(), reason: error.to_string() })?;
+    let document: Document<'_> = serde_json::from_str(text).map_err(|error| json_error(source, &error))?;
     let mut records = Records { usage_known: true, ..Records::of(TreeFormat::SshareJson) };
     let mut others: Option<(Place, String, usize)> = None;
     for (index, raw) in document.shares.shares.into_iter().enumerate() {

@@ -32,6 +32,7 @@ pub(super) fn read(source: Source<'_>, text: &str) -> Result<Records, TreeReadEr
     };
     records.usage_known = columns.usage.is_some();
     records.names_are_cut = table.is_fixed();
+    records.names_partitions = columns.partition.is_some();
     records.cluster = table.cluster.map(str::to_owned);
     if !records.usage_known {
         records.warnings.push(TreeWarning::NoUsage);

@@ -32,6 +32,23 @@ pub enum TreeWarning {
         /// Where it was first.
         first: Place,
     },
+    /// One more association of a user in an account, and nothing that says for which partition.
+    #[error(
+        "{place}: `{name}` in `{account}` stands on {first} already, so there is one for each of several partitions, \
+         which only `sshare -m` or a column `Partition` tells apart: this one is called `{name}:{partition}`"
+    )]
+    UnnamedPartition {
+        /// Where.
+        place: Place,
+        /// The user.
+        name: String,
+        /// The account.
+        account: String,
+        /// Where the first is.
+        first: Place,
+        /// What the partition is called for want of its name.
+        partition: String,
+    },
     /// Names that end in `+`.
     #[error("{place}: `{name}` was cut at the width of its column{}; `-P` prints names in full", others(*.count))]
     NameCut {
