@@ -42,7 +42,7 @@ impl From<Outcome> for ExitCode {
 /// Does what was asked.
 pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
     arguments.color.write_global();
-    let mut out = BufWriter::new(anstream::stdout());
+    let mut out = BufWriter::new(io::stdout().lock());
     let outcome = match &arguments.command {
         Command::Rank(arguments) => rank::run(arguments, &mut out)?,
         Command::Check(arguments) => check::run(arguments, &mut out)?,

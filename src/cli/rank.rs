@@ -7,7 +7,7 @@ use job_sort_formula::formula::analysis;
 use job_sort_formula::pbs::check::trial;
 use job_sort_formula::pbs::order::Ordered;
 use job_sort_formula::pbs::submitted::Submitted;
-use job_sort_formula::report::{Csv, Human, Json, Ndjson, RankFormat, RankReport, finding};
+use job_sort_formula::report::{Csv, Human, Json, Ndjson, Placed, RankFormat, RankReport, finding};
 use job_sort_formula::{JobTable, Ranking};
 
 use super::args::{OnErrorName, RankArgs, RankFormatName};
@@ -54,17 +54,16 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
 }
 
 /// The rows that were asked for: those in the order first, then the others.
-fn rows(arguments: &RankArgs, table: &JobTable, ranking: &Ranking) -> Vec<usize> {
-    let mut ordered = vec![false; table.len()];
-    for &row in ranking.order() {
-        ordered[row] = true;
+fn rows(arguments: &RankArgs, table: &JobTable, ranking: &Ranking) -> Vec<Placed> {
+    let mut rows = Placed::all(ranking);
+    if let Some(entity) = &arguments.entity {
+        rows.retain(|placed| table.entity(placed.row()) == entity);
     }
-    let others = (0..table.len()).filter(|&row| !ordered[row]);
-    let of_entity = |row: usize| arguments.entity.as_ref().is_none_or(|entity| table.entity(row) == entity);
-    let of_queue = |row: usize| arguments.queue_name.as_ref().is_none_or(|queue| table.queue(row) == queue);
-    let all = ranking.order().iter().copied().chain(others);
-    let wanted = all.filter(|&row| of_entity(row) && of_queue(row));
-    wanted.take(arguments.top.unwrap_or(usize::MAX)).collect()
+    if let Some(queue) = &arguments.queue_name {
+        rows.retain(|placed| table.queue(placed.row()) == queue);
+    }
+    rows.truncate(arguments.top.unwrap_or(usize::MAX));
+    rows
 }
 
 fn format(name: RankFormatName) -> Box<dyn RankFormat> {

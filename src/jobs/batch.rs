@@ -1,10 +1,11 @@
 //! Rows that are read aside, by any thread, to be joined to a table when their turn comes.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::ids::compare;
 use super::names::same;
-use super::{JobState, MAX_NAME};
+use super::{Column, JobState, MAX_NAME};
 use crate::formula::number::Value;
 
 /// Integers up to this magnitude are the same as a double: 2^53.
@@ -161,6 +162,16 @@ impl Lanes {
     fn grow(&mut self) {
         self.values.resize(self.values.len() + GROWTH, 0.0);
         self.marks.resize(self.marks.len() + GROWTH, 0);
+    }
+
+    /// Appends rows to a column at once, if all of them have a value and the values one type; says whether it did.
+    pub(super) fn append_to(&self, column: &mut Column, rows: Range<usize>) -> bool {
+        let (Some(marks), Some(values)) = (self.marks.get(rows.clone()), self.values.get(rows)) else { return false };
+        let is_one_type = marks.iter().all(|&mark| mark > 0 && mark & 1 == marks[0] & 1);
+        if is_one_type {
+            column.extend_lanes(values, marks.first().is_some_and(|mark| mark & 1 == 1));
+        }
+        is_one_type
     }
 
     /// The value of a row, if the job has one.

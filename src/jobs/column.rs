@@ -80,6 +80,11 @@ impl Column {
         }
     }
 
+    /// Appends what the formula sees of so many jobs that do not have this input.
+    pub fn extend_default(&mut self, value: &Value, count: usize) {
+        (0..count).for_each(|_| self.append_value(value.clone(), false));
+    }
+
     /// Appends the rows of another column.
     pub fn append(&mut self, other: Self) {
         let before = self.len();

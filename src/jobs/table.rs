@@ -144,6 +144,9 @@ impl JobTable {
             }
         }
         for (((_, column), lanes), default) in self.columns.iter_mut().zip(&batch.columns).zip(defaults) {
+            if refused.is_empty() && lanes.append_to(column, rows.clone()) {
+                continue;
+            }
             for row in taken() {
                 match lanes.value(row) {
                     Some(value) => column.push(value),

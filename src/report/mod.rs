@@ -34,9 +34,43 @@ pub struct RankReport<'a> {
     /// The rows that wait but are passed over, and why.
     pub passed_over: &'a [(usize, PassedOver)],
     /// The rows to show, in the order in which they are shown.
-    pub rows: &'a [usize],
+    pub rows: &'a [Placed],
     /// The inputs to show with each job.
     pub inputs: &'a [&'a str],
+}
+
+/// A row and its place in the order, if it has one.
+#[derive(Debug, Clone, Copy)]
+pub struct Placed {
+    row: u32,
+    /// From 1; 0 for a job that the scheduler does not consider.
+    rank: u32,
+}
+
+impl Placed {
+    /// Every row of a ranking: those in the order first, then the others.
+    pub fn all(ranking: &Ranking) -> Vec<Self> {
+        let order = ranking.order();
+        let mut all = Vec::with_capacity(ranking.scores().len());
+        all.extend(order.iter().zip(1..).map(|(&row, rank)| Self { row: row as u32, rank }));
+        if order.len() < ranking.scores().len() {
+            let mut ordered = vec![false; ranking.scores().len()];
+            order.iter().for_each(|&row| ordered[row] = true);
+            let others = (0..ordered.len()).filter(|&row| !ordered[row]);
+            all.extend(others.map(|row| Self { row: row as u32, rank: 0 }));
+        }
+        all
+    }
+
+    /// The row in the table.
+    pub fn row(self) -> usize {
+        self.row as usize
+    }
+
+    /// The place in the order, from 1; `None` for a job that the scheduler does not consider.
+    pub fn rank(self) -> Option<usize> {
+        (self.rank > 0).then_some(self.rank as usize)
+    }
 }
 
 /// A format that a ranking can be written in.
@@ -60,30 +94,24 @@ impl<'a> RankReport<'a> {
     /// The lines to show, with the place of each in the whole order.
     pub(crate) fn lines(&self) -> impl Iterator<Item = Line<'a>> + use<'a> {
         let maker = self.line_maker();
-        self.rows.iter().map(move |&row| maker.line(row))
+        self.rows.iter().map(move |&placed| maker.line(placed))
     }
 
     /// What makes the line of any row.
     pub(crate) fn line_maker(&self) -> LineMaker<'a> {
-        let mut places = vec![0; self.table.len()];
-        for (&row, place) in self.ranking.order().iter().zip(1..) {
-            places[row] = place;
-        }
-        LineMaker { ranking: self.ranking, places, passed_over: self.passed_over.iter().copied().collect() }
+        LineMaker { ranking: self.ranking, passed_over: self.passed_over.iter().copied().collect() }
     }
 }
 
 /// What is known of all rows.
 pub(crate) struct LineMaker<'a> {
     ranking: &'a Ranking,
-    /// The place of each row in the order, 0 if it has none.
-    places: Vec<u32>,
     passed_over: HashMap<usize, PassedOver>,
 }
 
 impl<'a> LineMaker<'a> {
-    pub(crate) fn line(&self, row: usize) -> Line<'a> {
-        let rank = self.places.get(row).filter(|place| **place > 0).map(|&place| place as usize);
+    pub(crate) fn line(&self, placed: Placed) -> Line<'a> {
+        let (row, rank) = (placed.row(), placed.rank());
         Line { row, rank, score: self.ranking.score(row), passed_over: self.passed_over.get(&row).copied() }
     }
 }

@@ -22,7 +22,7 @@ impl RankFormat for Csv {
         header.push('\n');
         out.write_all(header.as_bytes())?;
         let lines = report.line_maker();
-        write_blocks(report.rows, out, |&row, text| push_line(report, &lines.line(row), text))?;
+        write_blocks(report.rows, out, |&placed, text| push_line(report, &lines.line(placed), text))?;
         out.flush()
     }
 }

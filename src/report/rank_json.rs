@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{RankFormat, RankReport};
+use super::blocks::write_blocks;
+use super::{Line, RankFormat, RankReport};
 use crate::formula::number::Value;
 use crate::pbs::digits;
 use crate::rank::ScoreError;
@@ -78,7 +79,11 @@ struct Summary {
 
 impl RankFormat for Json {
     fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let document = Document { formula: report.formula, jobs: jobs(report).collect(), summary: summary(report) };
+        let document = Document {
+            formula: report.formula,
+            jobs: report.lines().map(|line| job(report, &line)).collect(),
+            summary: summary(report),
+        };
         serde_json::to_writer_pretty(&mut *out, &document)?;
         out.write_all(b"\n")
     }
@@ -86,34 +91,36 @@ impl RankFormat for Json {
 
 impl RankFormat for Ndjson {
     fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-        for job in jobs(report) {
-            serde_json::to_writer(&mut *out, &job)?;
-            out.write_all(b"\n")?;
-        }
-        Ok(())
+        let lines = report.line_maker();
+        write_blocks(report.rows, out, |&placed, text| {
+            // a report has nothing that JSON cannot say
+            let job = serde_json::to_string(&job(report, &lines.line(placed)));
+            text.push_str(&job.unwrap_or_default());
+            text.push('\n');
+        })
     }
 }
 
-fn jobs<'a>(report: &RankReport<'a>) -> impl Iterator<Item = Job<'a>> {
-    let (table, inputs) = (report.table, report.inputs);
-    report.lines().map(move |line| {
-        let column = |name: &&'a str| Some((*name, number(&table.column(name)?.value(line.row))));
-        Job {
-            rank: line.rank,
-            id: table.id(line.row),
-            entity: table.entity(line.row),
-            queue: table.queue(line.row),
-            state: table.state(line.row).letter(),
-            score: line.score.as_ref().map(|score| score.kept).filter(|kept| kept.is_finite()),
-            exact: line.exact().map(ToString::to_string),
-            logged: line.score.as_ref().map(|score| digits::logged(score.kept)),
-            error: line.error().map(Error::new),
-            considered: line.is_considered(),
-            ignored: table.ignored(line.row).map(ToString::to_string),
-            passed_over: line.passed_over.map(|reason| reason.to_string()),
-            inputs: inputs.iter().filter_map(column).collect(),
-        }
-    })
+fn job<'a>(report: &RankReport<'a>, line: &Line<'a>) -> Job<'a> {
+    let table = report.table;
+    let column = |name: &&'a str| Some((*name, number(&table.column(name)?.value(line.row))));
+    let mut exact = String::new();
+    line.write_exact(&mut exact);
+    Job {
+        rank: line.rank,
+        id: table.id(line.row),
+        entity: table.entity(line.row),
+        queue: table.queue(line.row),
+        state: table.state(line.row).letter(),
+        score: line.score.as_ref().map(|score| score.kept).filter(|kept| kept.is_finite()),
+        exact: line.exact().map(|_| exact),
+        logged: line.score.as_ref().map(|score| digits::logged(score.kept)),
+        error: line.error().map(Error::new),
+        considered: line.is_considered(),
+        ignored: table.ignored(line.row).map(ToString::to_string),
+        passed_over: line.passed_over.map(|reason| reason.to_string()),
+        inputs: report.inputs.iter().filter_map(column).collect(),
+    }
 }
 
 fn summary(report: &RankReport<'_>) -> Summary {

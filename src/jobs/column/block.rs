@@ -66,15 +66,29 @@ impl Block {
 
     /// Appends rows of one type that are all set. There must be room for them.
     pub(super) fn extend(&mut self, lanes: &[f64], whole: bool) {
-        match &mut self.lanes {
-            Kept::Wide(kept) => kept.extend_from_slice(lanes),
-            Kept::Same(_) if self.len == 0 && !whole => {
-                let mut kept = Vec::with_capacity(BLOCK_ROWS.min(lanes.len().next_power_of_two()));
-                kept.extend_from_slice(lanes);
-                self.lanes = Kept::Wide(kept);
+        let Some(&first) = lanes.first() else { return };
+        self.lanes = match std::mem::take(&mut self.lanes) {
+            Kept::Same(same) if self.len == 0 || same.to_bits() == first.to_bits() => match () {
+                () if are_same(lanes) => Kept::Same(first),
+                () if are_narrow(lanes) => Kept::Narrow(joined(self.len, first as i32, lanes, |lane| lane as i32)),
+                () => Kept::Wide(joined(self.len, first, lanes, |lane| lane)),
+            },
+            Kept::Same(same) => match narrow(same).filter(|_| are_narrow(lanes)) {
+                Some(same) => Kept::Narrow(joined(self.len, same, lanes, |lane| lane as i32)),
+                None => Kept::Wide(joined(self.len, same, lanes, |lane| lane)),
+            },
+            Kept::Narrow(mut kept) if are_narrow(lanes) => {
+                kept.extend(lanes.iter().map(|&lane| lane as i32));
+                Kept::Narrow(kept)
             }
-            _ => return lanes.iter().for_each(|&lane| self.push(lane, whole, true)),
-        }
+            Kept::Narrow(kept) => {
+                Kept::Wide(kept.iter().map(|&lane| f64::from(lane)).chain(lanes.iter().copied()).collect())
+            }
+            Kept::Wide(mut kept) => {
+                kept.extend_from_slice(lanes);
+                Kept::Wide(kept)
+            }
+        };
         self.len += lanes.len();
         self.whole.push_many(whole, lanes.len());
         self.set.push_many(true, lanes.len());
@@ -102,6 +116,26 @@ impl Block {
         };
         Strip { lanes, wholes }
     }
+}
+
+/// So many equal rows, and others behind them.
+fn joined<T: Clone>(count: usize, same: T, lanes: &[f64], of: impl Fn(f64) -> T) -> Vec<T> {
+    // who adds many rows at once will fill the block
+    let rows = count + lanes.len();
+    let mut joined = Vec::with_capacity(if rows < 512 { rows.next_power_of_two() } else { BLOCK_ROWS });
+    joined.resize(count, same);
+    joined.extend(lanes.iter().map(|&lane| of(lane)));
+    joined
+}
+
+/// Whether all are the same, bit by bit.
+fn are_same(lanes: &[f64]) -> bool {
+    lanes.iter().all(|lane| lane.to_bits() == lanes[0].to_bits())
+}
+
+/// Whether all are small integers.
+fn are_narrow(lanes: &[f64]) -> bool {
+    lanes.iter().fold(true, |all, &lane| all & narrow(lane).is_some())
 }
 
 /// The small integer that is this double, sign of zero included.
