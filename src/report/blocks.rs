@@ -10,18 +10,19 @@ const BLOCK: usize = 1024;
 /// How many finished blocks may wait for their turn, per thread.
 const WAITING: usize = 16;
 
-/// Writes what `write_item` appends for each item, in their order. No more than a few blocks are in memory.
+/// Writes what `write_block` appends for some items after the other, in their order. No more than a few blocks are in
+/// memory.
 ///
 /// # Errors
 /// What `out` answers; then nothing more is made or written.
 pub(super) fn write_blocks<T: Sync>(
     items: &[T],
     out: &mut dyn Write,
-    write_item: impl Fn(&T, &mut String) + Sync,
+    write_block: impl Fn(&[T], &mut String) + Sync,
 ) -> io::Result<()> {
     let text_of = |items: &[T]| {
         let mut text = String::new();
-        items.iter().for_each(|item| write_item(item, &mut text));
+        write_block(items, &mut text);
         text
     };
     let threads = thread::available_parallelism().map_or(1, usize::from).min(items.len() / BLOCK);
@@ -57,7 +58,9 @@ mod tests {
         for count in [0, 1, BLOCK, 10 * BLOCK + 7] {
             let items: Vec<usize> = (0..count).collect();
             let mut out = Vec::new();
-            write_blocks(&items, &mut out, |item, text| _ = writeln!(text, "{item}")).unwrap();
+            let write_block =
+                |items: &[usize], text: &mut String| items.iter().for_each(|item| _ = writeln!(text, "{item}"));
+            write_blocks(&items, &mut out, write_block).unwrap();
             let expected: String = items.iter().map(|item| format!("{item}\n")).collect();
             assert_eq!(String::from_utf8(out).unwrap(), expected);
         }

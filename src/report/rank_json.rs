@@ -92,11 +92,13 @@ impl RankFormat for Json {
 impl RankFormat for Ndjson {
     fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
         let lines = report.line_maker();
-        write_blocks(report.rows, out, |&placed, text| {
-            // a report has nothing that JSON cannot say
-            let job = serde_json::to_string(&job(report, &lines.line(placed)));
-            text.push_str(&job.unwrap_or_default());
-            text.push('\n');
+        write_blocks(report.rows, out, |rows, text| {
+            for &placed in rows {
+                // a report has nothing that JSON cannot say
+                let job = serde_json::to_string(&job(report, &lines.line(placed)));
+                text.push_str(&job.unwrap_or_default());
+                text.push('\n');
+            }
         })
     }
 }
