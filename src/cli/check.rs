@@ -57,7 +57,7 @@ fn examine(source: &Source, site: &mut Site<'_>, arguments: &CheckArgs, levels: 
         && let Ok(program) = formula.compile(&site.schema)
     {
         tree = site.supply_shares(&program, &mut table)?;
-        let ordered = site.rank(&program, &table, tree.as_ref(), threshold);
+        let ordered = site.rank(&program, &table, tree.as_ref(), threshold, usize::MAX);
         tried = Some((table, ordered));
     }
     let trial = tried.as_ref().map(|(table, ordered)| Trial { table, ordered, keep: site.keep() });

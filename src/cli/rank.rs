@@ -33,7 +33,8 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     show(&source, &submitted, analysis::examine(formula.expr(), &site.schema));
     let Ok(program) = formula.compile(&site.schema) else { return Ok(Outcome::Findings) };
     let tree = site.supply_shares(&program, &mut table)?;
-    let Ordered { ranking, passed_over } = site.rank(&program, &table, tree.as_ref(), arguments.threshold);
+    let Ordered { ranking, passed_over } =
+        site.rank(&program, &table, tree.as_ref(), arguments.threshold, most(arguments));
     let inputs: Vec<_> = program.inputs().iter().map(|name| &**name).filter(|_| arguments.inputs).collect();
     let rows = rows(arguments, &table, &ranking);
     let report = RankReport {
@@ -51,6 +52,13 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     }
     let failed = arguments.site.on_error == OnErrorName::Fail && ranking.error_count() > 0;
     Ok(if failed { Outcome::Findings } else { Outcome::Fine })
+}
+
+/// How much of the order is needed: all of it where jobs are looked for in it, or where a summary tells of it.
+fn most(arguments: &RankArgs) -> usize {
+    let is_searched = arguments.entity.is_some() || arguments.queue_name.is_some();
+    let has_summary = matches!(arguments.format, RankFormatName::Human | RankFormatName::Json);
+    arguments.top.filter(|_| !is_searched && !has_summary).unwrap_or(usize::MAX)
 }
 
 /// The rows that were asked for: those in the order first, then the others.

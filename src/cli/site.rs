@@ -141,19 +141,20 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// Scores the jobs and puts them into the scheduler's order.
+    /// Scores the jobs and puts them into the scheduler's order, of which the first `most` are given.
     pub(super) fn rank(
         &self,
         program: &Program,
         table: &JobTable,
         tree: Option<&PbsTree>,
         threshold: Option<f64>,
+        most: usize,
     ) -> Ordered {
         let scores = score(program, table, self.keep(), self.on_error());
         if self.keep() == Keep::Decimal {
             return Ordered { ranking: Ranking::of_scores(scores, table), passed_over: Vec::new() };
         }
-        let mut order = Order::new(&self.config, &self.queues);
+        let mut order = Order::new(&self.config, &self.queues).most(most);
         if let Some(tree) = tree {
             order = order.tree(tree);
         }

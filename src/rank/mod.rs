@@ -63,7 +63,7 @@ impl Ranking {
                 });
                 rows
             }
-            None => by_value(rows, &scores.kept()),
+            None => by_value(rows, &scores.kept(), usize::MAX),
         };
         Self { scores, order }
     }

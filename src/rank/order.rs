@@ -11,10 +11,11 @@ pub fn higher_first(left: f64, right: f64) -> Ordering {
 }
 
 /// Puts rows into the order of their values, the higher first; rows of equal value stay as they stand. `values` has
-/// an entry for every row.
-pub fn by_value(mut rows: Vec<usize>, values: &[f64]) -> Vec<usize> {
+/// an entry for every row. Only the first `most` rows are given.
+pub fn by_value(mut rows: Vec<usize>, values: &[f64], most: usize) -> Vec<usize> {
     if rows.iter().any(|&row| values[row].is_nan()) {
         merge_sort(&mut rows, &mut |left: usize, right: usize| higher_first(values[left], values[right]));
+        rows.truncate(most);
         return rows;
     }
     // key and place side by side: a sort of places alone would look each key up somewhere else in memory
@@ -22,12 +23,12 @@ pub fn by_value(mut rows: Vec<usize>, values: &[f64]) -> Vec<usize> {
     if rows.iter().all(is_small) {
         let packed = |(place, &row): (usize, &usize)| (u64::from(small_key(values[row] as f32)) << 32) | place as u64;
         let mut keys: Vec<u64> = rows.iter().enumerate().map(packed).collect();
-        sort(&mut keys);
+        sort(&mut keys, most);
         return keys.iter().map(|key| rows[(*key & 0xffff_ffff) as usize]).collect();
     }
     let packed = |(place, &row): (usize, &usize)| (u128::from(key(values[row])) << 32) | place as u128;
     let mut keys: Vec<u128> = rows.iter().enumerate().map(packed).collect();
-    sort(&mut keys);
+    sort(&mut keys, most);
     keys.iter().map(|key| rows[(*key & 0xffff_ffff) as usize]).collect()
 }
 
@@ -43,12 +44,18 @@ fn small_key(value: f32) -> u32 {
     if bits >> 31 == 1 { bits } else { !(bits | 1 << 31) }
 }
 
-/// Sorts distinct keys; many of them in two halves at once, which the stable sort then merges.
-fn sort<K: Ord + Copy + Send>(keys: &mut [K]) {
+/// Sorts distinct keys and keeps the first `most`; many of them in two halves at once, which the stable sort then
+/// merges.
+fn sort<K: Ord + Copy + Send>(keys: &mut Vec<K>, most: usize) {
+    if most < keys.len() {
+        keys.select_nth_unstable(most);
+        keys.truncate(most);
+    }
     if keys.len() < PARALLEL {
         return keys.sort_unstable();
     }
-    let (left, right) = keys.split_at_mut(keys.len() / 2);
+    let middle = keys.len() / 2;
+    let (left, right) = keys.split_at_mut(middle);
     std::thread::scope(|scope| {
         scope.spawn(|| left.sort_unstable());
         right.sort_unstable();
@@ -111,11 +118,14 @@ mod tests {
                 let rows: Vec<usize> = (0..count).rev().collect();
                 let mut expected = rows.clone();
                 expected.sort_by(|&left, &right| higher_first(values[left], values[right]));
-                assert_eq!(by_value(rows, &values), expected);
+                for most in [0, 1, 17, count / 2, usize::MAX] {
+                    let first = &expected[..most.min(count)];
+                    assert_eq!(by_value(rows.clone(), &values, most), first);
+                }
             }
         }
         let values = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, -1.0, 1e-310, 1e300];
-        assert_eq!(by_value((0..7).collect(), &values), [2, 6, 5, 0, 1, 4, 3]);
+        assert_eq!(by_value((0..7).collect(), &values, 7), [2, 6, 5, 0, 1, 4, 3]);
     }
 
     #[test]

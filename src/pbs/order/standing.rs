@@ -67,17 +67,20 @@ impl<'t> Standings<'t> {
         (counts && value <= threshold).then_some(PassedOver::UnderThreshold { value, threshold })
     }
 
-    /// The rows that can run, best first. `rows` stand in the order in which they were evaluated.
-    pub(super) fn sorted(&self, mut rows: Vec<usize>) -> Vec<usize> {
+    /// The rows that can run, best first, at most so many. `rows` stand in the order in which they were evaluated.
+    pub(super) fn sorted(&self, mut rows: Vec<usize>, most: usize) -> Vec<usize> {
         let value_decides = self.paths.is_empty() && self.keys.is_empty();
         if value_decides && !rows.iter().any(|&row| self.values[row].is_nan()) {
             rows.retain(|&row| self.is_runnable(row));
             self.table.sort_by_submission(&mut rows);
             let (express, others) = rows.into_iter().partition(|&row| self.is_express(row));
-            return [by_value(express, &self.values), by_value(others, &self.values)].concat();
+            let mut sorted = by_value(express, &self.values, most);
+            sorted.extend(by_value(others, &self.values, most - sorted.len()));
+            return sorted;
         }
         merge_sort(&mut rows, &mut |left: usize, right: usize| self.compare(left, right));
         rows.retain(|&row| self.is_runnable(row));
+        rows.truncate(most);
         rows
     }
 
