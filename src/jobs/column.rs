@@ -80,9 +80,12 @@ impl Column {
         }
     }
 
-    /// Appends what the formula sees of so many jobs that do not have this input.
-    pub fn extend_default(&mut self, value: &Value, count: usize) {
-        (0..count).for_each(|_| self.append_value(value.clone(), false));
+    /// Appends numbers that the jobs have; `wholes` has a byte for each, which is not 0 for an integer. Integers are of
+    /// at most 2^53.
+    pub fn extend_mixed(&mut self, lanes: &[f64], wholes: &[u8]) {
+        for (&lane, &whole) in lanes.iter().zip(wholes) {
+            self.open_block().push(lane, whole != 0, true);
+        }
     }
 
     /// Appends the rows of another column.

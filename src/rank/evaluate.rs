@@ -10,7 +10,7 @@ use super::score::double;
 use super::scores::Part;
 use super::{Exact, Keep, OnError, ScoreError, Scores};
 use crate::formula::number::{Arithmetic, BaseTen, BaseTenValue, LaneValues, Python, Raised, Strip, Value, Wholes};
-use crate::formula::program::{Columnar, EvalError, Evaluator, Kind, LANES, Program};
+use crate::formula::program::{Columnar, EvalError, Evaluator, LANES, Program};
 use crate::jobs::{BLOCK_ROWS, Column, JobTable};
 use crate::span::Span;
 
@@ -122,17 +122,8 @@ impl<'s, 't> Runner<'s, 't> {
                     let count = LANES.min(to - start);
                     scorer.gather(start, count, &mut strips, &mut inexact);
                     let outcome = columnar.evaluate(&strips, count, &inexact);
-                    let whole = outcome.kind().filter(|kind| *kind != Kind::Bool).map(|kind| kind == Kind::Int);
-                    if let (Some(whole), false) = (whole, outcome.has_marks()) {
-                        part.extend(outcome.lanes(), whole);
-                        continue;
-                    }
-                    for lane in 0..count {
-                        part.push(match outcome.value(lane) {
-                            Some(value) => Ok(Exact::Python(value)),
-                            None => rows.evaluate(start + lane).and_then(|value| scorer.number(value)),
-                        });
-                    }
+                    let again = |lane| (lane, rows.evaluate(start + lane).and_then(|value| scorer.number(value)));
+                    part.extend(outcome, outcome.marked_lanes().map(again).collect());
                 }
                 part
             }

@@ -8,6 +8,7 @@ use rust_decimal::prelude::ToPrimitive;
 use super::score::double;
 use super::{Exact, Keep, OnError, Score, ScoreError};
 use crate::formula::number::{LaneValues, Value};
+use crate::formula::program::{Kind, Outcome};
 use crate::jobs::{BLOCK_ROWS, Column};
 
 /// The scores of all jobs of a table, row by row: a double each, and aside what is none.
@@ -61,11 +62,30 @@ impl Part {
         }
     }
 
-    /// Appends numbers of one type: integers below 2^53, or floats.
-    pub(super) fn extend(&mut self, lanes: &[f64], whole: bool) {
-        if let ExactColumn::Python(column) = &mut self.exact {
-            column.extend_lanes(lanes, whole);
+    /// Appends a block and, by ascending lane, what single lanes give instead. A lane whose value is of another kind
+    /// than the others must be pushed with the whole block, one by one.
+    pub(super) fn extend(&mut self, outcome: &Outcome, instead: Vec<(usize, Result<Exact, ScoreError>)>) {
+        let first = self.first + self.exact.len() as u32;
+        let is_error = |(_, result): &(usize, Result<Exact, ScoreError>)| result.is_err();
+        let has_bools = match outcome.kinds() {
+            Some(kinds) => kinds.contains(&(Kind::Bool as u8)),
+            None => outcome.kind() == Some(Kind::Bool),
+        };
+        let ExactColumn::Python(column) = &mut self.exact else { return };
+        if has_bools || !instead.iter().all(is_error) {
+            let mut instead = instead.into_iter().peekable();
+            for lane in 0..outcome.lanes().len() {
+                let other = instead.next_if(|(at, _)| *at == lane).map(|(_, result)| result);
+                self.push(other.unwrap_or_else(|| Ok(Exact::Python(outcome.value(lane).unwrap_or(Value::None)))));
+            }
+            return;
         }
+        match (outcome.kinds(), outcome.kind()) {
+            (Some(kinds), _) => column.extend_mixed(outcome.lanes(), kinds),
+            (None, kind) => column.extend_lanes(outcome.lanes(), kind == Some(Kind::Int)),
+        }
+        let errors = instead.into_iter().filter_map(|(lane, result)| Some((first + lane as u32, result.err()?)));
+        self.failed.extend(errors);
     }
 }
 

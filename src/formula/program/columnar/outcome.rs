@@ -2,21 +2,17 @@
 
 use super::Scratch;
 use super::loops::{self, Arm};
-use super::vector::{Kind, KindArm, Kinds, Operand};
+use super::vector::{Kind, KindArm, Operand};
 use crate::formula::number::Value;
 
 /// The results of a block, lane by lane.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Outcome {
     lanes: Vec<f64>,
-    kinds: Kinds,
+    kind: Option<Kind>,
+    /// A kind for each lane, where they differ.
+    kinds: Vec<u8>,
     marked: Vec<u8>,
-}
-
-impl Default for Outcome {
-    fn default() -> Self {
-        Self { lanes: Vec::new(), kinds: Kinds::All(Kind::Float), marked: Vec::new() }
-    }
 }
 
 impl Outcome {
@@ -30,24 +26,28 @@ impl Outcome {
         &self.marked
     }
 
-    /// Whether any lane is left to the scalar executor.
-    pub fn has_marks(&self) -> bool {
-        loops::any_byte(&self.marked)
+    /// The lanes that are left to the scalar executor.
+    pub fn marked_lanes(&self) -> impl Iterator<Item = usize> {
+        let has_marks = loops::any_byte(&self.marked);
+        let marked = if has_marks { self.marked.as_slice() } else { &[] };
+        marked.iter().enumerate().filter(|(_, mark)| **mark != 0).map(|(lane, _)| lane)
     }
 
     /// The kind of all lanes, if they have the same.
     pub fn kind(&self) -> Option<Kind> {
-        match &self.kinds {
-            Kinds::All(kind) => Some(*kind),
-            Kinds::Each(_) => None,
-        }
+        self.kind
+    }
+
+    /// The kind of each lane as a number, if they differ.
+    pub fn kinds(&self) -> Option<&[u8]> {
+        self.kind.is_none().then_some(&self.kinds)
     }
 
     /// The Python value of a lane; `None` of one that is marked or does not exist.
     pub fn value(&self, lane: usize) -> Option<Value> {
-        let kind = match &self.kinds {
-            Kinds::All(kind) => *kind,
-            Kinds::Each(kinds) => Kind::of(*kinds.get(lane)?),
+        let kind = match self.kind {
+            Some(kind) => kind,
+            None => Kind::of(*self.kinds.get(lane)?),
         };
         (*self.marked.get(lane)? == 0).then_some(kind.value(*self.lanes.get(lane)?))
     }
@@ -55,7 +55,7 @@ impl Outcome {
     pub(super) fn begin(&mut self, rows: usize, inexact: &[usize]) {
         self.lanes.clear();
         self.lanes.resize(rows, 0.0);
-        self.kinds = Kinds::All(Kind::Float);
+        self.kind = Some(Kind::Float);
         self.marked.clear();
         self.marked.resize(rows, 0);
         inexact.iter().filter(|&&row| row < rows).for_each(|&row| self.marked[row] = 1);
@@ -79,9 +79,13 @@ impl Outcome {
             self.mark(&mask);
             scratch.give_bytes(mask);
         }
-        self.kinds = match result.kinds {
-            KindArm::All(kind) => Kinds::All(kind),
-            KindArm::Each(kinds) => Kinds::Each(kinds.to_vec()),
+        self.kinds.clear();
+        self.kind = match result.kinds {
+            KindArm::All(kind) => Some(kind),
+            KindArm::Each(kinds) => {
+                self.kinds.extend_from_slice(kinds);
+                None
+            }
         };
     }
 }
