@@ -60,16 +60,33 @@ impl<R: Copy> Keys<R> {
     /// Passes over what stands before the next value; `decide` says what a new key means.
     #[inline]
     pub(super) fn next(&mut self, scan: &mut Scanner<'_>, decide: impl FnOnce(&str) -> R) -> Option<Next<R>> {
-        if let Some(last) = self.last {
-            let guess = self.leads[last as usize].next;
-            let lead = &self.leads[guess as usize];
-            if guess != START && lead.stands_at(scan) {
-                scan.at += lead.len;
-                self.last = Some(guess);
-                return Some(lead.means);
-            }
+        if let Some((guess, end, means)) = self.guess(self.last, scan.bytes(), scan.at) {
+            (self.last, scan.at) = (Some(guess), end);
+            return Some(means);
         }
         self.read(scan, decide)
+    }
+
+    /// The lead that stands there if it is the one that came after `last` the last time, and where it ends.
+    #[inline(always)]
+    fn guess(&self, last: Option<u32>, bytes: &[u8], at: usize) -> Option<(u32, usize, Next<R>)> {
+        let guess = self.leads.get(last? as usize)?.next;
+        let lead = self.leads.get(guess as usize)?;
+        (guess != START && lead.stands_at(bytes, at)).then(|| (guess, at + lead.len, lead.means))
+    }
+
+    /// Passes over values as long as they come as guessed: `take` gets what a key means and where its value begins,
+    /// and says where the value ends, or nothing if it did not take it.
+    #[inline(always)]
+    pub(super) fn run(&mut self, scan: &mut Scanner<'_>, mut take: impl FnMut(R, usize) -> Option<usize>) {
+        let bytes = scan.bytes();
+        let (mut last, mut at) = (self.last, scan.at);
+        while let Some((guess, end, Next::Value(means))) = self.guess(last, bytes, at)
+            && let Some(end) = take(means, end)
+        {
+            (last, at) = (Some(guess), end);
+        }
+        (self.last, scan.at) = (last, at);
     }
 
     /// [`Keys::next`] where the guess was wrong.
@@ -145,9 +162,9 @@ impl<R> Lead<R> {
         Self { first, last, len: bytes.len(), between, means, next: START }
     }
 
-    #[inline]
-    fn stands_at(&self, scan: &Scanner<'_>) -> bool {
-        let Some(text) = scan.bytes().get(scan.at..) else { return false };
+    #[inline(always)]
+    fn stands_at(&self, bytes: &[u8], at: usize) -> bool {
+        let Some(text) = bytes.get(at..) else { return false };
         let Some(first) = text.first_chunk().map(|first| u128::from_le_bytes(*first)) else { return false };
         if first & self.first.1 != self.first.0 {
             return false;

@@ -6,7 +6,8 @@ use super::numbers::{Numbers, Writer};
 use super::reading::ReadOptions;
 use super::slots::Slot;
 use super::wanted::{Column, Wanted, current, is_fairshare};
-use crate::jobs::Authority;
+use super::words::small_at;
+use crate::jobs::{Authority, Batch};
 use crate::schema::Kind;
 
 /// The number of something in one of the lists of [`Meanings`].
@@ -196,6 +197,21 @@ impl<'a> Meanings<'a> {
     #[inline]
     pub(super) fn is_known_as(&self, undeclared: Place, kind: Kind) -> bool {
         self.undeclared.get(undeclared as usize).is_some_and(|name| name.kinds & bit(kind) != 0)
+    }
+
+    /// Takes a small whole number that is itself to the formula, if that stands there and says nothing new of its name;
+    /// gives its end.
+    #[inline(always)]
+    pub(super) fn take_plain(&self, place: Place, bytes: &[u8], at: usize, batch: &mut Batch) -> Option<usize> {
+        let resource = self.resources.get(place as usize)?;
+        let (amount, end) = small_at(bytes, at)?;
+        if !resource.is_plain || resource.undeclared.is_some_and(|name| !self.is_known_as(name, Kind::Count)) {
+            return None;
+        }
+        if let Some(column) = resource.slot.column {
+            batch.put_whole(column, Authority::Job, amount);
+        }
+        Some(end)
     }
 
     /// Records what an undeclared name looks like.
