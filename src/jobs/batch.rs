@@ -53,6 +53,8 @@ pub(crate) struct Batch {
     pub(super) queued_at: Vec<i64>,
     lines: Vec<u32>,
     pub(super) columns: Vec<Lanes>,
+    /// Whether the row that is being built has ready-made inputs.
+    has_inputs: bool,
 }
 
 /// One input: doubles, and a mark on each. Beyond the last row there are defaults.
@@ -106,14 +108,17 @@ impl Batch {
         if row >= lanes.marks.len() {
             lanes.grow();
         }
-        if lanes.marks[row] >> 1 <= by as u8 {
+        // A look at the mark costs as much as all else here, and mostly there is nothing to see.
+        if (by == Authority::Job && !self.has_inputs) || lanes.marks[row] >> 1 <= by as u8 {
             lanes.marks[row] = (by as u8) << 1 | u8::from(is_whole);
             lanes.values[row] = value;
+            self.has_inputs |= by > Authority::Job;
         }
     }
 
     /// Takes back what the row that is being built was given.
     pub(crate) fn abandon(&mut self) {
+        self.has_inputs = false;
         let row = self.ends.len();
         for lanes in &mut self.columns {
             if let Some(mark) = lanes.marks.get_mut(row) {
@@ -137,6 +142,7 @@ impl Batch {
         self.queued_at.push(row.queued_at.unwrap_or(UNKNOWN));
         self.lines.push(row.line);
         self.ends.push(self.ids.len() as u32);
+        self.has_inputs = false;
         true
     }
 
