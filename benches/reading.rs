@@ -194,9 +194,8 @@ fn reading(criterion: &mut Criterion) {
         entity: FairshareEntity::User,
         queues: &queues,
     };
-    let documents: [(&str, String, fn(&str) -> Table); 2] =
-        [("lines", lines(), typed_lines), ("qstat", qstat(), typed_qstat)];
-    for (name, text, typed) in documents {
+    let typed_readers: [fn(&str) -> Table; 2] = [typed_lines, typed_qstat];
+    for ((name, text), typed) in [("lines", lines()), ("qstat", qstat())].into_iter().zip(typed_readers) {
         let read = JobReader::new(&options).read(text.as_bytes()).expect("jobs").table;
         assert_eq!(read.len(), typed(&text).ids.len());
         let mut group = criterion.benchmark_group(name);
