@@ -106,7 +106,7 @@ impl Batch {
         let row = self.ends.len();
         let Some(lanes) = self.columns.get_mut(column) else { return };
         if row >= lanes.marks.len() {
-            lanes.grow();
+            lanes.grow(row);
         }
         // A look at the mark costs as much as all else here, and mostly there is nothing to see.
         if (by == Authority::Job && !self.has_inputs) || lanes.marks[row] >> 1 <= by as u8 {
@@ -163,10 +163,11 @@ impl Batch {
 }
 
 impl Lanes {
+    /// Makes room for a row, and for more behind it.
     #[cold]
-    fn grow(&mut self) {
-        self.values.resize(self.values.len() + GROWTH, 0.0);
-        self.marks.resize(self.marks.len() + GROWTH, 0);
+    fn grow(&mut self, row: usize) {
+        self.values.resize(row + GROWTH, 0.0);
+        self.marks.resize(row + GROWTH, 0);
     }
 
     /// The value of a row, if the job has one.
@@ -243,5 +244,17 @@ mod tests {
         assert!(matches!(batch.columns[0].value(0), Some(Value::Int(3))) && batch.columns[0].value(1).is_none());
         batch.clear(1);
         assert!(batch.len() == 0 && batch.columns[0].value(0).is_none());
+    }
+    #[test]
+    fn an_input_may_come_late() {
+        let mut batch = Batch::default();
+        batch.clear(1);
+        let row = BatchRow { id: "1", entity: "", queue: "", state: JobState::Queued, queued_at: None, line: 0 };
+        (0..5 * GROWTH).for_each(|_| assert!(batch.finish(row)));
+        batch.put_whole(0, Authority::Job, 7);
+        assert!(batch.finish(row));
+        assert!(
+            matches!(batch.columns[0].value(5 * GROWTH), Some(Value::Int(7))) && batch.columns[0].value(9).is_none()
+        );
     }
 }
