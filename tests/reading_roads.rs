@@ -473,6 +473,21 @@ fn lines_are_the_same_on_both_roads() {
     roads_agree(0x1234_5678_9abc_def1, lines);
 }
 
+/// More jobs than a piece makes room for at once, an input that only the last ones have, and ids out of order.
+#[test]
+fn a_long_document_is_the_same_on_both_roads() {
+    let (site, mut dice) = (Site::new(), Dice(0x0dd_ba11));
+    let mut text = String::new();
+    for number in 0..20_000 {
+        let number = if number % 4999 == 0 { number / 2 } else { number };
+        let mem = if number > 15_000 { ",\"mem\":\"4gb\"" } else { "" };
+        text += &format!("{{\"id\":\"{number}.vm\",\"ncpus\":{}{mem}}}\n", number % 7);
+    }
+    for _ in 0..6 {
+        assert!(site.compare(text.as_bytes(), &mut dice));
+    }
+}
+
 #[test]
 fn qstat_is_the_same_on_both_roads() {
     roads_agree(0xfeed_face_cafe_beef, qstat);

@@ -54,6 +54,8 @@ pub(crate) struct Batch {
     pub(super) queued_at: Vec<i64>,
     lines: Vec<u32>,
     pub(super) columns: Vec<Lanes>,
+    /// Whether the row that is being built has ready-made inputs.
+    has_inputs: bool,
 }
 
 /// One input: doubles, and a mark on each. Beyond the last row there are defaults.
@@ -105,16 +107,19 @@ impl Batch {
         let row = self.ends.len();
         let Some(lanes) = self.columns.get_mut(column) else { return };
         if row >= lanes.marks.len() {
-            lanes.grow();
+            lanes.grow(row);
         }
-        if lanes.marks[row] >> 1 <= by as u8 {
+        // A look at the mark costs as much as all else here, and mostly there is nothing to see.
+        if (by == Authority::Job && !self.has_inputs) || lanes.marks[row] >> 1 <= by as u8 {
             lanes.marks[row] = (by as u8) << 1 | u8::from(is_whole);
             lanes.values[row] = value;
+            self.has_inputs |= by > Authority::Job;
         }
     }
 
     /// Takes back what the row that is being built was given.
     pub(crate) fn abandon(&mut self) {
+        self.has_inputs = false;
         let row = self.ends.len();
         for lanes in &mut self.columns {
             if let Some(mark) = lanes.marks.get_mut(row) {
@@ -138,6 +143,7 @@ impl Batch {
         self.queued_at.push(row.queued_at.unwrap_or(UNKNOWN));
         self.lines.push(row.line);
         self.ends.push(self.ids.len() as u32);
+        self.has_inputs = false;
         true
     }
 
@@ -158,10 +164,11 @@ impl Batch {
 }
 
 impl Lanes {
+    /// Makes room for a row, and for more behind it.
     #[cold]
-    fn grow(&mut self) {
-        self.values.resize(self.values.len() + GROWTH, 0.0);
-        self.marks.resize(self.marks.len() + GROWTH, 0);
+    fn grow(&mut self, row: usize) {
+        self.values.resize(row + GROWTH, 0.0);
+        self.marks.resize(row + GROWTH, 0);
     }
 
     /// Appends rows to a column at once, if all of them have a value and the values one type; says whether it did.
@@ -248,5 +255,17 @@ mod tests {
         assert!(matches!(batch.columns[0].value(0), Some(Value::Int(3))) && batch.columns[0].value(1).is_none());
         batch.clear(1);
         assert!(batch.len() == 0 && batch.columns[0].value(0).is_none());
+    }
+    #[test]
+    fn an_input_may_come_late() {
+        let mut batch = Batch::default();
+        batch.clear(1);
+        let row = BatchRow { id: "1", entity: "", queue: "", state: JobState::Queued, queued_at: None, line: 0 };
+        (0..5 * GROWTH).for_each(|_| assert!(batch.finish(row)));
+        batch.put_whole(0, Authority::Job, 7);
+        assert!(batch.finish(row));
+        assert!(
+            matches!(batch.columns[0].value(5 * GROWTH), Some(Value::Int(7))) && batch.columns[0].value(9).is_none()
+        );
     }
 }

@@ -16,10 +16,12 @@ const START: u32 = 0;
 /// What stands between two values, with the key of the second in it; or before the end of the object.
 #[derive(Debug)]
 struct Lead<R> {
-    /// The first sixteen bytes, and which of them count.
-    first: (u128, u128),
-    /// The last sixteen, if there are so many.
-    last: u128,
+    /// The first eight bytes, and which of them count.
+    first: (u64, u64),
+    /// The last eight bytes, if there are so many.
+    last: u64,
+    /// The first sixteen and the last sixteen, if there are so many.
+    ends: ([u8; GROUP], [u8; GROUP]),
     len: usize,
     /// All between, if there are more than twice as many.
     between: Box<[u8]>,
@@ -60,16 +62,33 @@ impl<R: Copy> Keys<R> {
     /// Passes over what stands before the next value; `decide` says what a new key means.
     #[inline]
     pub(super) fn next(&mut self, scan: &mut Scanner<'_>, decide: impl FnOnce(&str) -> R) -> Option<Next<R>> {
-        if let Some(last) = self.last {
-            let guess = self.leads[last as usize].next;
-            let lead = &self.leads[guess as usize];
-            if guess != START && lead.stands_at(scan) {
-                scan.at += lead.len;
-                self.last = Some(guess);
-                return Some(lead.means);
-            }
+        if let Some((guess, end, means)) = self.guess(self.last, scan.bytes(), scan.at) {
+            (self.last, scan.at) = (Some(guess), end);
+            return Some(means);
         }
         self.read(scan, decide)
+    }
+
+    /// The lead that stands there if it is the one that came after `last` the last time, and where it ends.
+    #[inline(always)]
+    fn guess(&self, last: Option<u32>, bytes: &[u8], at: usize) -> Option<(u32, usize, Next<R>)> {
+        let guess = self.leads.get(last? as usize)?.next;
+        let lead = self.leads.get(guess as usize)?;
+        (guess != START && lead.stands_at(bytes, at)).then(|| (guess, at + lead.len, lead.means))
+    }
+
+    /// Passes over values as long as they come as guessed: `take` gets what a key means and where its value begins,
+    /// and says where the value ends, or nothing if it did not take it.
+    #[inline(always)]
+    pub(super) fn run(&mut self, scan: &mut Scanner<'_>, mut take: impl FnMut(R, usize) -> Option<usize>) {
+        let bytes = scan.bytes();
+        let (mut last, mut at) = (self.last, scan.at);
+        while let Some((guess, end, Next::Value(means))) = self.guess(last, bytes, at)
+            && let Some(end) = take(means, end)
+        {
+            (last, at) = (Some(guess), end);
+        }
+        (self.last, scan.at) = (last, at);
     }
 
     /// [`Keys::next`] where the guess was wrong.
@@ -135,28 +154,36 @@ const GROUP: usize = 16;
 
 impl<R> Lead<R> {
     fn new(bytes: &[u8], means: Next<R>) -> Self {
-        let (mut first, mut mask) = ([0; GROUP], [0; GROUP]);
-        for (index, &byte) in bytes.iter().take(GROUP).enumerate() {
+        let (mut first, mut mask) = ([0; 8], [0; 8]);
+        for (index, &byte) in bytes.iter().take(8).enumerate() {
             (first[index], mask[index]) = (byte, 0xff);
         }
-        let last = bytes.last_chunk().map_or(0, |last| u128::from_le_bytes(*last));
+        let first = (u64::from_le_bytes(first), u64::from_le_bytes(mask));
+        let last = bytes.last_chunk().map_or(0, |last| u64::from_le_bytes(*last));
+        let ends = (bytes.first_chunk().copied(), bytes.last_chunk().copied());
+        let ends = (ends.0.unwrap_or_default(), ends.1.unwrap_or_default());
         let between = bytes.get(GROUP..bytes.len().saturating_sub(GROUP)).unwrap_or_default().into();
-        let first = (u128::from_le_bytes(first), u128::from_le_bytes(mask));
-        Self { first, last, len: bytes.len(), between, means, next: START }
+        Self { first, last, ends, len: bytes.len(), between, means, next: START }
     }
 
-    #[inline]
-    fn stands_at(&self, scan: &Scanner<'_>) -> bool {
-        let Some(text) = scan.bytes().get(scan.at..) else { return false };
-        let Some(first) = text.first_chunk().map(|first| u128::from_le_bytes(*first)) else { return false };
+    #[inline(always)]
+    fn stands_at(&self, bytes: &[u8], at: usize) -> bool {
+        let Some(text) = bytes.get(at..).and_then(|text| text.get(..self.len)) else { return false };
+        if let (Some(first), Some(last)) = (text.first_chunk::<GROUP>(), text.last_chunk::<GROUP>()) {
+            let is_long = self.len > 2 * GROUP;
+            return *first == self.ends.0
+                && *last == self.ends.1
+                && (!is_long || text[GROUP..self.len - GROUP] == *self.between);
+        }
+        let Some(first) = bytes[at..].first_chunk().map(|first| u64::from_le_bytes(*first)) else { return false };
         if first & self.first.1 != self.first.0 {
             return false;
         }
-        if self.len <= GROUP {
-            return true;
+        // Between eight and sixteen bytes: the last eight of them overlap the first.
+        match (text.last_chunk::<8>(), self.len > 8) {
+            (Some(last), true) => u64::from_le_bytes(*last) == self.last,
+            _ => true,
         }
-        let last = text.get(..self.len).and_then(<[u8]>::last_chunk).map(|last| u128::from_le_bytes(*last));
-        last == Some(self.last) && (self.len <= 2 * GROUP || text[GROUP..self.len - GROUP] == *self.between)
     }
 }
 

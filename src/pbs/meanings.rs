@@ -6,7 +6,8 @@ use super::numbers::{Numbers, Writer};
 use super::reading::ReadOptions;
 use super::slots::Slot;
 use super::wanted::{Column, Wanted, current, is_fairshare};
-use crate::jobs::Authority;
+use super::words::small_at;
+use crate::jobs::{Authority, Batch};
 use crate::schema::Kind;
 
 /// The number of something in one of the lists of [`Meanings`].
@@ -49,6 +50,8 @@ pub(super) struct Resource {
     pub slot: Slot,
     /// Whether a small whole number is itself to the formula.
     pub is_plain: bool,
+    /// Whether that also says nothing new of the name.
+    is_settled: bool,
     /// Its place among the names that no schema declares.
     pub undeclared: Option<Place>,
 }
@@ -82,6 +85,8 @@ struct Undeclared {
     name: Box<str>,
     /// A bit for each of [`KINDS`].
     kinds: u8,
+    /// Those that were given on.
+    given: u8,
 }
 
 impl<'a> Meanings<'a> {
@@ -168,7 +173,8 @@ impl<'a> Meanings<'a> {
             Some(Kind::Float) => self.writer == Writer::Server || self.options.numbers != Numbers::OpenPbs,
             Some(_) => false,
         };
-        self.resources.push(Resource { slot, is_plain, undeclared });
+        let is_settled = is_plain && undeclared.is_none_or(|name| self.is_known_as(name, Kind::Count));
+        self.resources.push(Resource { slot, is_plain, is_settled, undeclared });
         Some(self.resources.len() as Place - 1)
     }
 
@@ -187,7 +193,7 @@ impl<'a> Meanings<'a> {
 
     fn undeclared(&mut self, name: &str) -> Place {
         *self.undeclared_places.entry(name.into()).or_insert_with(|| {
-            self.undeclared.push(Undeclared { name: name.into(), kinds: 0 });
+            self.undeclared.push(Undeclared { name: name.into(), kinds: 0, given: 0 });
             self.undeclared.len() as Place - 1
         })
     }
@@ -198,17 +204,37 @@ impl<'a> Meanings<'a> {
         self.undeclared.get(undeclared as usize).is_some_and(|name| name.kinds & bit(kind) != 0)
     }
 
+    /// Takes a small whole number that is itself to the formula, if that stands there and says nothing new of its name;
+    /// gives its end.
+    #[inline(always)]
+    pub(super) fn take_plain(&self, place: Place, bytes: &[u8], at: usize, batch: &mut Batch) -> Option<usize> {
+        let resource = self.resources.get(place as usize)?;
+        let (amount, end) = small_at(bytes, at)?;
+        if !resource.is_settled {
+            return None;
+        }
+        if let Some(column) = resource.slot.column {
+            batch.put_whole(column, Authority::Job, amount);
+        }
+        Some(end)
+    }
+
     /// Records what an undeclared name looks like.
     pub(super) fn saw(&mut self, undeclared: Place, kind: Kind) {
         if let Some(name) = self.undeclared.get_mut(undeclared as usize) {
             name.kinds |= bit(kind);
         }
+        if kind == Kind::Count {
+            let named = self.resources.iter_mut().filter(|resource| resource.undeclared == Some(undeclared));
+            named.for_each(|resource| resource.is_settled = resource.is_plain);
+        }
     }
 
-    /// Gives what [`Meanings::saw`] has recorded, and forgets it.
+    /// Gives what [`Meanings::saw`] has recorded since the last time.
     pub(super) fn take_undeclared(&mut self, mut each: impl FnMut(&str, Kind)) {
         for name in &mut self.undeclared {
-            let kinds = std::mem::take(&mut name.kinds);
+            let kinds = name.kinds & !name.given;
+            name.given = name.kinds;
             KINDS.into_iter().filter(|&kind| kinds & bit(kind) != 0).for_each(|kind| each(&name.name, kind));
         }
     }

@@ -45,3 +45,4 @@ pub mod usage;
 pub mod usage_written;
 pub mod verdict;
 mod wanted;
+mod words;

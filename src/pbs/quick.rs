@@ -107,6 +107,11 @@ impl<'a> Quick<'a> {
         self.top.start();
         loop {
             let meanings = &mut self.meanings;
+            let bytes = scan.bytes();
+            self.top.run(scan, |meaning, at| match meaning {
+                Meaning::Amount(place) => meanings.take_plain(place, bytes, at, batch),
+                _ => None,
+            });
             match self.top.next(scan, |key| meanings.of(key))? {
                 Next::End => return Some(job),
                 Next::Value(Meaning::Skip) => scan.skip_value()?,
@@ -127,6 +132,8 @@ impl<'a> Quick<'a> {
         self.resources.start();
         loop {
             let meanings = &mut self.meanings;
+            let bytes = scan.bytes();
+            self.resources.run(scan, |place, at| meanings.take_plain(place?, bytes, at, batch));
             match self.resources.next(scan, |key| meanings.resource(key))? {
                 Next::End => return Some(()),
                 Next::Value(None) => scan.skip_value()?,
@@ -148,7 +155,6 @@ impl<'a> Quick<'a> {
     }
 
     /// Reads the amount of a resource.
-    #[inline]
     fn amount(&mut self, place: Place, scan: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
         let resource = self.meanings.resources.get(place as usize)?;
         match scan.scalar()? {

@@ -1,19 +1,17 @@
 //! JSON text in place: where values end, and whether they are what JSON allows.
 //!
 //! Enters: bytes. Leaves: strings and numbers as they stand there. `None` is given to whatever is not plain beyond
-//! doubt, broken or merely unusual; another reader then says which. Words of eight bytes are looked at together.
+//! doubt, broken or merely unusual; another reader then says which.
+
+mod skip;
 
 use std::borrow::Cow;
 
 use super::lax::Token;
+use super::words;
 
 /// How many bytes behind the text a [`Scanner`] likes to have, all of them 0, to look at whole words.
 pub(crate) const PADDING: usize = 64;
-/// The deepest nesting that is passed over.
-const DEEPEST: u32 = 64;
-
-const LOW: u64 = 0x0101_0101_0101_0101;
-const HIGH: u64 = 0x8080_8080_8080_8080;
 
 /// A value that stands alone, as it is spelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +103,7 @@ impl<'d> Scanner<'d> {
                 b'\n' if !self.is_line => self.at += 1,
                 _ => return,
             }
-            while self.word() == Some(LOW * b' ' as u64) {
+            while self.word() == Some(words::each(b' ')) {
                 self.at += 8;
             }
         }
@@ -126,7 +124,7 @@ impl<'d> Scanner<'d> {
     pub(crate) fn plain(&mut self) -> Option<&'d [u8]> {
         let start = self.at;
         while let Some(word) = self.word() {
-            let stops = stops(word) | (word & HIGH);
+            let stops = words::stops(word) | words::beyond_ascii(word);
             if stops == 0 {
                 self.at += 8;
                 continue;
@@ -140,44 +138,6 @@ impl<'d> Scanner<'d> {
         let text = self.bytes.get(start..self.at)?;
         self.take(b'"')?;
         Some(text)
-    }
-
-    /// Passes over any text, from behind its first quote to behind its last.
-    ///
-    /// Bytes beyond ASCII pass as they are: where they are no UTF-8 each is replaced and none swallows a quote.
-    #[inline]
-    fn skip_text(&mut self) -> Option<()> {
-        loop {
-            while let Some(word) = self.word() {
-                let stops = stops(word);
-                if stops != 0 {
-                    self.at += stops.trailing_zeros() as usize / 8;
-                    break;
-                }
-                self.at += 8;
-            }
-            match self.peek() {
-                b'"' => {
-                    self.at += 1;
-                    return Some(());
-                }
-                b'\\' => self.skip_escape()?,
-                0..b' ' => return None,
-                _ => self.at += 1,
-            }
-        }
-    }
-
-    fn skip_escape(&mut self) -> Option<()> {
-        match self.bytes.get(self.at + 1)? {
-            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => self.at += 2,
-            b'u' => {
-                let digits = self.bytes.get(self.at + 2..self.at + 6)?;
-                self.at += digits.iter().all(u8::is_ascii_hexdigit).then_some(6)?;
-            }
-            _ => return None,
-        }
-        Some(())
     }
 
     /// A number, as it is spelled.
@@ -208,20 +168,12 @@ impl<'d> Scanner<'d> {
         (self.at > start).then_some(())
     }
 
-    /// A whole number of one to eight digits, if that is all there is.
+    /// A whole number of one to seven digits, if that is all there is.
     #[inline]
     pub(crate) fn small(&mut self) -> Option<u32> {
-        let digits = self.word()? ^ (LOW * b'0' as u64);
-        let others = (digits.wrapping_add(LOW * 0x76) | digits) & HIGH;
-        let count = others.trailing_zeros() as usize / 8;
-        if count == 0 || count == 8 || (count > 1 && digits & 0xff == 0) {
-            return None;
-        }
-        if matches!(self.bytes.get(self.at + count), Some(b'.' | b'e' | b'E')) {
-            return None;
-        }
-        self.at += count;
-        Some(number_of(digits << (64 - 8 * count)))
+        let (small, end) = words::small_at(self.bytes, self.at)?;
+        self.at = end;
+        Some(small)
     }
 
     /// A value that is no object, list or truth value.
@@ -261,100 +213,7 @@ impl<'d> Scanner<'d> {
     fn word_of(&mut self, word: &[u8]) -> Option<()> {
         self.bytes.get(self.at..)?.starts_with(word).then(|| self.at += word.len())
     }
-
-    /// Passes over a value.
-    #[inline]
-    pub(crate) fn skip_value(&mut self) -> Option<()> {
-        match self.peek() {
-            b'"' => {
-                self.at += 1;
-                self.skip_text()
-            }
-            b'{' | b'[' => self.skip_nested(),
-            _ => self.skip_bare(),
-        }
-    }
-
-    fn skip_bare(&mut self) -> Option<()> {
-        match self.peek() {
-            b't' => self.word_of(b"true"),
-            b'f' => self.word_of(b"false"),
-            b'n' => self.word_of(b"null"),
-            _ => self.number().map(|_| ()),
-        }
-    }
-
-    /// Passes over an object or a list with all that is in it.
-    fn skip_nested(&mut self) -> Option<()> {
-        // One bit for each that is open, the innermost last: whether it is an object.
-        let (mut open, mut depth) = (0u64, 0);
-        loop {
-            let is_empty = match self.peek() {
-                opener @ (b'{' | b'[') if depth < DEEPEST => {
-                    (open, depth) = (open << 1 | u64::from(opener == b'{'), depth + 1);
-                    self.at += 1;
-                    self.space();
-                    self.peek() == closer(open)
-                }
-                b'"' => {
-                    self.at += 1;
-                    self.skip_text()?;
-                    true
-                }
-                b'{' | b'[' => return None,
-                _ => {
-                    self.skip_bare()?;
-                    true
-                }
-            };
-            if is_empty {
-                self.space();
-                while self.peek() == closer(open) {
-                    (open, depth) = (open >> 1, depth - 1);
-                    self.at += 1;
-                    if depth == 0 {
-                        return Some(());
-                    }
-                    self.space();
-                }
-                self.take(b',')?;
-                self.space();
-            }
-            if open & 1 == 1 {
-                self.skip_key()?;
-            }
-        }
-    }
-
-    #[inline]
-    fn skip_key(&mut self) -> Option<()> {
-        self.take(b'"')?;
-        self.skip_text()?;
-        self.space();
-        self.take(b':')?;
-        self.space();
-        Some(())
-    }
 }
 
-fn closer(open: u64) -> u8 {
-    if open & 1 == 1 { b'}' } else { b']' }
-}
-
-/// A high bit at the first byte that is a quote, a backslash or a control character; bits above it mean nothing.
-#[inline]
-fn stops(word: u64) -> u64 {
-    let zeros = |word: u64| word.wrapping_sub(LOW) & !word;
-    let controls = word.wrapping_sub(LOW * b' ' as u64) & !word;
-    (zeros(word ^ (LOW * b'"' as u64)) | zeros(word ^ (LOW * b'\\' as u64)) | controls) & HIGH
-}
-
-/// The number whose eight digits these bytes are, the first digit in the lowest byte.
-#[inline]
-fn number_of(digits: u64) -> u32 {
-    const PAIRS: u64 = 0x0000_00ff_0000_00ff;
-    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
-    let upper = (pairs & PAIRS).wrapping_mul(100 + (1_000_000 << 32));
-    let lower = (pairs >> 16 & PAIRS).wrapping_mul(1 + (10_000 << 32));
-    (upper.wrapping_add(lower) >> 32) as u32
-}
+#[cfg(test)]
+mod tests;
