@@ -54,3 +54,7 @@ fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     // Checking first is several times faster than looking for what to replace.
     str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
+
+fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}

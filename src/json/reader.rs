@@ -6,7 +6,7 @@ use std::thread::available_parallelism;
 
 use super::format::Format;
 use super::source::Source;
-use super::{jobs, lines, text_of};
+use super::{jobs, lines, text_of, without_mark};
 use crate::jobs::ReadError;
 use crate::pbs::pieces::Pieces;
 use crate::pbs::qstat_json::read_qstat_json;
@@ -145,9 +145,6 @@ fn read_whole(bytes: &[u8], options: &ReadOptions<'_>) -> Result<ReadJobs, ReadE
     }
 }
 
-fn without_mark(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
-}
 
 /// How many threads read at once.
 fn threads() -> usize {

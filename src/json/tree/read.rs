@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::{MAX_DEPTH, MAX_NAME, MAX_NODES, NodeKind, NodeShares, TreeDocument, TreeDocumentError, TreeNode};
 use crate::formula::number::Value;
-use crate::json::text_of;
+use crate::json::{text_of, without_mark};
 use crate::pbs::lax::{self, Entry, ObjectReader, Shape, Token};
 use crate::pbs::numbers;
 
@@ -23,7 +23,7 @@ use crate::pbs::numbers;
 /// The text is broken JSON or no tree, a node lacks a name or has a value of another form, or the tree is larger
 /// or deeper than is read.
 pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, TreeDocumentError> {
-    let text = text_of(bytes);
+    let text = text_of(without_mark(bytes));
     let mut top = Fields::default();
     let owned = || source_name.to_owned();
     let shape = lax::read_object(&text, &mut top)
