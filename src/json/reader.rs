@@ -145,7 +145,6 @@ fn read_whole(bytes: &[u8], options: &ReadOptions<'_>) -> Result<ReadJobs, ReadE
     }
 }
 
-
 /// How many threads read at once.
 fn threads() -> usize {
     available_parallelism().map_or(1, usize::from).min(MOST_THREADS)

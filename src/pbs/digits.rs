@@ -17,9 +17,11 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 /// The number of decimals that OpenPBS prints of `v`: the smallest i ≤ 4 for which the first three digits after
 /// the i-th decimal are 000 or 999, else 4.
 pub fn decimals(v: f64) -> usize {
+    // from 2^53 on nothing stands behind the point
+    let whole = |x: f64| x as i64 as f64;
     let fits = |i: &usize| {
         let shifted = v.abs() * [1.0, 10.0, 100.0, 1000.0][*i];
-        let rest = ((shifted - shifted.floor()) * 1000.0).trunc();
+        let rest = if shifted < EXACT { whole((shifted - whole(shifted)) * 1000.0) } else { 0.0 };
         !(1.0..999.0).contains(&rest)
     };
     if v.is_finite() { (0..MOST_DECIMALS).find(fits).unwrap_or(MOST_DECIMALS) } else { 0 }

@@ -1,6 +1,7 @@
 //! Long reports: text made block by block on all processors, written in order.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
@@ -20,9 +21,12 @@ pub(super) fn write_blocks<T: Sync>(
     out: &mut dyn Write,
     write_block: impl Fn(&[T], &mut String) + Sync,
 ) -> io::Result<()> {
+    // the blocks before tell how long one becomes
+    let longest = AtomicUsize::new(0);
     let text_of = |items: &[T]| {
-        let mut text = String::new();
+        let mut text = String::with_capacity(longest.load(Ordering::Relaxed));
         write_block(items, &mut text);
+        longest.fetch_max(text.len(), Ordering::Relaxed);
         text
     };
     let threads = thread::available_parallelism().map_or(1, usize::from).min(items.len() / BLOCK);
