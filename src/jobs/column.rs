@@ -224,7 +224,7 @@ mod tests {
         let values = |row: usize| match row {
             0..5000 => Value::Int(7),
             5000..9000 => Value::Int(row as i64 - 6000),
-            9000..9500 if row % 3 == 0 => Value::Float(-0.0),
+            9000..9500 if row.is_multiple_of(3) => Value::Float(-0.0),
             9000..9500 => Value::Int(1 << 40),
             _ => Value::Float(row as f64 / 7.0),
         };

@@ -63,7 +63,7 @@ pub fn write_logged(value: f64, text: &mut String) {
     let scale = [1.0, 10.0, 100.0, 1000.0, 10_000.0][places];
     // 24 bits times 10,000 are exact in a double, so this rounding is the one that C does on all digits
     let scaled = (kept.abs() * scale).round_ties_even();
-    if !(scaled < EXACT) {
+    if scaled.is_nan() || scaled >= EXACT {
         text.push_str(&if value.is_nan() { not_finite(value) } else { printed(kept) });
         return;
     }

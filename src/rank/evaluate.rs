@@ -10,7 +10,7 @@ use super::score::double;
 use super::scores::Part;
 use super::{Exact, Keep, OnError, ScoreError, Scores};
 use crate::formula::number::{Arithmetic, BaseTen, BaseTenValue, LaneValues, Python, Raised, Strip, Value, Wholes};
-use crate::formula::program::{Columnar, EvalError, Evaluator, LANES, Program};
+use crate::formula::program::{EvalError, Evaluator, LANES, Program};
 use crate::jobs::{BLOCK_ROWS, Column, JobTable};
 use crate::span::Span;
 
@@ -29,8 +29,11 @@ pub fn score(program: &Program, table: &JobTable, keep: Keep, on_error: OnError)
         columns: program.inputs().iter().map(|name| table.column(name)).collect(),
         whole: program.expr().node(program.expr().root()).span,
     };
-    let without: Vec<u32> = table.ignored_rows().collect();
-    Scores::of_parts(scorer.parts(), without, keep, on_error)
+    let parts = match keep {
+        Keep::Decimal => scorer.parts(|| scorer.in_base_ten()),
+        Keep::Float32 | Keep::Double => scorer.parts(|| scorer.in_python()),
+    };
+    Scores::of_parts(parts, table.ignored_rows().collect(), keep, on_error)
 }
 
 struct Scorer<'t> {
@@ -42,20 +45,21 @@ struct Scorer<'t> {
 }
 
 impl<'t> Scorer<'t> {
-    /// The scores of all rows, in parts that follow each other.
-    fn parts(&self) -> Vec<Part> {
+    /// The scores of all rows, in parts that follow each other. A runner gives those from one row, the first of a
+    /// block, up to another; each thread makes its own.
+    fn parts<R: FnMut(usize, usize) -> Part>(&self, runner: impl Fn() -> R + Sync) -> Vec<Part> {
         let step = BLOCKS_AT_ONCE * BLOCK_ROWS;
         let pieces = self.table.len().div_ceil(step);
         let threads = thread::available_parallelism().map_or(1, usize::from).min(pieces).max(1);
         let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(pieces)));
         let work = || {
-            let mut runner = Runner::new(self);
+            let mut run = runner();
             loop {
                 let piece = next.fetch_add(1, Ordering::Relaxed);
                 if piece >= pieces {
                     return;
                 }
-                let part = runner.rows(piece * step, ((piece + 1) * step).min(self.table.len()));
+                let part = run(piece * step, ((piece + 1) * step).min(self.table.len()));
                 done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((piece, part));
             }
         };
@@ -87,51 +91,37 @@ impl<'t> Scorer<'t> {
     }
 }
 
-/// What one thread computes with.
-enum Runner<'s, 't> {
-    Python { scorer: &'s Scorer<'t>, columnar: Columnar<'t, 't>, rows: RowByRow<'s, 't, Python> },
-    Decimal { scorer: &'s Scorer<'t>, rows: RowByRow<'s, 't, BaseTen> },
-}
-
-impl<'s, 't> Runner<'s, 't> {
-    fn new(scorer: &'s Scorer<'t>) -> Self {
-        match scorer.keep {
-            Keep::Decimal => Self::Decimal { scorer, rows: RowByRow::new(scorer, BaseTen::new()) },
-            Keep::Float32 | Keep::Double => {
-                let columnar = scorer.program.columnar();
-                Self::Python { scorer, columnar, rows: RowByRow::new(scorer, Python::new()) }
-            }
-        }
-    }
-
-    /// The scores of these rows; the first of them begins a block.
-    fn rows(&mut self, from: usize, to: usize) -> Part {
-        match self {
-            Self::Decimal { scorer, rows } => {
-                let mut part = Part::new(from, Keep::Decimal);
-                for row in from..to {
-                    let value = rows.evaluate(row);
-                    part.push(value.and_then(|value| scorer.decimal(&value)).map(Exact::Decimal));
-                }
-                part
-            }
-            Self::Python { scorer, columnar, rows } => {
-                let mut part = Part::new(from, scorer.keep);
-                let (mut strips, mut inexact) = (Vec::new(), Vec::new());
-                for start in (from..to).step_by(LANES) {
-                    let count = LANES.min(to - start);
-                    scorer.gather(start, count, &mut strips, &mut inexact);
-                    let outcome = columnar.evaluate(&strips, count, &inexact);
-                    let again = |lane| (lane, rows.evaluate(start + lane).and_then(|value| scorer.number(value)));
-                    part.extend(outcome, outcome.marked_lanes().map(again).collect());
-                }
-                part
-            }
-        }
-    }
-}
-
 impl<'t> Scorer<'t> {
+    /// A runner in Python's numbers: by columns, and what they leave row by row.
+    fn in_python<'s>(&'s self) -> impl FnMut(usize, usize) -> Part + use<'s, 't> {
+        let mut columnar = self.program.columnar();
+        let mut rows = RowByRow::new(self, Python::new());
+        let (mut strips, mut inexact) = (Vec::new(), Vec::new());
+        move |from, to| {
+            let mut part = Part::new(from, self.keep);
+            for start in (from..to).step_by(LANES) {
+                let count = LANES.min(to - start);
+                self.gather(start, count, &mut strips, &mut inexact);
+                let outcome = columnar.evaluate(&strips, count, &inexact);
+                let again = |lane| (lane, rows.evaluate(start + lane).and_then(|value| self.number(value)));
+                part.extend(outcome, outcome.marked_lanes().map(again).collect());
+            }
+            part
+        }
+    }
+
+    /// A runner in base ten, row by row.
+    fn in_base_ten<'s>(&'s self) -> impl FnMut(usize, usize) -> Part + use<'s, 't> {
+        let mut rows = RowByRow::new(self, BaseTen::new());
+        move |from, to| {
+            let mut part = Part::new(from, Keep::Decimal);
+            for row in from..to {
+                part.push(rows.evaluate(row).and_then(|value| self.decimal(&value)).map(Exact::Decimal));
+            }
+            part
+        }
+    }
+
     /// The inputs of some rows side by side, and the rows of which they do not hold the true value.
     fn gather(&self, start: usize, rows: usize, strips: &mut Vec<Strip<'t>>, inexact: &mut Vec<usize>) {
         strips.clear();

@@ -106,10 +106,9 @@ impl<'i> Columnar<'_, 'i> {
     /// A rounding to an integer; what has none, or too large a one, is marked.
     fn integers(&mut self, x: Arm<'_>, round: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
-        // NaN is not below anything
-        let fails = |_: f64, _: f64, r: f64| !(r.abs() < EXACT);
-        if loops::zip(x, Arm::Same(0.0), &mut lanes, move |x, _| round(x) + 0.0, fails) {
-            self.mark_where(Arm::Each(&lanes), Arm::Same(EXACT), |r, exact| !(r.abs() < exact));
+        let fails = |r: f64| r.is_nan() || r.abs() >= EXACT;
+        if loops::zip(x, Arm::Same(0.0), &mut lanes, move |x, _| round(x) + 0.0, |_, _, r| fails(r)) {
+            self.mark_where(Arm::Each(&lanes), Arm::Same(0.0), |r, _| fails(r));
         }
         Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Int), most: EXACT }
     }
