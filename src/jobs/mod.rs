@@ -11,8 +11,8 @@ mod problem;
 mod state;
 mod table;
 
-pub use column::{BLOCK_ROWS, Column};
 pub(crate) use batch::{Authority, Batch, BatchRow};
+pub use column::{BLOCK_ROWS, Column};
 pub(crate) use names::same;
 pub use problem::{JobProblem, Problem, Problems, ReadError};
 pub use state::{Ignored, JobState};
