@@ -72,7 +72,8 @@ impl Direction {
 
 /// Which way the whole formula moves when the input `name` grows, wherever it has a value.
 ///
-/// `Rising` and `Falling` are certain up to the last bits in which the C library's functions may be off.
+/// `Rising` and `Falling` are certain up to the last bits in which the C library's functions may be off. They and
+/// `Constant` also say that equal inputs give equal values, be they `0`, `0.0` or `-0.0`.
 pub fn direction(expr: &Expr, facts: &Facts, name: &str) -> Direction {
     let size = expr.nodes().len();
     let mut walk = Walk { expr, facts, known: Vec::with_capacity(size), same: Vec::with_capacity(size) };

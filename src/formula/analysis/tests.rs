@@ -51,7 +51,7 @@ fn what_is_foreign_is_said_once_and_what_is_dangerous_always() {
     assert_eq!(codes("__debug__ + ncpus", &[]), [""; 0]);
     assert_eq!(codes("__builtins__", &[]), ["JSF401 __builtins__", "JSF404 __builtins__"]);
     assert!(codes("(_ for _ in ()).throw(SystemExit)", &[]).contains(&"JSF404 SystemExit".to_owned()));
-    assert_eq!(codes("[*(1, 2)]", &[]), ["JSF104 *(1, 2)"]);
+    assert_eq!(codes("[*(1, 2)]", &[]), ["JSF401 [*(1, 2)]", "JSF104 *(1, 2)"]);
     assert_eq!(codes("eval + open", &["eval", "open"]), [""; 0]);
 }
 
