@@ -7,11 +7,13 @@ mod formulas;
 #[path = "soundness/trace.rs"]
 mod trace;
 
+use std::cmp::Ordering;
 use std::time::Instant;
 
 use formulas::{Dice, NAMES};
 use job_sort_formula::formula::analysis::{self, Direction, Facts, Ranges};
 use job_sort_formula::formula::number::{Arithmetic, ErrorKind, Function, Python, Value};
+use job_sort_formula::formula::operator::ComparisonOperator;
 use job_sort_formula::{Formula, Program, Schema};
 use trace::{Seen, Tracer};
 
@@ -88,7 +90,8 @@ fn nothing_happens_that_the_analysis_excludes() {
         let most = if dice.one_in(10) { 60 } else { 16 };
         let size = 1 + dice.below(most);
         let plain = !dice.one_in(3);
-        let text = formulas::formula(&mut dice, size, plain);
+        let text =
+            if dice.one_in(4) { formulas::zeros(&mut dice, size) } else { formulas::formula(&mut dice, size, plain) };
         check(&text, &schema, &mut dice, &mut counts);
     }
     let Counts { draws, formulas, parts, errors, wrong } = counts;
@@ -105,14 +108,27 @@ fn double(value: &Value) -> Option<f64> {
     }
 }
 
+fn compared(x: &Value, y: &Value) -> Ordering {
+    let is = |op| Python::new().compare(op, x, y).unwrap();
+    match (is(ComparisonOperator::Less), is(ComparisonOperator::Greater)) {
+        (true, _) => Ordering::Less,
+        (_, true) => Ordering::Greater,
+        _ => Ordering::Equal,
+    }
+}
+
 /// What a program gives as one input grows and the others stay; only where it gives a number.
 fn along(program: &Program, name: &str, ranges: &Ranges, schema: &Schema, dice: &mut Dice) -> Vec<f64> {
     let inputs: Vec<Value> =
         program.inputs().iter().map(|name| formulas::draw(dice, ranges.of(name, schema))).collect();
     let place = program.inputs().iter().position(|input| **input == *name).unwrap();
-    let mut grown: Vec<Value> = (0..6).map(|_| formulas::draw(dice, ranges.of(name, schema))).collect();
+    let within = ranges.of(name, schema);
+    let mut grown: Vec<Value> = (0..6).map(|_| formulas::draw(dice, within)).collect();
+    let zeros = [Value::Float(-0.0), Value::Int(0), Value::Float(0.0)];
+    grown.extend((0..3).map(|_| dice.pick(&zeros).clone()).filter(|zero| within.contains(zero)));
     grown.retain(|value| double(value).is_some());
-    grown.sort_by(|x, y| double(x).unwrap().total_cmp(&double(y).unwrap()));
+    // equal ones stay as they were drawn, so that a zero of either sign and type comes first now and then
+    grown.sort_by(compared);
     let evaluate = |value: Value| {
         let mut inputs = inputs.clone();
         inputs[place] = value;
@@ -140,7 +156,8 @@ fn a_value_moves_only_where_its_direction_says() {
     let (mut done, mut certain, mut moved, mut wrong) = (0, 0, 0, Vec::new());
     while done < draws && wrong.len() < 10 {
         let size = 2 + dice.below(9);
-        let text = formulas::formula(&mut dice, size, true);
+        let text =
+            if dice.one_in(2) { formulas::zeros(&mut dice, size) } else { formulas::formula(&mut dice, size, true) };
         let Ok(formula) = Formula::parse(&text) else { continue };
         let Ok(program) = formula.compile(&schema) else { continue };
         let ranges = formulas::ranges(&mut dice, &schema);

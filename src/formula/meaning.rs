@@ -17,11 +17,11 @@ pub enum Meaning {
 }
 
 impl Meaning {
-    /// Looks a name up: the words `True False None`, then `math`, then the numeric names of the schema, then
+    /// Looks a name up: the words `True False None __debug__`, then `math`, then the numeric names of the schema, then
     /// Python's builtins (OpenPBS: locals, globals, builtins).
     pub fn of(name: &str, schema: &Schema) -> Self {
         match name {
-            "True" => return Self::Constant(Value::Bool(true)),
+            "True" | "__debug__" => return Self::Constant(Value::Bool(true)),
             "False" => return Self::Constant(Value::Bool(false)),
             "None" => return Self::Constant(Value::None),
             // a variable of the scheduler's own script, which hides a site's resource of that name
@@ -115,7 +115,6 @@ const FOREIGN_BUILTINS: &[&str] = &[
     "Exception",
     "NameError",
     "TypeError",
-    "__debug__",
     "bytearray",
     "enumerate",
     "frozenset",

@@ -122,10 +122,12 @@ class Inventor:
             return "".join(self.pick(self.TOKENS) + self.pick(["", " "]) for _ in range(self.random.randint(1, 7)))
         if kind < 0.3 and self.formulas:
             return self.mutated(self.pick(self.formulas))
+        if kind < 0.45:
+            return self.scopes()
         text = self.expression(self.random.randint(0, 4))
-        if kind < 0.4:
+        if kind < 0.55:
             text = self.statement(text)
-        if kind < 0.65:
+        if kind < 0.7:
             text = self.mutated(text)
         return text
 
@@ -212,6 +214,55 @@ class Inventor:
             clause += " for y in " + below()
         return self.pick(["[%s]", "(%s)", "sum(%s)", "{%s}", "{x:%s}", "list(%s)", "max(%s)", "any(%s)"]).replace(
             "%s", item + clause)
+
+    def scopes(self):
+        """Comprehensions in comprehensions and lambdas, `:=` in all their parts, and who sees what was assigned."""
+        text = self.nested(self.random.randint(1, 3))
+        text = self.pick(["%s", "%s", "[%s, x, y]", "%s and y", "(y := 1, %s)", "%s; y", "%s; x", "y; %s", "y = 1; %s; y",
+                          "%s;x=1;%s", "[%s,z]", "x or %s", "%s if y else z", "e; %s; e", "(e := 1, %s, e)"])
+        while "%s" in text:
+            text = text.replace("%s", self.nested(self.random.randint(1, 3)), 1)
+        return self.mutated(text) if self.chance(0.05) else text
+
+    def nested(self, depth):
+        return self.nested_comprehension(depth) if self.chance(0.75) else self.part(depth)
+
+    def inner_name(self):
+        return self.pick("xxxyyyze") if self.chance(0.9) else self.pick(["nosuch", "ncpus", "r_str", "ans", "sqrt", "mem"])
+
+    def part(self, depth):
+        """What stands in a scope."""
+        if depth <= 0 or self.chance(0.3):
+            return self.inner_name() if self.chance(0.7) else self.pick(["1", "0", "(1,)", "2.5", '"a"', "[]"])
+        below = lambda: self.part(depth - 1)
+        lambdas = lambda: "lambda" + self.pick(["", "", " x", " y=1", " x=" + below(), " *y"]) + ":" + below()
+        return self.pick([
+            lambda: "(" + self.inner_name() + ":=" + below() + ")", lambda: "(" + self.inner_name() + ":=" + below() + ")",
+            lambda: "(" + self.inner_name() + ":=" + below() + ")", lambda: self.nested_comprehension(depth),
+            lambda: self.nested_comprehension(depth), lambda: self.nested_comprehension(depth),
+            lambda: below() + self.pick(["+", " and ", " or ", "<", "==", " is "]) + below(),
+            lambda: below() + " if " + below() + " else " + below(), lambda: "[" + below() + "," + below() + "]",
+            lambda: "(" + below() + "," + below() + ")", lambda: below() + "[0]", lambda: "{" + below() + ":" + below() + "}",
+            lambda: "(" + lambdas() + ")(" + self.pick(["", "", "1"]) + ")", lambda: "(" + lambdas() + ")",
+            lambda: 'f"{' + below().replace('"', "'") + '}"', lambda: self.pick(["max", "sum", "len"]) + "(" + below() + ")",
+        ])()
+
+    def iterable(self, depth):
+        plain = ["(1,2)", "(1,)", "(0,1)", "[]", "((1,2),)", "((1,),(0,))", "[1]", "range(2)"]
+        return self.pick(plain) if self.chance(0.7) else self.part(depth - 1)
+
+    def nested_comprehension(self, depth):
+        item = self.part(depth - 1)
+        if self.chance(0.15):
+            item = self.inner_name() + " := " + item
+        clauses = ""
+        for _ in range(self.pick([1, 1, 1, 2, 2, 3])):
+            target = self.pick(["x", "x", "y", "z", "z", "e", "x,y", "[z]", "x[y]", "(z)", "x[(y:=0)]", "z,*y"])
+            clauses += " for " + target + " in " + self.iterable(depth)
+            while self.chance(0.3):
+                clauses += " if " + self.part(depth - 1)
+        shape = self.pick(["[%s]", "[%s]", "[%s]", "{%s}", "(%s)", "list(%s)", "sum(%s)", "any(%s)", "{1:%s}", "tuple(%s)"])
+        return shape.replace("%s", item + clauses)
 
 
 def is_endless(formula):

@@ -120,6 +120,56 @@ pub fn formula(dice: &mut Dice, size: usize, plain: bool) -> String {
     }
 }
 
+/// A formula full of zeros: whole ones, floats of either sign and truth values, in what tells one from another.
+pub fn zeros(dice: &mut Dice, size: usize) -> String {
+    const ZEROS: &[&str] =
+        &["0", "0.0", "(-0.0)", "False", "True", "1", "1.0", "-1", "0.5", "2", "-1.0", "1e-320", "1e300"];
+    const CALLS: &[&str] =
+        &["copysign", "copysign", "atan2", "max", "min", "max", "min", "pow", "fmod", "remainder", "hypot", "ldexp"];
+    const OF_ONE: &[&str] = &[
+        "abs", "fabs", "float", "int", "bool", "round", "floor", "ceil", "trunc", "sqrt", "exp", "sin", "atan", "sum",
+    ];
+    if size <= 1 {
+        let name = |dice: &mut Dice| {
+            (*dice.pick(&["r_float", "r_float", "r_long", "fairshare_perc", "job_priority"])).to_owned()
+        };
+        return match dice.below(8) {
+            0..=2 => name(dice),
+            3 => format!("({} * {})", name(dice), dice.pick(&["0", "0.0", "-0.0", "False"])),
+            4 => format!("({} {} 0)", name(dice), dice.pick(&["<", ">", "<=", ">="])),
+            _ => (*dice.pick(ZEROS)).to_owned(),
+        };
+    }
+    let left = zeros(dice, size / 2);
+    let right = zeros(dice, size / 2);
+    match dice.below(16) {
+        0 | 1 => format!("({left} {} {right})", dice.pick(&["+", "-", "*", "*"])),
+        12 => {
+            let whole = dice.pick(&["1152921504606846976", "9007199254740993", "1e17", "3"]);
+            format!("(({left} + {whole}) - {whole})")
+        }
+        13 => format!("{}([{left}, {right}])", dice.pick(&["max", "min", "fsum", "sum", "prod"])),
+        14 => {
+            let (chosen, outer) = (dice.pick(&["max", "min"]), dice.pick(&["max", "min", "sum"]));
+            format!("{outer}({chosen}(({left}, {right}), ({}, {right})))", zeros(dice, size / 3))
+        }
+        2 => format!("({left} {} {right})", dice.pick(&["/", "//", "%", "**"])),
+        3 => format!("(1 / {left})"),
+        4 => format!("({left} {} {right})", dice.pick(&["and", "or"])),
+        5 => format!("(-{left})"),
+        6 => format!("({left} {} {right})", dice.pick(&["<", "<=", ">", ">=", "==", "!="])),
+        7 => format!("({left} if {} else {right})", zeros(dice, size / 3)),
+        8 => match dice.pick(OF_ONE) {
+            &"sum" => format!("sum([{left}, {right}])"),
+            one => format!("{one}({left})"),
+        },
+        9 => format!("(not {left})"),
+        10 => format!("copysign({left}, {right})"),
+        11 => guarded(dice, size, true),
+        _ => format!("{}({left}, {right})", dice.pick(CALLS)),
+    }
+}
+
 /// A test of a part, and the part again where the test holds or fails.
 fn guarded(dice: &mut Dice, size: usize, plain: bool) -> String {
     let part = formula(dice, size / 4, plain);
@@ -219,7 +269,7 @@ fn candidate(dice: &mut Dice, within: Values) -> Value {
     let x = match dice.below(8) {
         0 => within.least(),
         1 => within.most(),
-        2 => 0.0,
+        2 => *dice.pick(&[0.0, -0.0]),
         3 => *dice.pick(&[1.0, -1.0, 2.0, 0.5, -0.5, 3.0, 1e-6, 60.0, 3600.0, 1e9, -7.0, 1e-300, 1e300]),
         4 => (near(dice) * 1e-3).round(),
         5 if within.may_be_nan() => f64::NAN,

@@ -1,6 +1,6 @@
 //! Which way a formula moves when one input grows and all others stay.
 
-use super::ranges::{Facts, Values};
+use super::ranges::{EXACT, Facts, Kinds, Values, inside};
 use crate::formula::number::Function;
 use crate::formula::operator::{BinaryOperator, ComparisonOperator, UnaryOperator};
 use crate::formula::syntax::{Expr, NodeId, NodeKind};
@@ -72,25 +72,44 @@ impl Direction {
 
 /// Which way the whole formula moves when the input `name` grows, wherever it has a value.
 ///
-/// `Rising` and `Falling` are certain up to the last bits in which the C library's functions may be off.
+/// `Rising` and `Falling` are certain up to the last bits in which the C library's functions may be off. They and
+/// `Constant` also say that equal inputs give equal values, be they `0`, `0.0` or `-0.0`.
 pub fn direction(expr: &Expr, facts: &Facts, name: &str) -> Direction {
-    let mut walk = Walk { facts, known: Vec::with_capacity(expr.nodes().len()) };
+    let size = expr.nodes().len();
+    let mut walk = Walk { expr, facts, known: Vec::with_capacity(size), same: Vec::with_capacity(size) };
     for (id, node) in expr.iter() {
         let fact = facts.of(id);
-        let direction = match walk.node(&node.kind, name) {
+        let direction = match walk.node(id, &node.kind, name) {
             _ if !fact.reached || fact.values.only().is_some() => Direction::Constant,
             // no order holds for a nan
             direction if fact.values.may_be_nan() => direction.unclear(),
             direction => direction,
         };
+        let same = !fact.reached || is_one(fact.values) || walk.is_untouched(&node.kind, name);
         walk.known.push(direction);
+        walk.same.push(same);
     }
     walk.known.last().copied().unwrap_or(Direction::Constant)
 }
 
+/// Whether there is one value only, of one type, and no zero of either sign: equal numbers are not always the same.
+fn is_one(values: Values) -> bool {
+    let kinds = values.kinds();
+    let has_one_type = [Kinds::INT, Kinds::FLOAT, Kinds::BOOL].iter().any(|&kind| kinds.within(kind));
+    values.only().is_some_and(|only| has_one_type && (only != 0.0 || !kinds.meets(Kinds::FLOAT)))
+}
+
+/// Whether an operand may turn from an exact integer to a float.
+fn is_mixed(values: Values) -> bool {
+    values.kinds().meets(Kinds::FLOAT) && values.kinds().meets(Kinds::WHOLE)
+}
+
 struct Walk<'e> {
+    expr: &'e Expr,
     facts: &'e Facts,
     known: Vec<Direction>,
+    /// Whether a part stays the same value, in its type and in the sign of its zeros too.
+    same: Vec<bool>,
 }
 
 impl Walk<'_> {
@@ -106,11 +125,40 @@ impl Walk<'_> {
         nodes.iter().fold(Direction::Constant, |all, &node| all.with(self.of(node)))
     }
 
-    fn node(&self, kind: &NodeKind, name: &str) -> Direction {
+    /// Whether no part of it changes.
+    fn is_untouched(&self, kind: &NodeKind, name: &str) -> bool {
+        match kind {
+            NodeKind::Name(other) => **other != *name,
+            kind => self.are_same(&kind.children()),
+        }
+    }
+
+    fn are_same(&self, nodes: &[NodeId]) -> bool {
+        nodes.iter().all(|node| self.same[node.index()])
+    }
+
+    /// Of an operation that does not follow the order of its operands, or tells equal ones apart.
+    fn unclear(&self, nodes: &[NodeId]) -> Direction {
+        if self.are_same(nodes) { Direction::Constant } else { Direction::Either }
+    }
+
+    /// Whether the result is rounded for some operands and exact for others, which then are out of order: beyond 2^53
+    /// that is where one of them, as it changes, is now an integer and now a float.
+    fn is_rounded_unevenly(&self, operands: &[NodeId], result: Values) -> bool {
+        let turns = |node: &NodeId| !self.same[node.index()] && is_mixed(self.values(*node));
+        let is_large = |values: Values| values.most() > EXACT || values.least() < -EXACT;
+        let sizes = || operands.iter().map(|&node| self.values(node)).chain([result]);
+        operands.iter().any(turns) && sizes().any(is_large)
+    }
+
+    fn node(&self, id: NodeId, kind: &NodeKind, name: &str) -> Direction {
         match kind {
             NodeKind::Name(other) if **other == *name => Direction::Rising,
             NodeKind::Literal { .. } | NodeKind::Name(_) => Direction::Constant,
             NodeKind::Unary { op, operand } => self.unary(*op, *operand),
+            NodeKind::Binary { left, right, .. } if self.is_rounded_unevenly(&[*left, *right], self.values(id)) => {
+                Direction::Either
+            }
             NodeKind::Binary { op, left, right } => self.binary(*op, *left, *right),
             NodeKind::Comparison { operators, operands } => self.comparison(operators, operands),
             NodeKind::Conditional { then, condition, otherwise } => match self.of(*condition) {
@@ -119,9 +167,11 @@ impl Walk<'_> {
             },
             NodeKind::Parenthesised(inner) => self.of(*inner),
             NodeKind::Tuple { items, .. } | NodeKind::List(items) => self.all(items),
-            NodeKind::Call { callee, positional, keywords } if keywords.is_empty() => self.call(*callee, positional),
+            NodeKind::Call { callee, positional, keywords } if keywords.is_empty() => {
+                self.call(*callee, positional, self.values(id))
+            }
             NodeKind::Boolean { .. } | NodeKind::Call { .. } | NodeKind::Foreign { .. } => {
-                self.all(&kind.children()).unclear()
+                self.unclear(&kind.children())
             }
         }
     }
@@ -143,11 +193,11 @@ impl Walk<'_> {
             Op::Subtract => a.with(b.turned()),
             Op::Multiply if x.is_number() && y.is_number() => a.times(y).with(b.times(x)),
             // Python's own rounding of `//` goes astray by 1 on doubles
-            Op::FloorDivide if !x.is_whole() || !y.is_whole() => a.with(b).unclear(),
+            Op::FloorDivide if !x.is_whole() || !y.is_whole() => self.unclear(&[left, right]),
             // a divisor that may have either sign jumps at 0
             Op::Divide | Op::FloorDivide => a.times(y).with(b.times(x).turned()).with(b.times(y).unless_signed()),
             Op::Power => self.power(left, right),
-            _ => a.with(b).unclear(),
+            _ => self.unclear(&[left, right]),
         }
     }
 
@@ -167,7 +217,7 @@ impl Walk<'_> {
         match y.only() {
             Some(exponent) if b == Direction::Constant && exponent > 0.0 && (exponent % 2.0).abs() == 1.0 => a,
             Some(exponent) if b == Direction::Constant && exponent > 0.0 && exponent % 2.0 == 0.0 => a.times(x),
-            _ => a.with(b).unclear(),
+            _ => self.unclear(&[base, exponent]),
         }
     }
 
@@ -176,16 +226,28 @@ impl Walk<'_> {
         match (operators, operands) {
             ([Op::Less | Op::LessOrEqual], [left, right]) => self.of(*left).turned().with(self.of(*right)),
             ([Op::Greater | Op::GreaterOrEqual], [left, right]) => self.of(*left).with(self.of(*right).turned()),
-            _ => self.all(operands).unclear(),
+            _ => self.unclear(operands),
         }
     }
 
-    fn call(&self, callee: NodeId, arguments: &[NodeId]) -> Direction {
+    /// What a function goes through: its arguments, or the items of the one list or tuple that is written out.
+    fn items<'n>(&'n self, arguments: &'n [NodeId]) -> &'n [NodeId] {
+        let &[only] = arguments else { return arguments };
+        match &self.expr.node(inside(self.expr, only)).kind {
+            NodeKind::Tuple { items, .. } | NodeKind::List(items) => items,
+            _ => arguments,
+        }
+    }
+
+    fn call(&self, callee: NodeId, arguments: &[NodeId], result: Values) -> Direction {
         use Function as F;
         let all = self.all(arguments);
-        let Some(function) = self.facts.function(callee) else { return all.with(self.of(callee)).unclear() };
+        let Some(function) = self.facts.function(callee) else { return self.unclear(&[&[callee], arguments].concat()) };
+        let items = self.items(arguments);
+        let are_numbers = items.iter().all(|&item| self.values(item).is_number());
         match (function, arguments) {
-            (F::Max | F::Min | F::Sum | F::Fsum, [_, ..]) => all,
+            (F::Sum, [_]) if are_numbers && !self.is_rounded_unevenly(items, result) => all,
+            (F::Max | F::Min | F::Fsum, [_, ..]) if are_numbers => all,
             (F::Pow, [base, exponent]) => self.power(*base, *exponent),
             (F::Log, [x, base]) if self.values(*base).least() > 1.0 && self.of(*base) == Direction::Constant => {
                 self.of(*x)
@@ -194,7 +256,7 @@ impl Walk<'_> {
             (F::Abs | F::Fabs | F::Cosh, [x]) => self.of(*x).times(self.values(*x)),
             (F::Acos | F::Erfc, [_]) => all.turned(),
             (function, [_]) if rises(function) => all,
-            _ => all.unclear(),
+            _ => self.unclear(arguments),
         }
     }
 }

@@ -84,6 +84,8 @@ fn is_object(expr: &Expr, id: NodeId, schema: &Schema) -> bool {
                 | Construct::Dict
                 | Construct::Ellipsis
         ),
+        // of those that can be evaluated, `result` says so
+        NodeKind::Tuple { .. } | NodeKind::List(_) => expr.foreign().is_some(),
         NodeKind::Name(name) => is_foreign(name, schema),
         NodeKind::Call { callee, .. } => match &expr.node(*callee).kind {
             NodeKind::Name(name) => is_foreign(name, schema) && NEVER_A_NUMBER.contains(&&**name),

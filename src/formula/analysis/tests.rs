@@ -47,9 +47,11 @@ fn what_is_foreign_is_said_once_and_what_is_dangerous_always() {
     assert_eq!(codes("(z := 5) + z", &[]), ["JSF403 (z := 5)"].map(|code| code.replace(['(', ')'], "")));
     assert_eq!(codes("len(open(chr(47)).read())", &[]), ["JSF404 open", "JSF104 open(chr(47)).read"]);
     assert_eq!(codes("ncpus.__class__", &[]), ["JSF404 ncpus.__class__"]);
+    assert_eq!(codes("(x := 1),", &[]), ["JSF401 (x := 1)", "JSF403 x := 1"]);
+    assert_eq!(codes("__debug__ + ncpus", &[]), [""; 0]);
     assert_eq!(codes("__builtins__", &[]), ["JSF401 __builtins__", "JSF404 __builtins__"]);
     assert!(codes("(_ for _ in ()).throw(SystemExit)", &[]).contains(&"JSF404 SystemExit".to_owned()));
-    assert_eq!(codes("[*(1, 2)]", &[]), ["JSF104 *(1, 2)"]);
+    assert_eq!(codes("[*(1, 2)]", &[]), ["JSF401 [*(1, 2)]", "JSF104 *(1, 2)"]);
     assert_eq!(codes("eval + open", &["eval", "open"]), [""; 0]);
 }
 
@@ -75,5 +77,34 @@ fn commas_and_per_cent() {
     assert_eq!(codes("10% + ncpus", &[]), ["JSF611 10%"]);
     for fine in ["10 % ncpus", "7%-3", "10 % + ncpus", "ncpus % 10"] {
         assert_eq!(codes(fine, &[]), [""; 0], "{fine}");
+    }
+}
+
+#[test]
+fn directions_where_equal_numbers_differ() {
+    let mut schema = Schema::openpbs();
+    schema.add("r_float", Kind::Float);
+    let moves = |formula: &str, name: &str| {
+        let expr = parse(formula).unwrap();
+        direction(&expr, &ranges(&expr, &schema, &Ranges::default()), name)
+    };
+    for (formula, name, expected) in [
+        // a zero may have either sign
+        ("copysign(2, fairshare_perc * 0.0)", "fairshare_perc", Direction::Either),
+        ("atan2(0 * fairshare_perc, -1.0)", "fairshare_perc", Direction::Either),
+        ("fairshare_perc * 0.0 + 1", "fairshare_perc", Direction::Constant),
+        ("copysign(ncpus, r_float)", "r_float", Direction::Either),
+        ("copysign(r_float, fairshare_perc * 0.0)", "ncpus", Direction::Constant),
+        // an integer is exact where a float is rounded
+        ("(r_float + 2**60) - 2**60", "r_float", Direction::Either),
+        ("(eligible_time + 2**60) - 2**60", "eligible_time", Direction::Rising),
+        ("(fairshare_perc + 2**60) - 2**60", "fairshare_perc", Direction::Rising),
+        ("max(0, fairshare_perc) * 1000", "fairshare_perc", Direction::Rising),
+        ("sum([max(0, fairshare_perc), 2**60]) - 2**60", "fairshare_perc", Direction::Either),
+        // tuples are compared item by item
+        ("min(max((r_float, 0), (3, 7)))", "r_float", Direction::Either),
+        ("max([r_float, 0])", "r_float", Direction::Rising),
+    ] {
+        assert_eq!(moves(formula, name), expected, "{formula} in {name}");
     }
 }

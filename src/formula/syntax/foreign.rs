@@ -126,20 +126,10 @@ impl Builder {
             }
         }
         clauses.extend(open.close());
-        self.add_clauses(&clauses, parts)?;
-        Ok(clauses)
-    }
-
-    /// Adds the parts of the clauses to those of the comprehension, whose items `parts` are.
-    fn add_clauses(&self, clauses: &[Clause], parts: &mut Vec<NodeId>) -> Result<()> {
-        let targets: Vec<NodeId> = clauses.iter().flat_map(|clause| clause.targets.iter().copied()).collect();
-        let iterables: Vec<NodeId> = clauses.iter().map(|clause| clause.iterable).collect();
         parts.extend(clauses.iter().flat_map(|clause| clause.conditions.iter()));
-        self.no_rebinding(&targets, parts)?;
-        self.no_assignment(&iterables)?;
-        parts.extend(targets);
-        parts.extend(iterables);
-        Ok(())
+        parts.extend(clauses.iter().flat_map(|clause| clause.targets.iter()));
+        parts.extend(clauses.iter().map(|clause| clause.iterable));
+        Ok(clauses)
     }
 
     /// The node of a comprehension: its parts, how many of them are items, and its clauses.
@@ -190,47 +180,6 @@ impl Builder {
             }
         }
         true
-    }
-
-    /// Refuses `:=` on a name that stands in a target, be it only as the base of an item; in a lambda it is another.
-    fn no_rebinding(&self, targets: &[NodeId], parts: &[NodeId]) -> Result<()> {
-        let mut bound = Vec::new();
-        let mut open = targets.to_vec();
-        while let Some(id) = open.pop() {
-            match &self.expr.node(id).kind {
-                NodeKind::Name(name) => bound.push(name),
-                NodeKind::Foreign { construct: Construct::Lambda, .. } => {}
-                kind => open.extend(kind.children()),
-            }
-        }
-        let mut open = parts.to_vec();
-        while let Some(id) = open.pop() {
-            match &self.expr.node(id).kind {
-                NodeKind::Foreign { construct: Construct::Lambda, .. } => {}
-                NodeKind::Foreign { construct: Construct::AssignmentExpression, parts } => {
-                    let target = parts.first().map(|&target| &self.expr.node(target).kind);
-                    if matches!(target, Some(NodeKind::Name(name)) if bound.contains(&name)) {
-                        return Err(SyntaxError::new(SyntaxErrorKind::MisplacedAssignment, self.expr.node(id).span));
-                    }
-                    open.extend(parts.iter());
-                }
-                kind => open.extend(kind.children()),
-            }
-        }
-        Ok(())
-    }
-
-    /// Refuses `:=` anywhere in what a comprehension loops over.
-    fn no_assignment(&self, iterables: &[NodeId]) -> Result<()> {
-        let mut open = iterables.to_vec();
-        while let Some(id) = open.pop() {
-            let node = self.expr.node(id);
-            if matches!(node.kind, NodeKind::Foreign { construct: Construct::AssignmentExpression, .. }) {
-                return Err(SyntaxError::new(SyntaxErrorKind::MisplacedAssignment, node.span));
-            }
-            open.extend(node.kind.children());
-        }
-        Ok(())
     }
 
     /// One entry between braces.

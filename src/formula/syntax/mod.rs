@@ -6,6 +6,7 @@
 //! stands in the tree as [`NodeKind::Foreign`].
 
 mod ast;
+mod bindings;
 mod call;
 mod error;
 mod foreign;

@@ -2,6 +2,7 @@
 
 use pest::iterators::Pair;
 
+use super::bindings;
 use super::error::BARE_UNPACKING;
 use super::grammar::Rule;
 use super::lookalike::{lookalike, statement};
@@ -31,6 +32,7 @@ pub(super) fn build(text: &str, formula: Pair<'_, Rule>) -> Result<Expr> {
     }
     builder.no_bare_unpacking(&group)?;
     builder.group(group, span, false)?;
+    bindings::check(&builder.expr)?;
     Ok(builder.expr)
 }
 

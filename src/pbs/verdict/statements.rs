@@ -123,7 +123,8 @@ fn lines(text: &str) -> Result<Vec<&str>> {
 fn parsed(text: &str) -> std::result::Result<Expr, SyntaxError> {
     match parse_up_to(text, MAX_LENGTH) {
         Err(SyntaxError { kind: SyntaxErrorKind::Statement(BARE_UNPACKING), .. }) => {
-            parse_up_to(&format!("({text})"), MAX_LENGTH + 2)
+            // a comment would swallow the bracket
+            parse_up_to(&format!("({text}\n)"), MAX_LENGTH + 3)
         }
         result => result,
     }

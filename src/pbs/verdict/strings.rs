@@ -75,33 +75,46 @@ pub(super) fn read(text: &str) -> Result<Text, Unreadable> {
     doubt.map_or(Ok(whole), Err)
 }
 
-/// Checks every string in a formula.
+/// Checks every string in a formula. What a `:=` in a string means to the lambdas and comprehensions around it, and to
+/// those in the string, is not followed.
 pub(super) fn check(expr: &Expr) -> Result<(), Unreadable> {
+    check_in(expr, false)
+}
+
+/// The same where a lambda or a comprehension may stand around it.
+fn check_in(expr: &Expr, is_inside: bool) -> Result<(), Unreadable> {
+    let is_inside = is_inside || expr.scopes().next().is_some();
     let mut doubt = Ok(());
     for node in expr.nodes() {
         let NodeKind::Foreign { construct: Construct::String, .. } = node.kind else { continue };
-        match read(node.span.of(expr.text())) {
-            Ok(Text::Formatted(pieces)) => match check_pieces(&pieces) {
-                Err(Unreadable::Broken) => return Err(Unreadable::Broken),
-                Err(Unreadable::Unknown) => doubt = Err(Unreadable::Unknown),
-                Ok(()) => {}
-            },
-            Ok(_) => {}
+        let checked = match read(node.span.of(expr.text())) {
+            Ok(Text::Formatted(pieces)) => check_pieces(&pieces, is_inside),
+            other => other.map(drop),
+        };
+        match checked {
             Err(Unreadable::Broken) => return Err(Unreadable::Broken),
             Err(Unreadable::Unknown) => doubt = Err(Unreadable::Unknown),
+            Ok(()) => {}
         }
     }
     doubt
 }
 
-fn check_pieces(pieces: &[Piece]) -> Result<(), Unreadable> {
+fn check_pieces(pieces: &[Piece], is_inside: bool) -> Result<(), Unreadable> {
+    let mut doubt = Ok(());
     for piece in pieces {
-        if let Piece::Field { expr, format, .. } = piece {
-            check(expr)?;
-            check_pieces(format)?;
+        let Piece::Field { expr, format, .. } = piece else { continue };
+        let assigns = expr
+            .nodes()
+            .iter()
+            .any(|node| matches!(node.kind, NodeKind::Foreign { construct: Construct::AssignmentExpression, .. }));
+        if assigns && (is_inside || expr.scopes().next().is_some()) {
+            doubt = Err(Unreadable::Unknown);
         }
+        check_in(expr, is_inside)?;
+        check_pieces(format, is_inside)?;
     }
-    Ok(())
+    doubt
 }
 
 fn joined(whole: Text, part: Text) -> Text {

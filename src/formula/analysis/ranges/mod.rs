@@ -24,7 +24,9 @@ mod words;
 pub use facts::{Fact, Facts};
 pub use inputs::Ranges;
 pub use kinds::{Errors, Kinds};
+pub(super) use values::EXACT;
 pub use values::Values;
+pub(super) use walk::inside;
 pub(super) use words::Bound;
 
 use crate::formula::syntax::Expr;

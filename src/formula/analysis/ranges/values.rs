@@ -8,7 +8,7 @@ use crate::formula::operator::ComparisonOperator;
 use crate::schema::Range;
 
 /// Beyond this, doubles are further apart than integers.
-pub(super) const EXACT: f64 = 9_007_199_254_740_992.0;
+pub(in crate::formula::analysis) const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A set of values, never smaller than what it stands for.
 ///

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::call::Arguments;
 use super::comprehension::Asked;
-use super::names::{Frame, Slot, Slots};
+use super::names::{Frame, Opened, Slot, Slots};
 use super::object::{Code, Object, Sequence};
-use super::survey::assigned_at;
+use super::survey::assigned_in_body;
 use super::{Evaluation, Flow, Stop};
-use crate::formula::syntax::{Expr, NodeId, Scope, Takes};
+use crate::formula::syntax::{NodeId, Scope, Takes};
 
 impl Evaluation<'_> {
     pub(super) fn lambda(&mut self, id: NodeId) -> Flow<Object> {
@@ -111,7 +111,7 @@ impl Evaluation<'_> {
         for name in assigned_in_body(&expr, body) {
             slots.entry(name).or_insert(Slot::Unbound);
         }
-        self.in_frame(false, slots, |own| {
+        self.in_frame(Opened::Lambda, slots, |own| {
             let object = own.value(body)?;
             own.released(object)
         })
@@ -119,13 +119,13 @@ impl Evaluation<'_> {
 
     pub(super) fn in_frame<T>(
         &mut self,
-        is_comprehension: bool,
+        opened: Opened,
         slots: Slots,
         work: impl FnOnce(&mut Self) -> Flow<T>,
     ) -> Flow<T> {
         self.frames_made += 1;
         let depth = self.names.frames.len();
-        self.names.frames.push(Frame { id: self.frames_made, is_comprehension, slots });
+        self.names.frames.push(Frame { id: self.frames_made, opened, slots });
         let result = work(self);
         self.names.frames.truncate(depth);
         result
@@ -151,19 +151,4 @@ impl Evaluation<'_> {
         }
         self.assigned = assigned;
     }
-}
-
-/// What `:=` assigns to in the body of a lambda, those of lambdas in it left out: names of that lambda's own.
-fn assigned_in_body(expr: &Expr, body: NodeId) -> Vec<Box<str>> {
-    let (mut names, mut open) = (Vec::new(), vec![body]);
-    while let Some(id) = open.pop() {
-        names.extend(assigned_at(expr, id).map(Box::from));
-        match expr.scope(id) {
-            Some(Scope::Lambda { parameters, .. }) => {
-                open.extend(parameters.iter().filter_map(|parameter| parameter.default));
-            }
-            _ => open.extend(expr.node(id).kind.children()),
-        }
-    }
-    names
 }

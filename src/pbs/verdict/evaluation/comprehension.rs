@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::names::{Slot, Slots};
+use super::names::{Opened, Slot, Slots};
 use super::object::{Object, Sequence};
+use super::survey::assigned_in_comprehension;
 use super::{Evaluation, Flow, LONGEST_LOOP, Stop};
 use crate::formula::syntax::{Clause, Construct, Expr, Makes, NodeId, NodeKind, Scope};
 
@@ -27,10 +28,7 @@ impl Evaluation<'_> {
         let items = self.run_comprehension(id, first, Asked::AtOnce)?;
         Ok(match (makes, items) {
             (Makes::List, Some(items)) => Object::items(items, Sequence::List),
-            (_, Some(items)) => {
-                self.doubts.other |= !items.iter().all(Object::is_hashable);
-                Object::Opaque(Some(!items.is_empty()))
-            }
+            (_, Some(items)) => Object::Opaque(Some(!items.is_empty())),
             (_, None) => Object::UNKNOWN,
         })
     }
@@ -38,15 +36,17 @@ impl Evaluation<'_> {
     /// The items that a comprehension makes, if they are known.
     pub(super) fn run_comprehension(&mut self, id: NodeId, first: Object, asked: Asked) -> Flow<Option<Vec<Object>>> {
         let expr = Arc::clone(&self.expr);
-        let Some(Scope::Comprehension { items, clauses, .. }) = expr.scope(id) else { return Err(Stop::Lost) };
+        let Some(Scope::Comprehension { makes, items, clauses }) = expr.scope(id) else { return Err(Stop::Lost) };
         let mut slots = Slots::new();
         for target in clauses.iter().flat_map(|clause| clause.targets.iter()) {
             for name in names_in(&expr, *target) {
                 slots.insert(name, Slot::Unbound);
             }
         }
-        self.in_frame(true, slots, |own| {
-            let mut run = Run { items, clauses, made: Vec::new(), is_known: true };
+        // nobody asks where nothing is assigned
+        let assigned = if self.assigned.is_empty() { Vec::new() } else { assigned_in_comprehension(&expr, id) };
+        self.in_frame(Opened::Comprehension { assigned: assigned.into() }, slots, |own| {
+            let mut run = Run { makes: *makes, items, clauses, made: Vec::new(), is_known: true };
             match own.clause(&mut run, 0, Some(first)) {
                 // whoever asked may have stopped before
                 Err(_) if asked == Asked::OneByOne && !run.made.is_empty() => Err(Stop::Lost),
@@ -109,9 +109,19 @@ impl Evaluation<'_> {
     }
 
     fn item(&mut self, run: &mut Run<'_>) -> Flow<()> {
+        let first = run.made.len();
         for &item in run.items {
             let object = self.value(item)?;
             run.made.push(self.released(object)?);
+        }
+        // a set's item and a dict's key are hashed one by one
+        if matches!(run.makes, Makes::Set | Makes::Dict)
+            && let Some(hashed) = run.made.get(first)
+        {
+            if hashed.is_no_key() {
+                return Err(Stop::Other);
+            }
+            self.doubts.other |= !hashed.is_hashable();
         }
         if run.made.len() > LONGEST_LOOP { Err(Stop::Lost) } else { Ok(()) }
     }
@@ -144,6 +154,7 @@ pub(super) enum Asked {
 
 /// A comprehension at work.
 struct Run<'e> {
+    makes: Makes,
     items: &'e [NodeId],
     clauses: &'e [Clause],
     made: Vec<Object>,

@@ -5,6 +5,7 @@
 //! at once: neither `ans` nor `sqrt`.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crate::formula::meaning::Meaning;
 use crate::formula::number::{Function, Value, constant};
@@ -28,8 +29,28 @@ pub(super) type Slots = BTreeMap<Box<str>, Slot>;
 #[derive(Debug, Clone)]
 pub(super) struct Frame {
     pub id: u32,
-    pub is_comprehension: bool,
+    pub opened: Opened,
     pub slots: Slots,
+}
+
+/// What opened a frame.
+#[derive(Debug, Clone)]
+pub(super) enum Opened {
+    Lambda,
+    Comprehension {
+        /// What `:=` assigns to in it, the comprehensions in it left out.
+        assigned: Rc<[Box<str>]>,
+    },
+}
+
+impl Frame {
+    fn is_comprehension(&self) -> bool {
+        matches!(self.opened, Opened::Comprehension { .. })
+    }
+
+    fn assigns(&self, name: &str) -> bool {
+        matches!(&self.opened, Opened::Comprehension { assigned } if assigned.iter().any(|own| **own == *name))
+    }
 }
 
 /// All names that change.
@@ -61,7 +82,11 @@ impl Names {
         if let Some(word) = word(name) {
             return Found::Object(word);
         }
-        for frame in self.frames.iter().rev() {
+        let lambda = self.frames.iter().position(|frame| !frame.is_comprehension()).unwrap_or(self.frames.len());
+        for (depth, frame) in self.frames.iter().enumerate().rev() {
+            if depth < lambda && frame.assigns(name) {
+                return self.beside(name, schema);
+            }
             if let Some(slot) = frame.slots.get(name) {
                 return match slot {
                     Slot::Bound(object) => Found::Object(object.clone()),
@@ -104,11 +129,13 @@ impl Names {
         beside || word(name).is_some() || (!in_function && name != "e" && harmless(of_script(name)))
     }
 
-    /// Where `:=` keeps its value.
+    /// Where `:=` keeps its value: in a lambda with the innermost scope that has the name, else beside the resources
+    /// from a comprehension, and with the script's variables from the formula's own level.
     pub(super) fn assign(&mut self, name: &str, slot: Slot) {
-        let in_comprehension = self.frames.last().is_some_and(|frame| frame.is_comprehension);
-        let is_global = in_comprehension || self.global_only.iter().any(|own| **own == *name);
-        let slots = match self.frames.iter_mut().rev().find(|frame| !frame.is_comprehension) {
+        let in_lambda = self.frames.iter().any(|frame| !frame.is_comprehension());
+        let has_it = |frame: &&mut Frame| !frame.is_comprehension() || frame.slots.contains_key(name);
+        let is_global = !self.frames.is_empty() || self.global_only.iter().any(|own| **own == *name);
+        let slots = match self.frames.iter_mut().rev().find(has_it).filter(|_| in_lambda) {
             Some(frame) => &mut frame.slots,
             None if is_global => &mut self.globals,
             None => &mut self.script,

@@ -104,6 +104,15 @@ impl Object {
         }
     }
 
+    /// Whether it surely can be in no set.
+    pub(super) fn is_no_key(&self) -> bool {
+        match self {
+            Self::Known(_) => self.is_mutable(),
+            Self::Items { kind, .. } => *kind == Sequence::List,
+            _ => false,
+        }
+    }
+
     /// What `str` makes of it, if that is known.
     pub(super) fn printed(&self) -> Option<String> {
         match self {

@@ -58,12 +58,41 @@ pub(super) fn assigned(expr: &Expr) -> Vec<Box<str>> {
 
 /// What `:=` assigns to in a comprehension that stands in no lambda: names beside the resources.
 pub(super) fn assigned_in_comprehensions(expr: &Expr) -> Vec<Box<str>> {
-    let scopes = || expr.scopes().map(|(id, scope)| (expr.node(id).span, scope));
-    let inside = |id: NodeId, is_lambda: bool| {
-        let span = expr.node(id).span;
-        let mut around = scopes().filter(|(own, _)| own.start <= span.start && span.end <= own.end);
-        around.any(|(_, scope)| matches!(scope, Scope::Lambda { .. }) == is_lambda)
-    };
-    let assigned = expr.iter().filter_map(|(id, _)| assigned_at(expr, id).map(|name| (id, name)));
-    assigned.filter(|(id, _)| inside(*id, false) && !inside(*id, true)).map(|(_, name)| name.into()).collect()
+    let (mut names, mut open) = (Vec::new(), vec![(expr.root(), false)]);
+    while let Some((id, is_inside)) = open.pop() {
+        names.extend(assigned_at(expr, id).filter(|_| is_inside).map(Box::from));
+        let is_inside = is_inside || matches!(expr.scope(id), Some(Scope::Comprehension { .. }));
+        open.extend(at_this_level(expr, id).into_iter().map(|part| (part, is_inside)));
+    }
+    names
+}
+
+/// What `:=` assigns to in the body of a lambda, the comprehensions in it included: names of its own.
+pub(super) fn assigned_in_body(expr: &Expr, body: NodeId) -> Vec<Box<str>> {
+    let (mut names, mut open) = (Vec::new(), vec![body]);
+    while let Some(id) = open.pop() {
+        names.extend(assigned_at(expr, id).map(Box::from));
+        open.extend(at_this_level(expr, id));
+    }
+    names
+}
+
+/// What `:=` assigns to in a comprehension itself, those in it left out.
+pub(super) fn assigned_in_comprehension(expr: &Expr, comprehension: NodeId) -> Vec<Box<str>> {
+    let (mut names, mut open) = (Vec::new(), at_this_level(expr, comprehension));
+    while let Some(id) = open.pop() {
+        names.extend(assigned_at(expr, id).map(Box::from));
+        if !matches!(expr.scope(id), Some(Scope::Comprehension { .. })) {
+            open.extend(at_this_level(expr, id));
+        }
+    }
+    names
+}
+
+/// The parts of a node without the body of a lambda, where `:=` assigns to another's names.
+fn at_this_level(expr: &Expr, id: NodeId) -> Vec<NodeId> {
+    match expr.scope(id) {
+        Some(Scope::Lambda { parameters, .. }) => parameters.iter().filter_map(|parameter| parameter.default).collect(),
+        _ => expr.node(id).kind.children(),
+    }
 }
