@@ -20,10 +20,10 @@ import numpy
 import formulas
 
 JOBS = 1_000_000
+# what CPython passes over, compiled
 FEWER_JOBS = 100_000
-"""What CPython passes over, compiled."""
+# what it passes over the way PBS lets it
 FEWEST_JOBS = 10_000
-"""What it passes over the way PBS lets it."""
 
 IN_PBS = """
 failure = ""

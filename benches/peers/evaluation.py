@@ -34,9 +34,7 @@ def started(folder, words, name, threads):
         command = [prepare.RUST, "evaluate", name, folder]
     else:
         command = [prepare.PYTHON, "-B", prepare.HERE / "evaluate.py", name, threads, folder]
-    server = Server(name, threads, command)
-    server.words = words
-    return server
+    return Server(words, name, threads, command)
 
 
 def check(server):

@@ -11,8 +11,8 @@ from prepare import say
 class Server:
     """A candidate that has loaded its jobs and answers lines; on the first `threads` processors alone."""
 
-    def __init__(self, name, threads, command):
-        self.name, self.threads = name, threads
+    def __init__(self, words, name, threads, command):
+        self.words, self.name, self.threads = words, name, threads
         processors = sorted(os.sched_getaffinity(0))[:threads]
         self.process = subprocess.Popen(
             [str(word) for word in command],

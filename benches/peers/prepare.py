@@ -37,7 +37,7 @@ def packages():
 
 def rust_peers():
     say("building the peers written in Rust")
-    build = ["cargo", "build", "--quiet", "--release", "--locked", "--manifest-path", HERE / "rust/Cargo.toml"]
+    build = ["cargo", "build", "--quiet", "--release", "--manifest-path", HERE / "rust/Cargo.toml"]
     call(*build, env=os.environ | {"CARGO_TARGET_DIR": str(TARGET / "rust")})
 
 

@@ -45,9 +45,12 @@ def main():
     prepare.packages()
     prepare.rust_peers()
     options.jsf = prepare.jsf(options.jsf)
-    for name, section in SECTIONS.items():
-        if options.only in (None, name):
-            print(section(options), flush=True)
+    try:
+        for name, section in SECTIONS.items():
+            if options.only in (None, name):
+                print(section(options), flush=True)
+    finally:
+        files.forget_the_huge(options)
     print(f"{platform.machine()}, {len(os.sched_getaffinity(0))} processors, {options.rounds} rounds; {prepare.versions()}")
 
 

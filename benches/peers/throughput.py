@@ -1,6 +1,5 @@
 """`jsf rank` on queues of every size: what a job costs, start of the process included."""
 
-import os
 import resource
 import statistics
 
@@ -15,13 +14,11 @@ def run(options):
     sizes = SIZES + [HUGE] * options.huge
     files = {jobs: prepare.ndjson(options.data, jobs) for jobs in sizes}
     out = options.data / "throughput.csv"
-    measure = lambda jobs: Cost(ours(options, files[jobs], out)[0], out)
+    measure = lambda jobs: Cost(ours(options, files[jobs]), out)
     for jobs in sizes:
         measure(jobs)
     costs = in_turn(options.rounds, sizes, measure)
     out.unlink()
-    if options.huge:
-        os.remove(files[HUGE])
     header = ["jobs, NDJSON to CSV, formula A", "ms", "ms of processors", "µs for one job", "peak MiB"]
     return markdown("`jsf rank` by the size of the queue", header, [row(jobs, costs[jobs]) for jobs in sizes])
 
