@@ -15,8 +15,9 @@ use job_sort_formula::Program;
 use job_sort_formula::formula::number::{Python, Value};
 use job_sort_formula::formula::program::LANES;
 use job_sort_formula::jobs::{BLOCK_ROWS, Column};
-use queues::{ALCF, Draws, PP718, QUT};
+use queues::{ALCF, Draws, PP718};
 
+const QUT: &str = include_str!("../examples/formulas/qut.txt");
 const JOBS: usize = 65_536;
 
 /// The same inputs twice, as each executor takes them.

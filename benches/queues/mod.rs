@@ -6,13 +6,13 @@ use job_sort_formula::{Formula, Program, Schema};
 
 pub const PP718: &str = include_str!("../../examples/formulas/pp718.txt");
 pub const ALCF: &str = include_str!("../../examples/formulas/alcf.txt");
-pub const QUT: &str = include_str!("../../examples/formulas/qut.txt");
 
 /// Compiled for OpenPBS with whatever resources the formula names.
 pub fn compile(text: &str) -> Program {
     let formula = Formula::parse(text.trim()).expect("a formula");
     let mut schema = Schema::openpbs();
-    for name in formula.names() {
+    // a resource of this name would hide the function
+    for name in formula.names().into_iter().filter(|name| !["min", "max"].contains(name)) {
         schema.add(name, Kind::Float);
     }
     formula.compile(&schema).expect("arithmetic")
