@@ -48,7 +48,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["evaluate", "jsf", folder] => serve(&Columns::new(folder, JOBS), ours::Ours::new),
         ["evaluate", "fasteval", folder] => serve(&Columns::new(folder, JOBS), fasteval_peer::Compiled::new),
         ["evaluate", "evalexpr", folder] => serve(&Columns::new(folder, FEWER_JOBS), evalexpr_peer::Tree::new),
-        ["read-qstat", file] => Ok(println!("{}", qstat::read(file)?)),
+        ["read-qstat", file] => {
+            println!("{}", qstat::read(file)?);
+            Ok(())
+        }
         _ => Err("usage: peers evaluate jsf|fasteval|evalexpr FOLDER, or peers read-qstat FILE".into()),
     }
 }
