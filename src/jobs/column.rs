@@ -126,6 +126,7 @@ impl Column {
     }
 
     /// The nearest double of this row; NaN where there is none.
+    #[inline]
     pub fn lane(&self, row: usize) -> f64 {
         self.place(row).and_then(|(block, at)| block.lane(at)).unwrap_or(f64::NAN)
     }

@@ -106,6 +106,11 @@ impl Ids {
         self.len += 1;
     }
 
+    /// Whether some byte of some id is such a one.
+    pub(super) fn has_byte(&self, is_it: impl Fn(u8) -> bool + Copy) -> bool {
+        self.pages.iter().any(|page| page.text.bytes().fold(false, |any, byte| any | is_it(byte)))
+    }
+
     /// The rows whose id holds a `[`, as those of arrays and subjobs do.
     pub(super) fn bracketed(&self) -> impl Iterator<Item = usize> {
         let pages = self.pages.iter().enumerate().filter(|(_, page)| page.text.contains('['));

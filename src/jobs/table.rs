@@ -200,6 +200,12 @@ impl JobTable {
         self.ids.at(row).unwrap_or("")
     }
 
+    /// Whether such a byte occurs in any id, entity or queue: looked up once, it need not be looked for in each.
+    pub fn has_byte_in_names(&self, is_it: impl Fn(u8) -> bool + Copy) -> bool {
+        let names = self.entities().iter().chain(self.queues());
+        self.ids.has_byte(is_it) || names.flat_map(|name| name.bytes()).any(is_it)
+    }
+
     /// The row of a job.
     pub fn row(&self, id: &str) -> Option<usize> {
         self.ids.row(id)

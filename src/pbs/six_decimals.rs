@@ -17,6 +17,13 @@ pub fn printed(value: f64) -> String {
 
 /// The float that the formula sees for the number: [`printed`], and read again.
 pub fn as_formula_sees(value: f64) -> f64 {
+    let millionths = value * 1e6;
+    let whole = millionths.round_ties_even();
+    // Below 2^40 the product is off by less than 2^-13, so that away from the middle the rounding is certain; a quotient
+    // of integers is rounded as the reading of decimals is.
+    if millionths.abs() < 1_099_511_627_776.0 && (millionths - whole).abs() < 0.499 {
+        return whole / 1e6;
+    }
     if value.is_finite() { printed(value).parse().unwrap_or(value) } else { value }
 }
 
@@ -41,5 +48,20 @@ mod tests {
         }
         assert!(as_formula_sees(-1e-9).is_sign_negative());
         assert_eq!(as_formula_sees(0.123_456_789).to_bits(), 0.123_457f64.to_bits());
+    }
+
+    #[test]
+    fn seen_is_printed_and_read() {
+        let mut bits = 0x1234_5678_9abc_def0_u64;
+        for round in 0..300_000_u32 {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let unit = (bits >> 11) as f64 / 9_007_199_254_740_992.0;
+            let scale = [1.0, 1e-3, 1e-6, 1e3, 1e7, -0.5][round as usize % 6];
+            let half = ((bits >> 40) as f64 + 0.5) / 1e6;
+            for value in [unit * scale, f64::from((unit * scale) as f32), half, -half, f64::from(half as f32)] {
+                let expected: f64 = printed(value).parse().unwrap();
+                assert_eq!(as_formula_sees(value).to_bits(), expected.to_bits(), "{value:e}");
+            }
+        }
     }
 }

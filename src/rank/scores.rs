@@ -145,6 +145,15 @@ impl Scores {
         Some(Score { exact: Ok(exact), kept })
     }
 
+    /// The double next to what the formula gave for a row, for whoever needs no more; NaN where there is none.
+    #[inline]
+    pub fn lane(&self, row: usize) -> f64 {
+        match &self.exact {
+            ExactColumn::Python(column) => column.lane(row),
+            ExactColumn::Decimal(column) => column.get(row).and_then(Decimal::to_f64).unwrap_or(f64::NAN),
+        }
+    }
+
     /// Every score with its row, by ascending row.
     pub fn iter(&self) -> impl Iterator<Item = (usize, Score<'_>)> {
         (0..self.len()).filter_map(|row| Some((row, self.get(row)?)))

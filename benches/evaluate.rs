@@ -1,0 +1,96 @@
+//! The two executors: row by row against columns, and what jobs with an error cost.
+//!
+//! `cargo bench --bench evaluate`
+//!
+//! 65,536 jobs on one thread. `failing` puts an error into one job of a hundred: a division by zero, a logarithm of zero.
+//! The columns leave such jobs to the executor of rows, whose time is counted here as it is in `rank::score`.
+
+#[path = "queues/mod.rs"]
+mod queues;
+
+use std::hint::black_box;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use job_sort_formula::Program;
+use job_sort_formula::formula::number::{Python, Value};
+use job_sort_formula::formula::program::LANES;
+use job_sort_formula::jobs::{BLOCK_ROWS, Column};
+use queues::{ALCF, Draws, PP718};
+
+const QUT: &str = include_str!("../examples/formulas/qut.txt");
+const JOBS: usize = 65_536;
+
+/// The same inputs twice, as each executor takes them.
+struct Queue {
+    rows: Vec<Value>,
+    columns: Vec<Column>,
+}
+
+impl Queue {
+    /// `broken` is the name that gets a zero in one job of a hundred.
+    fn new(program: &Program, broken: Option<&str>) -> Self {
+        let names = program.inputs();
+        let (mut draws, mut rows) = (Draws(1), Vec::with_capacity(JOBS * names.len()));
+        let mut columns = vec![Column::new(); names.len()];
+        for _ in 0..JOBS {
+            let breaks = draws.below(100) == 0;
+            for (name, column) in names.iter().zip(&mut columns) {
+                let drawn = queues::input(name, &mut draws);
+                let value = if breaks && broken == Some(&**name) { Value::Float(0.0) } else { drawn };
+                rows.push(value.clone());
+                column.push(value);
+            }
+        }
+        Self { rows, columns }
+    }
+
+    /// How many jobs have a value.
+    fn by_rows(&self, program: &Program) -> usize {
+        let mut evaluator = program.evaluator(Python::new());
+        let rows = self.rows.chunks(program.inputs().len());
+        rows.filter(|row| black_box(evaluator.evaluate(row)).is_ok()).count()
+    }
+
+    fn by_columns(&self, program: &Program) -> usize {
+        let (mut columnar, mut evaluator) = (program.columnar(), program.evaluator(Python::new()));
+        let (width, mut strips, mut values) = (program.inputs().len(), Vec::new(), 0);
+        for start in (0..JOBS).step_by(LANES) {
+            strips.clear();
+            let block = self.columns.iter().filter_map(|column| column.strip(start / BLOCK_ROWS));
+            strips.extend(block.map(|strip| strip.window(start % BLOCK_ROWS, LANES)));
+            let outcome = black_box(columnar.evaluate(&strips, LANES, &[]));
+            values += LANES;
+            for lane in (0..LANES).filter(|&lane| outcome.marked()[lane] != 0) {
+                let row = &self.rows[(start + lane) * width..][..width];
+                values -= usize::from(black_box(evaluator.evaluate(row)).is_err());
+            }
+        }
+        values
+    }
+}
+
+fn executors(criterion: &mut Criterion) {
+    // without its guard, QUT's logarithm fails where there is nothing left to a user
+    let unguarded = QUT.replace("max(fairshare_factor, 1e-7)", "fairshare_factor");
+    for (name, text, broken) in [
+        ("pp718", PP718, None),
+        ("alcf", ALCF, None),
+        ("qut", QUT, None),
+        ("pp718 failing", PP718, Some("fairshare_perc")),
+        ("alcf failing", ALCF, Some("total_cpus")),
+        ("qut failing", &unguarded, Some("fairshare_factor")),
+    ] {
+        let program = queues::compile(text);
+        let queue = Queue::new(&program, broken);
+        assert_eq!(queue.by_rows(&program), queue.by_columns(&program));
+        assert_eq!(broken.is_some(), queue.by_rows(&program) < JOBS);
+        let mut group = criterion.benchmark_group(name);
+        group.throughput(Throughput::Elements(JOBS as u64));
+        group.bench_function("rows", |bencher| bencher.iter(|| queue.by_rows(&program)));
+        group.bench_function("columns", |bencher| bencher.iter(|| queue.by_columns(&program)));
+        group.finish();
+    }
+}
+
+criterion_group!(benches, executors);
+criterion_main!(benches);
