@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, RandomState};
+use std::ops::Range;
 
 use hashbrown::HashTable;
 
@@ -41,6 +42,14 @@ impl Ids {
     /// The id of a row, if there is such a row.
     pub(super) fn at(&self, row: usize) -> Option<&str> {
         self.pages.get(row / PAGE)?.at(row % PAGE)
+    }
+
+    /// The ids of these rows, which may lie anywhere: first all their places, then all their texts, so that the
+    /// processor waits for many at once.
+    pub(super) fn at_all(&self, rows: impl Iterator<Item = usize>) -> Vec<&str> {
+        let place = |row: usize| Some((self.pages.get(row / PAGE)?, self.pages.get(row / PAGE)?.place(row % PAGE)?));
+        let places: Vec<_> = rows.map(place).collect();
+        places.into_iter().map(|place| place.and_then(|(page, place)| page.text.get(place)).unwrap_or("")).collect()
     }
 
     pub(super) fn row(&self, id: &str) -> Option<usize> {
@@ -108,7 +117,7 @@ impl Ids {
 
     /// Whether some byte of some id is such a one.
     pub(super) fn has_byte(&self, is_it: impl Fn(u8) -> bool + Copy) -> bool {
-        self.pages.iter().any(|page| page.text.bytes().fold(false, |any, byte| any | is_it(byte)))
+        self.pages.iter().any(|page| page.text.bytes().fold(0, |any, byte| any | u8::from(is_it(byte))) != 0)
     }
 
     /// The rows whose id holds a `[`, as those of arrays and subjobs do.
@@ -123,8 +132,13 @@ impl Ids {
 
 impl Page {
     fn at(&self, row: usize) -> Option<&str> {
+        self.text.get(self.place(row)?)
+    }
+
+    /// Where an id stands.
+    fn place(&self, row: usize) -> Option<Range<usize>> {
         let start = if row == 0 { 0 } else { *self.ends.get(row - 1)? };
-        self.text.get(start as usize..*self.ends.get(row)? as usize)
+        Some(start as usize..*self.ends.get(row)? as usize)
     }
 }
 

@@ -200,6 +200,11 @@ impl JobTable {
         self.ids.at(row).unwrap_or("")
     }
 
+    /// The ids of many rows, `""` for one that there is not; quicker than asking for each.
+    pub fn ids(&self, rows: impl Iterator<Item = usize>) -> Vec<&str> {
+        self.ids.at_all(rows)
+    }
+
     /// Whether such a byte occurs in any id, entity or queue: looked up once, it need not be looked for in each.
     pub fn has_byte_in_names(&self, is_it: impl Fn(u8) -> bool + Copy) -> bool {
         let names = self.entities().iter().chain(self.queues());

@@ -26,7 +26,7 @@ impl RankFormat for Csv {
         write_blocks(report.rows, out, |rows, text| {
             // The best jobs lie anywhere in the table. Asking for one thing of many of them at a time lets the
             // processor wait for all at once.
-            let ids: Vec<_> = rows.iter().map(|placed| report.table.id(placed.row())).collect();
+            let ids = report.table.ids(rows.iter().map(|placed| placed.row()));
             black_box(rows.iter().map(|placed| report.ranking.scores().lane(placed.row())).sum::<f64>());
             for (&placed, id) in rows.iter().zip(ids) {
                 push_line(report, &lines.line(placed), id, has_quotes, text);
