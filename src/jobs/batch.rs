@@ -158,8 +158,20 @@ impl Batch {
 
     /// The id of a row.
     pub(crate) fn id(&self, row: usize) -> &str {
-        let start = if row == 0 { 0 } else { self.ends[row - 1] };
-        &self.ids[start as usize..self.ends[row] as usize]
+        &self.ids[self.start(row)..self.ends[row] as usize]
+    }
+
+    /// The ids of these rows, one behind the other, and where each of them ends.
+    pub(super) fn ids(&self, rows: Range<usize>) -> (&str, impl ExactSizeIterator<Item = usize>) {
+        let start = self.start(rows.start);
+        let ends = &self.ends[rows.clone()];
+        let text = &self.ids[start..ends.last().map_or(start, |&end| end as usize)];
+        (text, ends.iter().map(move |&end| end as usize - start))
+    }
+
+    /// Where the id of a row begins.
+    fn start(&self, row: usize) -> usize {
+        if row == 0 { 0 } else { self.ends[row - 1] as usize }
     }
 }
 
@@ -225,9 +237,9 @@ impl Locals {
         self.distinct.len()
     }
 
-    /// The number of a row's name.
-    pub(super) fn number(&self, row: usize) -> usize {
-        self.rows.get(row).map_or(0, |&number| number as usize)
+    /// The numbers of the names of these rows.
+    pub(super) fn numbers(&self, rows: Range<usize>) -> &[u32] {
+        self.rows.get(rows).unwrap_or_default()
     }
 
     /// The name of that number.

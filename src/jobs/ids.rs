@@ -94,16 +94,27 @@ impl Ids {
         true
     }
 
-    /// Appends an id that [is next](Ids::is_next).
-    pub(super) fn append(&mut self, id: &str) {
-        if self.len.is_multiple_of(PAGE) {
-            self.pages.push(Page::default());
+    /// Appends an id that [is next](Ids::is_next), or is known not to be there.
+    fn append(&mut self, id: &str) {
+        self.extend(id, std::iter::once(id.len()));
+    }
+
+    /// Appends ids that stand one behind the other, and of which each [is next](Ids::is_next) when its turn comes;
+    /// `ends` says where each of them ends.
+    pub(super) fn extend(&mut self, text: &str, mut ends: impl ExactSizeIterator<Item = usize>) {
+        let mut start = 0;
+        while ends.len() > 0 {
+            if self.len.is_multiple_of(PAGE) {
+                self.pages.push(Page::after(self.pages.last()));
+            }
+            let Some(page) = self.pages.last_mut() else { return };
+            let (count, length) = (page.ends.len(), page.text.len());
+            page.ends.extend(ends.by_ref().take(PAGE - count).map(|end| (length + end - start) as u32));
+            let added = page.ends.last().map_or(0, |&end| end as usize - length);
+            page.text.push_str(&text[start..start + added]);
+            self.len += page.ends.len() - count;
+            start += added;
         }
-        if let Some(page) = self.pages.last_mut() {
-            page.text.push_str(id);
-            page.ends.push(page.text.len() as u32);
-        }
-        self.len += 1;
     }
 
     /// The rows whose id holds a `[`, as those of arrays and subjobs do.
@@ -117,6 +128,14 @@ impl Ids {
 }
 
 impl Page {
+    /// An empty page with room for ids like those of the page before it.
+    fn after(last: Option<&Self>) -> Self {
+        last.map_or_else(Self::default, |last| Self {
+            text: String::with_capacity(last.text.len()),
+            ends: Vec::with_capacity(PAGE),
+        })
+    }
+
     fn at(&self, row: usize) -> Option<&str> {
         let start = if row == 0 { 0 } else { *self.ends.get(row - 1)? };
         self.text.get(start as usize..*self.ends.get(row)? as usize)
