@@ -186,9 +186,12 @@ impl Lanes {
     /// Appends rows to a column at once, if all of them have a value and the values one type; says whether it did.
     pub(super) fn append_to(&self, column: &mut Column, rows: Range<usize>) -> bool {
         let (Some(marks), Some(values)) = (self.marks.get(rows.clone()), self.values.get(rows)) else { return false };
-        let is_one_type = marks.iter().all(|&mark| mark > 0 && mark & 1 == marks[0] & 1);
+        let is_whole = marks.first().is_some_and(|mark| mark & 1 == 1);
+        let fits = |mark: u8| (mark > 0) & ((mark & 1 == 1) == is_whole);
+        // Without an early end, many marks are looked at together.
+        let is_one_type = marks.iter().fold(true, |all, &mark| all & fits(mark));
         if is_one_type {
-            column.extend_lanes(values, marks.first().is_some_and(|mark| mark & 1 == 1));
+            column.extend_lanes(values, is_whole);
         }
         is_one_type
     }

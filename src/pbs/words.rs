@@ -19,6 +19,12 @@ pub(super) fn beyond_ascii(word: u64) -> u64 {
 #[inline(always)]
 pub(super) fn small_at(bytes: &[u8], at: usize) -> Option<(u32, usize)> {
     let word = u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?);
+    small_in(word).map(|(small, length)| (small, at + length))
+}
+
+/// The whole number of one to seven digits that these bytes begin with, and how many digits it has.
+#[inline(always)]
+pub(super) fn small_in(word: u64) -> Option<(u32, usize)> {
     let digits = word ^ each(b'0');
     let others = (digits.wrapping_add(LOW * 0x76) | digits) & HIGH;
     let count = others.trailing_zeros() as usize / 8;
@@ -28,7 +34,14 @@ pub(super) fn small_at(bytes: &[u8], at: usize) -> Option<(u32, usize)> {
     if matches!((word >> (8 * count)) as u8, b'.' | b'e' | b'E') {
         return None;
     }
-    Some((number_of(digits << (64 - 8 * count)), at + count))
+    Some((number_of(digits << (64 - 8 * count)), count))
+}
+
+/// Whether none of these bytes is a quote, a backslash or a control character.
+#[inline(always)]
+pub(super) fn is_free(bytes: &[u8; 16]) -> bool {
+    let stop = |byte: u8| (byte < b' ') | (byte == b'"') | (byte == b'\\');
+    !bytes.iter().fold(false, |any, &byte| any | stop(byte))
 }
 
 /// A high bit at the first byte that is a quote, a backslash or a control character; bits above it mean nothing.

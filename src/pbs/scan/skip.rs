@@ -71,8 +71,9 @@ impl Scanner<'_> {
         }
     }
 
+    /// Passes over any key and what stands up to its value.
     #[inline]
-    fn skip_key(&mut self) -> Option<()> {
+    pub(crate) fn skip_key(&mut self) -> Option<()> {
         self.take(b'"')?;
         self.skip_text()?;
         self.space();
@@ -87,6 +88,9 @@ impl Scanner<'_> {
     #[inline]
     fn skip_text(&mut self) -> Option<()> {
         loop {
+            while self.group().is_some_and(words::is_free) {
+                self.at += 16;
+            }
             while let Some(word) = self.word() {
                 let stops = words::stops(word);
                 if stops != 0 {
@@ -105,6 +109,11 @@ impl Scanner<'_> {
                 _ => self.at += 1,
             }
         }
+    }
+
+    #[inline]
+    fn group(&self) -> Option<&[u8; 16]> {
+        self.bytes.get(self.at..)?.first_chunk()
     }
 
     fn skip_escape(&mut self) -> Option<()> {
