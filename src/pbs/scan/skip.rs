@@ -88,16 +88,12 @@ impl Scanner<'_> {
     #[inline]
     fn skip_text(&mut self) -> Option<()> {
         loop {
-            while self.group().is_some_and(words::is_free) {
-                self.at += 16;
-            }
-            while let Some(word) = self.word() {
-                let stops = words::stops(word);
-                if stops != 0 {
-                    self.at += stops.trailing_zeros() as usize / 8;
-                    break;
+            match self.group().map(words::stop_in) {
+                Some(16) => {
+                    self.at += 16;
+                    continue;
                 }
-                self.at += 8;
+                stop => self.at += stop.unwrap_or(0),
             }
             match self.peek() {
                 b'"' => {
