@@ -173,7 +173,7 @@ fn compare_starts(left: &[u8], right: &[u8]) -> Option<Ordering> {
 fn others_than_digits(word: u64) -> u64 {
     let digits = word ^ u64::from_ne_bytes([b'0'; 8]);
     let (low, high) = (u64::from_ne_bytes([0x7f; 8]), u64::from_ne_bytes([0x80; 8]));
-    ((digits & low) + u64::from_ne_bytes([0x76; 8]) | digits) & high
+    (((digits & low) + u64::from_ne_bytes([0x76; 8])) | digits) & high
 }
 
 /// The digits at the start, without zeros before them.

@@ -111,14 +111,13 @@ impl<'a> Quick<'a> {
         self.idle.start();
         loop {
             let meanings = &mut self.meanings;
-            self.top.run(
-                scan,
-                |meaning| meanings.plain(meaning),
-                |column, amount| batch.put_whole(column, Authority::Job, amount),
-            );
             match self.top.next(scan, |key| meanings.of(key))? {
                 Next::End => return Some(job),
-                Next::Value(Meaning::Skip) => self.idle.pass(scan)?,
+                Next::Value(Meaning::Skip) => {
+                    self.idle.pass(scan)?;
+                    // What nobody needs stands together, and no numbers between.
+                    continue;
+                }
                 Next::Value(Meaning::Amount(place)) => self.amount(place, scan, batch)?,
                 Next::Value(Meaning::Special(place)) => self.special(place, scan, batch)?,
                 Next::Value(Meaning::Inputs) => self.inputs(scan, batch)?,
@@ -128,6 +127,9 @@ impl<'a> Quick<'a> {
                 }
                 Next::Value(meaning) => attribute(meaning, scan, &mut job)?,
             }
+            let meanings = &self.meanings;
+            let put = |column, amount| batch.put_whole(column, Authority::Job, amount);
+            self.top.run(scan, |meaning| meanings.plain(meaning), put);
         }
     }
 

@@ -30,7 +30,7 @@ pub(super) fn small_in(word: u64) -> Option<(u32, usize)> {
     let count = others.trailing_zeros() as usize / 8;
     // A first digit is 0 or not as it likes: to ask for that alone would be a guess that often fails.
     let begins_with_0 = (digits & 0xff) | (others & 0x8000) == 0;
-    if count % 8 == 0 || begins_with_0 {
+    if count.is_multiple_of(8) || begins_with_0 {
         return None;
     }
     if matches!((word >> (8 * count)) as u8, b'.' | b'e' | b'E') {
