@@ -492,3 +492,18 @@ fn a_long_document_is_the_same_on_both_roads() {
 fn qstat_is_the_same_on_both_roads() {
     roads_agree(0xfeed_face_cafe_beef, qstat);
 }
+
+/// So many jobs that what was learnt of the first ones is wrong for later ones, and learnt anew.
+#[test]
+fn many_jobs_are_the_same_on_both_roads() {
+    let (site, mut dice) = (Site::new(), Dice(0x5eed_0fab));
+    for _ in 0..1 + cases() / 500 {
+        let (plainness, style) = (Plainness([20, 400, 4000][dice.roll(3)]), STYLES[dice.roll(3)]);
+        let lines: Vec<_> = (0..3000).map(|number| own_job(&mut dice, plainness, style, number + 8)).collect();
+        assert!(site.compare(lines.join("\n").as_bytes(), &mut dice));
+        let style = STYLES[dice.roll(5)];
+        let jobs: Vec<_> = (0..2000).map(|number| qstat_job(&mut dice, plainness, style, number + 8)).collect();
+        let text = format!("{{\"pbs_version\":\"23\",\"Jobs\":{{{}}}}}", jobs.join(style.comma));
+        site.compare(text.as_bytes(), &mut dice);
+    }
+}

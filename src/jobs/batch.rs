@@ -158,8 +158,20 @@ impl Batch {
 
     /// The id of a row.
     pub(crate) fn id(&self, row: usize) -> &str {
-        let start = if row == 0 { 0 } else { self.ends[row - 1] };
-        &self.ids[start as usize..self.ends[row] as usize]
+        &self.ids[self.start(row)..self.ends[row] as usize]
+    }
+
+    /// The ids of these rows, one behind the other, and where each of them ends.
+    pub(super) fn ids(&self, rows: Range<usize>) -> (&str, impl ExactSizeIterator<Item = usize>) {
+        let start = self.start(rows.start);
+        let ends = &self.ends[rows.clone()];
+        let text = &self.ids[start..ends.last().map_or(start, |&end| end as usize)];
+        (text, ends.iter().map(move |&end| end as usize - start))
+    }
+
+    /// Where the id of a row begins.
+    fn start(&self, row: usize) -> usize {
+        if row == 0 { 0 } else { self.ends[row - 1] as usize }
     }
 }
 
@@ -174,9 +186,12 @@ impl Lanes {
     /// Appends rows to a column at once, if all of them have a value and the values one type; says whether it did.
     pub(super) fn append_to(&self, column: &mut Column, rows: Range<usize>) -> bool {
         let (Some(marks), Some(values)) = (self.marks.get(rows.clone()), self.values.get(rows)) else { return false };
-        let is_one_type = marks.iter().all(|&mark| mark > 0 && mark & 1 == marks[0] & 1);
+        let is_whole = marks.first().is_some_and(|mark| mark & 1 == 1);
+        let fits = |mark: u8| (mark > 0) & ((mark & 1 == 1) == is_whole);
+        // Without an early end, many marks are looked at together.
+        let is_one_type = marks.iter().fold(true, |all, &mark| all & fits(mark));
         if is_one_type {
-            column.extend_lanes(values, marks.first().is_some_and(|mark| mark & 1 == 1));
+            column.extend_lanes(values, is_whole);
         }
         is_one_type
     }
@@ -225,9 +240,9 @@ impl Locals {
         self.distinct.len()
     }
 
-    /// The number of a row's name.
-    pub(super) fn number(&self, row: usize) -> usize {
-        self.rows.get(row).map_or(0, |&number| number as usize)
+    /// The numbers of the names of these rows.
+    pub(super) fn numbers(&self, rows: Range<usize>) -> &[u32] {
+        self.rows.get(rows).unwrap_or_default()
     }
 
     /// The name of that number.

@@ -103,16 +103,27 @@ impl Ids {
         true
     }
 
-    /// Appends an id that [is next](Ids::is_next).
-    pub(super) fn append(&mut self, id: &str) {
-        if self.len.is_multiple_of(PAGE) {
-            self.pages.push(Page::default());
+    /// Appends an id that [is next](Ids::is_next), or is known not to be there.
+    fn append(&mut self, id: &str) {
+        self.extend(id, std::iter::once(id.len()));
+    }
+
+    /// Appends ids that stand one behind the other, and of which each [is next](Ids::is_next) when its turn comes;
+    /// `ends` says where each of them ends.
+    pub(super) fn extend(&mut self, text: &str, mut ends: impl ExactSizeIterator<Item = usize>) {
+        let mut start = 0;
+        while ends.len() > 0 {
+            if self.len.is_multiple_of(PAGE) {
+                self.pages.push(Page::after(self.pages.last()));
+            }
+            let Some(page) = self.pages.last_mut() else { return };
+            let (count, length) = (page.ends.len(), page.text.len());
+            page.ends.extend(ends.by_ref().take(PAGE - count).map(|end| (length + end - start) as u32));
+            let added = page.ends.last().map_or(0, |&end| end as usize - length);
+            page.text.push_str(&text[start..start + added]);
+            self.len += page.ends.len() - count;
+            start += added;
         }
-        if let Some(page) = self.pages.last_mut() {
-            page.text.push_str(id);
-            page.ends.push(page.text.len() as u32);
-        }
-        self.len += 1;
     }
 
     /// Whether some byte of some id is such a one.
@@ -131,6 +142,14 @@ impl Ids {
 }
 
 impl Page {
+    /// An empty page with room for ids like those of the page before it.
+    fn after(last: Option<&Self>) -> Self {
+        last.map_or_else(Self::default, |last| Self {
+            text: String::with_capacity(last.text.len()),
+            ends: Vec::with_capacity(PAGE),
+        })
+    }
+
     fn at(&self, row: usize) -> Option<&str> {
         self.text.get(self.place(row)?)
     }
@@ -152,8 +171,28 @@ impl Index {
 /// The order of ids: by the number at the start, then byte by byte. Only an id itself is equal to it.
 pub(super) fn compare(left: impl AsRef<[u8]>, right: impl AsRef<[u8]>) -> Ordering {
     let (left, right) = (left.as_ref(), right.as_ref());
+    compare_starts(left, right).unwrap_or_else(|| compare_wholly(left, right))
+}
+
+fn compare_wholly(left: &[u8], right: &[u8]) -> Ordering {
     let (one, other) = (number(left), number(right));
     one.len().cmp(&other.len()).then_with(|| one.cmp(other)).then_with(|| left.cmp(right))
+}
+
+/// The order by the first eight bytes where they decide: numbers of equally many digits, and none begins with 0.
+#[inline]
+fn compare_starts(left: &[u8], right: &[u8]) -> Option<Ordering> {
+    let (one, other) = (u64::from_be_bytes(*left.first_chunk()?), u64::from_be_bytes(*right.first_chunk()?));
+    let digits = others_than_digits(one).leading_zeros();
+    let is_like = digits == others_than_digits(other).leading_zeros() && digits < u64::BITS;
+    (is_like && one != other && left[0] != b'0' && right[0] != b'0').then(|| one.cmp(&other))
+}
+
+/// The high bit of each byte that is no digit.
+fn others_than_digits(word: u64) -> u64 {
+    let digits = word ^ u64::from_ne_bytes([b'0'; 8]);
+    let (low, high) = (u64::from_ne_bytes([0x7f; 8]), u64::from_ne_bytes([0x80; 8]));
+    (((digits & low) + u64::from_ne_bytes([0x76; 8])) | digits) & high
 }
 
 /// The digits at the start, without zeros before them.
@@ -169,9 +208,23 @@ mod tests {
 
     #[test]
     fn numbers_come_before_what_follows_them() {
-        for pair in [["9.vm", "10.vm"], ["1.vm", "01.vm2"], ["1.a", "1.b"], ["7", "7.vm"], ["", "1"], ["0", "00"]] {
+        for pair in [
+            ["9.vm", "10.vm"],
+            ["1.vm", "01.vm2"],
+            ["1.a", "1.b"],
+            ["7", "7.vm"],
+            ["", "1"],
+            ["0", "00"],
+            ["1234567.vm", "1234568.vm"],
+            ["1234567.vm", "1234567.vn"],
+            ["12345678.a", "12345679.a"],
+            ["1.vm.xyzw", "01.vm.xyz"],
+            ["[]xxxxxxx", "[]xxxxxxy"],
+            ["99999.xyz", "100000.xyz"],
+        ] {
             assert_ne!(compare(pair[0], pair[1]), Ordering::Equal);
             assert_eq!(compare(pair[0], pair[1]), compare(pair[1], pair[0]).reverse(), "{pair:?}");
+            assert_eq!(compare(pair[0], pair[1]), compare_wholly(pair[0].as_bytes(), pair[1].as_bytes()), "{pair:?}");
         }
         assert_eq!(compare("9.vm", "10.vm"), Ordering::Less);
         assert_eq!(compare("18446744073709551616", "18446744073709551617"), Ordering::Less);

@@ -16,7 +16,7 @@ pub(super) struct Names {
 impl Names {
     pub(super) fn push(&mut self, name: &str) {
         let number = self.number(name);
-        self.push_number(number);
+        self.push_numbers(std::iter::once(number));
     }
 
     /// The number of a name, a new one if the name is new.
@@ -35,13 +35,14 @@ impl Names {
         })
     }
 
-    /// Gives the next row a name by its number.
-    pub(super) fn push_number(&mut self, number: u32) {
+    /// Gives the next rows their names by number.
+    pub(super) fn push_numbers(&mut self, numbers: impl ExactSizeIterator<Item = u32>) {
+        let count = numbers.len();
         if self.distinct.len() > 1 {
             self.rows.resize(self.len, 0);
-            self.rows.push(number);
+            self.rows.extend(numbers);
         }
-        self.len += 1;
+        self.len += count;
     }
 
     pub(super) fn index(&self, row: usize) -> usize {

@@ -26,6 +26,19 @@ pub enum DurationError {
 /// assert_eq!(seconds("01:00:00.5"), Ok(3601));
 /// ```
 pub fn seconds(text: &str) -> Result<i64, DurationError> {
+    clock(text).map_or_else(|| any_seconds(text), Ok)
+}
+
+/// The seconds in `HH:MM:SS`, if each part has two digits: the server writes almost all of them so.
+#[inline]
+fn clock(text: &str) -> Option<i64> {
+    let &[a, b, b':', c, d, b':', e, f] = text.as_bytes() else { return None };
+    let part = |tens: u8, ones: u8| i64::from(tens - b'0') * 10 + i64::from(ones - b'0');
+    let is_plain = [a, b, c, d, e, f].iter().all(u8::is_ascii_digit);
+    is_plain.then(|| part(a, b) * 3600 + part(c, d) * 60 + part(e, f))
+}
+
+fn any_seconds(text: &str) -> Result<i64, DurationError> {
     let not_a_duration = || DurationError::NotADuration(text.to_owned());
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if !fraction.bytes().all(|byte| byte.is_ascii_digit()) || whole.split(':').count() > 3 {

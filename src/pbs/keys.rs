@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::course::{self, Course, Step};
+use super::literal::Literal;
 use super::scan::Scanner;
 
 /// The most keys that are remembered with the bytes before and behind them.
@@ -16,18 +18,12 @@ const START: u32 = 0;
 /// What stands between two values, with the key of the second in it; or before the end of the object.
 #[derive(Debug)]
 struct Lead<R> {
-    /// The first eight bytes, and which of them count.
-    first: (u64, u64),
-    /// The last eight bytes, if there are so many.
-    last: u64,
-    /// The first sixteen and the last sixteen, if there are so many.
-    ends: ([u8; GROUP], [u8; GROUP]),
-    len: usize,
-    /// All between, if there are more than twice as many.
-    between: Box<[u8]>,
+    literal: Literal,
     means: Next<R>,
     /// What came next the last time.
     next: u32,
+    /// The numbers that come from here on.
+    course: Course,
 }
 
 /// What comes next in an object.
@@ -73,22 +69,44 @@ impl<R: Copy> Keys<R> {
     #[inline(always)]
     fn guess(&self, last: Option<u32>, bytes: &[u8], at: usize) -> Option<(u32, usize, Next<R>)> {
         let guess = self.leads.get(last? as usize)?.next;
-        let lead = self.leads.get(guess as usize)?;
-        (guess != START && lead.stands_at(bytes, at)).then(|| (guess, at + lead.len, lead.means))
+        let lead = self.leads.get(guess as usize).filter(|_| guess != START)?;
+        lead.literal.end_at(bytes, at).map(|end| (guess, end, lead.means))
     }
 
-    /// Passes over values as long as they come as guessed: `take` gets what a key means and where its value begins,
-    /// and says where the value ends, or nothing if it did not take it.
+    /// Passes over small whole numbers as long as they come as the last time. `column` says which column a key's
+    /// numbers fill, if any; or nothing if its values are not to be read in this way. `put` gets the numbers.
     #[inline(always)]
-    pub(super) fn run(&mut self, scan: &mut Scanner<'_>, mut take: impl FnMut(R, usize) -> Option<usize>) {
-        let bytes = scan.bytes();
-        let (mut last, mut at) = (self.last, scan.at);
-        while let Some((guess, end, Next::Value(means))) = self.guess(last, bytes, at)
-            && let Some(end) = take(means, end)
-        {
-            (last, at) = (Some(guess), end);
+    pub(super) fn run(
+        &mut self,
+        scan: &mut Scanner<'_>,
+        column: impl Fn(R) -> Option<Option<usize>>,
+        put: impl FnMut(usize, u32),
+    ) {
+        let Some(lead) = self.last.and_then(|last| self.leads.get_mut(last as usize)) else { return };
+        let last = lead.course.run(scan.bytes(), scan.at, put);
+        if lead.course.is_stale() {
+            self.lay_course(column);
         }
-        (self.last, scan.at) = (last, at);
+        if let Some((last, end)) = last {
+            (self.last, scan.at) = (Some(last), end);
+        }
+    }
+
+    /// Lays the course of the last lead by what came after it the last time.
+    #[cold]
+    fn lay_course(&mut self, column: impl Fn(R) -> Option<Option<usize>>) {
+        let Some(start) = self.last else { return };
+        let (mut lead, mut steps) = (self.leads[start as usize].next, Vec::new());
+        while let Next::Value(means) = self.leads[lead as usize].means
+            && let Some(column) = column(means)
+            && steps.len() < course::MOST_STEPS
+        {
+            let Lead { literal, next, .. } = &self.leads[lead as usize];
+            let Some(step) = Step::new(&literal.bytes(), column, lead) else { break };
+            steps.push(step);
+            lead = *next;
+        }
+        self.leads[start as usize].course.lay(steps);
     }
 
     /// [`Keys::next`] where the guess was wrong.
@@ -129,8 +147,7 @@ impl<R: Copy> Keys<R> {
     pub(super) fn redefine(&mut self, key: &str, meaning: R) {
         self.meanings.insert(key.into(), meaning);
         // The leads know what their keys meant.
-        self.leads.truncate(1);
-        self.leads[START as usize].next = START;
+        self.leads = vec![Lead::new(b"", Next::End)];
         self.places.clear();
     }
 
@@ -149,41 +166,9 @@ impl<R: Copy> Keys<R> {
     }
 }
 
-/// How many bytes are looked at together.
-const GROUP: usize = 16;
-
 impl<R> Lead<R> {
     fn new(bytes: &[u8], means: Next<R>) -> Self {
-        let (mut first, mut mask) = ([0; 8], [0; 8]);
-        for (index, &byte) in bytes.iter().take(8).enumerate() {
-            (first[index], mask[index]) = (byte, 0xff);
-        }
-        let first = (u64::from_le_bytes(first), u64::from_le_bytes(mask));
-        let last = bytes.last_chunk().map_or(0, |last| u64::from_le_bytes(*last));
-        let ends = (bytes.first_chunk().copied(), bytes.last_chunk().copied());
-        let ends = (ends.0.unwrap_or_default(), ends.1.unwrap_or_default());
-        let between = bytes.get(GROUP..bytes.len().saturating_sub(GROUP)).unwrap_or_default().into();
-        Self { first, last, ends, len: bytes.len(), between, means, next: START }
-    }
-
-    #[inline(always)]
-    fn stands_at(&self, bytes: &[u8], at: usize) -> bool {
-        let Some(text) = bytes.get(at..).and_then(|text| text.get(..self.len)) else { return false };
-        if let (Some(first), Some(last)) = (text.first_chunk::<GROUP>(), text.last_chunk::<GROUP>()) {
-            let is_long = self.len > 2 * GROUP;
-            return *first == self.ends.0
-                && *last == self.ends.1
-                && (!is_long || text[GROUP..self.len - GROUP] == *self.between);
-        }
-        let Some(first) = bytes[at..].first_chunk().map(|first| u64::from_le_bytes(*first)) else { return false };
-        if first & self.first.1 != self.first.0 {
-            return false;
-        }
-        // Between eight and sixteen bytes: the last eight of them overlap the first.
-        match (text.last_chunk::<8>(), self.len > 8) {
-            (Some(last), true) => u64::from_le_bytes(*last) == self.last,
-            _ => true,
-        }
+        Self { literal: Literal::new(bytes), means, next: START, course: Course::new() }
     }
 }
 

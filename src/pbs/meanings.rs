@@ -6,8 +6,7 @@ use super::numbers::{Numbers, Writer};
 use super::reading::ReadOptions;
 use super::slots::Slot;
 use super::wanted::{Column, Wanted, current, is_fairshare};
-use super::words::small_at;
-use crate::jobs::{Authority, Batch};
+use crate::jobs::Authority;
 use crate::schema::Kind;
 
 /// The number of something in one of the lists of [`Meanings`].
@@ -204,19 +203,23 @@ impl<'a> Meanings<'a> {
         self.undeclared.get(undeclared as usize).is_some_and(|name| name.kinds & bit(kind) != 0)
     }
 
-    /// Takes a small whole number that is itself to the formula, if that stands there and says nothing new of its name;
-    /// gives its end.
-    #[inline(always)]
-    pub(super) fn take_plain(&self, place: Place, bytes: &[u8], at: usize, batch: &mut Batch) -> Option<usize> {
+    /// The column that small whole numbers of this resource fill as they are, if there is one; nothing where more than
+    /// that is to be done with them.
+    pub(super) fn plain_amount(&self, place: Place) -> Option<Option<usize>> {
         let resource = self.resources.get(place as usize)?;
-        let (amount, end) = small_at(bytes, at)?;
-        if !resource.is_settled {
-            return None;
+        resource.is_settled.then_some(resource.slot.column)
+    }
+
+    /// The same of a key at the top of a job.
+    pub(super) fn plain(&self, meaning: Meaning) -> Option<Option<usize>> {
+        match meaning {
+            Meaning::Amount(place) => self.plain_amount(place),
+            Meaning::Special(place) => match self.specials.get(place as usize)?[..] {
+                [(index, column)] if column != Column::Ratio => Some(Some(index)),
+                _ => None,
+            },
+            _ => None,
         }
-        if let Some(column) = resource.slot.column {
-            batch.put_whole(column, Authority::Job, amount);
-        }
-        Some(end)
     }
 
     /// Records what an undeclared name looks like.

@@ -4,6 +4,7 @@
 //! `None`, whereupon the general road reads the job: it alone reports problems.
 
 use super::entity::Owner;
+use super::idle::Idle;
 use super::keys::{Keys, Next};
 use super::lax::Token;
 use super::meanings::{Meaning, Meanings, Place};
@@ -25,6 +26,7 @@ pub(crate) struct Quick<'a> {
     top: Keys<Meaning>,
     resources: Keys<Option<Place>>,
     inputs: Keys<Place>,
+    idle: Idle,
     /// What undeclared names look like in the job that is being read, if they did not before.
     fresh: Vec<(Place, Kind)>,
     /// The last queue, and its priority.
@@ -52,6 +54,7 @@ impl<'a> Quick<'a> {
             top: Keys::new(),
             resources: Keys::new(),
             inputs: Keys::new(),
+            idle: Idle::default(),
             fresh: Vec::new(),
             queue: (String::new(), options.queues.priority("")),
         }
@@ -105,16 +108,16 @@ impl<'a> Quick<'a> {
     fn job<'d>(&mut self, scan: &mut Scanner<'d>, batch: &mut Batch, mut job: Job<'d>) -> Option<Job<'d>> {
         scan.take(b'{')?;
         self.top.start();
+        self.idle.start();
         loop {
             let meanings = &mut self.meanings;
-            let bytes = scan.bytes();
-            self.top.run(scan, |meaning, at| match meaning {
-                Meaning::Amount(place) => meanings.take_plain(place, bytes, at, batch),
-                _ => None,
-            });
             match self.top.next(scan, |key| meanings.of(key))? {
                 Next::End => return Some(job),
-                Next::Value(Meaning::Skip) => scan.skip_value()?,
+                Next::Value(Meaning::Skip) => {
+                    self.idle.pass(scan)?;
+                    // What nobody needs stands together, and no numbers between.
+                    continue;
+                }
                 Next::Value(Meaning::Amount(place)) => self.amount(place, scan, batch)?,
                 Next::Value(Meaning::Special(place)) => self.special(place, scan, batch)?,
                 Next::Value(Meaning::Inputs) => self.inputs(scan, batch)?,
@@ -124,6 +127,9 @@ impl<'a> Quick<'a> {
                 }
                 Next::Value(meaning) => attribute(meaning, scan, &mut job)?,
             }
+            let meanings = &self.meanings;
+            let put = |column, amount| batch.put_whole(column, Authority::Job, amount);
+            self.top.run(scan, |meaning| meanings.plain(meaning), put);
         }
     }
 
@@ -132,8 +138,8 @@ impl<'a> Quick<'a> {
         self.resources.start();
         loop {
             let meanings = &mut self.meanings;
-            let bytes = scan.bytes();
-            self.resources.run(scan, |place, at| meanings.take_plain(place?, bytes, at, batch));
+            let column = |place: Option<Place>| meanings.plain_amount(place?);
+            self.resources.run(scan, column, |column, amount| batch.put_whole(column, Authority::Job, amount));
             match self.resources.next(scan, |key| meanings.resource(key))? {
                 Next::End => return Some(()),
                 Next::Value(None) => scan.skip_value()?,

@@ -11,7 +11,7 @@ use super::lax::Token;
 use super::words;
 
 /// How many bytes behind the text a [`Scanner`] likes to have, all of them 0, to look at whole words.
-pub(crate) const PADDING: usize = 64;
+pub(crate) const PADDING: usize = 128;
 
 /// A value that stands alone, as it is spelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

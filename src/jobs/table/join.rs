@@ -2,62 +2,99 @@
 
 use std::ops::Range;
 
+use super::super::batch::{Locals, UNKNOWN};
+use super::super::names::Names;
 use super::{JobTable, MAX_JOBS};
 use crate::formula::number::Value;
 use crate::jobs::{Batch, Ignored, Problem};
+
+/// The table's numbers of the names of a batch, as far as they are known.
+type Numbers = Vec<Option<u32>>;
 
 impl JobTable {
     /// Appends rows of a batch; `defaults` has one entry per column. Gives those that are not taken, by their row
     /// in the batch.
     pub(crate) fn join(&mut self, batch: &Batch, rows: Range<usize>, defaults: &[Value]) -> Vec<(usize, Problem)> {
         let refused = self.join_ids(batch, rows.clone());
-        let taken = || {
-            let mut refused = refused.iter().map(|&(row, _)| row).peekable();
-            rows.clone().filter(move |row| refused.next_if_eq(row).is_none())
-        };
-        let first = self.states.len();
         let (mut entities, mut queues) = (vec![None; batch.entities.len()], vec![None; batch.queues.len()]);
-        for (place, row) in taken().enumerate() {
-            let (entity, queue) = (batch.entities.number(row), batch.queues.number(row));
-            let number = *entities[entity].get_or_insert_with(|| self.entities.number(batch.entities.name(entity)));
-            self.entities.push_number(number);
-            let number = *queues[queue].get_or_insert_with(|| self.queues.number(batch.queues.name(queue)));
-            self.queues.push_number(number);
-            self.states.push(batch.states[row]);
-            self.queue_at(first + place, batch.queued_at[row]);
-            if batch.states[row].is_over() {
-                self.ignored.insert((first + place) as u32, Ignored::Over(batch.states[row]));
-            }
-        }
-        for (((_, column), lanes), default) in self.columns.iter_mut().zip(&batch.columns).zip(defaults) {
-            if refused.is_empty() && lanes.append_to(column, rows.clone()) {
-                continue;
-            }
-            for row in taken() {
-                match lanes.value(row) {
-                    Some(value) => column.push(value),
-                    None => column.push_default(default.clone()),
-                }
-            }
+        let mut start = rows.start;
+        for end in refused.iter().map(|&(row, _)| row).chain([rows.end]) {
+            self.entities.join(&batch.entities, start..end, &mut entities);
+            self.queues.join(&batch.queues, start..end, &mut queues);
+            self.join_states(batch, start..end);
+            self.join_columns(batch, start..end, defaults);
+            start = end + 1;
         }
         refused
     }
 
     fn join_ids(&mut self, batch: &Batch, rows: Range<usize>) -> Vec<(usize, Problem)> {
         let mut refused = Vec::new();
-        // Whether the row before was greater than all rows of the table.
-        let mut climbing = false;
-        for row in rows {
-            let id = batch.id(row);
-            if climbing && batch.climbs(row) && self.ids.len() < MAX_JOBS {
-                self.ids.append(id);
-                continue;
+        let mut next = rows.start;
+        while next < rows.end {
+            if self.ids.is_next(batch.id(next)) {
+                // All that climb from here on are greater than all rows of the table.
+                let most = rows.end.min(next + (MAX_JOBS - self.ids.len().min(MAX_JOBS)));
+                let end = (next + 1..most).find(|&row| !batch.climbs(row)).unwrap_or(most);
+                let (text, ends) = batch.ids(next..end);
+                self.ids.extend(text, ends);
+                next = end;
             }
-            climbing = self.ids.is_next(id);
-            if let Err(problem) = self.admit_id(id) {
-                refused.push((row, problem));
+            if next < rows.end {
+                if let Err(problem) = self.admit_id(batch.id(next)) {
+                    refused.push((next, problem));
+                }
+                next += 1;
             }
         }
         refused
+    }
+
+    fn join_states(&mut self, batch: &Batch, rows: Range<usize>) {
+        let (states, times) = (&batch.states[rows.clone()], &batch.queued_at[rows]);
+        let first = self.states.len();
+        self.states.extend_from_slice(states);
+        if times.iter().any(|&time| time != UNKNOWN) {
+            self.queued_at.resize(first, UNKNOWN);
+            self.queued_at.extend_from_slice(times);
+        }
+        let over = states.iter().enumerate().filter(|(_, state)| state.is_over());
+        self.ignored.extend(over.map(|(place, &state)| ((first + place) as u32, Ignored::Over(state))));
+    }
+
+    fn join_columns(&mut self, batch: &Batch, rows: Range<usize>, defaults: &[Value]) {
+        for (((_, column), lanes), default) in self.columns.iter_mut().zip(&batch.columns).zip(defaults) {
+            if lanes.append_to(column, rows.clone()) {
+                continue;
+            }
+            for row in rows.clone() {
+                match lanes.value(row) {
+                    Some(value) => column.push(value),
+                    None => column.push_default(default.clone()),
+                }
+            }
+        }
+    }
+}
+
+impl Names {
+    /// Appends the names of these rows of a batch.
+    fn join(&mut self, names: &Locals, rows: Range<usize>, known: &mut Numbers) {
+        let locals = names.numbers(rows);
+        let mut number = |local: u32| match &mut known[local as usize] {
+            Some(number) => *number,
+            unknown => *unknown.insert(self.number(names.name(local as usize))),
+        };
+        match locals {
+            [] => {}
+            [first, ..] if names.len() == 1 => {
+                let number = number(*first);
+                self.push_numbers(std::iter::repeat_n(number, locals.len()));
+            }
+            _ => {
+                let numbers: Vec<_> = locals.iter().map(|&local| number(local)).collect();
+                self.push_numbers(numbers.into_iter());
+            }
+        }
     }
 }

@@ -71,8 +71,9 @@ impl Scanner<'_> {
         }
     }
 
+    /// Passes over any key and what stands up to its value.
     #[inline]
-    fn skip_key(&mut self) -> Option<()> {
+    pub(crate) fn skip_key(&mut self) -> Option<()> {
         self.take(b'"')?;
         self.skip_text()?;
         self.space();
@@ -87,13 +88,12 @@ impl Scanner<'_> {
     #[inline]
     fn skip_text(&mut self) -> Option<()> {
         loop {
-            while let Some(word) = self.word() {
-                let stops = words::stops(word);
-                if stops != 0 {
-                    self.at += stops.trailing_zeros() as usize / 8;
-                    break;
+            match self.group().map(words::stop_in) {
+                Some(16) => {
+                    self.at += 16;
+                    continue;
                 }
-                self.at += 8;
+                stop => self.at += stop.unwrap_or(0),
             }
             match self.peek() {
                 b'"' => {
@@ -105,6 +105,11 @@ impl Scanner<'_> {
                 _ => self.at += 1,
             }
         }
+    }
+
+    #[inline]
+    fn group(&self) -> Option<&[u8; 16]> {
+        self.bytes.get(self.at..)?.first_chunk()
     }
 
     fn skip_escape(&mut self) -> Option<()> {

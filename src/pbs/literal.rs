@@ -1,0 +1,82 @@
+//! Bytes that are expected at a place, and whether they stand there: compared sixteen at a time.
+
+/// How many bytes are looked at together.
+const GROUP: usize = 16;
+
+/// Bytes that came at some place before, and may come there again.
+#[derive(Debug, Clone)]
+pub(super) struct Literal {
+    /// The first sixteen bytes, and which of them count.
+    first: u128,
+    mask: u128,
+    /// The last sixteen bytes, if there are so many.
+    last: u128,
+    len: usize,
+    /// All between, if there are more than twice as many.
+    between: Box<[u8]>,
+}
+
+impl Literal {
+    pub(super) fn new(bytes: &[u8]) -> Self {
+        let (mut first, mut mask) = ([0; GROUP], [0; GROUP]);
+        for (index, &byte) in bytes.iter().take(GROUP).enumerate() {
+            (first[index], mask[index]) = (byte, 0xff);
+        }
+        Self {
+            first: u128::from_le_bytes(first),
+            mask: u128::from_le_bytes(mask),
+            last: bytes.last_chunk().map_or(0, |last| u128::from_le_bytes(*last)),
+            len: bytes.len(),
+            between: bytes.get(GROUP..bytes.len().saturating_sub(GROUP)).unwrap_or_default().into(),
+        }
+    }
+
+    /// Where these bytes end, if they stand there and at least [`GROUP`] bytes do.
+    #[inline(always)]
+    pub(super) fn end_at(&self, bytes: &[u8], at: usize) -> Option<usize> {
+        let text = bytes.get(at..)?;
+        let first = u128::from_le_bytes(*text.first_chunk()?);
+        if (first ^ self.first) & self.mask != 0 || (self.len > GROUP && !self.goes_on(text)) {
+            return None;
+        }
+        Some(at + self.len)
+    }
+
+    /// The bytes.
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        let (first, last) = (self.first.to_le_bytes(), self.last.to_le_bytes());
+        let tail = self.len.saturating_sub(GROUP).min(GROUP);
+        [&first[..self.len.min(GROUP)], &self.between, &last[GROUP - tail..]].concat()
+    }
+
+    /// Whether all behind the first group stands there.
+    #[inline(always)]
+    fn goes_on(&self, text: &[u8]) -> bool {
+        let rest = self.len - GROUP;
+        let last = text.get(rest..).and_then(|last| last.first_chunk());
+        last.is_some_and(|last| u128::from_le_bytes(*last) == self.last)
+            && (rest <= GROUP || text[GROUP..rest] == *self.between)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_counts() {
+        for len in 0..70 {
+            let bytes: Vec<u8> = (1..=len).collect();
+            let literal = Literal::new(&bytes);
+            let text = [&[0; 3], &bytes[..], &[0; GROUP]].concat();
+            assert_eq!(literal.end_at(&text, 3), Some(3 + bytes.len()));
+            assert_eq!(literal.bytes(), bytes);
+            for at in 3..3 + bytes.len() {
+                let mut other = text.clone();
+                other[at] ^= 0x80;
+                assert_eq!(literal.end_at(&other, 3), None, "{len} bytes, {at}");
+            }
+            assert_eq!(literal.end_at(&text[..text.len() - GROUP], 3 + bytes.len()), None);
+        }
+    }
+}
