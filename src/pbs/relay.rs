@@ -53,7 +53,8 @@ pub(crate) fn relay<R: FnMut(&mut Sheet), C: FnMut(&mut Sheet) -> bool + Send>(
     let shared = Shared { supply: Mutex::new(supply), turns: Mutex::new(turns), moved: Condvar::new(), most_waiting };
     thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(|| shared.run(reader()));
+            // a thread that cannot be had leaves its pieces to the others
+            drop(thread::Builder::new().spawn_scoped(scope, || shared.run(reader())));
         }
         shared.run(reader());
     });

@@ -64,7 +64,8 @@ impl<'t> Scorer<'t> {
             }
         };
         thread::scope(|scope| {
-            (1..threads).for_each(|_| drop(scope.spawn(work)));
+            // a thread that cannot be had leaves its pieces to the others
+            (1..threads).for_each(|_| drop(thread::Builder::new().spawn_scoped(scope, work)));
             work();
         });
         let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);

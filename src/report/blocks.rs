@@ -39,15 +39,16 @@ pub(super) fn write_blocks<T: Sync>(
             let (sender, receiver) = sync_channel(WAITING);
             let mut blocks = items.chunks(BLOCK).skip(first).step_by(threads);
             let text_of = &text_of;
-            scope.spawn(move || blocks.all(|items| sender.send(text_of(items)).is_ok()));
+            let work = move || _ = blocks.all(|items| sender.send(text_of(items)).is_ok());
+            drop(thread::Builder::new().spawn_scoped(scope, work));
             receiver
         };
         let receivers: Vec<_> = (0..threads).map(from_thread).collect();
-        for block in 0..items.len().div_ceil(BLOCK) {
-            let Ok(text) = receivers[block % threads].recv() else { break };
-            out.write_all(text.as_bytes())?;
-        }
-        Ok(())
+        items.chunks(BLOCK).zip(receivers.iter().cycle()).try_for_each(|(items, receiver)| {
+            // where there is no thread the block is made here
+            let text = receiver.recv().unwrap_or_else(|_| text_of(items));
+            out.write_all(text.as_bytes())
+        })
     })
 }
 
