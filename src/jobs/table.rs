@@ -274,7 +274,7 @@ impl JobTable {
 
     /// Puts rows into the order of their [submission](JobTable::submission).
     pub fn sort_by_submission(&self, rows: &mut [usize]) {
-        rows.sort_by_key(|&row| self.submission(row));
+        if self.queued_at.is_empty() { rows.sort_unstable() } else { rows.sort_by_key(|&row| self.submission(row)) }
     }
 
     /// The column of a name, if the reader was asked for it.

@@ -117,28 +117,24 @@ impl<'a> Order<'a> {
         let standings = Standings::new(self, &scores, table);
         let rows: Vec<_> = (0..table.len()).filter(|&row| scores.has(row)).collect();
         let queues = self.queue_groups(table);
-        let (order, evaluated) = self.arrange(&queues, rows, table, &standings);
-        let passed_over = evaluated.into_iter().filter_map(|row| Some((row, standings.passed_over(row)?))).collect();
+        let rows = in_evaluation(&queues, rows, table);
+        let passed_over = rows.iter().filter_map(|&row| Some((row, standings.passed_over(row)?))).collect();
+        let order = self.arrange(&queues, rows, table, &standings);
         Ordered { ranking: Ranking::from_order(scores, order), passed_over }
     }
 
-    /// The rows that can run in their order, and all rows in the order in which they were evaluated.
+    /// The rows that can run in their order; `rows` stand in the order in which they were evaluated.
     fn arrange(
         &self,
         groups: &[Vec<usize>],
-        mut rows: Vec<usize>,
+        rows: Vec<usize>,
         table: &JobTable,
         standings: &Standings<'_>,
-    ) -> (Vec<usize>, Vec<usize>) {
-        let mut place = vec![0; table.queues().len()];
-        for (index, &queue) in groups.iter().flatten().enumerate() {
-            place[queue] = index;
-        }
-        rows.sort_by_key(|&row| (place.get(table.queue_index(row)).copied(), table.submission(row)));
+    ) -> Vec<usize> {
         if !self.chooses_queue_first() {
-            return (standings.sorted(rows.clone(), self.most), rows);
+            return standings.sorted(rows, self.most);
         }
-        let mut lists = vec![Vec::new(); place.len()];
+        let mut lists = vec![Vec::new(); table.queues().len()];
         rows.iter().for_each(|&row| lists[table.queue_index(row)].push(row));
         let mut order = Vec::with_capacity(rows.len());
         for group in groups {
@@ -151,7 +147,7 @@ impl<'a> Order<'a> {
             }
         }
         order.truncate(self.most);
-        (order, rows)
+        order
     }
 
     /// The queues of the table, by their number there. Where the queue is chosen first: the higher priority first,
@@ -194,6 +190,19 @@ impl<'a> Order<'a> {
         let priority = self.queues.priority(queue).unwrap_or(0);
         self.at(&self.config.preemptive_sched) && priority >= i64::from(self.config.preempt_queue_prio)
     }
+}
+
+/// The rows in the order in which they are evaluated: queue by queue, and in a queue as they were submitted.
+fn in_evaluation(groups: &[Vec<usize>], mut rows: Vec<usize>, table: &JobTable) -> Vec<usize> {
+    table.sort_by_submission(&mut rows);
+    let mut place = vec![0; table.queues().len()];
+    for (index, &queue) in groups.iter().flatten().enumerate() {
+        place[queue] = index;
+    }
+    if place.len() > 1 {
+        rows.sort_by_key(|&row| place.get(table.queue_index(row)).copied());
+    }
+    rows
 }
 
 /// A job of each list in turn, as long as any list has one.

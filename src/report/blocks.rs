@@ -1,9 +1,8 @@
 //! Long reports: text made block by block on all processors, written in order.
 
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::thread;
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::{mem, thread};
 
 /// How many items make a block of text.
 const BLOCK: usize = 1024;
@@ -21,33 +20,40 @@ pub(super) fn write_blocks<T: Sync>(
     out: &mut dyn Write,
     write_block: impl Fn(&[T], &mut String) + Sync,
 ) -> io::Result<()> {
-    // the blocks before tell how long one becomes
-    let longest = AtomicUsize::new(0);
-    let text_of = |items: &[T]| {
-        let mut text = String::with_capacity(longest.load(Ordering::Relaxed));
+    let text_in = |mut text: String, items: &[T]| {
+        text.clear();
         write_block(items, &mut text);
-        longest.fetch_max(text.len(), Ordering::Relaxed);
         text
     };
     let threads = thread::available_parallelism().map_or(1, usize::from).min(items.len() / BLOCK);
     if threads < 2 {
-        return items.chunks(BLOCK).try_for_each(|items| out.write_all(text_of(items).as_bytes()));
+        let mut text = String::new();
+        return items.chunks(BLOCK).try_for_each(|items| {
+            text = text_in(mem::take(&mut text), items);
+            out.write_all(text.as_bytes())
+        });
     }
     thread::scope(|scope| {
-        // thread n makes the blocks n, n + threads, …, so that each block's sender is known
-        let from_thread = |first: usize| -> Receiver<String> {
+        // Thread n makes the blocks n, n + threads, …, so that each block's sender is known. A text that was written
+        // goes back to its thread, which writes the next one into it.
+        let from_thread = |first: usize| -> (Receiver<String>, Sender<String>) {
             let (sender, receiver) = sync_channel(WAITING);
+            let (back, spare) = channel::<String>();
             let mut blocks = items.chunks(BLOCK).skip(first).step_by(threads);
-            let text_of = &text_of;
+            let text_in = &text_in;
+            let text_of = move |items| text_in(spare.try_recv().unwrap_or_default(), items);
             let work = move || _ = blocks.all(|items| sender.send(text_of(items)).is_ok());
             drop(thread::Builder::new().spawn_scoped(scope, work));
-            receiver
+            (receiver, back)
         };
-        let receivers: Vec<_> = (0..threads).map(from_thread).collect();
-        items.chunks(BLOCK).zip(receivers.iter().cycle()).try_for_each(|(items, receiver)| {
+        let threads: Vec<_> = (0..threads).map(from_thread).collect();
+        items.chunks(BLOCK).zip(threads.iter().cycle()).try_for_each(|(items, (receiver, back))| {
             // where there is no thread the block is made here
-            let text = receiver.recv().unwrap_or_else(|_| text_of(items));
-            out.write_all(text.as_bytes())
+            let text = receiver.recv().unwrap_or_else(|_| text_in(String::new(), items));
+            out.write_all(text.as_bytes())?;
+            // a thread that has made its last block wants no text back
+            _ = back.send(text);
+            Ok(())
         })
     })
 }

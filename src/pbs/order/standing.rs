@@ -73,7 +73,10 @@ impl<'t> Standings<'t> {
         if value_decides && !rows.iter().any(|&row| self.values[row].is_nan()) {
             rows.retain(|&row| self.is_runnable(row));
             self.table.sort_by_submission(&mut rows);
-            let (express, others) = rows.into_iter().partition(|&row| self.is_express(row));
+            let (express, others) = match self.express.contains(&true) {
+                true => rows.into_iter().partition(|&row| self.is_express(row)),
+                false => (Vec::new(), rows),
+            };
             let mut sorted = by_value(express, &self.values, most);
             sorted.extend(by_value(others, &self.values, most - sorted.len()));
             return sorted;
