@@ -88,7 +88,9 @@ def of_numexpr(letter):
 
     numexpr.set_num_threads(THREADS)
     columns = {name: column(name, JOBS) for name in formulas.inputs(letter)}
-    return JOBS, lambda: numexpr.evaluate(formulas.NUMEXPR[letter], local_dict=columns)
+    # the memory of the last pass, as ours
+    out = numpy.empty(JOBS)
+    return JOBS, lambda: numexpr.evaluate(formulas.NUMEXPR[letter], local_dict=columns, out=out)
 
 
 def of_polars(letter):

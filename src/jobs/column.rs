@@ -25,12 +25,24 @@ pub const BLOCK_ROWS: usize = 4096;
 pub struct Column {
     blocks: Vec<Block>,
     aside: Vec<(u32, Value)>,
+    /// Memory for blocks to come.
+    spare: Vec<Vec<f64>>,
 }
 
 impl Column {
     /// A column without rows.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A column without rows that takes its memory from here as long as there is some.
+    pub fn in_memory_of(spare: Vec<Vec<f64>>) -> Self {
+        Self { spare, ..Self::default() }
+    }
+
+    /// The memory of the column's doubles, for another one.
+    pub fn into_memory(self) -> Vec<Vec<f64>> {
+        self.blocks.into_iter().filter_map(Block::into_memory).collect()
     }
 
     /// Appends the input of the next job.
@@ -64,7 +76,7 @@ impl Column {
     #[inline]
     fn open_block(&mut self) -> &mut Block {
         if self.blocks.last().is_none_or(Block::is_full) {
-            self.blocks.push(Block::default());
+            self.blocks.push(self.spare.pop().map_or_else(Block::default, Block::in_memory_of));
         }
         let last = self.blocks.len() - 1;
         &mut self.blocks[last]

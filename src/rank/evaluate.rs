@@ -22,7 +22,31 @@ const BLOCKS_AT_ONCE: usize = 8;
 ///
 /// The table should have a column for every name in [`Program::inputs`]; a missing one counts as 0.
 pub fn score(program: &Program, table: &JobTable, keep: Keep, on_error: OnError) -> Scores {
+    score_in(program, table, keep, on_error, Vec::new())
+}
+
+/// Evaluates as [`score`] does, in the memory of scores that are no longer needed: whoever ranks the queue again and
+/// again need not ask the system for it each time.
+///
+/// ```
+/// use job_sort_formula::rank::{Keep, OnError, rescore, score};
+/// use job_sort_formula::{Formula, JobTable, Schema};
+///
+/// let program = Formula::parse("ncpus * 10")?.compile(&Schema::openpbs())?;
+/// let table = JobTable::new(["ncpus"]);
+/// let mut scores = score(&program, &table, Keep::Float32, OnError::ZeroLikePbs);
+/// for _cycle in 0..3 {
+///     scores = rescore(&program, &table, Keep::Float32, OnError::ZeroLikePbs, scores);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn rescore(program: &Program, table: &JobTable, keep: Keep, on_error: OnError, old: Scores) -> Scores {
+    score_in(program, table, keep, on_error, old.into_memory())
+}
+
+fn score_in(program: &Program, table: &JobTable, keep: Keep, on_error: OnError, spare: Vec<Vec<f64>>) -> Scores {
     let scorer = Scorer {
+        spare: Mutex::new(spare),
         program,
         table,
         keep,
@@ -37,6 +61,8 @@ pub fn score(program: &Program, table: &JobTable, keep: Keep, on_error: OnError)
 }
 
 struct Scorer<'t> {
+    /// Memory for the scores.
+    spare: Mutex<Vec<Vec<f64>>>,
     program: &'t Program,
     table: &'t JobTable,
     keep: Keep,
@@ -99,7 +125,7 @@ impl<'t> Scorer<'t> {
         let mut rows = RowByRow::new(self, Python::new());
         let (mut strips, mut inexact) = (Vec::new(), Vec::new());
         move |from, to| {
-            let mut part = Part::new(from, self.keep);
+            let mut part = Part::new(from, self.keep, self.spare_blocks());
             for start in (from..to).step_by(LANES) {
                 let count = LANES.min(to - start);
                 self.gather(start, count, &mut strips, &mut inexact);
@@ -111,11 +137,18 @@ impl<'t> Scorer<'t> {
         }
     }
 
+    /// Memory for one part, if there is some.
+    fn spare_blocks(&self) -> Vec<Vec<f64>> {
+        let mut spare = self.spare.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let rest = spare.len().saturating_sub(BLOCKS_AT_ONCE);
+        spare.split_off(rest)
+    }
+
     /// A runner in base ten, row by row.
     fn in_base_ten<'s>(&'s self) -> impl FnMut(usize, usize) -> Part + use<'s, 't> {
         let mut rows = RowByRow::new(self, BaseTen::new());
         move |from, to| {
-            let mut part = Part::new(from, Keep::Decimal);
+            let mut part = Part::new(from, Keep::Decimal, Vec::new());
             for row in from..to {
                 part.push(rows.evaluate(row).and_then(|value| self.decimal(&value)).map(Exact::Decimal));
             }

@@ -10,7 +10,7 @@ mod scores;
 mod shares;
 
 pub use errors::ErrorGroup;
-pub use evaluate::score;
+pub use evaluate::{rescore, score};
 pub use order::{by_value, higher_first, merge_sort};
 pub use score::{Exact, Keep, OnError, Score, ScoreError};
 pub use scores::Scores;

@@ -39,11 +39,11 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// For the rows from `first` on.
-    pub(super) fn new(first: usize, keep: Keep) -> Self {
+    /// For the rows from `first` on, in this memory as far as it reaches.
+    pub(super) fn new(first: usize, keep: Keep, spare: Vec<Vec<f64>>) -> Self {
         let exact = match keep {
             Keep::Decimal => ExactColumn::Decimal(Vec::new()),
-            Keep::Float32 | Keep::Double => ExactColumn::Python(Column::new()),
+            Keep::Float32 | Keep::Double => ExactColumn::Python(Column::in_memory_of(spare)),
         };
         Self { exact, failed: Vec::new(), first: first as u32 }
     }
@@ -101,7 +101,7 @@ impl ExactColumn {
 impl Scores {
     /// Puts parts together that follow each other. `without` are the rows that were set aside.
     pub(super) fn of_parts(parts: Vec<Part>, without: Vec<u32>, keep: Keep, on_error: OnError) -> Self {
-        let mut whole = Part::new(0, keep);
+        let mut whole = Part::new(0, keep, Vec::new());
         for part in parts {
             match (&mut whole.exact, part.exact) {
                 (ExactColumn::Python(column), ExactColumn::Python(next)) => column.append(next),
@@ -112,6 +112,14 @@ impl Scores {
             whole.failed.extend(part.failed.into_iter().filter(counts));
         }
         Self { exact: whole.exact, failed: whole.failed, without, keep, on_error }
+    }
+
+    /// The memory of these scores, for others.
+    pub(super) fn into_memory(self) -> Vec<Vec<f64>> {
+        match self.exact {
+            ExactColumn::Python(column) => column.into_memory(),
+            ExactColumn::Decimal(_) => Vec::new(),
+        }
     }
 
     /// How many rows there are, those without a score included.

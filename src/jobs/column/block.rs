@@ -28,6 +28,20 @@ impl Default for Kept {
 }
 
 impl Block {
+    /// A block without rows, of doubles.
+    pub(super) fn in_memory_of(mut spare: Vec<f64>) -> Self {
+        spare.clear();
+        Self { lanes: Kept::Wide(spare), ..Self::default() }
+    }
+
+    /// The memory of doubles; a block of anything else has none to give.
+    pub(super) fn into_memory(self) -> Option<Vec<f64>> {
+        match self.lanes {
+            Kept::Wide(lanes) => Some(lanes),
+            Kept::Same(_) | Kept::Narrow(_) => None,
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.len
     }

@@ -39,6 +39,11 @@ trait Pass {
     fn run(&self) -> Result<Self::Results, Box<dyn Error>>;
 
     fn numbers(results: Self::Results) -> Vec<f64>;
+
+    /// Takes the results back once they are read, for whoever uses their memory again.
+    fn give_back(&self, results: Self::Results) {
+        drop(results);
+    }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -75,7 +80,7 @@ fn serve<P: Pass>(
                 let started = Instant::now();
                 let results = black_box(pass.run()?);
                 writeln!(out, "{}", started.elapsed().as_nanos())?;
-                drop(results);
+                pass.give_back(results);
             }
             "check" => {
                 let (relative, bits) = compare(&P::numbers(pass.run()?), &columns.expected(letter)?);

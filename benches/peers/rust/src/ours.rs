@@ -1,9 +1,10 @@
 //! This project, through its public face, as a scheduler would embed it.
 
+use std::cell::RefCell;
 use std::error::Error;
 
 use job_sort_formula::jobs::Job;
-use job_sort_formula::rank::{Keep, OnError, Scores, score};
+use job_sort_formula::rank::{Keep, OnError, Scores, rescore, score};
 use job_sort_formula::schema::Kind;
 use job_sort_formula::{Formula, JobTable, Program, Schema, Value};
 
@@ -14,6 +15,8 @@ use crate::columns::Columns;
 pub struct Ours {
     program: Program,
     table: JobTable,
+    /// The scores of the last cycle, whose memory the next one uses.
+    old: RefCell<Option<Scores>>,
 }
 
 impl Ours {
@@ -35,7 +38,7 @@ impl Ours {
             let id = format!("{row}.server");
             table.push(&Job { id: &id, ..Job::default() }, &values.collect::<Vec<_>>())?;
         }
-        Ok(Self { program, table })
+        Ok(Self { program, table, old: RefCell::new(None) })
     }
 }
 
@@ -43,7 +46,14 @@ impl Pass for Ours {
     type Results = Scores;
 
     fn run(&self) -> Result<Scores, Box<dyn Error>> {
-        Ok(score(&self.program, &self.table, Keep::Double, OnError::ZeroLikePbs))
+        Ok(match self.old.take() {
+            Some(old) => rescore(&self.program, &self.table, Keep::Double, OnError::ZeroLikePbs, old),
+            None => score(&self.program, &self.table, Keep::Double, OnError::ZeroLikePbs),
+        })
+    }
+
+    fn give_back(&self, results: Scores) {
+        self.old.replace(Some(results));
     }
 
     fn numbers(results: Scores) -> Vec<f64> {
