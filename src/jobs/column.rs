@@ -148,11 +148,6 @@ impl Column {
         self.place(row).is_some_and(|(block, at)| block.set.at(at))
     }
 
-    /// Whether every job has this input itself.
-    pub fn is_all_set(&self) -> bool {
-        self.blocks.iter().all(|block| block.set.is_all())
-    }
-
     /// Whether this row is an integer in Python.
     pub fn is_whole(&self, row: usize) -> bool {
         self.place(row).is_some_and(|(block, at)| block.whole.at(at))
@@ -266,6 +261,6 @@ mod tests {
         column.extend_lanes(&lanes, false);
         assert_eq!(column.len(), 20_001);
         assert!(column.value(10_000).is_same(&Value::Int(9999)) && column.value(10_001).is_same(&Value::Float(0.0)));
-        assert!(!column.is_set(0) && column.is_set(1) && !column.is_all_set());
+        assert!(!column.is_set(0) && column.is_set(1));
     }
 }

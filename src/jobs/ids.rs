@@ -219,7 +219,7 @@ mod tests {
             ["1234567.vm", "1234567.vn"],
             ["12345678.a", "12345679.a"],
             ["1.vm.xyzw", "01.vm.xyz"],
-            ["[]xxxxxxx", "[]xxxxxxy"],
+            ["[]abcdefg", "[]abcdefh"],
             ["99999.xyz", "100000.xyz"],
         ] {
             assert_ne!(compare(pair[0], pair[1]), Ordering::Equal);

@@ -3,14 +3,15 @@
 //! The formula's own grammar reads expressions; here the statements around them are taken apart: `a; b`, `a = b`, a
 //! second line. Python compiles all before it executes any, so an error in the last one is an error of the whole.
 
+mod targets;
+
 use std::sync::Arc;
 
-use crate::formula::syntax::{
-    BARE_UNPACKING, Construct, Expr, NodeId, NodeKind, SyntaxError, SyntaxErrorKind, parse_up_to,
-};
+use crate::formula::syntax::{BARE_UNPACKING, Expr, SyntaxError, SyntaxErrorKind, parse_up_to};
 use crate::span::Span;
 
 use super::strings::{self, Unreadable};
+use targets::{is_single_target, is_target, is_variable};
 
 /// One simple statement.
 #[derive(Debug, Clone)]
@@ -265,45 +266,4 @@ fn statement(targets: Vec<Arc<Expr>>, augmented: Option<Arc<Expr>>, value: Arc<E
 /// What stands before, in and behind the sign at `at`.
 fn split(text: &str, at: Span) -> (&str, &str, &str) {
     (&text[..at.start as usize], at.of(text), &text[at.end as usize..])
-}
-
-fn is_variable(expr: &Expr) -> bool {
-    is_assignable(expr, expr.root())
-}
-
-fn is_assignable(expr: &Expr, id: NodeId) -> bool {
-    matches!(&expr.node(id).kind, NodeKind::Name(name) if !matches!(&**name, "True" | "False" | "None" | "__debug__"))
-}
-
-/// Whether `op=` may assign to it.
-fn is_single_target(expr: &Expr) -> bool {
-    let mut id = expr.root();
-    while let NodeKind::Parenthesised(inner) = expr.node(id).kind {
-        id = inner;
-    }
-    let foreign = |construct| matches!(construct, Construct::Attribute | Construct::Subscript);
-    is_assignable(expr, id) || matches!(expr.node(id).kind, NodeKind::Foreign { construct, .. } if foreign(construct))
-}
-
-/// Whether `=` may assign to it.
-fn is_target(expr: &Expr) -> bool {
-    let is_unpacking =
-        |id: NodeId| matches!(expr.node(id).kind, NodeKind::Foreign { construct: Construct::Unpacking, .. });
-    let mut open = vec![expr.root()];
-    while let Some(id) = open.pop() {
-        match &expr.node(id).kind {
-            NodeKind::Name(_) if is_assignable(expr, id) => {}
-            NodeKind::Foreign { construct: Construct::Attribute | Construct::Subscript, .. } => {}
-            NodeKind::Foreign { construct: Construct::Unpacking, parts } => open.extend(parts.iter()),
-            NodeKind::Parenthesised(inner) => open.push(*inner),
-            NodeKind::Tuple { items, .. } | NodeKind::List(items) => {
-                if items.iter().filter(|&&item| is_unpacking(item)).count() > 1 {
-                    return false;
-                }
-                open.extend(items.iter());
-            }
-            _ => return false,
-        }
-    }
-    true
 }
