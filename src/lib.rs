@@ -4,6 +4,7 @@
 //! a formula, lowers it to a [`formula::program`], evaluates it against per-job inputs and a fair-share tree, and
 //! says what the real scheduler would do.
 
+mod ahead;
 pub mod diagnostic;
 pub mod fairshare;
 pub mod formula;

@@ -229,27 +229,33 @@ mod tests {
     /// Every form of a block, and every change from one to another.
     #[test]
     fn blocks_hold_what_was_pushed() {
-        let values = |row: usize| match row {
-            0..5000 => Value::Int(7),
-            5000..9000 => Value::Int(row as i64 - 6000),
-            9000..9500 if row.is_multiple_of(3) => Value::Float(-0.0),
-            9000..9500 => Value::Int(1 << 40),
-            _ => Value::Float(row as f64 / 7.0),
+        let number = |block: usize, row: usize| match (block, row % BLOCK_ROWS) {
+            (0, _) | (_, 0..700) => Value::Int(7),
+            (1, at) => Value::Int(at as i64 % 255 - 128),
+            (2, at) | (_, at @ 700..1400) => Value::Int(at as i64 * 16 - 32_768),
+            (3, _) | (_, 1400..2100) => Value::Int(row as i64 - 2_147_483_648),
+            (_, at) if at.is_multiple_of(3) => Value::Float(-0.0),
+            (_, at) => Value::Float(at as f64 / 7.0),
         };
+        let values = |row: usize| number(row / BLOCK_ROWS, row);
         let (mut column, mut tail) = (Column::new(), Column::new());
-        for row in 0..13_000 {
-            let target = if row < 9700 { &mut column } else { &mut tail };
+        let rows = 5 * BLOCK_ROWS + 1000;
+        for row in 0..rows {
+            let target = if row < 19_000 { &mut column } else { &mut tail };
             if row % 5 == 0 { target.push_default(values(row)) } else { target.push(values(row)) }
         }
         column.append(tail);
-        assert_eq!((column.len(), column.blocks()), (13_000, 13_000usize.div_ceil(BLOCK_ROWS)));
-        for row in 0..13_000 {
+        assert_eq!((column.len(), column.blocks()), (rows, rows.div_ceil(BLOCK_ROWS)));
+        for row in 0..rows {
             assert!(column.value(row).is_same(&values(row)), "row {row}");
             assert_eq!(column.is_set(row), row % 5 != 0, "row {row}");
         }
-        assert!(matches!(column.strip(0).unwrap().lanes, LaneValues::Same(7.0)));
-        assert!(matches!(column.strip(1).unwrap().lanes, LaneValues::Narrow(_)));
-        assert!(matches!(column.strip(2).unwrap().lanes, LaneValues::Wide(_)));
+        let lanes = |block| column.strip(block).unwrap().lanes;
+        assert!(matches!(lanes(0), LaneValues::Same(7.0)));
+        assert!(matches!(lanes(1), LaneValues::Tiny(_)));
+        assert!(matches!(lanes(2), LaneValues::Short(_)));
+        assert!(matches!(lanes(3), LaneValues::Narrow(_)));
+        assert!(matches!(lanes(4), LaneValues::Wide(_)));
     }
 
     #[test]

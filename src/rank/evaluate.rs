@@ -1,5 +1,6 @@
 //! From a program and a table to scores: by columns, and row by row what the columns leave.
 
+use std::mem;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -123,12 +124,16 @@ impl<'t> Scorer<'t> {
     fn in_python<'s>(&'s self) -> impl FnMut(usize, usize) -> Part + use<'s, 't> {
         let mut columnar = self.program.columnar();
         let mut rows = RowByRow::new(self, Python::new());
-        let (mut strips, mut inexact) = (Vec::new(), Vec::new());
+        let (mut strips, mut coming, mut inexact) = (Vec::new(), Vec::new(), Vec::new());
         move |from, to| {
             let mut part = Part::new(from, self.keep, self.spare_blocks());
+            self.gather(from, LANES.min(to - from), &mut coming);
             for start in (from..to).step_by(LANES) {
                 let count = LANES.min(to - start);
-                self.gather(start, count, &mut strips, &mut inexact);
+                mem::swap(&mut strips, &mut coming);
+                self.gather(start + count, LANES.min(to - start - count), &mut coming);
+                columnar.announce(&coming);
+                self.gather_inexact(start, count, &mut inexact);
                 let outcome = columnar.evaluate(&strips, count, &inexact);
                 let again = |lane| (lane, rows.evaluate(start + lane).and_then(|value| self.number(value)));
                 part.extend(outcome, outcome.marked_lanes().map(again).collect());
@@ -156,17 +161,22 @@ impl<'t> Scorer<'t> {
         }
     }
 
-    /// The inputs of some rows side by side, and the rows of which they do not hold the true value.
-    fn gather(&self, start: usize, rows: usize, strips: &mut Vec<Strip<'t>>, inexact: &mut Vec<usize>) {
+    /// The inputs of some rows side by side.
+    fn gather(&self, start: usize, rows: usize, strips: &mut Vec<Strip<'t>>) {
         strips.clear();
-        inexact.clear();
         for column in &self.columns {
             let missing = Strip { lanes: LaneValues::Same(0.0), wholes: Wholes::All };
             let strip = column.and_then(|column| column.strip(start / BLOCK_ROWS));
             strips.push(strip.map_or(missing, |strip| strip.window(start % BLOCK_ROWS, rows)));
-            let aside = column.map_or(&[][..], |column| column.aside());
-            let first = aside.partition_point(|(row, _)| (*row as usize) < start);
-            let here = aside[first..].iter().map(|(row, _)| *row as usize - start);
+        }
+    }
+
+    /// The rows of which the strips do not hold the true value.
+    fn gather_inexact(&self, start: usize, rows: usize, inexact: &mut Vec<usize>) {
+        inexact.clear();
+        for column in self.columns.iter().flatten() {
+            let first = column.aside().partition_point(|(row, _)| (*row as usize) < start);
+            let here = column.aside()[first..].iter().map(|(row, _)| *row as usize - start);
             inexact.extend(here.take_while(|&row| row < rows));
         }
     }

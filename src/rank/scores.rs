@@ -204,6 +204,12 @@ impl Scores {
                     let rows = BLOCK_ROWS.min(self.len() - block * BLOCK_ROWS);
                     match column.strip(block).map(|strip| strip.lanes) {
                         Some(LaneValues::Same(same)) => kept.extend(std::iter::repeat_n(self.keep.kept(same), rows)),
+                        Some(LaneValues::Tiny(lanes)) => {
+                            kept.extend(lanes.iter().map(|&lane| self.keep.kept(f64::from(lane))));
+                        }
+                        Some(LaneValues::Short(lanes)) => {
+                            kept.extend(lanes.iter().map(|&lane| self.keep.kept(f64::from(lane))));
+                        }
                         Some(LaneValues::Narrow(lanes)) => {
                             kept.extend(lanes.iter().map(|&lane| self.keep.kept(f64::from(lane))));
                         }

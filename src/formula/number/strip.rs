@@ -1,11 +1,17 @@
 //! Numbers side by side: the form in which a column is handed to whoever computes on many rows at once.
 
+use crate::ahead::lines_ahead;
+
 /// The numbers of some rows, each as a double.
 #[derive(Debug, Clone, Copy)]
 pub enum LaneValues<'a> {
     /// Every row has this number.
     Same(f64),
-    /// Small integers.
+    /// Integers of 8 bits.
+    Tiny(&'a [i8]),
+    /// Integers of 16 bits.
+    Short(&'a [i16]),
+    /// Integers of 32 bits.
     Narrow(&'a [i32]),
     /// Doubles.
     Wide(&'a [f64]),
@@ -32,10 +38,23 @@ pub struct Strip<'a> {
 }
 
 impl<'a> Strip<'a> {
+    /// Asks the processor for some lines of the numbers, from that line on; says how many there were.
+    pub(crate) fn ahead(self, line: usize, most: usize) -> usize {
+        match self.lanes {
+            LaneValues::Same(_) => 0,
+            LaneValues::Tiny(lanes) => lines_ahead(lanes, line, most),
+            LaneValues::Short(lanes) => lines_ahead(lanes, line, most),
+            LaneValues::Narrow(lanes) => lines_ahead(lanes, line, most),
+            LaneValues::Wide(lanes) => lines_ahead(lanes, line, most),
+        }
+    }
+
     /// The rows from `start` on, at most `rows` of them. `start` is a multiple of 64.
     pub fn window(self, start: usize, rows: usize) -> Self {
         let lanes = match self.lanes {
             LaneValues::Same(same) => LaneValues::Same(same),
+            LaneValues::Tiny(lanes) => LaneValues::Tiny(part(lanes, start, rows)),
+            LaneValues::Short(lanes) => LaneValues::Short(part(lanes, start, rows)),
             LaneValues::Narrow(lanes) => LaneValues::Narrow(part(lanes, start, rows)),
             LaneValues::Wide(lanes) => LaneValues::Wide(part(lanes, start, rows)),
         };

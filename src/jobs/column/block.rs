@@ -13,12 +13,23 @@ pub(super) struct Block {
     pub(super) set: Marks,
 }
 
-/// The numbers: one for all rows, or small integers, or doubles.
+/// The numbers: one for all rows, or integers of 8, 16 or 32 bits, or doubles.
 #[derive(Debug, Clone)]
 enum Kept {
     Same(f64),
+    Tiny(Vec<i8>),
+    Short(Vec<i16>),
     Narrow(Vec<i32>),
     Wide(Vec<f64>),
+}
+
+/// How many bits a number of many takes. Each form holds what those before it do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Form {
+    Tiny,
+    Short,
+    Narrow,
+    Wide,
 }
 
 impl Default for Kept {
@@ -38,7 +49,7 @@ impl Block {
     pub(super) fn into_memory(self) -> Option<Vec<f64>> {
         match self.lanes {
             Kept::Wide(lanes) => Some(lanes),
-            Kept::Same(_) | Kept::Narrow(_) => None,
+            _ => None,
         }
     }
 
@@ -54,72 +65,81 @@ impl Block {
     #[inline]
     pub(super) fn push(&mut self, lane: f64, whole: bool, set: bool) {
         match &mut self.lanes {
-            Kept::Narrow(lanes) if narrow(lane).is_some() => lanes.extend(narrow(lane)),
-            Kept::Wide(lanes) => lanes.push(lane),
             Kept::Same(same) if same.to_bits() == lane.to_bits() && self.len > 0 => {}
-            _ => self.widen(lane),
+            Kept::Tiny(lanes) if i8::exact(lane).is_some() => lanes.extend(i8::exact(lane)),
+            Kept::Short(lanes) if i16::exact(lane).is_some() => lanes.extend(i16::exact(lane)),
+            Kept::Narrow(lanes) if i32::exact(lane).is_some() => lanes.extend(i32::exact(lane)),
+            Kept::Wide(lanes) => lanes.push(lane),
+            _ => self.take_up(&[lane]),
         }
         self.len += 1;
         self.whole.push(whole);
         self.set.push(set);
     }
 
-    /// Appends a row that the present form cannot hold.
-    #[cold]
-    fn widen(&mut self, lane: f64) {
-        self.lanes = match std::mem::take(&mut self.lanes) {
-            Kept::Same(_) if self.len == 0 => Kept::Same(lane),
-            Kept::Same(same) => match (narrow(same), narrow(lane)) {
-                (Some(same), Some(lane)) => Kept::Narrow(grown(vec![same; self.len], lane)),
-                _ => Kept::Wide(grown(vec![same; self.len], lane)),
-            },
-            Kept::Narrow(lanes) => Kept::Wide(grown(lanes.iter().map(|&lane| f64::from(lane)).collect(), lane)),
-            Kept::Wide(lanes) => Kept::Wide(grown(lanes, lane)),
-        };
-    }
-
     /// Appends rows of one type that are all set. There must be room for them.
     pub(super) fn extend(&mut self, lanes: &[f64], whole: bool) {
-        let Some(&first) = lanes.first() else { return };
-        self.lanes = match std::mem::take(&mut self.lanes) {
-            Kept::Same(same) if self.len == 0 || same.to_bits() == first.to_bits() => match () {
-                () if are_same(lanes) => Kept::Same(first),
-                () if are_narrow(lanes) => Kept::Narrow(joined(self.len, first as i32, lanes, |lane| lane as i32)),
-                () => Kept::Wide(joined(self.len, first, lanes, |lane| lane)),
-            },
-            Kept::Same(same) => match narrow(same).filter(|_| are_narrow(lanes)) {
-                Some(same) => Kept::Narrow(joined(self.len, same, lanes, |lane| lane as i32)),
-                None => Kept::Wide(joined(self.len, same, lanes, |lane| lane)),
-            },
-            Kept::Narrow(mut kept) if are_narrow(lanes) => {
-                kept.extend(lanes.iter().map(|&lane| lane as i32));
-                Kept::Narrow(kept)
-            }
-            Kept::Narrow(kept) => {
-                Kept::Wide(kept.iter().map(|&lane| f64::from(lane)).chain(lanes.iter().copied()).collect())
-            }
-            Kept::Wide(mut kept) => {
-                kept.extend_from_slice(lanes);
-                Kept::Wide(kept)
-            }
-        };
+        self.take_up(lanes);
         self.len += lanes.len();
         self.whole.push_many(whole, lanes.len());
         self.set.push_many(true, lanes.len());
     }
 
+    /// Appends numbers, in another form if the present one cannot hold them.
+    fn take_up(&mut self, lanes: &[f64]) {
+        let Some(first) = lanes.first() else { return };
+        let agrees = |same: &f64| self.len == 0 || same.to_bits() == first.to_bits();
+        if matches!(&self.lanes, Kept::Same(same) if agrees(same)) && are_same(lanes) {
+            self.lanes = Kept::Same(*first);
+            return;
+        }
+        self.change_to(if matches!(self.lanes, Kept::Wide(_)) { Form::Wide } else { Form::of(lanes) }, lanes.len());
+        match &mut self.lanes {
+            Kept::Same(_) => {}
+            Kept::Tiny(kept) => kept.extend(lanes.iter().map(|&lane| lane as i32 as i8)),
+            Kept::Short(kept) => kept.extend(lanes.iter().map(|&lane| lane as i32 as i16)),
+            Kept::Narrow(kept) => kept.extend(lanes.iter().map(|&lane| lane as i32)),
+            Kept::Wide(kept) => kept.extend_from_slice(lanes),
+        }
+    }
+
+    /// Brings the rows into a form that holds them and this one, with room for so many more.
+    fn change_to(&mut self, form: Form, more: usize) {
+        let (len, form) = (self.len, self.form().map_or(form, |present| present.max(form)));
+        if self.form() == Some(form) && !matches!(self.lanes, Kept::Same(_)) {
+            return;
+        }
+        let old = std::mem::take(&mut self.lanes);
+        let rows = (0..len).map(|row| old.lane(row));
+        self.lanes = match form {
+            Form::Tiny => Kept::Tiny(with_room(rows.map(|lane| lane as i8), more)),
+            Form::Short => Kept::Short(with_room(rows.map(|lane| lane as i16), more)),
+            Form::Narrow => Kept::Narrow(with_room(rows.map(|lane| lane as i32), more)),
+            Form::Wide => Kept::Wide(with_room(rows, more)),
+        };
+    }
+
+    /// The least form that holds the rows, if there is any.
+    fn form(&self) -> Option<Form> {
+        match &self.lanes {
+            Kept::Same(same) => (self.len > 0).then(|| Form::of(&[*same])),
+            Kept::Tiny(_) => Some(Form::Tiny),
+            Kept::Short(_) => Some(Form::Short),
+            Kept::Narrow(_) => Some(Form::Narrow),
+            Kept::Wide(_) => Some(Form::Wide),
+        }
+    }
+
     #[inline]
     pub(super) fn lane(&self, row: usize) -> Option<f64> {
-        match &self.lanes {
-            Kept::Same(same) => (row < self.len).then_some(*same),
-            Kept::Narrow(lanes) => lanes.get(row).map(|&lane| f64::from(lane)),
-            Kept::Wide(lanes) => lanes.get(row).copied(),
-        }
+        (row < self.len).then(|| self.lanes.lane(row))
     }
 
     pub(super) fn strip(&self) -> Strip<'_> {
         let lanes = match &self.lanes {
             Kept::Same(same) => LaneValues::Same(*same),
+            Kept::Tiny(lanes) => LaneValues::Tiny(lanes),
+            Kept::Short(lanes) => LaneValues::Short(lanes),
             Kept::Narrow(lanes) => LaneValues::Narrow(lanes),
             Kept::Wide(lanes) => LaneValues::Wide(lanes),
         };
@@ -132,41 +152,75 @@ impl Block {
     }
 }
 
-/// So many equal rows, and others behind them.
-fn joined<T: Clone>(count: usize, same: T, lanes: &[f64], of: impl Fn(f64) -> T) -> Vec<T> {
-    // who adds many rows at once will fill the block
-    let rows = count + lanes.len();
-    let mut joined = Vec::with_capacity(if rows < 512 { rows.next_power_of_two() } else { BLOCK_ROWS });
-    joined.resize(count, same);
-    joined.extend(lanes.iter().map(|&lane| of(lane)));
-    joined
+impl Kept {
+    /// The number of a row; NaN of one that does not exist.
+    #[inline]
+    fn lane(&self, row: usize) -> f64 {
+        let lane = match self {
+            Self::Same(same) => Some(*same),
+            Self::Tiny(lanes) => lanes.get(row).map(|&lane| f64::from(lane)),
+            Self::Short(lanes) => lanes.get(row).map(|&lane| f64::from(lane)),
+            Self::Narrow(lanes) => lanes.get(row).map(|&lane| f64::from(lane)),
+            Self::Wide(lanes) => lanes.get(row).copied(),
+        };
+        lane.unwrap_or(f64::NAN)
+    }
 }
+
+impl Form {
+    /// The least form that holds all of these exactly, sign of zero included.
+    fn of(lanes: &[f64]) -> Self {
+        let look = |(are_small, least, most), &lane: &f64| {
+            let small = lane as i32;
+            (are_small & (f64::from(small).to_bits() == lane.to_bits()), small.min(least), small.max(most))
+        };
+        let (are_small, least, most) = lanes.iter().fold((true, 0, 0), look);
+        let are_in = |low: i32, high: i32| least >= low && most <= high;
+        match () {
+            () if !are_small => Self::Wide,
+            () if are_in(i8::MIN.into(), i8::MAX.into()) => Self::Tiny,
+            () if are_in(i16::MIN.into(), i16::MAX.into()) => Self::Short,
+            () => Self::Narrow,
+        }
+    }
+}
+
+/// An integer that some doubles are.
+trait Small: Copy {
+    /// The integer that is this double, sign of zero included.
+    fn exact(lane: f64) -> Option<Self>;
+}
+
+macro_rules! small {
+    ($($integer:ty),*) => {$(
+        impl Small for $integer {
+            #[inline]
+            fn exact(lane: f64) -> Option<Self> {
+                let small = lane as $integer;
+                (f64::from(small).to_bits() == lane.to_bits()).then_some(small)
+            }
+        }
+    )*};
+}
+
+small!(i8, i16, i32);
 
 /// Whether all are the same, bit by bit.
 fn are_same(lanes: &[f64]) -> bool {
     lanes.iter().all(|lane| lane.to_bits() == lanes[0].to_bits())
 }
 
-/// Whether all are small integers.
-fn are_narrow(lanes: &[f64]) -> bool {
-    lanes.iter().fold(true, |all, &lane| all & narrow(lane).is_some())
-}
-
-/// The small integer that is this double, sign of zero included.
-#[inline]
-fn narrow(lane: f64) -> Option<i32> {
-    let small = lane as i32;
-    (f64::from(small).to_bits() == lane.to_bits()).then_some(small)
-}
-
-/// With room for the rest of the block, so that it grows once.
-fn grown<T>(mut lanes: Vec<T>, lane: T) -> Vec<T> {
-    lanes.reserve_exact(growth(lanes.len()));
-    lanes.push(lane);
-    lanes
-}
-
-/// How much room to add: a short queue needs no whole block.
-fn growth(len: usize) -> usize {
-    if len < 64 { 64 } else { BLOCK_ROWS - len }
+/// These rows, and room for so many more: for the rest of the block where it will be filled, so that it grows once; a
+/// short queue needs no whole block.
+fn with_room<T>(rows: impl ExactSizeIterator<Item = T>, more: usize) -> Vec<T> {
+    let count = rows.len() + more;
+    let mut all = Vec::with_capacity(if count < 64 {
+        64
+    } else if count < 512 {
+        count.next_power_of_two()
+    } else {
+        BLOCK_ROWS
+    });
+    all.extend(rows);
+    all
 }

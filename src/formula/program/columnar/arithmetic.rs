@@ -56,20 +56,29 @@ impl<'i> Columnar<'_, 'i> {
             BinaryOperator::Add => self.ring(x, y, x.most + y.most, |x, y| x + y),
             BinaryOperator::Subtract => self.ring(x, y, x.most + y.most, |x, y| x - y),
             BinaryOperator::Multiply => self.ring(x, y, x.most * y.most, |x, y| x * y),
-            BinaryOperator::Divide => {
-                let mut lanes = self.scratch.lanes(self.rows);
-                let fails = |_: f64, y: f64, _: f64| y == 0.0;
-                if loops::zip(x.arm, y.arm, &mut lanes, |x, y| x / y, fails) {
-                    self.mark_where(y.arm, Arm::Same(0.0), |y, zero| y == zero);
-                }
-                Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Float), most: EXACT }
-            }
+            BinaryOperator::Divide => self.quotient(x.arm, y.arm),
             BinaryOperator::Power => self.power(x, y),
             _ => self.lane_by_lane(|python, lane| {
                 let value = |operand: Operand<'_>| operand.kinds.at(lane).value(operand.arm.at(lane));
                 python.binary(op, &value(x), &value(y))
             }),
         }
+    }
+
+    fn quotient(&mut self, x: Arm<'_>, y: Arm<'_>) -> Vector<'i> {
+        let mut lanes = self.scratch.lanes(self.rows);
+        match y {
+            Arm::Same(divisor) if divisor != 0.0 => match reciprocal(divisor) {
+                Some(factor) => _ = loops::zip(x, Arm::Same(factor), &mut lanes, |x, y| x * y, |_, _, _| false),
+                None => _ = loops::zip(x, y, &mut lanes, |x, y| x / y, |_, _, _| false),
+            },
+            _ => {
+                if loops::zip(x, y, &mut lanes, |x, y| x / y, |_, y, _| y == 0.0) {
+                    self.mark_where(y, Arm::Same(0.0), |y, zero| y == zero);
+                }
+            }
+        }
+        Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Float), most: EXACT }
     }
 
     pub(super) fn compare(&mut self, op: ComparisonOperator) -> Result<(), AllMarked> {
@@ -212,5 +221,35 @@ impl<'i> Columnar<'_, 'i> {
             None => self.fail()?,
         }
         Ok(())
+    }
+}
+
+/// What to multiply by instead of dividing by this number: a power of two, by which both come to the same real number
+/// and so to the same double.
+fn reciprocal(divisor: f64) -> Option<f64> {
+    let is_power_of_two = divisor.is_normal() && divisor.to_bits().trailing_zeros() >= f64::MANTISSA_DIGITS - 1;
+    Some(1.0 / divisor).filter(|factor| is_power_of_two && factor.is_normal())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_factor_gives_what_the_divisor_does() {
+        let ends = [f64::from_bits(1), f64::MIN_POSITIVE, 3e-308, 1.0, 1e300, f64::MAX, f64::INFINITY];
+        let inputs: Vec<f64> = ends.into_iter().flat_map(|x| [x, -x, x / 3.0, x * 0.7]).chain([0.0, -0.0]).collect();
+        let mut factors = 0;
+        for exponent in -1074..1024 {
+            for divisor in [2f64.powi(exponent), -(2f64.powi(exponent))] {
+                let Some(factor) = reciprocal(divisor) else { continue };
+                factors += 1;
+                inputs
+                    .iter()
+                    .for_each(|x| assert_eq!((x / divisor).to_bits(), (x * factor).to_bits(), "{x} / {divisor}"));
+            }
+        }
+        assert_eq!(factors, 2 * 2045);
+        assert!([0.0, 3.0, 0.1, f64::INFINITY, f64::NAN].into_iter().all(|divisor| reciprocal(divisor).is_none()));
     }
 }

@@ -141,10 +141,7 @@ impl<'i> Columnar<'_, 'i> {
         let mut lanes = self.scratch.lanes(self.rows);
         let f = move |item: f64, best: f64| if is_better(item, best) { item } else { best };
         loops::zip(item.arm, best.arm, &mut lanes, f, |_, _, _| false);
-        let mut mask = self.scratch.bytes(self.rows);
-        loops::test(item.arm, best.arm, &mut mask, is_better);
-        let kinds = self.chosen_kinds(&mask, item.kinds, best.kinds);
-        self.scratch.give_bytes(mask);
+        let kinds = self.chosen_kinds(item.kinds, best.kinds, |mask| loops::test(item.arm, best.arm, mask, is_better));
         Vector { lanes: Lent::Own(lanes), kinds, most: item.most.max(best.most) }
     }
 }

@@ -178,24 +178,24 @@ impl<'i> Columnar<'_, 'i> {
     /// `x` in the lanes of the mask, `y` in the others; `None` when one of them is no number.
     fn chosen(&mut self, mask: &[u8], x: &Entry<'i>, y: &Entry<'i>) -> Option<Vector<'i>> {
         let (x, y) = (x.operand()?, y.operand()?);
-        let kinds = self.chosen_kinds(mask, x.kinds, y.kinds);
+        let kinds = self.chosen_kinds(x.kinds, y.kinds, |chosen| chosen.copy_from_slice(mask));
         let mut lanes = self.scratch.lanes(self.rows);
         loops::select(mask, x.arm, y.arm, &mut lanes);
         Some(Vector { lanes: Lent::Own(lanes), kinds, most: x.most.max(y.most) })
     }
 
-    /// The kinds of `x` in the lanes of the mask, of `y` in the others.
-    pub(super) fn chosen_kinds(&mut self, mask: &[u8], x: KindArm<'_>, y: KindArm<'_>) -> Kinds {
+    /// The kinds of `x` in the lanes of a mask, of `y` in the others. Nobody asks for the mask where all are the same.
+    pub(super) fn chosen_kinds(&mut self, x: KindArm<'_>, y: KindArm<'_>, mask: impl FnOnce(&mut [u8])) -> Kinds {
         if let (KindArm::All(x), KindArm::All(y)) = (x, y)
             && x == y
         {
             return Kinds::All(x);
         }
         let (x, y) = (self.kind_bytes(x), self.kind_bytes(y));
-        let mut kinds = self.scratch.bytes(self.rows);
-        loops::select_bytes(mask, &x, &y, &mut kinds);
-        self.scratch.give_bytes(x);
-        self.scratch.give_bytes(y);
+        let (mut kinds, mut chosen) = (self.scratch.bytes(self.rows), self.scratch.bytes(self.rows));
+        mask(&mut chosen);
+        loops::select_bytes(&chosen, &x, &y, &mut kinds);
+        [x, y, chosen].into_iter().for_each(|bytes| self.scratch.give_bytes(bytes));
         Kinds::Each(kinds)
     }
 

@@ -5,9 +5,6 @@ use super::vector::{Entry, Kind, Kinds, Lent, Vector};
 use super::{AllMarked, Columnar, EXACT};
 use crate::formula::number::{LaneValues, Wholes};
 
-/// No `i32` is larger in magnitude.
-const MOST_NARROW: f64 = 2_147_483_648.0;
-
 impl Columnar<'_, '_> {
     /// Pushes an input. One that the caller did not give is a `NameError`.
     pub(super) fn input(&mut self, slot: usize) -> Result<(), AllMarked> {
@@ -18,11 +15,9 @@ impl Columnar<'_, '_> {
                 Wholes::Nobody => return self.push_scalar(Ok::<_, ()>(Kind::Float.value(lane))),
                 Wholes::Bits(_) => (Lent::Own(self.filled(lane)), lane.abs()),
             },
-            LaneValues::Narrow(small) => {
-                let mut lanes = self.scratch.lanes(self.rows);
-                loops::widen(small, &mut lanes);
-                (Lent::Own(lanes), MOST_NARROW)
-            }
+            LaneValues::Tiny(small) => (self.widened(small), magnitude(i8::MIN)),
+            LaneValues::Short(small) => (self.widened(small), magnitude(i16::MIN)),
+            LaneValues::Narrow(small) => (self.widened(small), magnitude(i32::MIN)),
             LaneValues::Wide(lanes) => (Lent::Given(lanes.get(..self.rows).unwrap_or(lanes)), EXACT),
         };
         let kinds = match strip.wholes {
@@ -35,6 +30,12 @@ impl Columnar<'_, '_> {
         }
         self.stack.push(Entry::Vector(Vector { lanes, kinds, most }));
         Ok(())
+    }
+
+    fn widened<T: Copy + Into<f64>>(&mut self, small: &[T]) -> Lent<'static> {
+        let mut lanes = self.scratch.lanes(self.rows.min(small.len()));
+        loops::widen(small, &mut lanes);
+        Lent::Own(lanes)
     }
 
     fn filled(&mut self, lane: f64) -> Vec<f64> {
@@ -51,4 +52,9 @@ impl Columnar<'_, '_> {
         }
         bytes
     }
+}
+
+/// No integer of the type is larger in magnitude than its least.
+fn magnitude(least: impl Into<f64>) -> f64 {
+    least.into().abs()
 }

@@ -171,12 +171,12 @@ pub(super) fn settle(lanes: &mut [f64], kinds: &[u8], limit: f64) -> bool {
 
 /// Small integers as doubles.
 #[inline]
-pub(super) fn widen(small: &[i32], out: &mut [f64]) {
+pub(super) fn widen<T: Copy + Into<f64>>(small: &[T], out: &mut [f64]) {
     widest(
         #[inline(always)]
         move || {
             for (out, &small) in out.iter_mut().zip(small) {
-                *out = f64::from(small);
+                *out = small.into();
             }
         },
     );
@@ -213,14 +213,15 @@ pub(super) fn map_bytes(bytes: &mut [u8], f: impl Fn(u8) -> u8 + Copy) {
     );
 }
 
-/// `out = x` where the mask is set, else `y`, on bytes.
+/// `out = x` where the mask is 1, `y` where it is 0, on bytes.
 #[inline]
 pub(super) fn select_bytes(mask: &[u8], x: &[u8], y: &[u8], out: &mut [u8]) {
     widest(
         #[inline(always)]
         move || {
             for (((out, &m), &x), &y) in out.iter_mut().zip(mask).zip(x).zip(y) {
-                *out = if m != 0 { x } else { y };
+                // a choice would be made between the places of the bytes, and each be fetched alone
+                *out = (x ^ y) & m.wrapping_neg() ^ y;
             }
         },
     );

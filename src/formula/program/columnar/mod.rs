@@ -10,6 +10,7 @@
 
 mod arithmetic;
 mod calls;
+mod coming;
 mod flow;
 mod input;
 mod loops;
@@ -24,6 +25,7 @@ pub use vector::Kind;
 use super::Program;
 use super::instruction::Instruction;
 use crate::formula::number::{Arithmetic, Python, Strip, Value};
+use coming::Coming;
 use flow::Frame;
 use scratch::Scratch;
 use vector::Entry;
@@ -54,6 +56,7 @@ pub struct Columnar<'p, 'i> {
     program: &'p Program,
     python: Python,
     strips: Vec<Strip<'i>>,
+    coming: Coming<'i>,
     rows: usize,
     stack: Vec<Entry<'i>>,
     frames: Vec<Frame<'i>>,
@@ -79,6 +82,7 @@ impl Program {
             program: self,
             python: Python::new(),
             strips: Vec::new(),
+            coming: Coming::default(),
             rows: 0,
             stack: Vec::new(),
             frames: Vec::new(),
@@ -100,11 +104,16 @@ impl<'i> Columnar<'_, 'i> {
         self.python.begin();
         let result = if self.program.refused.is_some() { Err(AllMarked) } else { self.run() };
         match result {
-            Ok(entry) => self.conclude(entry),
+            Ok(entry) => self.outcome.take(entry, &mut self.scratch),
             Err(AllMarked) => self.outcome.mark_all(),
         }
         self.clear();
         &self.outcome
+    }
+
+    /// Says what the inputs of the next block will be, so that they are on their way while this one is computed.
+    pub fn announce(&mut self, inputs: &[Strip<'i>]) {
+        self.coming.set(inputs, self.program.code.len());
     }
 
     fn run(&mut self) -> Result<Entry<'i>, AllMarked> {
@@ -113,6 +122,7 @@ impl<'i> Columnar<'_, 'i> {
         loop {
             self.join(at)?;
             let Some(instruction) = program.code.get(at as usize) else { break };
+            self.coming.ask();
             at = match self.step(instruction)? {
                 Next::Instruction => at + 1,
                 Next::At(exit) => exit,
@@ -170,15 +180,6 @@ impl<'i> Columnar<'_, 'i> {
         let items = self.stack.split_off(base);
         self.stack.push(Entry::Sequence { items, is_list });
         Ok(())
-    }
-
-    /// Writes the result of the block.
-    fn conclude(&mut self, entry: Entry<'i>) {
-        match entry.operand() {
-            Some(operand) => self.outcome.take(operand, &mut self.scratch),
-            None => self.outcome.mark_all(),
-        }
-        entry.recycle(&mut self.scratch);
     }
 
     /// Leaves nothing behind, wherever the block ended.

@@ -2,7 +2,7 @@
 
 use super::Scratch;
 use super::loops::{self, Arm};
-use super::vector::{Kind, KindArm, Operand};
+use super::vector::{Entry, Kind, KindArm, Lent, Operand, Vector};
 use crate::formula::number::Value;
 
 /// The results of a block, lane by lane.
@@ -53,7 +53,6 @@ impl Outcome {
     }
 
     pub(super) fn begin(&mut self, rows: usize, inexact: &[usize]) {
-        self.lanes.clear();
         self.lanes.resize(rows, 0.0);
         self.kind = Some(Kind::Float);
         self.marked.clear();
@@ -70,17 +69,34 @@ impl Outcome {
         loops::zip_into(&mut self.marked, mask, |marked, mask| marked | mask);
     }
 
-    /// Takes the numbers over. NaN is marked: its sign, which Python keeps, may be another here.
-    pub(super) fn take(&mut self, result: Operand<'_>, scratch: &mut Scratch) {
-        let zero = Arm::Same(0.0);
-        if loops::zip(result.arm, zero, &mut self.lanes, |x, _| x, |x, _, _| x.is_nan()) {
+    /// Takes the result over. NaN is marked: its sign, which Python keeps, may be another here.
+    pub(super) fn take(&mut self, mut result: Entry<'_>, scratch: &mut Scratch) {
+        match result.operand() {
+            None => self.mark_all(),
+            Some(Operand { arm, kinds, .. }) => {
+                self.take_kinds(kinds);
+                if let Arm::Same(number) = arm {
+                    self.lanes.fill(number);
+                }
+            }
+        }
+        match &mut result {
+            Entry::Vector(Vector { lanes: Lent::Own(lanes), .. }) => std::mem::swap(&mut self.lanes, lanes),
+            Entry::Vector(Vector { lanes: Lent::Given(lanes), .. }) => self.lanes.copy_from_slice(lanes),
+            Entry::Scalar(_) | Entry::Sequence { .. } => {}
+        }
+        if loops::any(&self.lanes, f64::is_nan) {
             let mut mask = scratch.bytes(self.lanes.len());
-            loops::test(result.arm, zero, &mut mask, |x, _| x.is_nan());
+            loops::test(Arm::Each(&self.lanes), Arm::Same(0.0), &mut mask, |x, _| x.is_nan());
             self.mark(&mask);
             scratch.give_bytes(mask);
         }
+        result.recycle(scratch);
+    }
+
+    fn take_kinds(&mut self, kinds: KindArm<'_>) {
         self.kinds.clear();
-        self.kind = match result.kinds {
+        self.kind = match kinds {
             KindArm::All(kind) => Some(kind),
             KindArm::Each(kinds) => {
                 self.kinds.extend_from_slice(kinds);
