@@ -24,7 +24,7 @@ fn setting(name: &str, default: u64) -> u64 {
 /// A column of one kind of numbers, as queues have them, or of anything.
 fn column(random: &mut Generator, rows: usize) -> Column {
     let same = random.number();
-    let profile = random.below(9);
+    let profile = random.below(10);
     let mut value = || match profile {
         0 => same.clone(),
         1 => Value::Int(random.below(24) as i64 - 4),
@@ -35,6 +35,7 @@ fn column(random: &mut Generator, rows: usize) -> Column {
         6 if random.below(2) == 0 => Value::Int(random.below(50) as i64),
         6 => Value::Float(random.below(50) as f64 / 4.0),
         7 => Value::Float(random.float()),
+        8 => Value::Int(random.below(20_000) as i64 - 10_000),
         _ => random.number(),
     };
     (0..rows).map(|_| Ok(value())).collect()

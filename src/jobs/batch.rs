@@ -32,7 +32,8 @@ pub(crate) enum Authority {
 /// What is known of a job besides its inputs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchRow<'a> {
-    pub id: &'a str,
+    /// ASCII; any other id is not taken.
+    pub id: &'a [u8],
     pub entity: &'a str,
     pub queue: &'a str,
     pub state: JobState,
@@ -44,7 +45,7 @@ pub(crate) struct BatchRow<'a> {
 /// Some jobs, column by column. The row that is being built is the one after the last.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    ids: String,
+    ids: Vec<u8>,
     ends: Vec<u32>,
     /// Whether each id is greater than the one before it.
     climbs: Vec<bool>,
@@ -131,12 +132,13 @@ impl Batch {
     /// Ends the row that was being built; says whether its names can be those of one. A job with an empty id is called
     /// by its number in messages, which is not known here.
     pub(crate) fn finish(&mut self, row: BatchRow<'_>) -> bool {
-        if row.id.is_empty() || row.id.len() > MAX_NAME || row.entity.len() > MAX_NAME || row.queue.len() > MAX_NAME {
+        let is_id = !row.id.is_empty() && row.id.len() <= MAX_NAME && row.id.is_ascii();
+        if !is_id || row.entity.len() > MAX_NAME || row.queue.len() > MAX_NAME {
             return false;
         }
-        let climbs = self.ends.len().checked_sub(1).is_none_or(|last| compare(self.id(last), row.id).is_lt());
+        let climbs = self.ends.len().checked_sub(1).is_none_or(|last| compare(self.id_bytes(last), row.id).is_lt());
         self.climbs.push(climbs);
-        self.ids.push_str(row.id);
+        self.ids.extend_from_slice(row.id);
         self.entities.push(row.entity);
         self.queues.push(row.queue);
         self.states.push(row.state);
@@ -158,6 +160,10 @@ impl Batch {
 
     /// The id of a row.
     pub(crate) fn id(&self, row: usize) -> &str {
+        str::from_utf8(self.id_bytes(row)).unwrap_or_default()
+    }
+
+    fn id_bytes(&self, row: usize) -> &[u8] {
         &self.ids[self.start(row)..self.ends[row] as usize]
     }
 
@@ -166,7 +172,8 @@ impl Batch {
         let start = self.start(rows.start);
         let ends = &self.ends[rows.clone()];
         let text = &self.ids[start..ends.last().map_or(start, |&end| end as usize)];
-        (text, ends.iter().map(move |&end| end as usize - start))
+        // to look at many at once is quicker than at each when it comes
+        (str::from_utf8(text).unwrap_or_default(), ends.iter().map(move |&end| end as usize - start))
     }
 
     /// Where the id of a row begins.
@@ -183,17 +190,26 @@ impl Lanes {
         self.marks.resize(row + GROWTH, 0);
     }
 
-    /// Appends rows to a column at once, if all of them have a value and the values one type; says whether it did.
-    pub(super) fn append_to(&self, column: &mut Column, rows: Range<usize>) -> bool {
-        let (Some(marks), Some(values)) = (self.marks.get(rows.clone()), self.values.get(rows)) else { return false };
-        let is_whole = marks.first().is_some_and(|mark| mark & 1 == 1);
-        let fits = |mark: u8| (mark > 0) & ((mark & 1 == 1) == is_whole);
-        // Without an early end, many marks are looked at together.
-        let is_one_type = marks.iter().fold(true, |all, &mark| all & fits(mark));
-        if is_one_type {
-            column.extend_lanes(values, is_whole);
+    /// Appends rows to a column: at once, if all of them have a value and the values one type, or none has one.
+    pub(super) fn append_to(&self, column: &mut Column, rows: Range<usize>, default: &Value) {
+        let marks = self.marks.get(rows.clone()).unwrap_or_default();
+        if let (Some(&first), Some(values)) = (marks.first(), self.values.get(rows.clone())) {
+            let fits = |mark: u8| (mark > 0) & ((mark ^ first) & 1 == 0);
+            // Without an early end, many marks are looked at together.
+            if marks.iter().fold(true, |all, &mark| all & fits(mark)) {
+                return column.extend_lanes(values, first & 1 == 1);
+            }
         }
-        is_one_type
+        let rest = self.marks.get(rows.start..).unwrap_or_default();
+        if rest.iter().take(rows.len()).all(|&mark| mark == 0) {
+            return column.extend_default(default, rows.len());
+        }
+        for row in rows {
+            match self.value(row) {
+                Some(value) => column.push(value),
+                None => column.push_default(default.clone()),
+            }
+        }
     }
 
     /// The value of a row, if the job has one.
@@ -259,13 +275,21 @@ mod tests {
     fn the_greater_authority_has_the_word() {
         let mut batch = Batch::default();
         batch.clear(1);
-        let row = |id| BatchRow { id, entity: "", queue: "", state: JobState::Queued, queued_at: None, line: 0 };
+        let row = |id: &'static [u8]| BatchRow {
+            id,
+            entity: "",
+            queue: "",
+            state: JobState::Queued,
+            queued_at: None,
+            line: 0,
+        };
         batch.put(0, Authority::Input, &Value::Int(3)).unwrap();
         batch.put(0, Authority::Job, &Value::Int(2)).unwrap();
-        assert!(batch.finish(row("1")));
+        assert!(batch.finish(row(b"1")));
         batch.put(0, Authority::Job, &Value::Float(2.5)).unwrap();
         batch.abandon();
-        assert!(batch.finish(row("0")) && !batch.climbs(1));
+        assert!(batch.finish(row(b"0")) && !batch.climbs(1));
+        assert!(!batch.finish(row("é".as_bytes())) && !batch.finish(row(b"")));
         assert!(batch.put(0, Authority::Job, &Value::Int(EXACT + 1)).is_none());
         assert!(matches!(batch.columns[0].value(0), Some(Value::Int(3))) && batch.columns[0].value(1).is_none());
         batch.clear(1);
@@ -275,7 +299,7 @@ mod tests {
     fn an_input_may_come_late() {
         let mut batch = Batch::default();
         batch.clear(1);
-        let row = BatchRow { id: "1", entity: "", queue: "", state: JobState::Queued, queued_at: None, line: 0 };
+        let row = BatchRow { id: b"1", entity: "", queue: "", state: JobState::Queued, queued_at: None, line: 0 };
         (0..5 * GROWTH).for_each(|_| assert!(batch.finish(row)));
         batch.put_whole(0, Authority::Job, 7);
         assert!(batch.finish(row));

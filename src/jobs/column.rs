@@ -83,11 +83,28 @@ impl Column {
     }
 
     /// Appends numbers that the jobs have, all of them integers of at most 2^53 or all of them floats.
-    pub fn extend_lanes(&mut self, mut lanes: &[f64], whole: bool) {
+    pub fn extend_lanes(&mut self, lanes: &[f64], whole: bool) {
+        self.extend(lanes, whole, true);
+    }
+
+    /// Appends what the formula sees of so many jobs that do not have this input.
+    pub fn extend_default(&mut self, value: &Value, count: usize) {
+        let (lane, whole) = match value {
+            Value::Int(i) if (-EXACT..=EXACT).contains(i) => (*i as f64, true),
+            Value::Float(x) => (*x, false),
+            _ => return (0..count).for_each(|_| self.push_default(value.clone())),
+        };
+        let lanes = [lane; 64];
+        for start in (0..count).step_by(lanes.len()) {
+            self.extend(&lanes[..lanes.len().min(count - start)], whole, false);
+        }
+    }
+
+    fn extend(&mut self, mut lanes: &[f64], whole: bool, set: bool) {
         while !lanes.is_empty() {
             let block = self.open_block();
             let (now, later) = lanes.split_at(lanes.len().min(BLOCK_ROWS - block.len()));
-            block.extend(now, whole);
+            block.extend(now, whole, set);
             lanes = later;
         }
     }
@@ -265,8 +282,11 @@ mod tests {
         column.push_default(Value::Float(0.5));
         column.extend_lanes(&lanes, true);
         column.extend_lanes(&lanes, false);
-        assert_eq!(column.len(), 20_001);
+        column.extend_default(&Value::Int(3), 5000);
+        column.extend_default(&Value::Int(EXACT + 1), 2);
+        assert_eq!((column.len(), column.aside().len()), (25_003, 2));
         assert!(column.value(10_000).is_same(&Value::Int(9999)) && column.value(10_001).is_same(&Value::Float(0.0)));
-        assert!(!column.is_set(0) && column.is_set(1));
+        assert!(column.value(20_001).is_same(&Value::Int(3)) && column.value(25_000).is_same(&Value::Int(3)));
+        assert!(!column.is_set(0) && column.is_set(1) && column.is_set(20_000) && !column.is_set(20_001));
     }
 }

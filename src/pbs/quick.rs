@@ -36,7 +36,7 @@ pub(crate) struct Quick<'a> {
 /// What was read of a job so far.
 #[derive(Debug, Default)]
 struct Job<'d> {
-    id: Option<&'d str>,
+    id: Option<&'d [u8]>,
     entity: Option<&'d str>,
     owner: Owner<'d>,
     state: JobState,
@@ -89,7 +89,7 @@ impl<'a> Quick<'a> {
     pub(crate) fn read_entry(&mut self, scan: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
         let read = scan
             .key()
-            .and_then(|id| self.job(scan, batch, Job { id: Some(id), ..Job::default() }))
+            .and_then(|id| self.job(scan, batch, Job { id: Some(id.as_bytes()), ..Job::default() }))
             .and_then(|job| (job.is_listed && self.finish(&job, batch, 0)).then_some(()));
         self.settle(read, batch)
     }
@@ -250,7 +250,7 @@ impl<'a> Quick<'a> {
         let charged = self.options.entity.of(job.owner);
         let entity = job.entity.unwrap_or(&charged);
         let (state, queued_at) = (job.state, job.queued_at);
-        batch.finish(BatchRow { id: job.id.unwrap_or(""), entity, queue, state, queued_at, line })
+        batch.finish(BatchRow { id: job.id.unwrap_or_default(), entity, queue, state, queued_at, line })
     }
 }
 
@@ -268,7 +268,7 @@ fn attribute<'d>(meaning: Meaning, scan: &mut Scanner<'d>, job: &mut Job<'d>) ->
                 other => other.with_token(whole)?,
             };
         }
-        Meaning::Id => job.id = scan.name()?.or(job.id),
+        Meaning::Id => job.id = scan.name_bytes()?.or(job.id),
         Meaning::Entity => job.entity = scan.name()?.or(job.entity),
         Meaning::Queue => job.owner.queue = scan.name()?.unwrap_or(job.owner.queue),
         Meaning::User => job.owner.user = scan.name()?.unwrap_or(job.owner.user),

@@ -200,13 +200,22 @@ impl<'d> Scanner<'d> {
     /// A text, or a number as it is spelled; nothing for `null`.
     #[inline]
     pub(crate) fn name(&mut self) -> Option<Option<&'d str>> {
+        match self.name_bytes()? {
+            Some(name) => str::from_utf8(name).ok().map(Some),
+            None => Some(None),
+        }
+    }
+
+    /// The same as bytes, which are ASCII.
+    #[inline]
+    pub(crate) fn name_bytes(&mut self) -> Option<Option<&'d [u8]>> {
         match self.peek() {
             b'"' => {
                 self.at += 1;
-                self.plain().and_then(|text| str::from_utf8(text).ok()).map(Some)
+                self.plain().map(Some)
             }
             b'n' => self.word_of(b"null").map(|()| None),
-            _ => self.number().map(Some),
+            _ => self.number().map(|number| Some(number.as_bytes())),
         }
     }
 

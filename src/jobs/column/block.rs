@@ -2,6 +2,7 @@
 
 use super::BLOCK_ROWS;
 use super::marks::Marks;
+use crate::formula::number::lanes::dispatch::widest;
 use crate::formula::number::{LaneValues, Strip, Wholes};
 
 /// The rows of a block and what is known of each.
@@ -77,28 +78,32 @@ impl Block {
         self.set.push(set);
     }
 
-    /// Appends rows of one type that are all set. There must be room for them.
-    pub(super) fn extend(&mut self, lanes: &[f64], whole: bool) {
+    /// Appends rows of one type. There must be room for them.
+    pub(super) fn extend(&mut self, lanes: &[f64], whole: bool, set: bool) {
         self.take_up(lanes);
         self.len += lanes.len();
         self.whole.push_many(whole, lanes.len());
-        self.set.push_many(true, lanes.len());
+        self.set.push_many(set, lanes.len());
     }
 
     /// Appends numbers, in another form if the present one cannot hold them.
     fn take_up(&mut self, lanes: &[f64]) {
         let Some(first) = lanes.first() else { return };
+        if let Kept::Wide(kept) = &mut self.lanes {
+            return kept.extend_from_slice(lanes);
+        }
+        let look = Look::at(lanes);
         let agrees = |same: &f64| self.len == 0 || same.to_bits() == first.to_bits();
-        if matches!(&self.lanes, Kept::Same(same) if agrees(same)) && are_same(lanes) {
+        if look.are_same && matches!(&self.lanes, Kept::Same(same) if agrees(same)) {
             self.lanes = Kept::Same(*first);
             return;
         }
-        self.change_to(if matches!(self.lanes, Kept::Wide(_)) { Form::Wide } else { Form::of(lanes) }, lanes.len());
+        self.change_to(look.form(), lanes.len());
         match &mut self.lanes {
             Kept::Same(_) => {}
-            Kept::Tiny(kept) => kept.extend(lanes.iter().map(|&lane| lane as i32 as i8)),
-            Kept::Short(kept) => kept.extend(lanes.iter().map(|&lane| lane as i32 as i16)),
-            Kept::Narrow(kept) => kept.extend(lanes.iter().map(|&lane| lane as i32)),
+            Kept::Tiny(kept) => append(kept, lanes, |lane| lane as i32 as i8),
+            Kept::Short(kept) => append(kept, lanes, |lane| lane as i32 as i16),
+            Kept::Narrow(kept) => append(kept, lanes, |lane| lane as i32),
             Kept::Wide(kept) => kept.extend_from_slice(lanes),
         }
     }
@@ -122,7 +127,7 @@ impl Block {
     /// The least form that holds the rows, if there is any.
     fn form(&self) -> Option<Form> {
         match &self.lanes {
-            Kept::Same(same) => (self.len > 0).then(|| Form::of(&[*same])),
+            Kept::Same(same) => (self.len > 0).then(|| Look::at(&[*same]).form()),
             Kept::Tiny(_) => Some(Form::Tiny),
             Kept::Short(_) => Some(Form::Short),
             Kept::Narrow(_) => Some(Form::Narrow),
@@ -167,22 +172,58 @@ impl Kept {
     }
 }
 
-impl Form {
-    /// The least form that holds all of these exactly, sign of zero included.
-    fn of(lanes: &[f64]) -> Self {
-        let look = |(are_small, least, most), &lane: &f64| {
-            let small = lane as i32;
-            (are_small & (f64::from(small).to_bits() == lane.to_bits()), small.min(least), small.max(most))
-        };
-        let (are_small, least, most) = lanes.iter().fold((true, 0, 0), look);
-        let are_in = |low: i32, high: i32| least >= low && most <= high;
+/// What numbers have in common.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    /// All are the same, bit by bit.
+    are_same: bool,
+    /// All are integers of 32 bits, sign of zero included.
+    are_narrow: bool,
+    /// As far as they are: the least and the greatest, or 0.
+    least: i32,
+    most: i32,
+}
+
+impl Look {
+    fn at(lanes: &[f64]) -> Self {
+        let first = lanes.first().map_or(0, |lane| lane.to_bits());
+        let (mut differ, mut lost, mut least, mut most) = (0, 0, 0, 0);
+        widest(
+            #[inline(always)]
+            || {
+                for &lane in lanes {
+                    let narrow = lane as i32;
+                    differ |= lane.to_bits() ^ first;
+                    lost |= f64::from(narrow).to_bits() ^ lane.to_bits();
+                    least = narrow.min(least);
+                    most = narrow.max(most);
+                }
+            },
+        );
+        Self { are_same: differ == 0, are_narrow: lost == 0, least, most }
+    }
+
+    /// The least form that holds them.
+    fn form(self) -> Form {
+        let are_in = |low: i32, high: i32| self.least >= low && self.most <= high;
         match () {
-            () if !are_small => Self::Wide,
-            () if are_in(i8::MIN.into(), i8::MAX.into()) => Self::Tiny,
-            () if are_in(i16::MIN.into(), i16::MAX.into()) => Self::Short,
-            () => Self::Narrow,
+            () if !self.are_narrow => Form::Wide,
+            () if are_in(i8::MIN.into(), i8::MAX.into()) => Form::Tiny,
+            () if are_in(i16::MIN.into(), i16::MAX.into()) => Form::Short,
+            () => Form::Narrow,
         }
     }
+}
+
+/// Appends numbers in another form.
+fn append<T: Copy + Default>(kept: &mut Vec<T>, lanes: &[f64], of: impl Fn(f64) -> T + Copy) {
+    let start = kept.len();
+    kept.resize(start + lanes.len(), T::default());
+    let room = &mut kept[start..];
+    widest(
+        #[inline(always)]
+        move || room.iter_mut().zip(lanes).for_each(|(kept, &lane)| *kept = of(lane)),
+    );
 }
 
 /// An integer that some doubles are.
@@ -204,11 +245,6 @@ macro_rules! small {
 }
 
 small!(i8, i16, i32);
-
-/// Whether all are the same, bit by bit.
-fn are_same(lanes: &[f64]) -> bool {
-    lanes.iter().all(|lane| lane.to_bits() == lanes[0].to_bits())
-}
 
 /// These rows, and room for so many more: for the rest of the block where it will be filled, so that it grows once; a
 /// short queue needs no whole block.

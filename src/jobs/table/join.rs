@@ -64,15 +64,7 @@ impl JobTable {
 
     fn join_columns(&mut self, batch: &Batch, rows: Range<usize>, defaults: &[Value]) {
         for (((_, column), lanes), default) in self.columns.iter_mut().zip(&batch.columns).zip(defaults) {
-            if lanes.append_to(column, rows.clone()) {
-                continue;
-            }
-            for row in rows.clone() {
-                match lanes.value(row) {
-                    Some(value) => column.push(value),
-                    None => column.push_default(default.clone()),
-                }
-            }
+            lanes.append_to(column, rows.clone(), default);
         }
     }
 }
