@@ -314,6 +314,32 @@ fn lines(dice: &mut Dice) -> String {
     text
 }
 
+/// Jobs of one form whose numbers are mostly those of the job before.
+fn steady(dice: &mut Dice) -> String {
+    let style = STYLES[dice.roll(3)];
+    let names = &RESOURCES[dice.roll(4)..][..2 + dice.roll(9)];
+    let number = |dice: &mut Dice| match dice.roll(4) {
+        0 => dice.roll(2),
+        1 => dice.roll(1000),
+        2 => dice.roll(10_000_000),
+        _ => [7, 100_000, 9_999_999, 10_000_000][dice.roll(4)],
+    };
+    let mut numbers: Vec<_> = names.iter().map(|_| number(dice)).collect();
+    let (steadiness, varying) = ([20, 200, 2000][dice.roll(3)], dice.roll(names.len() + 1));
+    let mut text = String::new();
+    for job in 0..20 + dice.roll(80) {
+        let mut entries = vec![format!("\"id\"{}\"{}.vm\"", style.colon, job + 8)];
+        for (place, (name, value)) in names.iter().zip(&mut numbers).enumerate() {
+            if place == varying || dice.one_in(steadiness) {
+                *value = number(dice);
+            }
+            entries.push(format!("\"{name}\"{}{value}", style.colon));
+        }
+        text += &format!("{{{}}}\n", entries.join(style.comma));
+    }
+    text
+}
+
 fn qstat(dice: &mut Dice) -> String {
     let plainness = Plainness([3, 20, 400][dice.roll(3)]);
     let style = STYLES[dice.roll(5)];
@@ -471,6 +497,11 @@ fn roads_agree(seed: u64, document: fn(&mut Dice) -> String) {
 #[test]
 fn lines_are_the_same_on_both_roads() {
     roads_agree(0x1234_5678_9abc_def1, lines);
+}
+
+#[test]
+fn steady_jobs_are_the_same_on_both_roads() {
+    roads_agree(0x57ea_d1e5_0f1a_b0b1, steady);
 }
 
 /// More jobs than a piece makes room for at once, an input that only the last ones have, and ids out of order.

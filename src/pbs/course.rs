@@ -1,5 +1,6 @@
 //! A stretch of small whole numbers, one after the other under the same keys as the last time: read without asking at
-//! each what it means.
+//! each what it means. A number that is the same in one object after the other becomes part of the text that is
+//! expected before the next.
 
 use super::scan::PADDING;
 use super::words::small_in;
@@ -10,11 +11,13 @@ pub(super) const MOST_STEPS: usize = 32;
 const PATIENCE: u8 = 64;
 /// The same of a course that was never laid: the first objects are yet to show what comes.
 const FIRST_PATIENCE: u8 = 2;
+/// In how many objects a number has to be the same until it is expected to be.
+const TRIAL: u8 = 24;
 
 /// How many bytes are compared together.
 const GROUP: usize = 16;
 /// How many of them stand before a number at most.
-const GROUPS: usize = 4;
+const GROUPS: usize = 6;
 /// The longest bytes before a number.
 const LONGEST: usize = GROUP * GROUPS - 1;
 /// How many bytes are looked at for a step, with the number: behind every place of a text there is so much padding.
@@ -28,10 +31,21 @@ pub(super) struct Step {
     groups: [u128; GROUPS],
     masks: [u128; GROUPS],
     len: usize,
+    /// The numbers in that text, and the columns that they fill.
+    within: Vec<(usize, u32)>,
     /// The column that it fills; one that there is not if it fills none.
     column: usize,
     /// The lead before it.
     lead: u32,
+    /// The number, as long as it was the same in every object of the trial.
+    constant: Constant,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Constant {
+    Unknown,
+    Is(u32),
+    Varies,
 }
 
 impl Step {
@@ -44,7 +58,34 @@ impl Step {
         bytes[..text.len()].copy_from_slice(text);
         mask[..text.len()].fill(0xff);
         let (groups, masks) = (groups(&bytes), groups(&mask));
-        Some(Self { groups, masks, len: text.len(), column: column.unwrap_or(usize::MAX), lead })
+        let (within, constant) = (Vec::new(), Constant::Unknown);
+        Some(Self { groups, masks, len: text.len(), within, column: column.unwrap_or(usize::MAX), lead, constant })
+    }
+
+    /// What stands before the number.
+    fn text(&self) -> Vec<u8> {
+        let mut bytes: Vec<u8> = self.groups.iter().flat_map(|group| group.to_le_bytes()).collect();
+        bytes.truncate(self.len);
+        bytes
+    }
+
+    /// One step over this number, which is always the same, and the next one, unless there is too much before that.
+    fn with(&self, next: &Self) -> Option<Self> {
+        let Constant::Is(number) = self.constant else { return None };
+        let text = [self.text(), number.to_string().into_bytes(), next.text()].concat();
+        let mut both = Self::new(&text, Some(next.column), next.lead)?;
+        both.within = [&self.within[..], &[(self.column, number)], &next.within].concat();
+        both.constant = next.constant;
+        Some(both)
+    }
+
+    /// Looks whether the number is the same again.
+    fn compare(&mut self, number: u32) {
+        self.constant = match self.constant {
+            Constant::Unknown => Constant::Is(number),
+            Constant::Is(same) if same == number => Constant::Is(number),
+            _ => Constant::Varies,
+        };
     }
 
     /// The number that stands there with all before it, and where it ends.
@@ -59,8 +100,8 @@ impl Step {
                 break;
             }
         }
-        // What is masked off is 0: it spares a look at whether the number is in the window.
-        let word = window[self.len & LONGEST..].first_chunk()?;
+        // The least changes nothing: it spares a look at whether the number is in the window.
+        let word = window[self.len.min(LONGEST)..].first_chunk()?;
         let (number, length) = small_in(u64::from_le_bytes(*word))?;
         Some((number, at + self.len + length))
     }
@@ -78,25 +119,31 @@ fn groups<const N: usize>(bytes: &[u8; N]) -> [u128; GROUPS] {
 pub(super) struct Course {
     steps: Vec<Step>,
     patience: u8,
+    /// For how many more objects it is seen which numbers are always the same.
+    trial: u8,
 }
 
 impl Course {
     pub(super) fn new() -> Self {
-        Self { steps: Vec::new(), patience: FIRST_PATIENCE }
+        Self { steps: Vec::new(), patience: FIRST_PATIENCE, trial: 0 }
     }
 
     /// Lays the course anew.
     pub(super) fn lay(&mut self, steps: Vec<Step>) {
-        *self = Self { steps, patience: PATIENCE };
+        *self = Self { steps, patience: PATIENCE, trial: TRIAL };
     }
 
     /// Reads numbers as long as they come as expected: `put` gets each with its column. Gives the lead before the last
     /// one and where it ends.
     #[inline(always)]
     pub(super) fn run(&mut self, bytes: &[u8], mut at: usize, mut put: impl FnMut(usize, u32)) -> Option<(u32, usize)> {
+        if self.trial > 0 {
+            self.try_out(bytes, at);
+        }
         let mut done = 0;
         for step in &self.steps {
             let Some((number, end)) = step.number(bytes, at) else { break };
+            step.within.iter().for_each(|&(column, number)| put(column, number));
             put(step.column, number);
             (at, done) = (end, done + 1);
         }
@@ -105,6 +152,29 @@ impl Course {
         }
         let last = self.steps.get(done.checked_sub(1)?)?;
         Some((last.lead, at))
+    }
+
+    /// Sees which numbers are the same as before. At the end of the trial each that always was is expected from then
+    /// on.
+    #[cold]
+    fn try_out(&mut self, bytes: &[u8], mut at: usize) {
+        for step in &mut self.steps {
+            let Some((number, end)) = step.number(bytes, at) else { break };
+            step.compare(number);
+            at = end;
+        }
+        self.trial -= 1;
+        if self.trial == 0 {
+            let mut steps: Vec<Step> = Vec::new();
+            for next in self.steps.drain(..) {
+                let both = steps.last().and_then(|last| last.with(&next));
+                match (both, steps.last_mut()) {
+                    (Some(both), Some(last)) => *last = both,
+                    _ => steps.push(next),
+                }
+            }
+            self.steps = steps;
+        }
     }
 
     /// Whether the course is to be laid anew.
@@ -121,10 +191,11 @@ mod tests {
     #[test]
     fn a_course_ends_where_it_is_left() {
         let texts = ["{\"a\":", ",\n     \"more_than_sixteen\": ", ",\n               \"more_than_thirty_two\": "];
-        let mut course = Course::new();
-        course.lay(texts.iter().zip(5..).map(|(text, lead)| Step::new(text.as_bytes(), None, lead).unwrap()).collect());
         let whole = texts.join("3") + "3}";
-        let mut run = |text: &str| {
+        let run = |text: &str| {
+            let mut course = Course::new();
+            let steps = texts.iter().zip(5..).map(|(text, lead)| Step::new(text.as_bytes(), None, lead).unwrap());
+            course.lay(steps.collect());
             let mut numbers = Vec::new();
             let last = course.run(&[text.as_bytes(), &[0; WINDOW]].concat(), 0, |_, number| numbers.push(number));
             (last.map(|(lead, _)| lead), numbers.len())
@@ -136,5 +207,31 @@ mod tests {
         }
         assert_eq!(run(&whole.replace("3}", "x}")), (Some(6), 2));
         assert!(Step::new(&[b'x'; LONGEST + 1], None, 0).is_none());
+    }
+
+    #[test]
+    fn a_number_that_is_always_the_same_is_expected() {
+        let texts = [",\"a\":", ",\"bb\":", ",\"ccc\":", ",\"dddd\":"];
+        let mut course = Course::new();
+        course.lay(
+            texts.iter().zip(0..).map(|(text, lead)| Step::new(text.as_bytes(), Some(9), lead).unwrap()).collect(),
+        );
+        let mut run = |numbers: [&str; 4]| {
+            let text: String = texts.iter().zip(numbers).map(|(text, number)| text.to_string() + number).collect();
+            let mut found = Vec::new();
+            let last = course.run(&[text.as_bytes(), b"}", &[0; WINDOW]].concat(), 0, |_, number| found.push(number));
+            (last.map(|(lead, _)| lead), found, course.steps.len())
+        };
+        for turn in 1..=2 * u32::from(TRIAL) {
+            let varying = turn.to_string();
+            let expected = vec![0, turn, 100_000, 7];
+            let steps = if turn < u32::from(TRIAL) { 4 } else { 2 };
+            assert_eq!(run(["0", &varying, "100000", "7"]), (Some(3), expected, steps));
+        }
+        assert_eq!(run(["0", "5", "100000", "8"]), (Some(3), vec![0, 5, 100_000, 8], 2));
+        // from the first number that differs on nothing is read here
+        assert_eq!(run(["0", "5", "100001", "7"]), (Some(1), vec![0, 5], 2));
+        assert_eq!(run(["0", "5", "1000000", "7"]), (Some(1), vec![0, 5], 2));
+        assert_eq!(run(["00", "5", "100000", "7"]), (None, vec![], 2));
     }
 }
