@@ -52,7 +52,8 @@ pub(crate) struct Batch {
     pub(super) entities: Locals,
     pub(super) queues: Locals,
     pub(super) states: Vec<JobState>,
-    pub(super) queued_at: Vec<i64>,
+    /// Empty as long as no time is known.
+    queued_at: Vec<i64>,
     lines: Vec<u32>,
     pub(super) columns: Vec<Lanes>,
     /// Whether the row that is being built has ready-made inputs.
@@ -142,7 +143,10 @@ impl Batch {
         self.entities.push(row.entity);
         self.queues.push(row.queue);
         self.states.push(row.state);
-        self.queued_at.push(row.queued_at.unwrap_or(UNKNOWN));
+        if row.queued_at.is_some() || !self.queued_at.is_empty() {
+            self.queued_at.resize(self.ends.len(), UNKNOWN);
+            self.queued_at.push(row.queued_at.unwrap_or(UNKNOWN));
+        }
         self.lines.push(row.line);
         self.ends.push(self.ids.len() as u32);
         self.has_inputs = false;
@@ -152,6 +156,11 @@ impl Batch {
     /// The line of a row within the batch, from 0.
     pub(crate) fn line(&self, row: usize) -> usize {
         self.lines.get(row).map_or(0, |&line| line as usize)
+    }
+
+    /// The times of queueing of these rows, if any of them is known.
+    pub(super) fn queued_at(&self, rows: Range<usize>) -> Option<&[i64]> {
+        self.queued_at.get(rows).filter(|times| times.iter().any(|&time| time != UNKNOWN))
     }
 
     pub(super) fn climbs(&self, row: usize) -> bool {
@@ -228,7 +237,9 @@ impl Lanes {
 pub(super) struct Locals {
     distinct: Vec<Box<str>>,
     known: HashMap<Box<str>, u32>,
+    /// Empty while there is one name.
     rows: Vec<u32>,
+    len: usize,
     last: u32,
 }
 
@@ -237,18 +248,29 @@ impl Locals {
         self.distinct.clear();
         self.known.clear();
         self.rows.clear();
-        self.last = 0;
+        (self.len, self.last) = (0, 0);
     }
 
+    #[inline]
     fn push(&mut self, name: &str) {
         if self.distinct.get(self.last as usize).is_none_or(|last| !same(last, name)) {
-            self.last = self.known.get(name).copied().unwrap_or_else(|| {
-                self.distinct.push(name.into());
-                self.known.insert(name.into(), self.distinct.len() as u32 - 1);
-                self.distinct.len() as u32 - 1
-            });
+            self.change_to(name);
         }
-        self.rows.push(self.last);
+        if self.distinct.len() > 1 {
+            self.rows.push(self.last);
+        }
+        self.len += 1;
+    }
+
+    fn change_to(&mut self, name: &str) {
+        self.last = self.known.get(name).copied().unwrap_or_else(|| {
+            self.distinct.push(name.into());
+            self.known.insert(name.into(), self.distinct.len() as u32 - 1);
+            self.distinct.len() as u32 - 1
+        });
+        if self.distinct.len() > 1 {
+            self.rows.resize(self.len, 0);
+        }
     }
 
     /// How many distinct names there are.
@@ -256,9 +278,9 @@ impl Locals {
         self.distinct.len()
     }
 
-    /// The numbers of the names of these rows.
-    pub(super) fn numbers(&self, rows: Range<usize>) -> &[u32] {
-        self.rows.get(rows).unwrap_or_default()
+    /// The numbers of the names of these rows; nothing where there is one name.
+    pub(super) fn numbers(&self, rows: Range<usize>) -> Option<&[u32]> {
+        self.rows.get(rows)
     }
 
     /// The name of that number.

@@ -51,10 +51,10 @@ impl JobTable {
     }
 
     fn join_states(&mut self, batch: &Batch, rows: Range<usize>) {
-        let (states, times) = (&batch.states[rows.clone()], &batch.queued_at[rows]);
+        let states = &batch.states[rows.clone()];
         let first = self.states.len();
         self.states.extend_from_slice(states);
-        if times.iter().any(|&time| time != UNKNOWN) {
+        if let Some(times) = batch.queued_at(rows) {
             self.queued_at.resize(first, UNKNOWN);
             self.queued_at.extend_from_slice(times);
         }
@@ -72,20 +72,19 @@ impl JobTable {
 impl Names {
     /// Appends the names of these rows of a batch.
     fn join(&mut self, names: &Locals, rows: Range<usize>, known: &mut Numbers) {
-        let locals = names.numbers(rows);
         let mut number = |local: u32| match &mut known[local as usize] {
             Some(number) => *number,
             unknown => *unknown.insert(self.number(names.name(local as usize))),
         };
-        match locals {
-            [] => {}
-            [first, ..] if names.len() == 1 => {
-                let number = number(*first);
-                self.push_numbers(std::iter::repeat_n(number, locals.len()));
-            }
-            _ => {
+        match names.numbers(rows.clone()) {
+            _ if rows.is_empty() => {}
+            Some(locals) => {
                 let numbers: Vec<_> = locals.iter().map(|&local| number(local)).collect();
                 self.push_numbers(numbers.into_iter());
+            }
+            None => {
+                let number = number(0);
+                self.push_numbers(std::iter::repeat_n(number, rows.len()));
             }
         }
     }
