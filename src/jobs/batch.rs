@@ -1,17 +1,18 @@
 //! Rows that are read aside, by any thread, to be joined to a table when their turn comes.
 
-use std::collections::HashMap;
+mod lanes;
+mod locals;
+
 use std::ops::Range;
 
 use super::ids::compare;
-use super::names::same;
-use super::{Column, JobState, MAX_NAME};
+use super::{JobState, MAX_NAME};
 use crate::formula::number::Value;
+use lanes::{Lanes, WHOLE};
+pub(super) use locals::Locals;
 
 /// Integers up to this magnitude are the same as a double: 2^53.
 const EXACT: i64 = 1 << 53;
-/// By how many rows a column grows.
-const GROWTH: usize = 1024;
 /// Stands for a time of queueing that is not known: later than any other.
 pub(super) const UNKNOWN: i64 = i64::MAX;
 
@@ -60,14 +61,6 @@ pub(crate) struct Batch {
     has_inputs: bool,
 }
 
-/// One input: doubles, and a mark on each. Beyond the last row there are defaults.
-#[derive(Debug, Default)]
-pub(super) struct Lanes {
-    values: Vec<f64>,
-    /// 0 for the default, else twice the [`Authority`], plus 1 where the number is an integer.
-    marks: Vec<u8>,
-}
-
 impl Batch {
     /// Drops all rows and keeps the room; the next ones have so many columns.
     pub(crate) fn clear(&mut self, columns: usize) {
@@ -80,7 +73,7 @@ impl Batch {
         self.queued_at.clear();
         self.lines.clear();
         self.columns.resize_with(columns, Lanes::default);
-        self.columns.iter_mut().for_each(|lanes| lanes.marks.fill(0));
+        self.columns.iter_mut().for_each(Lanes::clear);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -91,30 +84,28 @@ impl Batch {
     #[inline]
     pub(crate) fn put(&mut self, column: usize, by: Authority, value: &Value) -> Option<()> {
         match value {
-            Value::Int(whole) if (-EXACT..=EXACT).contains(whole) => self.put_lane(column, by, *whole as f64, true),
-            Value::Float(x) => self.put_lane(column, by, *x, false),
+            Value::Int(whole) if (-EXACT..=EXACT).contains(whole) => {
+                self.put_number(column, by, |lanes, row, mark| lanes.put(row, *whole as f64, mark | WHOLE));
+            }
+            Value::Float(x) => self.put_number(column, by, |lanes, row, mark| lanes.put(row, *x, mark)),
             _ => return None,
         }
         Some(())
     }
 
-    /// [`Batch::put`] of an integer that a double holds.
+    /// [`Batch::put`] of an integer that is small.
     #[inline]
     pub(crate) fn put_whole(&mut self, column: usize, by: Authority, whole: u32) {
-        self.put_lane(column, by, f64::from(whole), true);
+        self.put_number(column, by, |lanes, row, mark| lanes.put_small(row, whole, mark));
     }
 
-    #[inline]
-    fn put_lane(&mut self, column: usize, by: Authority, value: f64, is_whole: bool) {
+    #[inline(always)]
+    fn put_number(&mut self, column: usize, by: Authority, put: impl FnOnce(&mut Lanes, usize, u8)) {
         let row = self.ends.len();
         let Some(lanes) = self.columns.get_mut(column) else { return };
-        if row >= lanes.marks.len() {
-            lanes.grow(row);
-        }
         // A look at the mark costs as much as all else here, and mostly there is nothing to see.
-        if (by == Authority::Job && !self.has_inputs) || lanes.marks[row] >> 1 <= by as u8 {
-            lanes.marks[row] = (by as u8) << 1 | u8::from(is_whole);
-            lanes.values[row] = value;
+        if (by == Authority::Job && !self.has_inputs) || lanes.authority(row) <= by as u8 {
+            put(lanes, row, (by as u8) << 1);
             self.has_inputs |= by > Authority::Job;
         }
     }
@@ -123,11 +114,7 @@ impl Batch {
     pub(crate) fn abandon(&mut self) {
         self.has_inputs = false;
         let row = self.ends.len();
-        for lanes in &mut self.columns {
-            if let Some(mark) = lanes.marks.get_mut(row) {
-                *mark = 0;
-            }
-        }
+        self.columns.iter_mut().for_each(|lanes| lanes.forget(row));
     }
 
     /// Ends the row that was being built; says whether its names can be those of one. A job with an empty id is called
@@ -191,107 +178,10 @@ impl Batch {
     }
 }
 
-impl Lanes {
-    /// Makes room for a row, and for more behind it.
-    #[cold]
-    fn grow(&mut self, row: usize) {
-        self.values.resize(row + GROWTH, 0.0);
-        self.marks.resize(row + GROWTH, 0);
-    }
-
-    /// Appends rows to a column: at once, if all of them have a value and the values one type, or none has one.
-    pub(super) fn append_to(&self, column: &mut Column, rows: Range<usize>, default: &Value) {
-        let marks = self.marks.get(rows.clone()).unwrap_or_default();
-        if let (Some(&first), Some(values)) = (marks.first(), self.values.get(rows.clone())) {
-            let fits = |mark: u8| (mark > 0) & ((mark ^ first) & 1 == 0);
-            // Without an early end, many marks are looked at together.
-            if marks.iter().fold(true, |all, &mark| all & fits(mark)) {
-                return column.extend_lanes(values, first & 1 == 1);
-            }
-        }
-        let rest = self.marks.get(rows.start..).unwrap_or_default();
-        if rest.iter().take(rows.len()).all(|&mark| mark == 0) {
-            return column.extend_default(default, rows.len());
-        }
-        for row in rows {
-            match self.value(row) {
-                Some(value) => column.push(value),
-                None => column.push_default(default.clone()),
-            }
-        }
-    }
-
-    /// The value of a row, if the job has one.
-    #[inline]
-    pub(super) fn value(&self, row: usize) -> Option<Value> {
-        match self.marks.get(row) {
-            None | Some(0) => None,
-            Some(mark) if mark & 1 == 1 => Some(Value::Int(self.values[row] as i64)),
-            Some(_) => Some(Value::Float(self.values[row])),
-        }
-    }
-}
-
-/// The distinct names of a batch, and the number of each row's.
-#[derive(Debug, Default)]
-pub(super) struct Locals {
-    distinct: Vec<Box<str>>,
-    known: HashMap<Box<str>, u32>,
-    /// Empty while there is one name.
-    rows: Vec<u32>,
-    len: usize,
-    last: u32,
-}
-
-impl Locals {
-    fn clear(&mut self) {
-        self.distinct.clear();
-        self.known.clear();
-        self.rows.clear();
-        (self.len, self.last) = (0, 0);
-    }
-
-    #[inline]
-    fn push(&mut self, name: &str) {
-        if self.distinct.get(self.last as usize).is_none_or(|last| !same(last, name)) {
-            self.change_to(name);
-        }
-        if self.distinct.len() > 1 {
-            self.rows.push(self.last);
-        }
-        self.len += 1;
-    }
-
-    fn change_to(&mut self, name: &str) {
-        self.last = self.known.get(name).copied().unwrap_or_else(|| {
-            self.distinct.push(name.into());
-            self.known.insert(name.into(), self.distinct.len() as u32 - 1);
-            self.distinct.len() as u32 - 1
-        });
-        if self.distinct.len() > 1 {
-            self.rows.resize(self.len, 0);
-        }
-    }
-
-    /// How many distinct names there are.
-    pub(super) fn len(&self) -> usize {
-        self.distinct.len()
-    }
-
-    /// The numbers of the names of these rows; nothing where there is one name.
-    pub(super) fn numbers(&self, rows: Range<usize>) -> Option<&[u32]> {
-        self.rows.get(rows)
-    }
-
-    /// The name of that number.
-    pub(super) fn name(&self, number: usize) -> &str {
-        self.distinct.get(number).map_or("", |name| name)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jobs::Column;
 
     #[test]
     fn the_greater_authority_has_the_word() {
@@ -322,11 +212,42 @@ mod tests {
         let mut batch = Batch::default();
         batch.clear(1);
         let row = BatchRow { id: b"1", entity: "", queue: "", state: JobState::Queued, queued_at: None, line: 0 };
-        (0..5 * GROWTH).for_each(|_| assert!(batch.finish(row)));
+        (0..6000).for_each(|_| assert!(batch.finish(row)));
         batch.put_whole(0, Authority::Job, 7);
         assert!(batch.finish(row));
-        assert!(
-            matches!(batch.columns[0].value(5 * GROWTH), Some(Value::Int(7))) && batch.columns[0].value(9).is_none()
-        );
+        assert!(matches!(batch.columns[0].value(6000), Some(Value::Int(7))) && batch.columns[0].value(9).is_none());
+    }
+
+    #[test]
+    fn small_and_large_numbers_come_as_they_were_put() {
+        let row = BatchRow { id: b"1", entity: "", queue: "", state: JobState::Queued, queued_at: None, line: 0 };
+        let numbers = |row: i64| [row, row << 30, if row % 3 == 0 { row } else { row << 40 }, 7, 0, row % 2 << 50];
+        let (mut batch, mut columns) = (Batch::default(), vec![Column::new(); 7]);
+        for _ in 0..3 {
+            batch.clear(7);
+            for at in 0..700 {
+                for (column, number) in numbers(at).into_iter().enumerate().filter(|(column, _)| *column != 4) {
+                    match u32::try_from(number) {
+                        Ok(small) => batch.put_whole(column, Authority::Job, small),
+                        Err(_) => batch.put(column, Authority::Job, &Value::Int(number)).unwrap(),
+                    }
+                }
+                if at > 600 {
+                    batch.put(6, Authority::Job, &Value::Float(at as f64 / 8.0)).unwrap();
+                }
+                assert!(batch.finish(row));
+            }
+            for (lanes, column) in batch.columns.iter().zip(&mut columns) {
+                let parts = [0..100, 100..650, 650..700].into_iter();
+                parts.for_each(|rows| lanes.append_to(column, rows, &Value::Int(0)));
+            }
+        }
+        for (column, lanes) in columns.iter().enumerate().take(6) {
+            (0..2100).for_each(|row| {
+                assert!(lanes.value(row).is_same(&Value::Int(numbers(row as i64 % 700)[column])), "{column}, {row}");
+                assert_eq!(lanes.is_set(row), column != 4);
+            });
+        }
+        assert!(columns[6].value(2000).is_same(&Value::Int(0)) && columns[6].value(2002).is_same(&Value::Float(75.25)));
     }
 }

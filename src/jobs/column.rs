@@ -1,12 +1,14 @@
 //! One input of every job.
 
 mod block;
+mod form;
 mod marks;
 
 use num_traits::ToPrimitive;
 
 use crate::formula::number::{Strip, Value};
 use block::Block;
+use form::Lane;
 
 /// Integers up to this magnitude are the same as a double: 2^53.
 const EXACT: i64 = 1 << 53;
@@ -87,6 +89,11 @@ impl Column {
         self.extend(lanes, whole, true);
     }
 
+    /// Appends integers that the jobs have.
+    pub(crate) fn extend_small(&mut self, lanes: &[u32]) {
+        self.extend(lanes, true, true);
+    }
+
     /// Appends what the formula sees of so many jobs that do not have this input.
     pub fn extend_default(&mut self, value: &Value, count: usize) {
         let (lane, whole) = match value {
@@ -100,7 +107,7 @@ impl Column {
         }
     }
 
-    fn extend(&mut self, mut lanes: &[f64], whole: bool, set: bool) {
+    fn extend<L: Lane>(&mut self, mut lanes: &[L], whole: bool, set: bool) {
         while !lanes.is_empty() {
             let block = self.open_block();
             let (now, later) = lanes.split_at(lanes.len().min(BLOCK_ROWS - block.len()));

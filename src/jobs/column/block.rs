@@ -1,8 +1,8 @@
 //! Up to [`BLOCK_ROWS`] rows of a column, in the least memory that holds them exactly.
 
 use super::BLOCK_ROWS;
+use super::form::{Form, Lane, Look, Small, append, with_room};
 use super::marks::Marks;
-use crate::formula::number::lanes::dispatch::widest;
 use crate::formula::number::{LaneValues, Strip, Wholes};
 
 /// The rows of a block and what is known of each.
@@ -22,15 +22,6 @@ enum Kept {
     Short(Vec<i16>),
     Narrow(Vec<i32>),
     Wide(Vec<f64>),
-}
-
-/// How many bits a number of many takes. Each form holds what those before it do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Form {
-    Tiny,
-    Short,
-    Narrow,
-    Wide,
 }
 
 impl Default for Kept {
@@ -79,7 +70,7 @@ impl Block {
     }
 
     /// Appends rows of one type. There must be room for them.
-    pub(super) fn extend(&mut self, lanes: &[f64], whole: bool, set: bool) {
+    pub(super) fn extend<L: Lane>(&mut self, lanes: &[L], whole: bool, set: bool) {
         self.take_up(lanes);
         self.len += lanes.len();
         self.whole.push_many(whole, lanes.len());
@@ -87,24 +78,24 @@ impl Block {
     }
 
     /// Appends numbers, in another form if the present one cannot hold them.
-    fn take_up(&mut self, lanes: &[f64]) {
-        let Some(first) = lanes.first() else { return };
+    fn take_up<L: Lane>(&mut self, lanes: &[L]) {
+        let Some(first) = lanes.first().map(|first| first.double()) else { return };
         if let Kept::Wide(kept) = &mut self.lanes {
-            return kept.extend_from_slice(lanes);
+            return append(kept, lanes, L::double);
         }
         let look = Look::at(lanes);
         let agrees = |same: &f64| self.len == 0 || same.to_bits() == first.to_bits();
         if look.are_same && matches!(&self.lanes, Kept::Same(same) if agrees(same)) {
-            self.lanes = Kept::Same(*first);
+            self.lanes = Kept::Same(first);
             return;
         }
         self.change_to(look.form(), lanes.len());
         match &mut self.lanes {
             Kept::Same(_) => {}
-            Kept::Tiny(kept) => append(kept, lanes, |lane| lane as i32 as i8),
-            Kept::Short(kept) => append(kept, lanes, |lane| lane as i32 as i16),
-            Kept::Narrow(kept) => append(kept, lanes, |lane| lane as i32),
-            Kept::Wide(kept) => kept.extend_from_slice(lanes),
+            Kept::Tiny(kept) => append(kept, lanes, |lane| lane.narrow() as i8),
+            Kept::Short(kept) => append(kept, lanes, |lane| lane.narrow() as i16),
+            Kept::Narrow(kept) => append(kept, lanes, L::narrow),
+            Kept::Wide(kept) => append(kept, lanes, L::double),
         }
     }
 
@@ -170,93 +161,4 @@ impl Kept {
         };
         lane.unwrap_or(f64::NAN)
     }
-}
-
-/// What numbers have in common.
-#[derive(Debug, Clone, Copy)]
-struct Look {
-    /// All are the same, bit by bit.
-    are_same: bool,
-    /// All are integers of 32 bits, sign of zero included.
-    are_narrow: bool,
-    /// As far as they are: the least and the greatest, or 0.
-    least: i32,
-    most: i32,
-}
-
-impl Look {
-    fn at(lanes: &[f64]) -> Self {
-        let first = lanes.first().map_or(0, |lane| lane.to_bits());
-        let (mut differ, mut lost, mut least, mut most) = (0, 0, 0, 0);
-        widest(
-            #[inline(always)]
-            || {
-                for &lane in lanes {
-                    let narrow = lane as i32;
-                    differ |= lane.to_bits() ^ first;
-                    lost |= f64::from(narrow).to_bits() ^ lane.to_bits();
-                    least = narrow.min(least);
-                    most = narrow.max(most);
-                }
-            },
-        );
-        Self { are_same: differ == 0, are_narrow: lost == 0, least, most }
-    }
-
-    /// The least form that holds them.
-    fn form(self) -> Form {
-        let are_in = |low: i32, high: i32| self.least >= low && self.most <= high;
-        match () {
-            () if !self.are_narrow => Form::Wide,
-            () if are_in(i8::MIN.into(), i8::MAX.into()) => Form::Tiny,
-            () if are_in(i16::MIN.into(), i16::MAX.into()) => Form::Short,
-            () => Form::Narrow,
-        }
-    }
-}
-
-/// Appends numbers in another form.
-fn append<T: Copy + Default>(kept: &mut Vec<T>, lanes: &[f64], of: impl Fn(f64) -> T + Copy) {
-    let start = kept.len();
-    kept.resize(start + lanes.len(), T::default());
-    let room = &mut kept[start..];
-    widest(
-        #[inline(always)]
-        move || room.iter_mut().zip(lanes).for_each(|(kept, &lane)| *kept = of(lane)),
-    );
-}
-
-/// An integer that some doubles are.
-trait Small: Copy {
-    /// The integer that is this double, sign of zero included.
-    fn exact(lane: f64) -> Option<Self>;
-}
-
-macro_rules! small {
-    ($($integer:ty),*) => {$(
-        impl Small for $integer {
-            #[inline]
-            fn exact(lane: f64) -> Option<Self> {
-                let small = lane as $integer;
-                (f64::from(small).to_bits() == lane.to_bits()).then_some(small)
-            }
-        }
-    )*};
-}
-
-small!(i8, i16, i32);
-
-/// These rows, and room for so many more: for the rest of the block where it will be filled, so that it grows once; a
-/// short queue needs no whole block.
-fn with_room<T>(rows: impl ExactSizeIterator<Item = T>, more: usize) -> Vec<T> {
-    let count = rows.len() + more;
-    let mut all = Vec::with_capacity(if count < 64 {
-        64
-    } else if count < 512 {
-        count.next_power_of_two()
-    } else {
-        BLOCK_ROWS
-    });
-    all.extend(rows);
-    all
 }
