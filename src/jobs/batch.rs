@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn small_and_large_numbers_come_as_they_were_put() {
         let row = BatchRow { id: b"1", entity: "", queue: "", state: JobState::Queued, queued_at: None, line: 0 };
-        let numbers = |row: i64| [row, row << 30, if row % 3 == 0 { row } else { row << 40 }, 7, 0, row % 2 << 50];
+        let numbers = |row: i64| [row, row << 30, if row % 3 == 0 { row } else { row << 40 }, 7, 0, (row % 2) << 50];
         let (mut batch, mut columns) = (Batch::default(), vec![Column::new(); 7]);
         for _ in 0..3 {
             batch.clear(7);
