@@ -272,6 +272,11 @@ impl JobTable {
         (self.queued_at.get(row).copied().unwrap_or(UNKNOWN), row)
     }
 
+    /// Whether the jobs stand in the order of their [submission](JobTable::submission).
+    pub fn is_in_submission_order(&self) -> bool {
+        self.queued_at.is_sorted()
+    }
+
     /// Puts rows into the order of their [submission](JobTable::submission).
     pub fn sort_by_submission(&self, rows: &mut [usize]) {
         if self.queued_at.is_empty() { rows.sort_unstable() } else { rows.sort_by_key(|&row| self.submission(row)) }

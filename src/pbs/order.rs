@@ -4,6 +4,7 @@
 //! express queue, the value of the formula, fair share where it is on, `job_sort_key`, and the time of submission.
 //! Found in `tests/golden/openpbs/evaluate/orders.jsonl`.
 
+mod plain;
 mod standing;
 
 use std::fmt;
@@ -114,6 +115,9 @@ impl<'a> Order<'a> {
 
     /// Orders scored jobs.
     pub fn rank(&self, scores: Scores, table: &JobTable) -> Ordered {
+        if let Some((order, passed_over)) = self.plain(&scores, table) {
+            return Ordered { ranking: Ranking::from_order(scores, order), passed_over };
+        }
         let standings = Standings::new(self, &scores, table);
         let rows: Vec<_> = (0..table.len()).filter(|&row| scores.has(row)).collect();
         let queues = self.queue_groups(table);

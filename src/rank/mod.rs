@@ -2,15 +2,18 @@
 //!
 //! Enters: a [`Program`], a [`JobTable`] and, through [`supply`], a fair-share backend. Leaves: a [`Ranking`].
 
+mod at_once;
 mod errors;
 mod evaluate;
 mod order;
+mod parts;
 mod score;
 mod scores;
 mod shares;
 
 pub use errors::ErrorGroup;
 pub use evaluate::{rescore, score};
+pub(crate) use order::by_kept;
 pub use order::{by_value, higher_first, merge_sort};
 pub use score::{Exact, Keep, OnError, Score, ScoreError};
 pub use scores::Scores;

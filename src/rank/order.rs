@@ -1,6 +1,12 @@
 //! Who comes first.
 
 use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use super::Scores;
+use super::parts::{self, Parts};
+use crate::jobs::BLOCK_ROWS;
 
 /// From how many keys on half of them are worth a thread.
 const PARALLEL: usize = 100_000;
@@ -19,17 +25,45 @@ pub fn by_value(mut rows: Vec<usize>, values: &[f64], most: usize) -> Vec<usize>
         return rows;
     }
     // key and place side by side: a sort of places alone would look each key up somewhere else in memory
-    let is_small = |&row: &usize| f64::from(values[row] as f32) == values[row];
-    if rows.iter().all(is_small) {
-        let packed = |(place, &row): (usize, &usize)| (u64::from(small_key(values[row] as f32)) << 32) | place as u64;
-        let mut keys: Vec<u64> = rows.iter().enumerate().map(packed).collect();
-        sort(&mut keys, most);
-        return keys.iter().map(|key| rows[(*key & 0xffff_ffff) as usize]).collect();
+    if rows.iter().all(|&row| is_small(values[row])) {
+        let fill = |places: Range<usize>, parts: &mut Parts| {
+            places.for_each(|place| parts.push(small_key(values[rows[place]] as f32), place));
+        };
+        return parts::sorted(rows.len(), most, fill).into_iter().map(|place| rows[place]).collect();
     }
     let packed = |(place, &row): (usize, &usize)| (u128::from(key(values[row])) << 32) | place as u128;
     let mut keys: Vec<u128> = rows.iter().enumerate().map(packed).collect();
     sort(&mut keys, most);
     keys.iter().map(|key| rows[(*key & 0xffff_ffff) as usize]).collect()
+}
+
+/// The first `most` of the rows that are `wanted` with the value that is kept of them: the higher value first, and rows
+/// of equal value as they stand in the table. `None` where this is no question of 32 bits: more is kept, or there is a
+/// NaN among the values.
+pub(crate) fn by_kept(scores: &Scores, most: usize, wanted: impl Fn(usize, f64) -> bool + Sync) -> Option<Vec<usize>> {
+    let is_more = AtomicBool::new(false);
+    let order = parts::sorted(scores.len(), most, |rows, parts| {
+        for start in rows.clone().step_by(BLOCK_ROWS) {
+            if is_more.load(Relaxed) {
+                return;
+            }
+            let mut kept = [0.0; BLOCK_ROWS];
+            let kept = &mut kept[..BLOCK_ROWS.min(rows.end - start)];
+            scores.keep_into(start, kept);
+            for (row, &value) in (start..).zip(&*kept).filter(|&(row, value)| wanted(row, *value)) {
+                if !is_small(value) {
+                    is_more.store(true, Relaxed);
+                }
+                parts.push(small_key(value as f32), row);
+            }
+        }
+    });
+    (!is_more.into_inner()).then_some(order)
+}
+
+/// Whether a C `float` holds it; none holds NaN here.
+fn is_small(value: f64) -> bool {
+    f64::from(value as f32) == value
 }
 
 /// A number that falls as the value grows; both zeros have the same. NaN has none.
@@ -46,7 +80,7 @@ fn small_key(value: f32) -> u32 {
 
 /// Sorts distinct keys and keeps the first `most`; many of them in two halves at once, which the stable sort then
 /// merges.
-fn sort<K: Ord + Copy + Send>(keys: &mut Vec<K>, most: usize) {
+fn sort(keys: &mut Vec<u128>, most: usize) {
     if most < keys.len() {
         keys.select_nth_unstable(most);
         keys.truncate(most);

@@ -1,15 +1,16 @@
 //! The values of a queue, side by side: a job's error is its own and stops no other.
 
+mod kept;
+
 use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
-use super::score::double;
 use super::{Exact, Keep, OnError, Score, ScoreError};
-use crate::formula::number::{LaneValues, Value};
+use crate::formula::number::Value;
 use crate::formula::program::{Kind, Outcome};
-use crate::jobs::{BLOCK_ROWS, Column};
+use crate::jobs::Column;
 
 /// The scores of all jobs of a table, row by row: a double each, and aside what is none.
 #[derive(Debug, Clone)]
@@ -190,43 +191,6 @@ impl Scores {
             *counts.entry(error.kind()).or_default() += 1;
         }
         counts
-    }
-
-    /// What jobs are compared by, row by row; 0 for a job that was set aside.
-    pub fn kept(&self) -> Vec<f64> {
-        let mut kept = Vec::with_capacity(self.len());
-        match &self.exact {
-            ExactColumn::Decimal(column) => {
-                kept.extend(column.iter().map(|decimal| decimal.to_f64().unwrap_or(f64::NAN)));
-            }
-            ExactColumn::Python(column) => {
-                for block in 0..column.blocks() {
-                    let rows = BLOCK_ROWS.min(self.len() - block * BLOCK_ROWS);
-                    match column.strip(block).map(|strip| strip.lanes) {
-                        Some(LaneValues::Same(same)) => kept.extend(std::iter::repeat_n(self.keep.kept(same), rows)),
-                        Some(LaneValues::Tiny(lanes)) => {
-                            kept.extend(lanes.iter().map(|&lane| self.keep.kept(f64::from(lane))));
-                        }
-                        Some(LaneValues::Short(lanes)) => {
-                            kept.extend(lanes.iter().map(|&lane| self.keep.kept(f64::from(lane))));
-                        }
-                        Some(LaneValues::Narrow(lanes)) => {
-                            kept.extend(lanes.iter().map(|&lane| self.keep.kept(f64::from(lane))));
-                        }
-                        Some(LaneValues::Wide(lanes)) => kept.extend(lanes.iter().map(|&lane| self.keep.kept(lane))),
-                        None => {}
-                    }
-                }
-                for (row, value) in column.aside() {
-                    kept[*row as usize] = self.keep.kept(double(value).ok().flatten().unwrap_or(f64::NAN));
-                }
-            }
-        }
-        for (row, error) in self.errors() {
-            kept[row] = self.on_error.value(error);
-        }
-        self.without.iter().for_each(|&row| kept[row as usize] = 0.0);
-        kept
     }
 
     /// The decimals, where the formula was computed in base ten.

@@ -78,3 +78,30 @@ fn an_error_that_counts_as_nothing_stands_behind_all() {
     let ordered = ranked(Order::new(&config, &queues), "-5/(ncpus-1)", &table, OnError::ZeroLikePbs);
     assert_eq!(ids(&ordered, &table), "132");
 }
+
+/// A key that is the same for all jobs decides nothing, but leaves the quick way to the order.
+#[test]
+fn the_quick_way_gives_the_same_order() {
+    let mut table = JobTable::new(["ncpus"]);
+    for number in 0..40_000i64 {
+        let (id, queue) = (format!("{number}.vm"), ["a", "b", "low"][number as usize % 3]);
+        let state = if number % 11 == 0 { JobState::Held } else { JobState::Queued };
+        let job = Job { id: &id, queue, state, ..Job::default() };
+        table.push(&job, &[Ok(Value::Int(number * 7919 % 1009 - 500))]).unwrap();
+    }
+    let queues = Queues::read("queues", QUEUES).unwrap();
+    let configs = ["", "job_sort_key: \"preempt_priority HIGH\"\n"]
+        .map(|key| SchedConfig::parse(format!("by_queue: false\npreemptive_sched: false\n{key}").as_bytes()));
+    for formula in ["ncpus/8", "1/ncpus", "ncpus*inf", "ncpus/7e300", "5"] {
+        for (threshold, most) in [(NO_THRESHOLD, usize::MAX), (NO_THRESHOLD, 10), (0.0, usize::MAX), (-3.5, 20_000)] {
+            for on_error in [OnError::ZeroLikePbs, OnError::Null] {
+                let [plain, general] = configs.each_ref().map(|config| {
+                    let order = Order::new(config, &queues).threshold(threshold).most(most);
+                    ranked(order, formula, &table, on_error)
+                });
+                assert_eq!(plain.ranking.order(), general.ranking.order(), "{formula} {threshold}");
+                assert_eq!(plain.passed_over, general.passed_over, "{formula} {threshold}");
+            }
+        }
+    }
+}
