@@ -1,13 +1,13 @@
 //! The ids of jobs, packed one after the other, and the row of each.
 
+mod page;
+
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, RandomState};
-use std::ops::Range;
 
 use hashbrown::HashTable;
 
-/// Rows in a page. A page is never copied when the next one begins.
-const PAGE: usize = 4096;
+use page::{PAGE, Page};
 
 /// A growing list of distinct ids.
 ///
@@ -18,13 +18,6 @@ pub(super) struct Ids {
     pages: Vec<Page>,
     len: usize,
     index: Option<Index>,
-}
-
-#[derive(Debug, Clone, Default)]
-struct Page {
-    text: String,
-    /// Where each id ends.
-    ends: Vec<u32>,
 }
 
 /// The rows by the hash of their id.
@@ -49,7 +42,7 @@ impl Ids {
     pub(super) fn at_all(&self, rows: impl Iterator<Item = usize>) -> Vec<&str> {
         let place = |row: usize| Some((self.pages.get(row / PAGE)?, self.pages.get(row / PAGE)?.place(row % PAGE)?));
         let places: Vec<_> = rows.map(place).collect();
-        places.into_iter().map(|place| place.and_then(|(page, place)| page.text.get(place)).unwrap_or("")).collect()
+        places.into_iter().map(|place| place.and_then(|(page, place)| page.text().get(place)).unwrap_or("")).collect()
     }
 
     pub(super) fn row(&self, id: &str) -> Option<usize> {
@@ -117,47 +110,24 @@ impl Ids {
                 self.pages.push(Page::after(self.pages.last()));
             }
             let Some(page) = self.pages.last_mut() else { return };
-            let (count, length) = (page.ends.len(), page.text.len());
-            page.ends.extend(ends.by_ref().take(PAGE - count).map(|end| (length + end - start) as u32));
-            let added = page.ends.last().map_or(0, |&end| end as usize - length);
-            page.text.push_str(&text[start..start + added]);
-            self.len += page.ends.len() - count;
-            start += added;
+            self.len -= page.len();
+            start = page.extend(text, start, &mut ends);
+            self.len += page.len();
         }
     }
 
     /// Whether some byte of some id is such a one.
     pub(super) fn has_byte(&self, is_it: impl Fn(u8) -> bool + Copy) -> bool {
-        self.pages.iter().any(|page| page.text.bytes().fold(0, |any, byte| any | u8::from(is_it(byte))) != 0)
+        self.pages.iter().any(|page| page.text().bytes().fold(0, |any, byte| any | u8::from(is_it(byte))) != 0)
     }
 
     /// The rows whose id holds a `[`, as those of arrays and subjobs do.
     pub(super) fn bracketed(&self) -> impl Iterator<Item = usize> {
-        let pages = self.pages.iter().enumerate().filter(|(_, page)| page.text.contains('['));
+        let pages = self.pages.iter().enumerate().filter(|(_, page)| page.text().contains('['));
         pages.flat_map(|(number, page)| {
-            let rows = 0..page.ends.len();
+            let rows = 0..page.len();
             rows.filter(|&row| page.at(row).is_some_and(|id| id.contains('['))).map(move |row| number * PAGE + row)
         })
-    }
-}
-
-impl Page {
-    /// An empty page with room for ids like those of the page before it.
-    fn after(last: Option<&Self>) -> Self {
-        last.map_or_else(Self::default, |last| Self {
-            text: String::with_capacity(last.text.len()),
-            ends: Vec::with_capacity(PAGE),
-        })
-    }
-
-    fn at(&self, row: usize) -> Option<&str> {
-        self.text.get(self.place(row)?)
-    }
-
-    /// Where an id stands.
-    fn place(&self, row: usize) -> Option<Range<usize>> {
-        let start = if row == 0 { 0 } else { *self.ends.get(row - 1)? };
-        Some(start as usize..*self.ends.get(row)? as usize)
     }
 }
 

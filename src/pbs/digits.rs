@@ -13,6 +13,9 @@ use crate::formula::number::Value;
 const MOST_DECIMALS: usize = 4;
 /// Doubles up to this magnitude hold every integer: 2^53.
 const EXACT: f64 = 9_007_199_254_740_992.0;
+/// From this magnitude on doubles are integers: 2^52. What is less becomes one, a tie the even one, on the way to the
+/// sum with it.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
 
 /// The number of decimals that OpenPBS prints of `v`: the smallest i ≤ 4 for which the first three digits after
 /// the i-th decimal are 000 or 999, else 4.
@@ -58,24 +61,48 @@ pub fn logged(value: f64) -> String {
 
 /// Appends what [`logged`] gives.
 pub fn write_logged(value: f64, text: &mut String) {
-    let kept = f64::from(value as f32);
-    let places = decimals(kept);
-    let scale = [1.0, 10.0, 100.0, 1000.0, 10_000.0][places];
-    // 24 bits times 10,000 are exact in a double, so this rounding is the one that C does on all digits
-    let scaled = (kept.abs() * scale).round_ties_even();
-    if scaled.is_nan() || scaled >= EXACT {
-        text.push_str(&if value.is_nan() { not_finite(value) } else { printed(kept) });
-        return;
-    }
-    let (whole, rest) = (scaled as u64 / scale as u64, scaled as u64 % scale as u64);
-    if kept.is_sign_negative() {
+    let Some(Logged { is_negative, whole, rest }) = Logged::of(value) else {
+        return text.push_str(&if value.is_finite() { printed(f64::from(value as f32)) } else { not_finite(value) });
+    };
+    if is_negative {
         text.push('-');
     }
     text.push_str(itoa::Buffer::new().format(whole));
-    if places > 0 {
-        // a one in front keeps the zeros
+    if let Some(rest) = rest {
         text.push('.');
-        text.push_str(&itoa::Buffer::new().format(rest + scale as u64)[1..]);
+        text.push_str(&itoa::Buffer::new().format(rest)[1..]);
+    }
+}
+
+/// The digits of a [logged] value that has not too many.
+pub(crate) struct Logged {
+    pub is_negative: bool,
+    /// What stands before the point.
+    pub whole: u64,
+    /// What stands behind it, if anything does, with a 1 in front that keeps the zeros.
+    pub rest: Option<u64>,
+}
+
+impl Logged {
+    #[inline]
+    pub(crate) fn of(value: f64) -> Option<Self> {
+        let kept = f64::from(value as f32);
+        let places = decimals(kept);
+        // 24 bits times 10,000 are exact in a double, so this rounding is the one that C does on all digits
+        let scaled = kept.abs() * [1.0, 10.0, 100.0, 1000.0, 10_000.0][places];
+        if !(scaled < WHOLE) {
+            return None;
+        }
+        let scaled = ((scaled + WHOLE) - WHOLE) as u64;
+        // division by a number that is known here is a multiplication
+        let (whole, rest) = match places {
+            0 => (scaled, None),
+            1 => (scaled / 10, Some(10 + scaled % 10)),
+            2 => (scaled / 100, Some(100 + scaled % 100)),
+            3 => (scaled / 1000, Some(1000 + scaled % 1000)),
+            _ => (scaled / 10_000, Some(10_000 + scaled % 10_000)),
+        };
+        Some(Self { is_negative: kept.is_sign_negative(), whole, rest })
     }
 }
 

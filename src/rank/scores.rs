@@ -154,6 +154,18 @@ impl Scores {
         Some(Score { exact: Ok(exact), kept })
     }
 
+    /// What is kept of a row and the float that the formula gave, where it is one and there is no more to say of the row.
+    #[inline]
+    pub(crate) fn float(&self, row: usize) -> Option<(f64, f64)> {
+        let ExactColumn::Python(column) = &self.exact else { return None };
+        let is_plain = column.aside().is_empty() && self.has(row) && self.error(row).is_none();
+        if !is_plain || column.is_whole(row) {
+            return None;
+        }
+        let exact = column.lane(row);
+        Some((self.keep.kept(exact), exact))
+    }
+
     /// The double next to what the formula gave for a row, for whoever needs no more; NaN where there is none.
     #[inline]
     pub fn lane(&self, row: usize) -> f64 {

@@ -1,14 +1,44 @@
 //! Long reports: text made block by block on all processors, written in order.
 
+use std::collections::VecDeque;
 use std::io::{self, Write};
-use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
-use std::{mem, thread};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
 
 /// How many items make a block of text.
 const BLOCK: usize = 1024;
 
-/// How many finished blocks may wait for their turn, per thread.
+/// How many blocks of a thread may wait for their turn.
 const WAITING: usize = 16;
+
+/// The text of a block, and the number of the thread that made it.
+struct Text {
+    bytes: Vec<u8>,
+    maker: usize,
+}
+
+/// The texts from the next one to be written on, as far as they are made.
+#[derive(Default)]
+struct Ready {
+    next: usize,
+    texts: VecDeque<Option<Text>>,
+}
+
+impl Ready {
+    fn put(&mut self, (block, text): (usize, Text)) {
+        let place = block - self.next;
+        self.texts.resize_with(self.texts.len().max(place + 1), || None);
+        self.texts[place] = Some(text);
+    }
+
+    fn take(&mut self) -> Option<Text> {
+        let text = self.texts.front_mut()?.take()?;
+        self.texts.pop_front();
+        self.next += 1;
+        Some(text)
+    }
+}
 
 /// Writes what `write_block` appends for some items after the other, in their order. No more than a few blocks are in
 /// memory.
@@ -18,50 +48,58 @@ const WAITING: usize = 16;
 pub(super) fn write_blocks<T: Sync>(
     items: &[T],
     out: &mut dyn Write,
-    write_block: impl Fn(&[T], &mut String) + Sync,
+    write_block: impl Fn(&[T], &mut Vec<u8>) + Sync,
 ) -> io::Result<()> {
-    let text_in = |mut text: String, items: &[T]| {
-        text.clear();
-        write_block(items, &mut text);
-        text
+    let (blocks, next) = (items.len().div_ceil(BLOCK), AtomicUsize::new(0));
+    let make = |mut text: Text| {
+        let block = next.fetch_add(1, Relaxed);
+        let items = items.chunks(BLOCK).nth(block)?;
+        text.bytes.clear();
+        write_block(items, &mut text.bytes);
+        Some((block, text))
     };
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(items.len() / BLOCK);
-    if threads < 2 {
-        let mut text = String::new();
-        return items.chunks(BLOCK).try_for_each(|items| {
-            text = text_in(mem::take(&mut text), items);
-            out.write_all(text.as_bytes())
-        });
-    }
     thread::scope(|scope| {
-        // Thread n makes the blocks n, n + threads, …, so that each block's sender is known. A text that was written
-        // goes back to its thread, which writes the next one into it.
-        let from_thread = |first: usize| -> (Receiver<String>, Sender<String>) {
-            let (sender, receiver) = sync_channel(WAITING);
-            let (back, spare) = channel::<String>();
-            let mut blocks = items.chunks(BLOCK).skip(first).step_by(threads);
-            let text_in = &text_in;
-            let text_of = move |items| text_in(spare.try_recv().unwrap_or_default(), items);
-            let work = move || _ = blocks.all(|items| sender.send(text_of(items)).is_ok());
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(blocks);
+        // a text that was written goes back to its maker, who makes the next one in its memory
+        let (backs, mut spares): (Vec<_>, VecDeque<_>) = (0..threads).map(texts_of).unzip();
+        let (sender, receiver) = channel();
+        let own = spares.pop_front();
+        for spare in spares {
+            let (sender, make) = (sender.clone(), &make);
+            let work = move || _ = spare.iter().map_while(make).all(|made| sender.send(made).is_ok());
+            // what a thread that cannot be had would make is made below
             drop(thread::Builder::new().spawn_scoped(scope, work));
-            (receiver, back)
-        };
-        let threads: Vec<_> = (0..threads).map(from_thread).collect();
-        items.chunks(BLOCK).zip(threads.iter().cycle()).try_for_each(|(items, (receiver, back))| {
-            // where there is no thread the block is made here
-            let text = receiver.recv().unwrap_or_else(|_| text_in(String::new(), items));
-            out.write_all(text.as_bytes())?;
-            // a thread that has made its last block wants no text back
-            _ = back.send(text);
-            Ok(())
-        })
+        }
+        drop(sender);
+        let mut ready = Ready::default();
+        while ready.next < blocks {
+            receiver.try_iter().for_each(|made| ready.put(made));
+            if let Some(text) = ready.take() {
+                out.write_all(&text.bytes)?;
+                // a thread that has made its last block wants no text back
+                _ = backs[text.maker].send(text);
+            } else if let Some(made) = own.as_ref().and_then(|own| make(own.try_recv().ok()?)) {
+                // better than to wait
+                ready.put(made);
+            } else if let Ok(made) = receiver.recv() {
+                ready.put(made);
+            } else {
+                break;
+            }
+        }
+        Ok(())
     })
+}
+
+/// The texts that one thread makes, as many as may wait for their turn.
+fn texts_of(maker: usize) -> (Sender<Text>, Receiver<Text>) {
+    let (back, spare) = channel();
+    (0..WAITING).for_each(|_| _ = back.send(Text { bytes: Vec::new(), maker }));
+    (back, spare)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fmt::Write as _;
-
     use super::*;
 
     #[test]
@@ -70,7 +108,7 @@ mod tests {
             let items: Vec<usize> = (0..count).collect();
             let mut out = Vec::new();
             let write_block =
-                |items: &[usize], text: &mut String| items.iter().for_each(|item| _ = writeln!(text, "{item}"));
+                |items: &[usize], text: &mut Vec<u8>| items.iter().for_each(|item| _ = writeln!(text, "{item}"));
             write_blocks(&items, &mut out, write_block).unwrap();
             let expected: String = items.iter().map(|item| format!("{item}\n")).collect();
             assert_eq!(String::from_utf8(out).unwrap(), expected);
@@ -90,7 +128,7 @@ mod tests {
             }
         }
         let items: Vec<usize> = (0..100 * BLOCK).collect();
-        let error = write_blocks(&items, &mut Closed(3), |_, text| text.push('x')).unwrap_err();
+        let error = write_blocks(&items, &mut Closed(3), |_, text| text.push(b'x')).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
 }

@@ -3,6 +3,7 @@
 mod blocks;
 mod check;
 pub mod finding;
+mod pieces;
 mod rank_csv;
 mod rank_human;
 mod rank_json;

@@ -4,9 +4,10 @@ use std::hint::black_box;
 use std::io::{self, Write};
 
 use super::blocks::write_blocks;
+use super::pieces::Pieces;
 use super::{Line, RankFormat, RankReport};
-use crate::formula::number::Value;
-use crate::pbs::digits;
+use crate::formula::number::{Value, plain_digits};
+use crate::pbs::digits::{self, Logged};
 
 /// Comma-separated values after RFC 4180.
 #[derive(Debug, Clone, Copy)]
@@ -14,13 +15,16 @@ pub struct Csv;
 
 impl RankFormat for Csv {
     fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let mut header = String::from("rank,id,entity,queue,score,exact,logged,error,considered");
+        let mut bytes = Vec::new();
+        let mut header = Pieces::of(&mut bytes);
+        header.push("rank,id,entity,queue,score,exact,logged,error,considered");
         for input in report.inputs {
-            header.push(',');
+            header.push_byte(b',');
             push_field(input, &mut header);
         }
-        header.push('\n');
-        out.write_all(header.as_bytes())?;
+        header.push_byte(b'\n');
+        header.finish();
+        out.write_all(&bytes)?;
         let lines = report.line_maker();
         let has_quotes = report.table.has_byte_in_names(needs_quotes);
         write_blocks(report.rows, out, |rows, text| {
@@ -28,56 +32,88 @@ impl RankFormat for Csv {
             // processor wait for all at once.
             let ids = report.table.ids(rows.iter().map(|placed| placed.row()));
             black_box(rows.iter().map(|placed| report.ranking.scores().lane(placed.row())).sum::<f64>());
+            let mut text = Pieces::of(text);
             for (&placed, id) in rows.iter().zip(ids) {
-                push_line(report, &lines.line(placed), id, has_quotes, text);
+                if let Some(rank) = placed.rank() {
+                    text.push(itoa::Buffer::new().format(rank));
+                }
+                let row = placed.row();
+                for name in [id, report.table.entity(row), report.table.queue(row)] {
+                    text.push_byte(b',');
+                    if has_quotes { push_field(name, &mut text) } else { text.push(name) }
+                }
+                text.push_byte(b',');
+                match report.ranking.scores().float(row) {
+                    Some((kept, exact)) => push_floats(kept, exact, &mut text),
+                    None => push_score(&lines.line(placed), &mut text),
+                }
+                text.push(if placed.rank().is_some() { ",true" } else { ",false" });
+                for input in report.inputs {
+                    text.push_byte(b',');
+                    if let Some(column) = report.table.column(input) {
+                        push_field(&column.value(row).repr(), &mut text);
+                    }
+                }
+                text.push_byte(b'\n');
             }
+            text.finish();
         })?;
         out.flush()
     }
 }
 
-/// Written without a record's detour: a million lines are a good part of the time of ranking a million jobs.
-fn push_line(report: &RankReport<'_>, line: &Line<'_>, id: &str, has_quotes: bool, text: &mut String) {
-    let table = report.table;
-    if let Some(rank) = line.rank {
-        text.push_str(itoa::Buffer::new().format(rank));
+/// The fields `score`, `exact`, `logged` and `error` of a float, which nearly all jobs have.
+#[inline]
+fn push_floats(kept: f64, exact: f64, text: &mut Pieces<'_>) {
+    let (mut kept_digits, mut exact_digits) = (zmij::Buffer::new(), zmij::Buffer::new());
+    let digits = (plain_digits(kept, &mut kept_digits), plain_digits(exact, &mut exact_digits), Logged::of(kept));
+    let (Some(kept_digits), Some(exact_digits), Some(logged)) = digits else {
+        return push_words(&Value::Float(kept).repr(), &Value::Float(exact).repr(), &digits::logged(kept), text);
+    };
+    text.push(kept_digits);
+    text.push_byte(b',');
+    text.push(exact_digits);
+    text.push_byte(b',');
+    if logged.is_negative {
+        text.push_byte(b'-');
     }
-    for name in [id, table.entity(line.row), table.queue(line.row)] {
-        text.push(',');
-        if has_quotes { push_field(name, text) } else { text.push_str(name) }
+    text.push(itoa::Buffer::new().format(logged.whole));
+    if let Some(rest) = logged.rest {
+        text.push_byte(b'.');
+        text.push(&itoa::Buffer::new().format(rest)[1..]);
     }
-    text.push(',');
+    text.push_byte(b',');
+}
+
+/// The same fields of any job.
+fn push_score(line: &Line<'_>, text: &mut Pieces<'_>) {
+    let (mut exact, mut kept, mut logged) = (String::new(), String::new(), String::new());
+    line.write_exact(&mut exact);
     if let Some(score) = &line.score {
-        Value::Float(score.kept).write_repr(text);
+        Value::Float(score.kept).write_repr(&mut kept);
+        digits::write_logged(score.kept, &mut logged);
     }
-    text.push(',');
-    line.write_exact(text);
-    text.push(',');
-    if let Some(score) = &line.score {
-        digits::write_logged(score.kept, text);
-    }
-    text.push(',');
+    push_words(&kept, &exact, &logged, text);
     if let Some(error) = line.error() {
         push_field(&error.to_string(), text);
     }
-    text.push_str(if line.is_considered() { ",true" } else { ",false" });
-    for input in report.inputs {
-        text.push(',');
-        if let Some(column) = table.column(input) {
-            push_field(&column.value(line.row).repr(), text);
-        }
+}
+
+fn push_words(kept: &str, exact: &str, logged: &str, text: &mut Pieces<'_>) {
+    for word in [kept, exact, logged] {
+        text.push(word);
+        text.push_byte(b',');
     }
-    text.push('\n');
 }
 
 /// A field, between quotes where it holds what would end it.
-fn push_field(field: &str, text: &mut String) {
+fn push_field(field: &str, text: &mut Pieces<'_>) {
     if field.bytes().any(needs_quotes) {
-        text.push('"');
-        text.push_str(&field.replace('"', "\"\""));
-        text.push('"');
+        text.push_byte(b'"');
+        text.push(&field.replace('"', "\"\""));
+        text.push_byte(b'"');
     } else {
-        text.push_str(field);
+        text.push(field);
     }
 }
 
@@ -92,10 +128,13 @@ mod tests {
     #[test]
     fn another_reader_reads_the_fields_back() {
         for field in ["", "12.vm", "a,b", "say \"x\"", "two\r\nlines", "\"", "grüße"] {
-            let mut text = String::from("x,");
+            let mut bytes = Vec::new();
+            let mut text = Pieces::of(&mut bytes);
+            text.push("x,");
             push_field(field, &mut text);
-            text.push_str(",y\n");
-            let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+            text.push(",y\n");
+            text.finish();
+            let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(bytes.as_slice());
             let record = reader.records().next().unwrap().unwrap();
             assert_eq!(record.iter().collect::<Vec<_>>(), ["x", field, "y"]);
         }

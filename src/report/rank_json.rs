@@ -95,9 +95,8 @@ impl RankFormat for Ndjson {
         write_blocks(report.rows, out, |rows, text| {
             for &placed in rows {
                 // a report has nothing that JSON cannot say
-                let job = serde_json::to_string(&job(report, &lines.line(placed)));
-                text.push_str(&job.unwrap_or_default());
-                text.push('\n');
+                _ = serde_json::to_writer(&mut *text, &job(report, &lines.line(placed)));
+                text.push(b'\n');
             }
         })
     }

@@ -30,6 +30,7 @@ pub use float::binary as float_binary;
 pub use function::{Function, constant};
 pub use functions::real as real_function;
 pub use python::Python;
+pub(crate) use repr::plain_digits;
 pub use strip::{LaneValues, Strip, Wholes};
 pub use value::Value;
 

@@ -62,16 +62,22 @@ fn separated(f: &mut fmt::Formatter<'_>, items: &[Value]) -> fmt::Result {
     Ok(())
 }
 
+/// Python's `repr` of a float, where that is digits and a point.
+#[inline]
+pub(crate) fn plain_digits(value: f64, buffer: &mut zmij::Buffer) -> Option<&str> {
+    let magnitude = value.abs();
+    // zmij, too, writes these without an exponent
+    (magnitude == 0.0 || (1e-4..1e16).contains(&magnitude)).then(|| buffer.format_finite(value))
+}
+
 /// The fewest digits that read back as the same double, with an exponent below 1e-4 and from 1e16 on.
 pub(super) fn float(value: f64, text: &mut String) {
-    let magnitude = value.abs();
-    if value.is_nan() {
+    if let Some(digits) = plain_digits(value, &mut zmij::Buffer::new()) {
+        text.push_str(digits);
+    } else if value.is_nan() {
         text.push_str("nan");
-    } else if magnitude.is_infinite() {
+    } else if value.is_infinite() {
         text.push_str(if value > 0.0 { "inf" } else { "-inf" });
-    } else if magnitude == 0.0 || (1e-4..1e16).contains(&magnitude) {
-        // zmij, too, writes these without an exponent
-        text.push_str(zmij::Buffer::new().format_finite(value));
     } else {
         let scientific = format!("{value:e}");
         let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));

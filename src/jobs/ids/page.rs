@@ -1,0 +1,106 @@
+//! Some ids, one behind the other.
+
+use std::ops::Range;
+
+/// Rows in a page. A page is never copied when the next one begins.
+pub(super) const PAGE: usize = 4096;
+
+/// Up to [`PAGE`] ids.
+#[derive(Debug, Clone)]
+pub(super) struct Page {
+    text: String,
+    count: usize,
+    ends: Ends,
+}
+
+/// Where the ids of a page end.
+#[derive(Debug, Clone)]
+enum Ends {
+    /// All ids have this length, as long as a server's numbers have equally many digits.
+    Even(usize),
+    Each(Vec<u32>),
+}
+
+impl Page {
+    /// An empty page with room for ids like those of the page before it.
+    pub(super) fn after(last: Option<&Self>) -> Self {
+        let text = String::with_capacity(last.map_or(0, |last| last.text.len()));
+        Self { text, count: 0, ends: Ends::Even(0) }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// How many ids there are.
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    pub(super) fn at(&self, row: usize) -> Option<&str> {
+        self.text.get(self.place(row)?)
+    }
+
+    /// Where an id stands.
+    #[inline]
+    pub(super) fn place(&self, row: usize) -> Option<Range<usize>> {
+        match &self.ends {
+            Ends::Even(length) => (row < self.count).then(|| row * length..(row + 1) * length),
+            Ends::Each(ends) => {
+                let start = if row == 0 { 0 } else { *ends.get(row - 1)? };
+                Some(start as usize..*ends.get(row)? as usize)
+            }
+        }
+    }
+
+    /// Appends as many ids as there is room for; `ends` says where in `text` each ends, the first begins at `start`.
+    /// Gives where the last one ended.
+    pub(super) fn extend(&mut self, text: &str, start: usize, ends: &mut impl Iterator<Item = usize>) -> usize {
+        let (length, mut last) = (self.text.len(), start);
+        for end in ends.take(PAGE - self.count) {
+            self.push_end(length + end - start);
+            last = end;
+        }
+        self.text.push_str(&text[start..last]);
+        last
+    }
+
+    #[inline]
+    fn push_end(&mut self, end: usize) {
+        match &mut self.ends {
+            Ends::Even(length) if self.count == 0 => *length = end,
+            Ends::Even(length) if (self.count + 1) * *length == end => {}
+            Ends::Even(length) => {
+                let mut ends = Vec::with_capacity(PAGE);
+                ends.extend((1..=self.count).map(|count| (count * *length) as u32));
+                ends.push(end as u32);
+                self.ends = Ends::Each(ends);
+            }
+            Ends::Each(ends) => ends.push(end as u32),
+        }
+        self.count += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_one_length_and_of_many_are_found() {
+        for ids in [vec![], vec!["", "a"], vec!["1.a", "2.a", "3.b"], vec!["8.a", "9.a", "10.a", "11.a", "9"]] {
+            let ends =
+                |ids: &[&str]| -> Vec<usize> { (1..=ids.len()).map(|count| ids[..count].concat().len()).collect() };
+            for split in 0..=ids.len() {
+                let (now, later) = ids.split_at(split);
+                let mut page = Page::after(None);
+                page.extend(&now.concat(), 0, &mut ends(now).into_iter());
+                let text = format!("before{}", later.concat());
+                page.extend(&text, 6, &mut ends(later).into_iter().map(|end| end + 6));
+                let found: Vec<_> = (0..page.len()).filter_map(|row| page.at(row)).collect();
+                assert_eq!(found, ids);
+                assert_eq!((page.at(ids.len()), page.text()), (None, &*ids.concat()));
+            }
+        }
+    }
+}
