@@ -37,12 +37,10 @@ impl Ids {
         self.pages.get(row / PAGE)?.at(row % PAGE)
     }
 
-    /// The ids of these rows, which may lie anywhere: first all their places, then all their texts, so that the
-    /// processor waits for many at once.
-    pub(super) fn at_all(&self, rows: impl Iterator<Item = usize>) -> Vec<&str> {
-        let place = |row: usize| Some((self.pages.get(row / PAGE)?, self.pages.get(row / PAGE)?.place(row % PAGE)?));
-        let places: Vec<_> = rows.map(place).collect();
-        places.into_iter().map(|place| place.and_then(|(page, place)| page.text().get(place)).unwrap_or("")).collect()
+    /// Asks for the id of a row that will be needed soon.
+    #[inline]
+    pub(super) fn ahead(&self, row: usize) {
+        self.pages.get(row / PAGE).into_iter().for_each(|page| page.ahead(row % PAGE));
     }
 
     pub(super) fn row(&self, id: &str) -> Option<usize> {

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::ahead::ahead;
+
 /// The names of rows. While all rows have the same name nothing is held per row.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names {
@@ -47,6 +49,12 @@ impl Names {
 
     pub(super) fn index(&self, row: usize) -> usize {
         self.rows.get(row).map_or(0, |&index| index as usize)
+    }
+
+    /// Asks for the name of a row that will be needed soon.
+    #[inline]
+    pub(super) fn ahead(&self, row: usize) {
+        self.rows.get(row).into_iter().for_each(ahead);
     }
 
     pub(super) fn at(&self, row: usize) -> &str {

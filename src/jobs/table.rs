@@ -200,9 +200,12 @@ impl JobTable {
         self.ids.at(row).unwrap_or("")
     }
 
-    /// The ids of many rows, `""` for one that there is not; quicker than asking for each.
-    pub fn ids(&self, rows: impl Iterator<Item = usize>) -> Vec<&str> {
-        self.ids.at_all(rows)
+    /// Asks for the id, entity and queue of a row that will be needed soon.
+    #[inline]
+    pub(crate) fn names_ahead(&self, row: usize) {
+        self.ids.ahead(row);
+        self.entities.ahead(row);
+        self.queues.ahead(row);
     }
 
     /// Whether such a byte occurs in any id, entity or queue: looked up once, it need not be looked for in each.

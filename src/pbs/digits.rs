@@ -16,6 +16,8 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 /// From this magnitude on doubles are integers: 2^52. What is less becomes one, a tie the even one, on the way to the
 /// sum with it.
 const WHOLE: f64 = 4_503_599_627_370_496.0;
+/// A million times what is less is less than 2^53.
+const LOGGED_QUICKLY: f64 = 9_000_000_000.0;
 
 /// The number of decimals that OpenPBS prints of `v`: the smallest i ≤ 4 for which the first three digits after
 /// the i-th decimal are 000 or 999, else 4.
@@ -61,48 +63,54 @@ pub fn logged(value: f64) -> String {
 
 /// Appends what [`logged`] gives.
 pub fn write_logged(value: f64, text: &mut String) {
-    let Some(Logged { is_negative, whole, rest }) = Logged::of(value) else {
+    let Some(Logged { is_negative, whole, rest, places }) = Logged::of(value) else {
         return text.push_str(&if value.is_finite() { printed(f64::from(value as f32)) } else { not_finite(value) });
     };
     if is_negative {
         text.push('-');
     }
     text.push_str(itoa::Buffer::new().format(whole));
-    if let Some(rest) = rest {
+    if places > 0 {
+        // a one in front keeps the zeros
         text.push('.');
-        text.push_str(&itoa::Buffer::new().format(rest)[1..]);
+        text.push_str(&itoa::Buffer::new().format(rest + 10u64.pow(places))[1..]);
     }
 }
 
-/// The digits of a [logged] value that has not too many.
+/// The digits of a [logged] value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Logged {
     pub is_negative: bool,
     /// What stands before the point.
     pub whole: u64,
-    /// What stands behind it, if anything does, with a 1 in front that keeps the zeros.
-    pub rest: Option<u64>,
+    /// What stands behind it, and how many digits that is.
+    pub rest: u64,
+    pub places: u32,
 }
 
 impl Logged {
+    /// `None` for a value of more than nine or ten digits before the point.
     #[inline]
     pub(crate) fn of(value: f64) -> Option<Self> {
         let kept = f64::from(value as f32);
-        let places = decimals(kept);
-        // 24 bits times 10,000 are exact in a double, so this rounding is the one that C does on all digits
-        let scaled = kept.abs() * [1.0, 10.0, 100.0, 1000.0, 10_000.0][places];
-        if !(scaled < WHOLE) {
+        // 24 bits times a million are exact in a double; so are the six digits behind the point, and the rounding is the
+        // one that C does on all digits
+        let magnitude = kept.abs();
+        if !(magnitude < LOGGED_QUICKLY) {
             return None;
         }
-        let scaled = ((scaled + WHOLE) - WHOLE) as u64;
+        let six = (magnitude * 1e6) as u64 % 1_000_000;
+        let is_round = |three: u64| matches!(three, 0 | 999);
+        let rounded = |scale: f64| ((magnitude * scale + WHOLE) - WHOLE) as u64;
         // division by a number that is known here is a multiplication
-        let (whole, rest) = match places {
-            0 => (scaled, None),
-            1 => (scaled / 10, Some(10 + scaled % 10)),
-            2 => (scaled / 100, Some(100 + scaled % 100)),
-            3 => (scaled / 1000, Some(1000 + scaled % 1000)),
-            _ => (scaled / 10_000, Some(10_000 + scaled % 10_000)),
+        let (whole, rest, places) = match () {
+            () if is_round(six / 1000) => (rounded(1.0), 0, 0),
+            () if is_round(six / 100 % 1000) => (rounded(10.0) / 10, rounded(10.0) % 10, 1),
+            () if is_round(six / 10 % 1000) => (rounded(100.0) / 100, rounded(100.0) % 100, 2),
+            () if is_round(six % 1000) => (rounded(1000.0) / 1000, rounded(1000.0) % 1000, 3),
+            () => (rounded(10_000.0) / 10_000, rounded(10_000.0) % 10_000, 4),
         };
-        Some(Self { is_negative: kept.is_sign_negative(), whole, rest })
+        Some(Self { is_negative: kept.is_sign_negative(), whole, rest, places })
     }
 }
 

@@ -10,7 +10,7 @@ use rust_decimal::prelude::ToPrimitive;
 use super::{Exact, Keep, OnError, Score, ScoreError};
 use crate::formula::number::Value;
 use crate::formula::program::{Kind, Outcome};
-use crate::jobs::Column;
+use crate::jobs::{BLOCK_ROWS, Column};
 
 /// The scores of all jobs of a table, row by row: a double each, and aside what is none.
 #[derive(Debug, Clone)]
@@ -152,6 +152,14 @@ impl Scores {
         };
         let kept = self.keep.kept(exact.to_f64());
         Some(Score { exact: Ok(exact), kept })
+    }
+
+    /// Asks for the score of a row that will be needed soon.
+    #[inline]
+    pub(crate) fn ahead(&self, row: usize) {
+        if let ExactColumn::Python(column) = &self.exact {
+            column.strip(row / BLOCK_ROWS).into_iter().for_each(|strip| strip.row_ahead(row % BLOCK_ROWS));
+        }
     }
 
     /// What is kept of a row and the float that the formula gave, where it is one and there is no more to say of the row.

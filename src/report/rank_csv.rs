@@ -1,6 +1,5 @@
 //! A ranking as CSV: a header and one line per job.
 
-use std::hint::black_box;
 use std::io::{self, Write};
 
 use super::blocks::write_blocks;
@@ -8,6 +7,9 @@ use super::pieces::Pieces;
 use super::{Line, RankFormat, RankReport};
 use crate::formula::number::{Value, plain_digits};
 use crate::pbs::digits::{self, Logged};
+
+/// How many lines before its own a job is asked for.
+const AHEAD: usize = 32;
 
 /// Comma-separated values after RFC 4180.
 #[derive(Debug, Clone, Copy)]
@@ -28,17 +30,18 @@ impl RankFormat for Csv {
         let lines = report.line_maker();
         let has_quotes = report.table.has_byte_in_names(needs_quotes);
         write_blocks(report.rows, out, |rows, text| {
-            // The best jobs lie anywhere in the table. Asking for one thing of many of them at a time lets the
-            // processor wait for all at once.
-            let ids = report.table.ids(rows.iter().map(|placed| placed.row()));
-            black_box(rows.iter().map(|placed| report.ranking.scores().lane(placed.row())).sum::<f64>());
             let mut text = Pieces::of(text);
-            for (&placed, id) in rows.iter().zip(ids) {
+            for (at, &placed) in rows.iter().enumerate() {
+                // the best jobs lie anywhere in the table
+                if let Some(later) = rows.get(at + AHEAD) {
+                    report.table.names_ahead(later.row());
+                    report.ranking.scores().ahead(later.row());
+                }
                 if let Some(rank) = placed.rank() {
-                    text.push(itoa::Buffer::new().format(rank));
+                    text.push_number(rank as u64);
                 }
                 let row = placed.row();
-                for name in [id, report.table.entity(row), report.table.queue(row)] {
+                for name in [report.table.id(row), report.table.entity(row), report.table.queue(row)] {
                     text.push_byte(b',');
                     if has_quotes { push_field(name, &mut text) } else { text.push(name) }
                 }
@@ -66,8 +69,10 @@ impl RankFormat for Csv {
 #[inline]
 fn push_floats(kept: f64, exact: f64, text: &mut Pieces<'_>) {
     let (mut kept_digits, mut exact_digits) = (zmij::Buffer::new(), zmij::Buffer::new());
-    let digits = (plain_digits(kept, &mut kept_digits), plain_digits(exact, &mut exact_digits), Logged::of(kept));
-    let (Some(kept_digits), Some(exact_digits), Some(logged)) = digits else {
+    let kept_digits = plain_digits(kept, &mut kept_digits);
+    let exact_digits =
+        if exact.to_bits() == kept.to_bits() { kept_digits } else { plain_digits(exact, &mut exact_digits) };
+    let (Some(kept_digits), Some(exact_digits), Some(logged)) = (kept_digits, exact_digits, Logged::of(kept)) else {
         return push_words(&Value::Float(kept).repr(), &Value::Float(exact).repr(), &digits::logged(kept), text);
     };
     text.push(kept_digits);
@@ -77,10 +82,10 @@ fn push_floats(kept: f64, exact: f64, text: &mut Pieces<'_>) {
     if logged.is_negative {
         text.push_byte(b'-');
     }
-    text.push(itoa::Buffer::new().format(logged.whole));
-    if let Some(rest) = logged.rest {
+    text.push_number(logged.whole);
+    if logged.places > 0 {
         text.push_byte(b'.');
-        text.push(&itoa::Buffer::new().format(rest)[1..]);
+        text.push_places(logged.rest, logged.places);
     }
     text.push_byte(b',');
 }

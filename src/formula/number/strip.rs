@@ -1,6 +1,6 @@
 //! Numbers side by side: the form in which a column is handed to whoever computes on many rows at once.
 
-use crate::ahead::lines_ahead;
+use crate::ahead::{ahead, lines_ahead};
 
 /// The numbers of some rows, each as a double.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +46,18 @@ impl<'a> Strip<'a> {
             LaneValues::Short(lanes) => lines_ahead(lanes, line, most),
             LaneValues::Narrow(lanes) => lines_ahead(lanes, line, most),
             LaneValues::Wide(lanes) => lines_ahead(lanes, line, most),
+        }
+    }
+
+    /// Asks the processor for the number of a row.
+    #[inline]
+    pub(crate) fn row_ahead(self, row: usize) {
+        match self.lanes {
+            LaneValues::Same(_) => {}
+            LaneValues::Tiny(lanes) => lanes.get(row).into_iter().for_each(ahead),
+            LaneValues::Short(lanes) => lanes.get(row).into_iter().for_each(ahead),
+            LaneValues::Narrow(lanes) => lanes.get(row).into_iter().for_each(ahead),
+            LaneValues::Wide(lanes) => lanes.get(row).into_iter().for_each(ahead),
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::ahead::ahead;
+
 /// Rows in a page. A page is never copied when the next one begins.
 pub(super) const PAGE: usize = 4096;
 
@@ -39,6 +41,15 @@ impl Page {
 
     pub(super) fn at(&self, row: usize) -> Option<&str> {
         self.text.get(self.place(row)?)
+    }
+
+    /// Asks for an id that will be needed soon, or for where it stands if that is not known without.
+    #[inline]
+    pub(super) fn ahead(&self, row: usize) {
+        match &self.ends {
+            Ends::Even(length) => self.text.as_bytes().get(row * length).into_iter().for_each(ahead),
+            Ends::Each(ends) => ends.get(row).into_iter().for_each(ahead),
+        }
     }
 
     /// Where an id stands.

@@ -83,7 +83,7 @@ fn an_error_that_counts_as_nothing_stands_behind_all() {
 #[test]
 fn the_quick_way_gives_the_same_order() {
     let mut table = JobTable::new(["ncpus"]);
-    for number in 0..40_000i64 {
+    for number in 0..20_000i64 {
         let (id, queue) = (format!("{number}.vm"), ["a", "b", "low"][number as usize % 3]);
         let state = if number % 11 == 0 { JobState::Held } else { JobState::Queued };
         let job = Job { id: &id, queue, state, ..Job::default() };
@@ -92,8 +92,8 @@ fn the_quick_way_gives_the_same_order() {
     let queues = Queues::read("queues", QUEUES).unwrap();
     let configs = ["", "job_sort_key: \"preempt_priority HIGH\"\n"]
         .map(|key| SchedConfig::parse(format!("by_queue: false\npreemptive_sched: false\n{key}").as_bytes()));
-    for formula in ["ncpus/8", "1/ncpus", "ncpus*inf", "ncpus/7e300", "5"] {
-        for (threshold, most) in [(NO_THRESHOLD, usize::MAX), (NO_THRESHOLD, 10), (0.0, usize::MAX), (-3.5, 20_000)] {
+    for formula in ["ncpus/8", "1/ncpus", "ncpus*inf", "5"] {
+        for (threshold, most) in [(NO_THRESHOLD, usize::MAX), (NO_THRESHOLD, 10), (0.0, usize::MAX), (-3.5, 9000)] {
             for on_error in [OnError::ZeroLikePbs, OnError::Null] {
                 let [plain, general] = configs.each_ref().map(|config| {
                     let order = Order::new(config, &queues).threshold(threshold).most(most);
