@@ -96,7 +96,7 @@ impl Logged {
         // 24 bits times a million are exact in a double; so are the six digits behind the point, and the rounding is the
         // one that C does on all digits
         let magnitude = kept.abs();
-        if !(magnitude < LOGGED_QUICKLY) {
+        if magnitude.is_nan() || magnitude >= LOGGED_QUICKLY {
             return None;
         }
         let six = (magnitude * 1e6) as u64 % 1_000_000;

@@ -86,7 +86,7 @@ fn sort_by_digits(keys: &mut Vec<u64>) {
     let mut dealt = vec![0; keys.len()];
     let mut shift = 0;
     while shift < 32 && high.saturating_sub(low) >> shift > 0 {
-        let digit = |key: u64| ((key >> 32) - low >> shift) as usize & ((1 << DIGIT) - 1);
+        let digit = |key: u64| (((key >> 32) - low) >> shift) as usize & ((1 << DIGIT) - 1);
         let mut next = [0; 1 << DIGIT];
         keys.iter().for_each(|&key| next[digit(key)] += 1);
         let mut start = 0;

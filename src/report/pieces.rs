@@ -102,11 +102,11 @@ const EIGHT_DIGITS: u64 = 100_000_000;
 /// side by side in one word.
 #[inline]
 fn eight_digits(number: u64) -> u64 {
-    let halves = number / 10_000 | (number % 10_000) << 32;
-    let hundreds = halves * 10_486 >> 20 & 0x7f_0000_007f;
-    let pairs = hundreds | (halves - 100 * hundreds) << 16;
-    let tens = pairs * 103 >> 10 & 0x0f_000f_000f_000f;
-    tens | (pairs - 10 * tens) << 8
+    let halves = (number / 10_000) | ((number % 10_000) << 32);
+    let hundreds = ((halves * 10_486) >> 20) & 0x7f_0000_007f;
+    let pairs = hundreds | ((halves - 100 * hundreds) << 16);
+    let tens = ((pairs * 103) >> 10) & 0x0f_000f_000f_000f;
+    tens | ((pairs - 10 * tens) << 8)
 }
 
 /// Copies a piece of `N` to twice as many bytes.
