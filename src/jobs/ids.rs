@@ -114,9 +114,9 @@ impl Ids {
         }
     }
 
-    /// Whether some byte of some id is such a one.
-    pub(super) fn has_byte(&self, is_it: impl Fn(u8) -> bool + Copy) -> bool {
-        self.pages.iter().any(|page| page.text().bytes().fold(0, |any, byte| any | u8::from(is_it(byte))) != 0)
+    /// The least byte of all ids.
+    pub(super) fn least_byte(&self) -> Option<u8> {
+        self.pages.iter().filter_map(|page| page.text().bytes().min()).min()
     }
 
     /// The rows whose id holds a `[`, as those of arrays and subjobs do.

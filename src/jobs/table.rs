@@ -208,10 +208,10 @@ impl JobTable {
         self.queues.ahead(row);
     }
 
-    /// Whether such a byte occurs in any id, entity or queue: looked up once, it need not be looked for in each.
-    pub fn has_byte_in_names(&self, is_it: impl Fn(u8) -> bool + Copy) -> bool {
+    /// The least byte in all ids, entities and queues: found once, what sorts before it need not be looked for in each.
+    pub fn least_byte_in_names(&self) -> Option<u8> {
         let names = self.entities().iter().chain(self.queues());
-        self.ids.has_byte(is_it) || names.flat_map(|name| name.bytes()).any(is_it)
+        names.flat_map(|name| name.bytes()).chain(self.ids.least_byte()).min()
     }
 
     /// The row of a job.

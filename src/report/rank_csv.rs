@@ -28,14 +28,14 @@ impl RankFormat for Csv {
         header.finish();
         out.write_all(&bytes)?;
         let lines = report.line_maker();
-        let has_quotes = report.table.has_byte_in_names(needs_quotes);
+        let has_quotes = report.table.least_byte_in_names().is_some_and(|least| least <= MOST_TO_QUOTE);
         write_blocks(report.rows, out, |rows, text| {
             let mut text = Pieces::of(text);
             for (at, &placed) in rows.iter().enumerate() {
                 // the best jobs lie anywhere in the table
                 if let Some(later) = rows.get(at + AHEAD) {
-                    report.table.names_ahead(later.row());
                     report.ranking.scores().ahead(later.row());
+                    report.table.names_ahead(later.row());
                 }
                 if let Some(rank) = placed.rank() {
                     text.push_number(rank as u64);
@@ -121,6 +121,9 @@ fn push_field(field: &str, text: &mut Pieces<'_>) {
         text.push(field);
     }
 }
+
+/// No greater byte needs quotes.
+const MOST_TO_QUOTE: u8 = b',';
 
 fn needs_quotes(byte: u8) -> bool {
     matches!(byte, b',' | b'"' | b'\r' | b'\n')

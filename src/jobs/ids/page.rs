@@ -47,7 +47,11 @@ impl Page {
     #[inline]
     pub(super) fn ahead(&self, row: usize) {
         match &self.ends {
-            Ends::Even(length) => self.text.as_bytes().get(row * length).into_iter().for_each(ahead),
+            Ends::Even(length) => {
+                let id = self.text.as_bytes().get(row * length..(row + 1) * length).unwrap_or_default();
+                // it may begin in one line and end in the next
+                id.first().into_iter().chain(id.last()).for_each(ahead);
+            }
             Ends::Each(ends) => ends.get(row).into_iter().for_each(ahead),
         }
     }
