@@ -7,14 +7,18 @@ use std::path::{Path, PathBuf};
 /// A room and the rooms that it may import. A room may always import itself. The most specific room wins:
 /// `formula/number` before `formula`.
 const ROOMS: &[(&str, &[&str])] = &[
+    ("ahead", &[]),
     ("span", &[]),
     ("diagnostic", &["span"]),
     ("schema", &["span"]),
     ("formula/operator", &[]),
-    ("formula/number", &["formula/operator"]),
+    ("formula/number", &["ahead", "formula/operator"]),
     ("formula/syntax", &["formula/operator", "span", "diagnostic"]),
     ("formula/meaning", &["formula/number", "schema"]),
-    ("formula/program", &["formula/meaning", "formula/operator", "formula/number", "formula/syntax", "schema", "span"]),
+    (
+        "formula/program",
+        &["ahead", "formula/meaning", "formula/operator", "formula/number", "formula/syntax", "schema", "span"],
+    ),
     // `program`: a failure that is only possible is reported with inputs that show it, and a literal is read once
     (
         "formula/analysis",
@@ -31,7 +35,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     ("formula", &["formula/*", "schema", "span", "diagnostic"]),
     ("fairshare", &[]),
-    ("jobs", &["formula/number", "schema"]),
+    ("jobs", &["ahead", "formula/number", "schema"]),
     ("rank", &["formula", "formula/*", "jobs", "fairshare", "schema", "span"]),
     ("pbs", &["formula", "formula/*", "jobs", "fairshare", "rank", "schema", "span", "diagnostic"]),
     ("slurm", &["fairshare", "pbs"]),
