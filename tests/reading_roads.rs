@@ -335,6 +335,14 @@ fn steady(dice: &mut Dice) -> String {
             }
             entries.push(format!("\"{name}\"{}{value}", style.colon));
         }
+        if dice.one_in(3) {
+            let key = dice.pick(&["colour", "sort", "owner", "\\u0063olour"]);
+            entries.push(format!(
+                "\"{key}\"{}{}",
+                style.colon,
+                dice.pick(&["null", "5", "\"x\"", "{\"a\":[1]}", "nul"])
+            ));
+        }
         text += &format!("{{{}}}\n", entries.join(style.comma));
     }
     text

@@ -99,6 +99,8 @@ impl<'d> ObjectReader<'d> for JobReader<'_, '_, 'd> {
             "eligible_time" | "queue_priority" | "job_priority" | "accrue_type" => self.job.special.push((key, token)),
             name if is_fairshare(name) => self.job.special.push((key, token)),
             name if self.rows.is_resource(name) => self.job.resources.push((key, token)),
+            // whose advice takes far longer than all else about it
+            name if self.rows.has_reported(&lax::clipped(name)) => {}
             name => {
                 let advice = match self.schema.suggestions(name).first() {
                     Some(near) => format!("; did you mean `{near}`?"),

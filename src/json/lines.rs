@@ -1,7 +1,6 @@
 //! One job per line, read piece by piece on several threads.
 
 use std::io;
-use std::sync::{Mutex, PoisonError};
 
 use super::jobs::read_job;
 use super::text_of;
@@ -15,9 +14,6 @@ use crate::pbs::rows::Rows;
 use crate::pbs::scan::{PADDING, Scanner};
 use crate::pbs::sheet::Sheet;
 
-/// The most unknown keys that the quick road learns to pass over.
-const MOST_UNKNOWN: usize = 256;
-
 /// Reads one job per line from `pieces`. A line that is no job is reported and skipped.
 pub(super) fn read_lines(
     pieces: Pieces<'_>,
@@ -25,18 +21,9 @@ pub(super) fn read_lines(
     options: &ReadOptions<'_>,
 ) -> io::Result<Result<ReadJobs, ReadError>> {
     let mut rows = Rows::new(options, Writer::Hand);
-    // The unknown keys that were reported, in the order of their first job.
-    let unknown = Mutex::new(Vec::<String>::new());
-    let known = || unknown.lock().unwrap_or_else(PoisonError::into_inner);
     let reader = || {
-        let (mut quick, mut passed_over) = (Quick::new(options, Writer::Hand), 0);
-        move |sheet: &mut Sheet| {
-            for key in known().iter().skip(passed_over) {
-                quick.pass_over(key);
-                passed_over += 1;
-            }
-            read_sheet(sheet, &mut quick);
-        }
+        let mut quick = Quick::new(options, Writer::Hand);
+        move |sheet: &mut Sheet| read_sheet(sheet, &mut quick)
     };
     let mut line = 1;
     let hand_on = |sheet: &mut Sheet| {
@@ -47,11 +34,6 @@ pub(super) fn read_lines(
             }
             true
         });
-        if rows.reported_keys().len() > known().len() && known().len() < MOST_UNKNOWN {
-            let mut known = known();
-            let new: Vec<_> = rows.reported_keys().iter().filter(|key| !known.contains(key)).cloned().collect();
-            known.extend(new);
-        }
         line += sheet.lines as usize;
         !rows.is_full()
     };

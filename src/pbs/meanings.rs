@@ -39,8 +39,8 @@ pub(super) enum Meaning {
     Special(Place),
     /// Nobody needs it.
     Skip,
-    /// It is to be reported.
-    Unknown,
+    /// It is to be reported. Its place among the [unknown](Meanings::unknown) keys.
+    Unknown(Place),
 }
 
 /// A resource.
@@ -74,6 +74,8 @@ pub(super) struct Meanings<'a> {
     pub resources: Vec<Resource>,
     pub specials: Vec<Vec<(usize, Column)>>,
     pub inputs: Vec<Input>,
+    /// The keys that mean nothing.
+    pub unknown: Vec<Box<str>>,
     undeclared: Vec<Undeclared>,
     undeclared_places: HashMap<Box<str>, Place>,
 }
@@ -99,6 +101,7 @@ impl<'a> Meanings<'a> {
             resources: Vec::new(),
             specials: Vec::new(),
             inputs: Vec::new(),
+            unknown: Vec::new(),
             undeclared: Vec::new(),
             undeclared_places: HashMap::new(),
         }
@@ -146,7 +149,10 @@ impl<'a> Meanings<'a> {
             name if self.wanted.is_resource(name, self.options) => {
                 self.resource(name).map_or(Meaning::Skip, Meaning::Amount)
             }
-            _ => Meaning::Unknown,
+            _ => {
+                self.unknown.push(key.into());
+                Meaning::Unknown(self.unknown.len() as Place - 1)
+            }
         }
     }
 

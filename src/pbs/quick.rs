@@ -17,6 +17,9 @@ use crate::formula::number::Value;
 use crate::jobs::{Authority, Batch, BatchRow, JobState, same};
 use crate::schema::Kind;
 
+/// The most keys without a meaning that it is learnt to pass over.
+const MOST_UNKNOWN: usize = 256;
+
 /// Reads jobs, and remembers how they look.
 #[derive(Debug)]
 pub(crate) struct Quick<'a> {
@@ -29,6 +32,10 @@ pub(crate) struct Quick<'a> {
     idle: Idle,
     /// What undeclared names look like in the job that is being read, if they did not before.
     fresh: Vec<(Place, Kind)>,
+    /// The keys without a meaning of the job that is being read, as long as none of them is passed over.
+    unknown: Vec<Place>,
+    /// How many are passed over.
+    passed_over: usize,
     /// The last queue, and its priority.
     queue: (String, Option<i64>),
 }
@@ -56,6 +63,8 @@ impl<'a> Quick<'a> {
             inputs: Keys::new(),
             idle: Idle::default(),
             fresh: Vec::new(),
+            unknown: Vec::new(),
+            passed_over: 0,
             queue: (String::new(), options.queues.priority("")),
         }
     }
@@ -70,17 +79,12 @@ impl<'a> Quick<'a> {
         self.meanings.take_undeclared(each);
     }
 
-    /// Passes over a key that means nothing from now on: it has been reported.
-    pub(crate) fn pass_over(&mut self, key: &str) {
-        self.top.redefine(key, Meaning::Skip);
-    }
-
     /// Reads a line that holds a job of one's own writing, up to its end.
     pub(crate) fn read_line(&mut self, scan: &mut Scanner<'_>, batch: &mut Batch, line: u32) -> Option<()> {
         let read = self.job(scan, batch, Job::default()).and_then(|job| {
             scan.space();
             let is_whole = scan.is_at_end() && job.id.is_some();
-            (is_whole && self.finish(&job, batch, line)).then_some(())
+            (is_whole && !self.has_unknown() && self.finish(&job, batch, line)).then_some(())
         });
         self.settle(read, batch)
     }
@@ -94,6 +98,20 @@ impl<'a> Quick<'a> {
         self.settle(read, batch)
     }
 
+    /// Whether a whole job has keys without a meaning that are yet to be reported. The general road will read the job
+    /// and report them; from now on they are passed over, since all that this reader is given comes later in the
+    /// document.
+    fn has_unknown(&mut self) -> bool {
+        for &place in &self.unknown {
+            let Some(key) = self.meanings.unknown.get(place as usize) else { continue };
+            if self.passed_over < MOST_UNKNOWN {
+                self.top.redefine(key, Meaning::Skip);
+                self.passed_over += 1;
+            }
+        }
+        !self.unknown.is_empty()
+    }
+
     /// Keeps what a job has shown, or forgets it if the job is not taken.
     fn settle(&mut self, read: Option<()>, batch: &mut Batch) -> Option<()> {
         match read {
@@ -101,6 +119,7 @@ impl<'a> Quick<'a> {
             None => batch.abandon(),
         }
         self.fresh.clear();
+        self.unknown.clear();
         read
     }
 
@@ -116,6 +135,14 @@ impl<'a> Quick<'a> {
                 Next::Value(Meaning::Skip) => {
                     self.idle.pass(scan)?;
                     // What nobody needs stands together, and no numbers between.
+                    continue;
+                }
+                Next::Value(Meaning::Unknown(place)) => {
+                    // without a value nothing is reported
+                    if scan.peek() != b'n' {
+                        self.unknown.push(place);
+                    }
+                    self.idle.pass(scan)?;
                     continue;
                 }
                 Next::Value(Meaning::Amount(place)) => self.amount(place, scan, batch)?,

@@ -105,9 +105,9 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The unknown keys that were reported; no other job's are.
-    pub(crate) fn reported_keys(&self) -> &HashSet<String> {
-        &self.reported_keys
+    /// Whether this unknown key was reported; no other job's is.
+    pub(crate) fn has_reported(&self, key: &str) -> bool {
+        self.reported_keys.contains(key)
     }
 
     /// Whether there are more jobs than a table takes.
