@@ -81,7 +81,7 @@ impl Block {
     fn take_up<L: Lane>(&mut self, lanes: &[L]) {
         let Some(first) = lanes.first().map(|first| first.double()) else { return };
         if let Kept::Wide(kept) = &mut self.lanes {
-            return append(kept, lanes, L::double);
+            return kept.extend(lanes.iter().map(|lane| lane.double()));
         }
         let look = Look::at(lanes);
         let agrees = |same: &f64| self.len == 0 || same.to_bits() == first.to_bits();
@@ -95,7 +95,7 @@ impl Block {
             Kept::Tiny(kept) => append(kept, lanes, |lane| lane.narrow() as i8),
             Kept::Short(kept) => append(kept, lanes, |lane| lane.narrow() as i16),
             Kept::Narrow(kept) => append(kept, lanes, L::narrow),
-            Kept::Wide(kept) => append(kept, lanes, L::double),
+            Kept::Wide(kept) => kept.extend(lanes.iter().map(|lane| lane.double())),
         }
     }
 

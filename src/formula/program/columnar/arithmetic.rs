@@ -3,6 +3,7 @@
 use super::loops::{self, Arm};
 use super::vector::{Entry, Kind, KindArm, Kinds, Lent, Operand, Vector};
 use super::{AllMarked, Columnar, EXACT};
+use crate::formula::number::lanes::dispatch::{Level, fuses};
 use crate::formula::number::{Arithmetic, Python, Raised, Value};
 use crate::formula::operator::{BinaryOperator, ComparisonOperator, UnaryOperator};
 
@@ -56,7 +57,7 @@ impl<'i> Columnar<'_, 'i> {
             BinaryOperator::Add => self.ring(x, y, x.most + y.most, |x, y| x + y),
             BinaryOperator::Subtract => self.ring(x, y, x.most + y.most, |x, y| x - y),
             BinaryOperator::Multiply => self.ring(x, y, x.most * y.most, |x, y| x * y),
-            BinaryOperator::Divide => self.quotient(x.arm, y.arm),
+            BinaryOperator::Divide => self.quotient(x, y),
             BinaryOperator::Power => self.power(x, y),
             _ => self.lane_by_lane(|python, lane| {
                 let value = |operand: Operand<'_>| operand.kinds.at(lane).value(operand.arm.at(lane));
@@ -65,16 +66,21 @@ impl<'i> Columnar<'_, 'i> {
         }
     }
 
-    fn quotient(&mut self, x: Arm<'_>, y: Arm<'_>) -> Vector<'i> {
+    fn quotient(&mut self, x: Operand<'_>, y: Operand<'_>) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
-        match y {
-            Arm::Same(divisor) if divisor != 0.0 => match reciprocal(divisor) {
-                Some(factor) => _ = loops::zip(x, Arm::Same(factor), &mut lanes, |x, y| x * y, |_, _, _| false),
-                None => _ = loops::zip(x, y, &mut lanes, |x, y| x / y, |_, _, _| false),
-            },
+        match y.arm {
+            Arm::Same(divisor) if divisor != 0.0 => {
+                if let Some(factor) = reciprocal(divisor) {
+                    loops::zip(x.arm, Arm::Same(factor), &mut lanes, |x, y| x * y, |_, _, _| false);
+                } else if let Some((high, low)) = two_reciprocals(divisor).filter(|_| x.kinds.is_integer()) {
+                    loops::dot(x.arm, [high, low], &mut lanes);
+                } else {
+                    loops::zip(x.arm, y.arm, &mut lanes, |x, y| x / y, |_, _, _| false);
+                }
+            }
             _ => {
-                if loops::zip(x, y, &mut lanes, |x, y| x / y, |_, y, _| y == 0.0) {
-                    self.mark_where(y, Arm::Same(0.0), |y, zero| y == zero);
+                if loops::zip(x.arm, y.arm, &mut lanes, |x, y| x / y, |_, y, _| y == 0.0) {
+                    self.mark_where(y.arm, Arm::Same(0.0), |y, zero| y == zero);
                 }
             }
         }
@@ -231,6 +237,17 @@ fn reciprocal(divisor: f64) -> Option<f64> {
     Some(1.0 / divisor).filter(|factor| is_power_of_two && factor.is_normal())
 }
 
+/// The reciprocal of a positive whole number below 2^40 in two doubles: what an integer times the first is, with the
+/// product with the second added before it is rounded, is the quotient. For that sum is within 2^-104 of it, relative,
+/// and no quotient of an integer by such a number is as near to the middle between two doubles: 2^-94 is the least.
+fn two_reciprocals(divisor: f64) -> Option<(f64, f64)> {
+    const MOST: f64 = 1_099_511_627_776.0;
+    let is_whole = divisor > 0.0 && divisor < MOST && divisor.fract() == 0.0;
+    let high = 1.0 / divisor;
+    let low = (-high).mul_add(divisor, 1.0) / divisor;
+    is_whole.then_some((high, low)).filter(|_| fuses(Level::new()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -251,5 +268,27 @@ mod tests {
         }
         assert_eq!(factors, 2 * 2045);
         assert!([0.0, 3.0, 0.1, f64::INFINITY, f64::NAN].into_iter().all(|divisor| reciprocal(divisor).is_none()));
+    }
+
+    #[test]
+    fn two_factors_give_what_the_divisor_does() {
+        let Some(_) = two_reciprocals(3.0) else { return };
+        let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut next = |bits: u32| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            (random >> (64 - bits)) as f64
+        };
+        for turn in 0..200_000 {
+            let divisor = 1.0 + next(1 + turn % 39);
+            let (high, low) = two_reciprocals(divisor).unwrap();
+            let near = divisor * next(13);
+            for x in [next(1 + turn % 53), -next(53), near, near + 1.0, near - 1.0, 0.0, 1.0, EXACT] {
+                let found = x.mul_add(high, x * low);
+                assert_eq!(found.to_bits(), (x / divisor).to_bits(), "{x} / {divisor}");
+            }
+        }
+        assert!([-3.0, 0.5, 2e12, f64::NAN].into_iter().all(|divisor| two_reciprocals(divisor).is_none()));
     }
 }

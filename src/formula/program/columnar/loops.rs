@@ -1,5 +1,7 @@
 //! The loops over lanes: one pass each, without a branch, for the compiler to make vector instructions of.
 
+#[cfg(doc)]
+use crate::formula::number::lanes::dispatch::fuses;
 use crate::formula::number::lanes::dispatch::widest;
 
 /// One number for all lanes, or one for each.
@@ -69,6 +71,18 @@ pub(super) fn zip(
             out.fill(f(x, y));
             fails(x, y, f(x, y))
         }
+    }
+}
+
+/// `out = x * high + x * low`, the sum rounded once. To be called only where [`fuses`] says yes.
+#[inline]
+pub(super) fn dot(x: Arm<'_>, [high, low]: [f64; 2], out: &mut [f64]) {
+    match x {
+        Arm::Each(x) => widest(
+            #[inline(always)]
+            move || out.iter_mut().zip(x).for_each(|(out, &x)| *out = x.mul_add(high, x * low)),
+        ),
+        Arm::Same(x) => out.fill(x.mul_add(high, x * low)),
     }
 }
 
