@@ -91,9 +91,12 @@ impl<'t> Scorer<'t> {
             }
         };
         thread::scope(|scope| {
-            // a thread that cannot be had leaves its pieces to the others
-            (1..threads).for_each(|_| drop(thread::Builder::new().spawn_scoped(scope, work)));
-            work();
+            // A thread that cannot be had leaves its pieces to the others. This one only waits for them: the system puts
+            // several new threads on several processors at once, a single one often behind the one that began it.
+            let begin = |_| thread::Builder::new().spawn_scoped(scope, work).is_ok();
+            if threads == 1 || (0..threads).map(begin).filter(|&has_begun| has_begun).count() == 0 {
+                work();
+            }
         });
         let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         done.sort_by_key(|(piece, _)| *piece);
