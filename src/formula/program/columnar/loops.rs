@@ -1,7 +1,5 @@
 //! The loops over lanes: one pass each, without a branch, for the compiler to make vector instructions of.
 
-#[cfg(doc)]
-use crate::formula::number::lanes::dispatch::fuses;
 use crate::formula::number::lanes::dispatch::widest;
 
 /// One number for all lanes, or one for each.
@@ -74,7 +72,8 @@ pub(super) fn zip(
     }
 }
 
-/// `out = x * high + x * low`, the sum rounded once. To be called only where [`fuses`] says yes.
+/// `out = x * high + x * low`, the sum rounded once. To be called only where a vector of such sums is one
+/// instruction.
 #[inline]
 pub(super) fn dot(x: Arm<'_>, [high, low]: [f64; 2], out: &mut [f64]) {
     match x {
