@@ -53,7 +53,7 @@ impl Queue {
 
     fn by_columns(&self, program: &Program) -> usize {
         let (mut columnar, mut evaluator) = (program.columnar(), program.evaluator(Python::new()));
-        let (width, mut strips, mut values) = (program.inputs().len(), Vec::new(), 0);
+        let (mut strips, mut row, mut values) = (Vec::new(), Vec::new(), 0);
         for start in (0..JOBS).step_by(LANES) {
             strips.clear();
             let block = self.columns.iter().filter_map(|column| column.strip(start / BLOCK_ROWS));
@@ -61,8 +61,9 @@ impl Queue {
             let outcome = black_box(columnar.evaluate(&strips, LANES, &[]));
             values += LANES;
             for lane in (0..LANES).filter(|&lane| outcome.marked()[lane] != 0) {
-                let row = &self.rows[(start + lane) * width..][..width];
-                values -= usize::from(black_box(evaluator.evaluate(row)).is_err());
+                row.clear();
+                row.extend(self.columns.iter().map(|column| column.value(start + lane)));
+                values -= usize::from(black_box(evaluator.evaluate(&row)).is_err());
             }
         }
         values

@@ -32,7 +32,7 @@ pub(crate) struct Quick<'a> {
     idle: Idle,
     /// What undeclared names look like in the job that is being read, if they did not before.
     fresh: Vec<(Place, Kind)>,
-    /// The keys without a meaning of the job that is being read, as long as none of them is passed over.
+    /// The keys of the job that is being read that have a value and no meaning, and are not passed over.
     unknown: Vec<Place>,
     /// How many are passed over.
     passed_over: usize,

@@ -37,6 +37,7 @@ impl Parts {
 
 /// The places for which `fill` pushes a key, by ascending key and those of equal keys as they stand; only the first
 /// `most`. `fill` is given stretches of the places below `len`, and must push the same for a place in any of them.
+/// `len` is at most 2^32.
 pub(super) fn sorted(len: usize, most: usize, fill: impl Fn(Range<usize>, &mut Parts) + Sync) -> Vec<usize> {
     let starts = if len < FEW { [u64::MAX; PARTS - 1] } else { starts(len, &fill) };
     let stretches = (0..len).step_by(STRETCH).map(|start| start..len.min(start + STRETCH)).collect();

@@ -40,8 +40,8 @@ impl Ready {
     }
 }
 
-/// Writes what `write_block` appends for some items after the other, in their order. No more than a few blocks are in
-/// memory.
+/// Writes what `write_block` appends for some items after the other, in their order. No more than
+/// [`WAITING`] blocks for each thread are in memory.
 ///
 /// # Errors
 /// What `out` answers; then nothing more is made or written.

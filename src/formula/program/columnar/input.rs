@@ -47,14 +47,35 @@ impl Columnar<'_, '_> {
     /// A byte per bit.
     fn spread(&mut self, words: &[u64]) -> Vec<u8> {
         let mut bytes = self.scratch.bytes(self.rows);
-        for (bytes, word) in bytes.chunks_mut(64).zip(words) {
-            bytes.iter_mut().enumerate().for_each(|(bit, byte)| *byte = (word >> bit & 1) as u8);
+        let eights = words.iter().flat_map(|word| word.to_le_bytes());
+        for (bytes, bits) in bytes.chunks_mut(8).zip(eights) {
+            bytes.copy_from_slice(&spread_eight(bits)[..bytes.len()]);
         }
         bytes
     }
 }
 
+/// Eight bits as bytes of 0 or 1: a copy of all in every byte, of which each keeps its own and moves it down.
+#[inline]
+fn spread_eight(bits: u8) -> [u8; 8] {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let own = (u64::from(bits) * EACH) & 0x8040_2010_0804_0201;
+    (((own + 0x7f * EACH) >> 7) & EACH).to_le_bytes()
+}
+
 /// No integer of the type is larger in magnitude than its least.
 fn magnitude(least: impl Into<f64>) -> f64 {
     least.into().abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bit_has_its_byte() {
+        for bits in 0..=u8::MAX {
+            assert_eq!(spread_eight(bits), std::array::from_fn(|bit| bits >> bit & 1));
+        }
+    }
 }
