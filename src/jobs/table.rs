@@ -1,6 +1,7 @@
 //! The table of jobs.
 
 mod join;
+mod submission;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -112,13 +113,6 @@ impl JobTable {
             MAX_JOBS.. => Err(Problem::TooMany),
             _ if self.ids.push(id) => Ok(()),
             _ => Err(Problem::Duplicate),
-        }
-    }
-
-    fn queue_at(&mut self, row: usize, time: i64) {
-        if time != UNKNOWN {
-            self.queued_at.resize(row, UNKNOWN);
-            self.queued_at.push(time);
         }
     }
 
@@ -267,22 +261,6 @@ impl JobTable {
     /// Whether the scheduler looks for a place to run the job: it is not left out and its state waits for that.
     pub fn is_considered(&self, row: usize) -> bool {
         row < self.len() && self.ignored(row).is_none() && self.state(row).is_considered()
-    }
-
-    /// What decides between jobs of equal value: the time of queueing where it is known, then the place in the
-    /// document. Smaller comes first.
-    pub fn submission(&self, row: usize) -> (i64, usize) {
-        (self.queued_at.get(row).copied().unwrap_or(UNKNOWN), row)
-    }
-
-    /// Whether the jobs stand in the order of their [submission](JobTable::submission).
-    pub fn is_in_submission_order(&self) -> bool {
-        self.queued_at.is_sorted()
-    }
-
-    /// Puts rows into the order of their [submission](JobTable::submission).
-    pub fn sort_by_submission(&self, rows: &mut [usize]) {
-        if self.queued_at.is_empty() { rows.sort_unstable() } else { rows.sort_by_key(|&row| self.submission(row)) }
     }
 
     /// The column of a name, if the reader was asked for it.

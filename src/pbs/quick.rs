@@ -3,7 +3,8 @@
 //! Enters: the text of a job. Leaves: a row of a [`Batch`] that is the same, bit for bit, as the general road's, or
 //! `None`, whereupon the general road reads the job: it alone reports problems.
 
-use super::entity::Owner;
+mod attributes;
+
 use super::idle::Idle;
 use super::keys::{Keys, Next};
 use super::lax::Token;
@@ -11,11 +12,12 @@ use super::meanings::{Meaning, Meanings, Place};
 use super::numbers::Writer;
 use super::reading::ReadOptions;
 use super::scan::{Scalar, Scanner};
-use super::tokens::{input, whole};
+use super::tokens::input;
 use super::wanted::{Column, Seen};
 use crate::formula::number::Value;
-use crate::jobs::{Authority, Batch, BatchRow, JobState, same};
+use crate::jobs::{Authority, Batch, BatchRow, same};
 use crate::schema::Kind;
+use attributes::{Job, attribute};
 
 /// The most keys without a meaning that it is learnt to pass over.
 const MOST_UNKNOWN: usize = 256;
@@ -38,18 +40,6 @@ pub(crate) struct Quick<'a> {
     passed_over: usize,
     /// The last queue, and its priority.
     queue: (String, Option<i64>),
-}
-
-/// What was read of a job so far.
-#[derive(Debug, Default)]
-struct Job<'d> {
-    id: Option<&'d [u8]>,
-    entity: Option<&'d str>,
-    owner: Owner<'d>,
-    state: JobState,
-    queued_at: Option<i64>,
-    /// Whether there are resources.
-    is_listed: bool,
 }
 
 impl<'a> Quick<'a> {
@@ -279,29 +269,4 @@ impl<'a> Quick<'a> {
         let (state, queued_at) = (job.state, job.queued_at);
         batch.finish(BatchRow { id: job.id.unwrap_or_default(), entity, queue, state, queued_at, line })
     }
-}
-
-/// Reads a value that is no input.
-fn attribute<'d>(meaning: Meaning, scan: &mut Scanner<'d>, job: &mut Job<'d>) -> Option<()> {
-    match meaning {
-        Meaning::State => {
-            let Scalar::Text(letter) = scan.scalar()? else { return None };
-            job.state = JobState::from_letter(letter)?;
-        }
-        Meaning::QueuedAt => {
-            job.queued_at = match scan.scalar()? {
-                Scalar::Small(time) => Some(i64::from(time)),
-                Scalar::Null => return None,
-                other => other.with_token(whole)?,
-            };
-        }
-        Meaning::Id => job.id = scan.name_bytes()?.or(job.id),
-        Meaning::Entity => job.entity = scan.name()?.or(job.entity),
-        Meaning::Queue => job.owner.queue = scan.name()?.unwrap_or(job.owner.queue),
-        Meaning::User => job.owner.user = scan.name()?.unwrap_or(job.owner.user),
-        Meaning::Group => job.owner.group = scan.name()?.unwrap_or(job.owner.group),
-        Meaning::Account => job.owner.account = scan.name()?.unwrap_or(job.owner.account),
-        _ => return None,
-    }
-    Some(())
 }
