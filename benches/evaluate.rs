@@ -12,9 +12,9 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use job_sort_formula::Program;
-use job_sort_formula::formula::number::{Python, Value};
 use job_sort_formula::formula::program::LANES;
 use job_sort_formula::jobs::{BLOCK_ROWS, Column};
+use job_sort_formula::python::{Python, Value};
 use queues::{ALCF, Draws, PP718};
 
 const QUT: &str = include_str!("../examples/formulas/qut.txt");

@@ -8,7 +8,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use job_sort_formula::formula::number::lanes::Lanes;
+use job_sort_formula::python::vector_math::Lanes;
 
 const LENGTH: usize = 4096;
 

@@ -5,11 +5,11 @@ use std::fmt::{self, Write};
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use job_sort_formula::json::JobReader;
+use job_sort_formula::ingest::JobReader;
+use job_sort_formula::ingest::options::ReadOptions;
 use job_sort_formula::pbs::entity::FairshareEntity;
-use job_sort_formula::pbs::numbers::Numbers;
-use job_sort_formula::pbs::queues::Queues;
-use job_sort_formula::pbs::reading::ReadOptions;
+use job_sort_formula::pbs::files::queues::Queues;
+use job_sort_formula::pbs::resource_amount::Numbers;
 use job_sort_formula::schema::Schema;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};

@@ -10,11 +10,11 @@ use std::error::Error;
 use std::fs;
 
 use job_sort_formula::fairshare::{EntityShares, FairShare};
-use job_sort_formula::json::read_jobs;
+use job_sort_formula::ingest::options::ReadOptions;
+use job_sort_formula::ingest::read_jobs;
 use job_sort_formula::pbs::entity::FairshareEntity;
-use job_sort_formula::pbs::numbers::Numbers;
-use job_sort_formula::pbs::queues::Queues;
-use job_sort_formula::pbs::reading::ReadOptions;
+use job_sort_formula::pbs::files::queues::Queues;
+use job_sort_formula::pbs::resource_amount::Numbers;
 use job_sort_formula::rank::{Keep, OnError, supply};
 use job_sort_formula::{Formula, Ranking, Schema};
 

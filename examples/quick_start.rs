@@ -6,8 +6,8 @@
 
 use std::error::Error;
 
+use job_sort_formula::diagnostic::Span;
 use job_sort_formula::schema::Kind;
-use job_sort_formula::span::Span;
 use job_sort_formula::{Formula, Schema, Value};
 
 fn main() -> Result<(), Box<dyn Error>> {

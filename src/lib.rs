@@ -8,18 +8,19 @@ mod ahead;
 pub mod diagnostic;
 pub mod fairshare;
 pub mod formula;
+pub mod ingest;
 pub mod jobs;
-pub mod json;
+mod json_visitor;
 pub mod pbs;
+pub mod python;
 pub mod rank;
 #[cfg(feature = "cli")]
 pub mod report;
 pub mod schema;
 pub mod slurm;
-pub mod span;
 
+pub use crate::python::Value;
 pub use formula::Formula;
-pub use formula::number::Value;
 pub use formula::program::Program;
 pub use jobs::JobTable;
 pub use rank::Ranking;

@@ -2,7 +2,8 @@
 
 mod support;
 
-use job_sort_formula::formula::analysis::{self, Ranges};
+use job_sort_formula::formula::lint as analysis;
+use job_sort_formula::formula::lint::Ranges;
 use job_sort_formula::{Formula, Value};
 use support::{Record, RecordedJob};
 

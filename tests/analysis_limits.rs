@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use job_sort_formula::formula::analysis::{self, Ranges};
+use job_sort_formula::formula::lint as analysis;
+use job_sort_formula::formula::lint::Ranges;
 use job_sort_formula::formula::syntax::MAX_LENGTH;
 use job_sort_formula::{Formula, Schema};
 

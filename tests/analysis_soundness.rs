@@ -11,9 +11,9 @@ use std::cmp::Ordering;
 use std::time::Instant;
 
 use formulas::{Dice, NAMES};
-use job_sort_formula::formula::analysis::{self, Direction, Facts, Ranges};
-use job_sort_formula::formula::number::{Arithmetic, ErrorKind, Function, Python, Value};
-use job_sort_formula::formula::operator::ComparisonOperator;
+use job_sort_formula::formula::lint as analysis;
+use job_sort_formula::formula::lint::{Direction, Facts, Ranges};
+use job_sort_formula::python::{Arithmetic, ComparisonOperator, ErrorKind, Function, Python, Value};
 use job_sort_formula::{Formula, Program, Schema};
 use trace::{Seen, Tracer};
 

@@ -1,46 +1,37 @@
-//! The diagram of the rooms is a test: every `use crate::…` in `src/` must follow the table below.
+//! The table of the folders is a test: every `use crate::…` in `src/` must follow the table below.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A room and the rooms that it may import. A room may always import itself. The most specific room wins:
-/// `formula/number` before `formula`.
-const ROOMS: &[(&str, &[&str])] = &[
+/// A folder and the folders that it may import. A folder may always import itself. The most specific entry wins:
+/// `formula/syntax` before `formula`.
+const FOLDERS: &[(&str, &[&str])] = &[
     ("ahead", &[]),
-    ("span", &[]),
-    ("diagnostic", &["span"]),
-    ("schema", &["span"]),
-    ("formula/operator", &[]),
-    ("formula/number", &["ahead", "formula/operator"]),
-    ("formula/syntax", &["formula/operator", "span", "diagnostic"]),
-    ("formula/meaning", &["formula/number", "schema"]),
-    (
-        "formula/program",
-        &["ahead", "formula/meaning", "formula/operator", "formula/number", "formula/syntax", "schema", "span"],
-    ),
+    ("json_visitor", &[]),
+    ("diagnostic", &[]),
+    ("schema", &["diagnostic"]),
+    ("python", &["ahead"]),
+    // the operators of the tree are those of the arithmetic
+    ("formula/syntax", &["diagnostic", "python"]),
+    ("formula/name_resolution", &["python", "schema"]),
+    ("formula/program", &["ahead", "diagnostic", "formula/name_resolution", "formula/syntax", "python", "schema"]),
     // `program`: a failure that is only possible is reported with inputs that show it, and a literal is read once
     (
-        "formula/analysis",
-        &[
-            "formula/meaning",
-            "formula/number",
-            "formula/operator",
-            "formula/program",
-            "formula/syntax",
-            "schema",
-            "span",
-            "diagnostic",
-        ],
+        "formula/lint",
+        &["diagnostic", "formula/name_resolution", "formula/program", "formula/syntax", "python", "schema"],
     ),
-    ("formula", &["formula/*", "schema", "span", "diagnostic"]),
-    ("fairshare", &[]),
-    ("jobs", &["ahead", "formula/number", "schema"]),
-    ("rank", &["formula", "formula/*", "jobs", "fairshare", "schema", "span"]),
-    ("pbs", &["formula", "formula/*", "jobs", "fairshare", "rank", "schema", "span", "diagnostic"]),
-    ("slurm", &["fairshare", "pbs"]),
-    ("json", &["formula/number", "jobs", "fairshare", "pbs", "schema"]),
-    ("report", &["formula", "formula/*", "jobs", "fairshare", "rank", "pbs", "schema", "span", "diagnostic"]),
+    ("formula", &["formula/*", "diagnostic", "python", "schema"]),
+    ("fairshare", &["json_visitor", "pbs", "python"]),
+    ("jobs", &["ahead", "python", "schema"]),
+    ("ingest", &["jobs", "json_visitor", "pbs", "python", "schema"]),
+    ("rank", &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "python", "schema"]),
+    ("pbs", &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "json_visitor", "python", "rank", "schema"]),
+    ("slurm", &["diagnostic", "fairshare", "json_visitor"]),
+    (
+        "report",
+        &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "pbs", "python", "rank", "schema", "slurm"],
+    ),
 ];
 
 fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -54,15 +45,15 @@ fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The room that a path such as `formula/number/value` lies in.
-fn room_of(path: &str) -> Option<&'static str> {
-    let inside = |room: &str| path.strip_prefix(room).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    ROOMS.iter().map(|(room, _)| *room).filter(|room| inside(room)).max_by_key(|room| room.len())
+/// The folder that a path such as `formula/number/value` lies in.
+fn folder_of(path: &str) -> Option<&'static str> {
+    let inside = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    FOLDERS.iter().map(|(folder, _)| *folder).filter(|folder| inside(folder)).max_by_key(|folder| folder.len())
 }
 
-fn may_import(room: &str, other: &str) -> bool {
-    let allowed = ROOMS.iter().find(|(name, _)| *name == room).map_or(&[][..], |(_, allowed)| *allowed);
-    room == other
+fn may_import(folder: &str, other: &str) -> bool {
+    let allowed = FOLDERS.iter().find(|(name, _)| *name == folder).map_or(&[][..], |(_, allowed)| *allowed);
+    folder == other
         || allowed.contains(&other)
         || allowed
             .iter()
@@ -79,8 +70,8 @@ fn imports(text: &str) -> Vec<String> {
         let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(rest.len());
         let path = rest[..end].trim_end_matches(':').replace("::", "/");
         match rest[end..].strip_prefix('{') {
-            // one level of braces is enough to tell the room
-            Some(group) if path.is_empty() || room_of(&path) == Some("formula") => {
+            // one level of braces is enough to tell the folder
+            Some(group) if path.is_empty() || folder_of(&path) == Some("formula") => {
                 let names = group.split('}').next().unwrap_or("").split(',');
                 found.extend(names.map(|name| {
                     let name = name.trim().replace("::", "/");
@@ -106,10 +97,10 @@ fn every_import_follows_the_diagram() {
         if path == "lib" || path == "main" || path.starts_with("cli") {
             continue;
         }
-        let room = room_of(&path).unwrap_or_else(|| panic!("src/{path} lies in no room of the diagram"));
+        let folder = folder_of(&path).unwrap_or_else(|| panic!("src/{path} lies in no folder of the diagram"));
         for import in imports(&fs::read_to_string(&file).expect("a readable file")) {
-            let Some(other) = room_of(&import) else { continue };
-            if !may_import(room, other) {
+            let Some(other) = folder_of(&import) else { continue };
+            if !may_import(folder, other) {
                 wrong.entry(path.clone()).or_default().push(import);
             }
         }
@@ -131,7 +122,7 @@ fn the_binary_sees_only_the_public_face() {
 }
 
 #[test]
-fn only_the_syntax_room_says_pest() {
+fn only_the_syntax_folder_says_pest() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     source_files(&root, &mut files);

@@ -1,13 +1,13 @@
 //! Documents of jobs with faults: what cannot be read is named, and nothing else suffers.
 
-use job_sort_formula::formula::number::Value;
+use job_sort_formula::ingest::options::{ReadJobs, ReadOptions};
+use job_sort_formula::ingest::read_jobs;
 use job_sort_formula::jobs::{Ignored, ReadError};
-use job_sort_formula::json::read_jobs;
 use job_sort_formula::pbs::entity::FairshareEntity;
-use job_sort_formula::pbs::numbers::Numbers;
-use job_sort_formula::pbs::queues::Queues;
-use job_sort_formula::pbs::reading::{ReadJobs, ReadOptions};
-use job_sort_formula::pbs::resources::add_resources;
+use job_sort_formula::pbs::files::queues::Queues;
+use job_sort_formula::pbs::files::resources::add_resources;
+use job_sort_formula::pbs::resource_amount::Numbers;
+use job_sort_formula::python::Value;
 use job_sort_formula::schema::{Kind, Schema};
 use proptest::prelude::*;
 

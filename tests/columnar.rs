@@ -11,9 +11,9 @@ mod formulas;
 
 use cases::Generator;
 use formulas::{INTEGERS, NUMBERS, Writer, schema};
-use job_sort_formula::formula::number::Python;
 use job_sort_formula::formula::program::LANES;
 use job_sort_formula::jobs::{BLOCK_ROWS, Column};
+use job_sort_formula::python::Python;
 use job_sort_formula::schema::Kind;
 use job_sort_formula::{Formula, Program, Schema, Value};
 

@@ -5,17 +5,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::fairshare::FairShare;
-use job_sort_formula::json::{read_jobs, read_tree};
-use job_sort_formula::pbs::digits::logged;
-use job_sort_formula::pbs::numbers::Numbers;
-use job_sort_formula::pbs::queues::Queues;
-use job_sort_formula::pbs::reading::ReadOptions;
-use job_sort_formula::pbs::resource_group::ResourceGroup;
-use job_sort_formula::pbs::resources::add_resources;
-use job_sort_formula::pbs::sched_config::SchedConfig;
+use job_sort_formula::fairshare::tree_document::read_tree;
+use job_sort_formula::ingest::options::ReadOptions;
+use job_sort_formula::ingest::read_jobs;
+use job_sort_formula::pbs::files::queues::Queues;
+use job_sort_formula::pbs::files::resource_group::ResourceGroup;
+use job_sort_formula::pbs::files::resources::add_resources;
+use job_sort_formula::pbs::files::sched_config::SchedConfig;
+use job_sort_formula::pbs::files::usage::UsageFile;
+use job_sort_formula::pbs::files::usage_written::usage_written;
+use job_sort_formula::pbs::number_format::logged;
+use job_sort_formula::pbs::resource_amount::Numbers;
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder, Rules};
-use job_sort_formula::pbs::usage::UsageFile;
-use job_sort_formula::pbs::usage_written::usage_written;
 use job_sort_formula::rank::{Keep, OnError, first_without_shares, supply};
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};
 

@@ -2,10 +2,10 @@
 
 use job_sort_formula::fairshare::policy::pbs::Pp718;
 use job_sort_formula::fairshare::{Assessed, FairShare, Kind, Member, ShareTree, TreeBuilder};
-use job_sort_formula::pbs::resource_group::ResourceGroup;
-use job_sort_formula::pbs::sched_config::SchedConfig;
+use job_sort_formula::pbs::files::resource_group::ResourceGroup;
+use job_sort_formula::pbs::files::sched_config::SchedConfig;
+use job_sort_formula::pbs::files::usage::UsageFile;
 use job_sort_formula::pbs::share_tree::{PbsTreeBuilder, Rules};
-use job_sort_formula::pbs::usage::UsageFile;
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -1,7 +1,8 @@
 //! For each finding formulas that have it, and formulas like them that do not.
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use job_sort_formula::formula::analysis::{self, Ranges};
+use job_sort_formula::formula::lint as analysis;
+use job_sort_formula::formula::lint::Ranges;
 use job_sort_formula::schema::Kind;
 use job_sort_formula::{Formula, Schema, Value};
 

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use job_sort_formula::diagnostic::Severity;
-use job_sort_formula::formula::analysis::{self, Ranges};
-use job_sort_formula::formula::meaning::Meaning;
+use job_sort_formula::formula::lint as analysis;
+use job_sort_formula::formula::lint::Ranges;
+use job_sort_formula::formula::name_resolution::Meaning;
 use job_sort_formula::schema::Kind;
 use job_sort_formula::{Formula, Schema, Value};
 use serde::Deserialize;

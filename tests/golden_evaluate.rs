@@ -4,22 +4,22 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use job_sort_formula::formula::number::ErrorKind;
 use job_sort_formula::formula::program::{OutsideLanguage, Program};
 use job_sort_formula::formula::syntax::{Construct, SyntaxErrorKind};
+use job_sort_formula::ingest::options::ReadOptions;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::pbs::entity::FairshareEntity;
-use job_sort_formula::pbs::numbers::Numbers;
+use job_sort_formula::pbs::files::queues::Queues;
+use job_sort_formula::pbs::files::resource_group::ResourceGroup;
+use job_sort_formula::pbs::files::sched_config::SchedConfig;
+use job_sort_formula::pbs::files::usage::UsageFile;
 use job_sort_formula::pbs::order::Order;
-use job_sort_formula::pbs::queues::Queues;
-use job_sort_formula::pbs::reading::ReadOptions;
-use job_sort_formula::pbs::resource_group::ResourceGroup;
-use job_sort_formula::pbs::sched_config::SchedConfig;
+use job_sort_formula::pbs::resource_amount::Numbers;
 use job_sort_formula::pbs::script_text::{BrokenScriptKind, ScriptText};
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
-use job_sort_formula::pbs::usage::UsageFile;
+use job_sort_formula::python::ErrorKind;
 use job_sort_formula::rank::{Score, ScoreError, Scores, supply};
-use job_sort_formula::{Formula, Schema, Value, json};
+use job_sort_formula::{Formula, Schema, Value, ingest as json};
 use support::{Record, RecordedJob};
 
 /// Why this crate does not evaluate a formula that the scheduler took.

@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use job_sort_formula::jobs::{Job, JobTable};
-use job_sort_formula::pbs::digits::logged;
+use job_sort_formula::pbs::number_format::logged;
 use job_sort_formula::pbs::verdict::verdict;
 use job_sort_formula::schema::Kind;
 use job_sort_formula::{Formula, Schema, Value};

@@ -3,14 +3,14 @@
 mod support;
 
 use job_sort_formula::fairshare::NodeId;
-use job_sort_formula::pbs::numbers::Numbers;
+use job_sort_formula::pbs::files::queues::Queues;
+use job_sort_formula::pbs::files::resource_group::ResourceGroup;
+use job_sort_formula::pbs::files::sched_config::SchedConfig;
+use job_sort_formula::pbs::files::usage::UsageFile;
 use job_sort_formula::pbs::order::{Order, PassedOver};
-use job_sort_formula::pbs::queues::Queues;
-use job_sort_formula::pbs::resource_group::ResourceGroup;
-use job_sort_formula::pbs::sched_config::SchedConfig;
+use job_sort_formula::pbs::resource_amount::Numbers;
 use job_sort_formula::pbs::script_text::ScriptText;
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
-use job_sort_formula::pbs::usage::UsageFile;
 use job_sort_formula::rank::supply;
 use job_sort_formula::{Formula, JobTable};
 use serde::Deserialize;

@@ -6,7 +6,7 @@
 mod cases;
 
 use cases::{Generator, Operation};
-use job_sort_formula::formula::number::{Arithmetic, BaseTen, BaseTenValue, ErrorKind, Python, Raised, Value};
+use job_sort_formula::python::{Arithmetic, BaseTen, BaseTenValue, ErrorKind, Python, Raised, Value};
 
 /// What base ten answers; nothing where it cannot hold the operands.
 fn in_base_ten(operation: &Operation, ten: &BaseTen) -> Option<Result<Value, Raised>> {

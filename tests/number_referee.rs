@@ -11,8 +11,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use cases::{Generator, Operation, written};
-use job_sort_formula::formula::number::{ErrorKind, Function, Python, Raised, Value};
-use job_sort_formula::formula::operator::BinaryOperator;
+use job_sort_formula::python::{BinaryOperator, ErrorKind, Function, Python, Raised, Value};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/referee/operations.py");
 

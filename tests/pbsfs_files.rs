@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Command, Output};
 
-use job_sort_formula::pbs::usage::UsageFile;
+use job_sort_formula::pbs::files::usage::UsageFile;
 use tempfile::TempDir;
 
 fn pbsfs(folder: &Path, arguments: &[&str]) -> Output {

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use job_sort_formula::pbs::files::resource_group::ResourceGroup;
+use job_sort_formula::pbs::files::sched_config::SchedConfig;
+use job_sort_formula::pbs::files::usage::UsageFile;
 use job_sort_formula::pbs::pbsfs::{Answer, Refusal, Request, SchedPriv, UsageOnDisk, answer};
-use job_sort_formula::pbs::resource_group::ResourceGroup;
-use job_sort_formula::pbs::sched_config::SchedConfig;
-use job_sort_formula::pbs::usage::UsageFile;
 use serde_json::Value;
 
 fn golden(path: &str) -> PathBuf {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use job_sort_formula::formula::number::ErrorKind;
 use job_sort_formula::formula::program::OutsideLanguage;
 use job_sort_formula::formula::syntax::{Construct, SyntaxErrorKind};
+use job_sort_formula::python::ErrorKind;
 use job_sort_formula::schema::Kind;
 use job_sort_formula::{Formula, Schema, Value};
 use serde::Deserialize;

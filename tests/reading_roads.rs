@@ -4,13 +4,13 @@
 
 use std::io::{self, Read};
 
-use job_sort_formula::formula::number::Value;
+use job_sort_formula::ingest::JobReader;
+use job_sort_formula::ingest::options::{ReadJobs, ReadOptions};
 use job_sort_formula::jobs::{JobTable, ReadError};
-use job_sort_formula::json::JobReader;
 use job_sort_formula::pbs::entity::FairshareEntity;
-use job_sort_formula::pbs::numbers::Numbers;
-use job_sort_formula::pbs::queues::Queues;
-use job_sort_formula::pbs::reading::{ReadJobs, ReadOptions};
+use job_sort_formula::pbs::files::queues::Queues;
+use job_sort_formula::pbs::resource_amount::Numbers;
+use job_sort_formula::python::Value;
 use job_sort_formula::schema::{Kind, Schema};
 
 /// Numbers that look random and are the same on every run (xorshift64*).

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::fairshare::{Kind, NodeId, ShareTree, Shares};
-use job_sort_formula::pbs::resource_group::ResourceGroup;
-use job_sort_formula::pbs::resource_group_written::{GroupLoss, resource_group_written};
+use job_sort_formula::pbs::files::resource_group::ResourceGroup;
+use job_sort_formula::pbs::files::resource_group_written::{GroupLoss, resource_group_written};
 use job_sort_formula::slurm::load_file::{LoadLoss, load_file};
 use job_sort_formula::slurm::sshare_text::{Layout, RowOrder, SshareRow, SshareStyle, sshare_text};
 use job_sort_formula::slurm::tree::{Association, AssociationKind, TreeFormat, TreeWarning};

@@ -8,12 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::fairshare::decay::HalfLife;
-use job_sort_formula::fairshare::extended::Extended;
 use job_sort_formula::fairshare::policy::classic::Classic;
 use job_sort_formula::fairshare::policy::depth_oblivious::DepthOblivious;
 use job_sort_formula::fairshare::policy::fair_tree::FairTree;
 use job_sort_formula::fairshare::policy::stored_shares;
 use job_sort_formula::fairshare::policy::ticket_based::TicketBased;
+use job_sort_formula::fairshare::x87::Extended;
 use job_sort_formula::fairshare::{
     Assessed, Kind, Member, Naming, NodeId, Policy, Release, Rules, ShareTree, Shares, TreeBuilder,
 };

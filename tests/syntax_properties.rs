@@ -12,8 +12,8 @@ mod formulas;
 
 use cases::{Generator, written};
 use formulas::{Writer, schema};
-use job_sort_formula::formula::number::{ErrorKind, Raised};
 use job_sort_formula::formula::syntax::{MAX_LENGTH, MAX_NESTING, SyntaxErrorKind};
+use job_sort_formula::python::{ErrorKind, Raised};
 use job_sort_formula::{Formula, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -51,7 +51,7 @@ fn outcome(formula: &Formula) -> String {
     }
 }
 
-fn is_place(text: &str, span: job_sort_formula::span::Span) -> bool {
+fn is_place(text: &str, span: job_sort_formula::diagnostic::Span) -> bool {
     text.get(span.start as usize..span.end as usize).is_some()
 }
 

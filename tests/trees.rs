@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::fairshare::{FairShare, NodeId};
-use job_sort_formula::pbs::resource_group::ResourceGroup;
-use job_sort_formula::pbs::sched_config::SchedConfig;
+use job_sort_formula::pbs::fairshare_format::{as_formula_sees, printed};
+use job_sort_formula::pbs::files::resource_group::ResourceGroup;
+use job_sort_formula::pbs::files::sched_config::SchedConfig;
+use job_sort_formula::pbs::files::usage::{UsageFile, decayed};
+use job_sort_formula::pbs::files::usage_written::usage_written;
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder, Rules};
-use job_sort_formula::pbs::six_decimals::{as_formula_sees, printed};
-use job_sort_formula::pbs::usage::{UsageFile, decayed};
-use job_sort_formula::pbs::usage_written::usage_written;
 use serde_json::Value;
 
 fn golden(path: &str) -> PathBuf {

@@ -1,6 +1,6 @@
 //! Jobs for the benches: invented, the same in every run, with numbers like those of a real queue.
 
-use job_sort_formula::formula::number::Value;
+use job_sort_formula::python::Value;
 use job_sort_formula::schema::Kind;
 use job_sort_formula::{Formula, Program, Schema};
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use job_sort_formula::pbs::formula_source::formula_in;
+use job_sort_formula::pbs::files::formula_source::formula_in;
 use job_sort_formula::pbs::submitted::Submitted;
 
 use super::CliError;

@@ -6,10 +6,10 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use job_sort_formula::pbs::files::resource_group::ResourceGroup;
+use job_sort_formula::pbs::files::sched_config::SchedConfig;
+use job_sort_formula::pbs::files::usage::{MAX_BYTES, UsageFile};
 use job_sort_formula::pbs::pbsfs::{PbsfsError, Request, SchedPriv, UsageOnDisk, answer};
-use job_sort_formula::pbs::resource_group::ResourceGroup;
-use job_sort_formula::pbs::sched_config::SchedConfig;
-use job_sort_formula::pbs::usage::{MAX_BYTES, UsageFile};
 
 use super::args::PbsfsArgs;
 use super::formula::{MOST_OF_A_FILE, read_bytes};

@@ -7,7 +7,7 @@ use job_sort_formula::fairshare::policy::pbs::Pp718;
 use job_sort_formula::fairshare::policy::ticket_based::TicketBased;
 use job_sort_formula::fairshare::policy::weighted_walk::WeightedWalk;
 use job_sort_formula::fairshare::{NodeId, Policy, Rules};
-use job_sort_formula::pbs::scheduler_shares::SchedulerShares;
+use job_sort_formula::pbs::daemon_policy::SchedulerShares;
 use job_sort_formula::slurm::conf::{ConfPolicy, SlurmConf};
 
 use super::args::{PolicyName, RulesName, SiteArgs};

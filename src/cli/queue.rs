@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use job_sort_formula::json::JobReader;
-use job_sort_formula::pbs::reading::{ReadJobs, ReadOptions};
+use job_sort_formula::ingest::JobReader;
+use job_sort_formula::ingest::options::{ReadJobs, ReadOptions};
 
 use super::CliError;
 use super::formula::read_bytes;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use job_sort_formula::diagnostic::Diagnostic;
-use job_sort_formula::formula::analysis;
+use job_sort_formula::formula::lint as analysis;
 use job_sort_formula::pbs::check::trial;
 use job_sort_formula::pbs::order::Ordered;
 use job_sort_formula::pbs::submitted::Submitted;

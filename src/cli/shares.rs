@@ -5,7 +5,7 @@ use std::io::Write;
 use job_sort_formula::Formula;
 use job_sort_formula::fairshare::decay::{HalfLife, IntervalDecay};
 use job_sort_formula::fairshare::{Assessed, NodeId, ShareTree};
-use job_sort_formula::pbs::resource_group_written::resource_group_written;
+use job_sort_formula::pbs::files::resource_group_written::resource_group_written;
 use job_sort_formula::report::shares::{PolicyView, write_human, write_json};
 use job_sort_formula::slurm::AssociationTree;
 use job_sort_formula::slurm::load_file::load_file;

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::fairshare::Assessed;
+use job_sort_formula::ingest::options::ReadOptions;
 use job_sort_formula::jobs::Problems;
-use job_sort_formula::pbs::numbers::Numbers;
+use job_sort_formula::pbs::files::queues::Queues;
+use job_sort_formula::pbs::files::resources::add_resources;
+use job_sort_formula::pbs::files::sched_config::{ByTime, SchedConfig};
+use job_sort_formula::pbs::files::server::ServerSettings;
 use job_sort_formula::pbs::order::{Order, Ordered};
-use job_sort_formula::pbs::queues::Queues;
-use job_sort_formula::pbs::reading::ReadOptions;
-use job_sort_formula::pbs::resources::add_resources;
-use job_sort_formula::pbs::sched_config::{ByTime, SchedConfig};
-use job_sort_formula::pbs::server::ServerSettings;
+use job_sort_formula::pbs::resource_amount::Numbers;
 use job_sort_formula::pbs::share_tree::PbsTree;
 use job_sort_formula::rank::{FAIRSHARE_NAMES, Keep, OnError, first_without_shares, score, supply};
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};

@@ -2,16 +2,15 @@
 
 use std::path::Path;
 
-use job_sort_formula::JobTable;
+use job_sort_formula::fairshare::tree_document::{TreeDocument, read_tree};
 use job_sort_formula::fairshare::{Kind, NodeId, ShareTree};
 use job_sort_formula::jobs::JobState;
-use job_sort_formula::json::{TreeDocument, read_tree};
-use job_sort_formula::pbs::resource_group::ResourceGroup;
-use job_sort_formula::pbs::sched_config::SchedConfig;
+use job_sort_formula::pbs::files::resource_group::ResourceGroup;
+use job_sort_formula::pbs::files::sched_config::SchedConfig;
+use job_sort_formula::pbs::files::usage::UsageFile;
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder, Rules};
-use job_sort_formula::pbs::usage::UsageFile;
-use job_sort_formula::slurm;
 use job_sort_formula::slurm::tree::TreeReadError;
+use job_sort_formula::{JobTable, slurm};
 
 use super::args::SiteArgs;
 use super::formula::{MOST_OF_A_FILE, read_bytes};

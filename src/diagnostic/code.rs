@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Severity;
+use crate::diagnostic::Severity;
 
 /// A kind of finding.
 ///

@@ -1,13 +1,13 @@
 //! Fixes, put into the text that they mend.
 
-use super::{Applicability, Diagnostic, Fix};
+use crate::diagnostic::{Applicability, Diagnostic, Fix};
 
 /// The text with every [safe](Applicability::Safe) fix applied, the last place first; of two that overlap the later
 /// one waits. `None` if there is none.
 ///
 /// ```
 /// use job_sort_formula::diagnostic::{Applicability, Diagnostic, Fix, with_safe_fixes};
-/// use job_sort_formula::span::Span;
+/// use job_sort_formula::diagnostic::Span;
 ///
 /// let fix = Fix { span: Span::new(0, 5), replacement: "ncpus".into(), applicability: Applicability::Safe };
 /// let found = Diagnostic::error("JSF206", "the name is `ncpus`", Span::new(0, 5)).with_fix(fix);
@@ -36,7 +36,7 @@ pub fn with_safe_fixes(text: &str, findings: &[Diagnostic]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::span::Span;
+    use crate::diagnostic::Span;
 
     fn found(start: usize, end: usize, replacement: &str, applicability: Applicability) -> Diagnostic {
         let span = Span::new(start, end);

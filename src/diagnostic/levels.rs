@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{Code, Diagnostic, Severity};
+use crate::diagnostic::{Code, Diagnostic, Severity};
 
 /// The codes that were denied or allowed.
 ///
@@ -60,7 +60,7 @@ fn codes<S: AsRef<str>>(lists: &[S]) -> Result<Vec<&'static Code>, LevelsError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::span::Span;
+    use crate::diagnostic::Span;
 
     #[test]
     fn denied_is_an_error_and_allowed_is_gone() {

@@ -3,6 +3,7 @@
 mod code;
 mod fix;
 mod levels;
+mod span;
 
 pub use code::Code;
 pub use fix::with_safe_fixes;
@@ -10,7 +11,7 @@ pub use levels::{Levels, LevelsError};
 
 use serde::Serialize;
 
-use crate::span::Span;
+pub use span::Span;
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::tree::{Kind, Node, NodeId, ShareTree, Shares};
+use crate::fairshare::tree::{Kind, Node, NodeId, ShareTree, Shares};
 
 /// The most nodes that a tree may have.
 pub const MAX_NODES: usize = 16_000_000;

@@ -1,10 +1,10 @@
 //! How past usage fades: as OpenPBS does it, as Slurm does it, and as Slurm's document says.
 //!
-//! To charge new usage to an entity and to all above it there is [`ShareTree::charge`](super::ShareTree::charge); to
-//! let a whole tree fade, [`ShareTree::decay`](super::ShareTree::decay) and, with OpenPBS's floor,
-//! [`ShareTree::decay_with`](super::ShareTree::decay_with). Slurm's `PriorityUsageResetPeriod` is a decay by 0.
+//! To charge new usage to an entity and to all above it there is [`ShareTree::charge`](crate::fairshare::ShareTree::charge); to
+//! let a whole tree fade, [`ShareTree::decay`](crate::fairshare::ShareTree::decay) and, with OpenPBS's floor,
+//! [`ShareTree::decay_with`](crate::fairshare::ShareTree::decay_with). Slurm's `PriorityUsageResetPeriod` is a decay by 0.
 
-use super::extended::Extended;
+use crate::fairshare::x87::Extended;
 
 /// So many steps are taken one by one, as the daemons take them; whatever is beyond, at once.
 const MAX_STEPS: u64 = 1_000_000;

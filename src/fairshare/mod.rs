@@ -22,10 +22,12 @@
 
 mod builder;
 pub mod decay;
-pub mod extended;
 mod names;
 pub mod policy;
 mod tree;
+pub mod tree_document;
+pub(crate) mod unique_names;
+pub mod x87;
 
 pub use builder::{MAX_NODES, Member, Naming, TreeBuilder, TreeError};
 pub use policy::{Assessed, AssociationShares, EntityShares, FairShare, Policy, Release, Rules, TreeShares};

@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use super::tree::{Kind, NodeId, ShareTree};
+use crate::fairshare::tree::{Kind, NodeId, ShareTree};
 
 impl ShareTree {
     /// The node's name; of an association that is bound to a partition, `user:partition`.
@@ -36,7 +36,7 @@ impl ShareTree {
         path
     }
 
-    /// Every node of that name, the latest first. Only a tree named [`PerGroup`](super::Naming::PerGroup) has several.
+    /// Every node of that name, the latest first. Only a tree named [`PerGroup`](crate::fairshare::Naming::PerGroup) has several.
     pub fn named(&self, name: &str) -> impl Iterator<Item = NodeId> + '_ {
         iter::successors(self.by_name.get(name).copied(), |id| self.nodes[id.index()].namesake)
     }

@@ -1,5 +1,5 @@
-use super::policy::pbs::Pp718;
-use super::*;
+use crate::fairshare::policy::pbs::Pp718;
+use crate::fairshare::*;
 
 /// The worked example at the end of PP-718.
 fn worked_example() -> TreeBuilder {

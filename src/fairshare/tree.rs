@@ -31,7 +31,7 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shares {
     /// So many shares of the parent's, relative to the sum over the siblings. Negative ones only come from a
-    /// [`lenient`](super::TreeBuilder::lenient) builder.
+    /// [`lenient`](crate::fairshare::TreeBuilder::lenient) builder.
     Count(i64),
     /// Stands in for the parent (Slurm's `FairShare=parent`) and takes no part in the siblings' sum.
     Parent,
@@ -58,7 +58,7 @@ pub(super) struct Node {
     pub(super) namesake: Option<NodeId>,
 }
 
-/// A fair-share tree of groups and entities, built by a [`TreeBuilder`](super::TreeBuilder).
+/// A fair-share tree of groups and entities, built by a [`TreeBuilder`](crate::fairshare::TreeBuilder).
 ///
 /// # Panics
 /// The methods that take a [`NodeId`] panic on one that belongs to a larger tree.

@@ -1,13 +1,11 @@
 //! The formula: its text, what it says (`syntax`), what it means (`program`) and the arithmetic (`number`).
 //!
-//! Three doors lead in: [`Formula::parse`], `text.parse::<Formula>()`, and [`build`] for programs that put a
+//! Three doors lead in: [`Formula::parse`], `text.parse::<Formula>()`, and [`builder`] for programs that put a
 //! formula together.
 
-pub mod analysis;
-pub mod build;
-pub mod meaning;
-pub mod number;
-pub mod operator;
+pub mod builder;
+pub mod lint;
+pub mod name_resolution;
 pub mod program;
 pub mod syntax;
 

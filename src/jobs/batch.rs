@@ -5,9 +5,9 @@ mod locals;
 
 use std::ops::Range;
 
-use super::ids::compare;
-use super::{JobState, MAX_NAME};
-use crate::formula::number::Value;
+use crate::jobs::ids::compare;
+use crate::jobs::{JobState, MAX_NAME};
+use crate::python::Value;
 use lanes::{Lanes, WHOLE};
 pub(super) use locals::Locals;
 

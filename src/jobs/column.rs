@@ -6,7 +6,7 @@ mod marks;
 
 use num_traits::ToPrimitive;
 
-use crate::formula::number::{Strip, Value};
+use crate::python::{Strip, Value};
 use block::Block;
 use form::Lane;
 
@@ -228,7 +228,7 @@ mod tests {
     use num_bigint::BigInt;
 
     use super::*;
-    use crate::formula::number::LaneValues;
+    use crate::python::LaneValues;
 
     #[test]
     fn keeps_every_value_as_it_came() {

@@ -79,7 +79,7 @@ pub enum Problem {
     #[error("there are too many jobs")]
     TooMany,
     /// A name is too long.
-    #[error("a name of {bytes} bytes is longer than {most}; the job is skipped", most = super::MAX_NAME)]
+    #[error("a name of {bytes} bytes is longer than {most}; the job is skipped", most = crate::jobs::MAX_NAME)]
     LongName {
         /// Its length.
         bytes: usize,

@@ -6,11 +6,11 @@ mod submission;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::batch::UNKNOWN;
-use super::ids::Ids;
-use super::names::Names;
-use super::{Column, Ignored, JobState, Problem};
-use crate::formula::number::Value;
+use crate::jobs::batch::UNKNOWN;
+use crate::jobs::ids::Ids;
+use crate::jobs::names::Names;
+use crate::jobs::{Column, Ignored, JobState, Problem};
+use crate::python::Value;
 use crate::schema::Kind;
 
 /// The most jobs that a table takes.

@@ -9,11 +9,11 @@ mod standing;
 
 use std::fmt;
 
-use super::digits;
-use super::queues::Queues;
-use super::sched_config::{ByTime, SchedConfig, SortKey};
-use super::share_tree::PbsTree;
 use crate::jobs::JobTable;
+use crate::pbs::files::queues::Queues;
+use crate::pbs::files::sched_config::{ByTime, SchedConfig, SortKey};
+use crate::pbs::number_format as digits;
+use crate::pbs::share_tree::PbsTree;
 use crate::rank::{Ranking, Scores};
 use standing::Standings;
 

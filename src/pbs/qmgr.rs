@@ -7,7 +7,7 @@
 //! Source: the recorded directives in `tests/golden/openpbs/evaluate/extra.jsonl` (phase `D_qmgr_syntax`) and
 //! `validate.jsonl` (field `qmgr`).
 
-use crate::span::Span;
+use crate::diagnostic::Span;
 
 /// The directive without its value.
 const DIRECTIVE: &str = "set server job_sort_formula=";

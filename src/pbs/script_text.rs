@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use crate::span::Span;
+use crate::diagnostic::Span;
 
 /// The text that Python evaluates, and where each part of it stands in the admin's text.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use super::resource_group::{ResourceGroup, TREE_ROOT, UNKNOWN_GROUP};
-use super::scheduler_shares::SchedulerShares;
-use super::usage::{MIN_USAGE, UsageFile, UsageRecord};
 pub use crate::fairshare::policy::Rules;
 use crate::fairshare::policy::pbs::Pp718;
 use crate::fairshare::{
     Assessed, EntityShares, FairShare, Member, NodeId, ShareTree, TreeBuilder, TreeError, TreeShares,
 };
+use crate::pbs::daemon_policy::SchedulerShares;
+use crate::pbs::files::resource_group::{ResourceGroup, TREE_ROOT, UNKNOWN_GROUP};
+use crate::pbs::files::usage::{MIN_USAGE, UsageFile, UsageRecord};
 
 /// The cgroup of the group `unknown`.
 const UNKNOWN_CGROUP: i32 = 1;
@@ -198,7 +198,7 @@ impl PbsTree {
         self.assessed.tree()
     }
 
-    /// The numbers of every node, not yet [cut to six decimals](super::six_decimals).
+    /// The numbers of every node, not yet [cut to six decimals](crate::pbs::fairshare_format).
     pub fn shares(&self) -> &TreeShares {
         self.assessed.shares()
     }

@@ -1,10 +1,9 @@
 //! A formula as an admin submits it, and as Python comes to read it.
 
-use super::script_text::{BrokenScript, ScriptText};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Span};
 use crate::formula::Formula;
 use crate::formula::syntax::SyntaxError;
-use crate::span::Span;
+use crate::pbs::script_text::{BrokenScript, ScriptText};
 
 /// The text of a formula with what was made of it.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! The errors of a queue, put together by what went wrong and where.
 
-use super::{Ranking, ScoreError};
-use crate::span::Span;
+use crate::diagnostic::Span;
+use crate::rank::{Ranking, ScoreError};
 
 /// Jobs that failed in the same way at the same place.
 #[derive(Debug, Clone)]

@@ -1,19 +1,18 @@
 //! From a program and a table to scores: by columns, and row by row what the columns leave.
 
-use std::mem;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::{mem, thread};
 
 use rust_decimal::Decimal;
 
-use super::score::double;
-use super::scores::Part;
-use super::{Exact, Keep, OnError, ScoreError, Scores};
-use crate::formula::number::{Arithmetic, BaseTen, BaseTenValue, LaneValues, Python, Raised, Strip, Value, Wholes};
+use crate::diagnostic::Span;
 use crate::formula::program::{EvalError, Evaluator, LANES, Program};
 use crate::jobs::{BLOCK_ROWS, Column, JobTable};
-use crate::span::Span;
+use crate::python::{Arithmetic, BaseTen, BaseTenValue, LaneValues, Python, Raised, Strip, Value, Wholes};
+use crate::rank::score::double;
+use crate::rank::scores::Part;
+use crate::rank::{Exact, Keep, OnError, ScoreError, Scores};
 
 /// How many blocks a thread takes at a time.
 const BLOCKS_AT_ONCE: usize = 8;

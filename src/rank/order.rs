@@ -2,11 +2,12 @@
 
 use std::cmp::Ordering;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
-use super::Scores;
-use super::parts::{self, Parts};
 use crate::jobs::BLOCK_ROWS;
+use crate::rank::parts::Parts;
+use crate::rank::{Scores, parts};
 
 /// From how many keys on half of them are worth a thread.
 const PARALLEL: usize = 100_000;

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::at_once;
+use crate::rank::at_once;
 
 /// How many parts there are: enough that one of a million keys stays in a processor's own cache.
 const PARTS: usize = 8;

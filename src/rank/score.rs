@@ -5,9 +5,9 @@ use std::fmt;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
-use crate::formula::number::{Arithmetic, ErrorKind, Function, Python, Value};
+use crate::diagnostic::Span;
 use crate::formula::program::EvalError;
-use crate::span::Span;
+use crate::python::{Arithmetic, ErrorKind, Function, Python, Value};
 
 /// What becomes of a job whose formula raises an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
-use super::{Exact, Keep, OnError, Score, ScoreError};
-use crate::formula::number::Value;
 use crate::formula::program::{Kind, Outcome};
 use crate::jobs::{BLOCK_ROWS, Column};
+use crate::python::Value;
+use crate::rank::{Exact, Keep, OnError, Score, ScoreError};
 
 /// The scores of all jobs of a table, row by row: a double each, and aside what is none.
 #[derive(Debug, Clone)]

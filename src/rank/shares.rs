@@ -1,8 +1,8 @@
 //! Where formula and fair share meet: the three names that a tree supplies.
 
 use crate::fairshare::FairShare;
-use crate::formula::number::Value;
 use crate::jobs::JobTable;
+use crate::python::Value;
 
 /// The names that a fair-share backend supplies; the second is the deprecated spelling of the first.
 pub const FAIRSHARE_NAMES: [&str; 4] =

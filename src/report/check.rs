@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::finding;
 use crate::diagnostic::Diagnostic;
 use crate::pbs::check::{Checked, JobCounts};
 use crate::pbs::qmgr;
 use crate::pbs::verdict::{RefusedBy, Verdict};
+use crate::report::finding;
 
 /// A checked formula and where it comes from.
 #[derive(Debug, Clone, Copy)]

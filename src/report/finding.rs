@@ -2,8 +2,7 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 
-use crate::diagnostic::{Applicability, Diagnostic, Severity};
-use crate::span::Span;
+use crate::diagnostic::{Applicability, Diagnostic, Severity, Span};
 
 /// Draws a finding as the Rust compiler does. `origin` names the formula's source.
 pub fn draw(formula: &str, origin: &str, finding: &Diagnostic, coloured: bool) -> String {

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use super::blocks::write_blocks;
-use super::pieces::Pieces;
-use super::{Line, LineMaker, Placed, RankFormat, RankReport};
-use crate::formula::number::{Value, plain_digits};
-use crate::pbs::digits::{self, Logged};
+use crate::pbs::number_format as digits;
+use crate::pbs::number_format::Logged;
+use crate::python::{Value, plain_digits};
+use crate::report::blocks::write_blocks;
+use crate::report::pieces::Pieces;
+use crate::report::{Line, LineMaker, Placed, RankFormat, RankReport};
 
 /// How many lines before its own a job is asked for.
 const AHEAD: usize = 32;

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, Table, presets};
 
-use super::{Line, RankFormat, RankReport};
-use crate::pbs::digits;
+use crate::pbs::number_format as digits;
+use crate::report::{Line, RankFormat, RankReport};
 
 /// An aligned table and a summary.
 #[derive(Debug, Clone, Copy)]

@@ -5,12 +5,12 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::blocks::write_blocks;
-use super::{Line, RankFormat, RankReport};
-use crate::formula::number::Value;
-use crate::pbs::digits;
+use crate::diagnostic::Span;
+use crate::pbs::number_format as digits;
+use crate::python::Value;
 use crate::rank::ScoreError;
-use crate::span::Span;
+use crate::report::blocks::write_blocks;
+use crate::report::{Line, RankFormat, RankReport};
 
 /// One JSON document.
 #[derive(Debug, Clone, Copy)]

@@ -5,10 +5,9 @@ use std::ops::Range;
 
 use serde_json::{Map, Value, json};
 
-use super::check::{CheckFormat, CheckReport};
-use super::finding::clamped;
-use crate::diagnostic::{Applicability, Code, Diagnostic, Fix, Label, Severity};
-use crate::span::Span;
+use crate::diagnostic::{Applicability, Code, Diagnostic, Fix, Label, Severity, Span};
+use crate::report::check::{CheckFormat, CheckReport};
+use crate::report::finding::clamped;
 
 /// Where the standard's schema is published.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";

@@ -1,6 +1,6 @@
 //! The names that come with OpenPBS.
 
-use super::{Kind, Range};
+use crate::schema::{Kind, Range};
 
 const RATIO: Range = Range { least: 0.0, most: 1.0 };
 /// A job's or queue's `Priority`: the server refuses anything beyond (pbs_job_attributes, pbs_queue_attributes).

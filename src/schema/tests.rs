@@ -1,4 +1,4 @@
-use super::*;
+use crate::schema::*;
 
 #[test]
 fn knows_the_special_names() {

@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 
 use thiserror::Error;
 
-use super::tree::{Association, AssociationKind, AssociationTree, MOST_SHARES, UNNAMED_PARTITION};
 use crate::fairshare::Shares;
+use crate::slurm::tree::{Association, AssociationKind, AssociationTree, MOST_SHARES, UNNAMED_PARTITION};
 use names::{Accounts, Users, written};
 
 /// A file and what it does not carry over.

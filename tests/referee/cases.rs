@@ -1,7 +1,8 @@
 //! Operations at random, the same for the same seed, and how they are written for Python.
 
-use job_sort_formula::formula::number::{Arithmetic, Function, Python, Raised, Value};
-use job_sort_formula::formula::operator::{BinaryOperator, ComparisonOperator, UnaryOperator};
+use job_sort_formula::python::{
+    Arithmetic, BinaryOperator, ComparisonOperator, Function, Python, Raised, UnaryOperator, Value,
+};
 use num_bigint::BigInt;
 
 /// One question to both sides.

@@ -3,7 +3,7 @@
 //! A formula is a row of tokens. `blanks.rs` puts spaces, line ends and comments between them, and breaks some.
 
 use job_sort_formula::Schema;
-use job_sort_formula::formula::number::Function;
+use job_sort_formula::python::Function;
 use job_sort_formula::schema::Kind;
 
 use super::cases::Generator;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use job_sort_formula::formula::number::{ErrorKind, Function, Python, Raised, Value};
 use job_sort_formula::formula::syntax::{NodeKind, SyntaxErrorKind};
+use job_sort_formula::python::{ErrorKind, Function, Python, Raised, Value};
 use job_sort_formula::{Formula, Schema};
 
 use super::cases::written;

@@ -1,7 +1,7 @@
 //! Random formulas, and random jobs for them.
 
-use job_sort_formula::formula::analysis::{Kinds, Ranges, Values};
-use job_sort_formula::formula::number::{Function, Value};
+use job_sort_formula::formula::lint::{Kinds, Ranges, Values};
+use job_sort_formula::python::{Function, Value};
 use job_sort_formula::schema::{Kind, Schema};
 
 /// A generator whose numbers are the same everywhere (xorshift64*).

@@ -1,9 +1,8 @@
 //! A second evaluator, of the tree itself, that notes the value or the error of every part it comes to.
 
-use job_sort_formula::formula::meaning::Meaning;
-use job_sort_formula::formula::number::{Arithmetic, ErrorKind, Python, Raised, Value};
-use job_sort_formula::formula::operator::BooleanOperator;
+use job_sort_formula::formula::name_resolution::Meaning;
 use job_sort_formula::formula::syntax::{Expr, LiteralKind, NodeId, NodeKind};
+use job_sort_formula::python::{Arithmetic, BooleanOperator, ErrorKind, Python, Raised, Value};
 use job_sort_formula::schema::Schema;
 
 /// What one part came to; an error only where the part's own operation raised it.

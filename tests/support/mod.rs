@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::{Ignored, Job, JobState, JobTable};
-use job_sort_formula::pbs::digits::logged;
+use job_sort_formula::pbs::files::resources::add_resources;
+use job_sort_formula::pbs::number_format::logged;
 use job_sort_formula::pbs::order::Ordered;
-use job_sort_formula::pbs::resources::add_resources;
 use job_sort_formula::rank::{Keep, OnError, Scores, score};
 use job_sort_formula::{Schema, Value};
 use serde::Deserialize;

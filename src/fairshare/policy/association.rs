@@ -42,7 +42,7 @@ pub struct AssociationShares {
     /// flux-accounting: its weight, the same but for 2^64 in infinity's place.
     pub level_fs: Option<f64>,
     /// The factor that is shown for it, 0..=1 and higher the more deserving. What jobs get is
-    /// [`fairshare_factor`](super::EntityShares::fairshare_factor), which may be another number.
+    /// [`fairshare_factor`](crate::fairshare::policy::EntityShares::fairshare_factor), which may be another number.
     pub fairshare: Option<f64>,
     /// Ticket-based: the tickets dealt to it, `None` if it has no job waiting. Whole and at most 4294967295 by the
     /// daemon's rules, any number of at least 0 by the document's.

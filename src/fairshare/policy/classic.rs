@@ -1,11 +1,11 @@
 //! Slurm's first policy, `PriorityFlags=NO_FAIR_TREE` since 19.05: its document "Classic Fairshare Algorithm", and what
 //! its daemons do.
 
-use super::association::sent;
-use super::levels::Levels;
-use super::measure::{Measure, measures, raw_shares};
-use super::{AssociationShares, EntityShares, Policy, Release, Rules, TreeShares};
-use crate::fairshare::extended::Extended;
+use crate::fairshare::policy::association::sent;
+use crate::fairshare::policy::levels::Levels;
+use crate::fairshare::policy::measure::{Measure, measures, raw_shares};
+use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, Rules, TreeShares};
+use crate::fairshare::x87::Extended;
 use crate::fairshare::{ShareTree, Shares};
 
 /// Half the factor for every share's worth of effective usage.

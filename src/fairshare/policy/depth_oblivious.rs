@@ -3,12 +3,12 @@
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 
-use super::classic::{Factors, halved};
-use super::levels::{Levels, NO_VAL};
-use super::lists::{Lists, asking_order, daemon_order};
-use super::measure::{Measure, measures, raw_shares};
-use super::{AssociationShares, EntityShares, Policy, Release, Rules, TreeShares};
-use crate::fairshare::extended::Extended;
+use crate::fairshare::policy::classic::{Factors, halved};
+use crate::fairshare::policy::levels::{Levels, NO_VAL};
+use crate::fairshare::policy::lists::{Lists, asking_order, daemon_order};
+use crate::fairshare::policy::measure::{Measure, measures, raw_shares};
+use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, Rules, TreeShares};
+use crate::fairshare::x87::Extended;
 use crate::fairshare::{NodeId, ShareTree, Shares};
 
 /// The classic policy for deep and uneven trees: the usage of those above counts less the further off target it is.

@@ -3,12 +3,12 @@
 
 use std::cmp::Ordering;
 
-use super::levels::{Levels, NO_VAL, fair_share_parent};
-use super::lists::Lists;
-use super::measure::{measures, raw_shares};
-use super::walk::{Siblings, ranks};
-use super::{AssociationShares, EntityShares, Policy, Release, Rules, TreeShares};
-use crate::fairshare::extended::Extended;
+use crate::fairshare::policy::levels::{Levels, NO_VAL, fair_share_parent};
+use crate::fairshare::policy::lists::Lists;
+use crate::fairshare::policy::measure::{measures, raw_shares};
+use crate::fairshare::policy::walk::{Siblings, ranks};
+use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, Rules, TreeShares};
+use crate::fairshare::x87::Extended;
 use crate::fairshare::{Kind, NodeId, ShareTree, Shares};
 
 /// Users ranked by walking the tree, at each level the association with the most shares by usage first.

@@ -4,10 +4,10 @@
 //! `FairShare=parent`. Hence an account with `FairShare=parent` has an empty list, and its users and accounts stand in
 //! the list of the account above, beside it.
 
-use super::association::{FS_USE_PARENT, stored_shares};
-use super::lists::Lists;
-use super::{AssociationShares, Release};
-use crate::fairshare::extended::Extended;
+use crate::fairshare::policy::association::{FS_USE_PARENT, stored_shares};
+use crate::fairshare::policy::lists::Lists;
+use crate::fairshare::policy::{AssociationShares, Release};
+use crate::fairshare::x87::Extended;
 use crate::fairshare::{Kind, NodeId, ShareTree, Shares};
 
 /// What the daemons hold where a number is not known: 4294967294.

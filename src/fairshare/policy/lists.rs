@@ -1,7 +1,7 @@
 //! Who stands in whose list, and in which order the daemons go through a tree.
 
-use super::Release;
-use super::levels::NO_VAL;
+use crate::fairshare::policy::Release;
+use crate::fairshare::policy::levels::NO_VAL;
 use crate::fairshare::{Kind, NodeId, ShareTree};
 
 /// The list of every node: the associations that have it as their fair-share parent, in the daemon's order.

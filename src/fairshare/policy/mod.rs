@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 
-use super::tree::{NodeId, ShareTree};
+use crate::fairshare::tree::{NodeId, ShareTree};
 
 mod association;
 pub mod classic;
@@ -215,7 +215,7 @@ impl FairShare for Assessed {
 /// machine's, so the root has the rest.
 #[cfg(test)]
 fn worked_example() -> ShareTree {
-    use super::{Member, TreeBuilder};
+    use crate::fairshare::{Member, TreeBuilder};
 
     let mut builder = TreeBuilder::new("root");
     builder.charge(builder.root(), 0.3).expect("sound");

@@ -1,9 +1,9 @@
 //! PP-718, the design document behind `fairshare_perc`, `fairshare_tree_usage` and `fairshare_factor`, to the letter
 //! and in double precision. What the OpenPBS daemon really computes is the business of the room `pbs`.
 
-use super::measure::{part_of, sibling_sums};
-use super::{EntityShares, Policy, TreeShares};
 use crate::fairshare::ShareTree;
+use crate::fairshare::policy::measure::{part_of, sibling_sums};
+use crate::fairshare::policy::{EntityShares, Policy, TreeShares};
 
 /// The rules of PP-718, "Add fairshare usage values to the job_sort_formula".
 ///

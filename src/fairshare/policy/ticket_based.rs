@@ -1,10 +1,10 @@
 //! Slurm's `PriorityFlags=TICKET_BASED`, up to 14.11: its document "Ticket-Based Multifactor Priority Plugin", and what
 //! the last daemon that had it does.
 
-use super::levels::Levels;
-use super::measure::{Measure, measures, raw_shares};
-use super::{AssociationShares, EntityShares, Policy, Release, Rules, TreeShares};
-use crate::fairshare::extended::Extended;
+use crate::fairshare::policy::levels::Levels;
+use crate::fairshare::policy::measure::{Measure, measures, raw_shares};
+use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, Rules, TreeShares};
+use crate::fairshare::x87::Extended;
 use crate::fairshare::{Kind, NodeId, ShareTree, Shares};
 
 /// So little usage counts as this part of the shares: a factor is at most 100.

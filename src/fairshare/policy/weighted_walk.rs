@@ -3,10 +3,10 @@
 
 use std::cmp::Ordering;
 
-use super::levels::NO_VAL;
-use super::lists::Lists;
-use super::walk::{Siblings, ranks};
-use super::{AssociationShares, EntityShares, Policy, Release, TreeShares};
+use crate::fairshare::policy::levels::NO_VAL;
+use crate::fairshare::policy::lists::Lists;
+use crate::fairshare::policy::walk::{Siblings, ranks};
+use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, TreeShares};
 use crate::fairshare::{Kind, NodeId, ShareTree, Shares};
 
 /// The weight of whoever has used nothing: 2^64.
@@ -243,8 +243,8 @@ mod tests {
 
     #[test]
     fn without_ties_it_is_the_fair_tree() {
-        use super::super::Rules;
-        use super::super::fair_tree::FairTree;
+        use crate::fairshare::policy::Rules;
+        use crate::fairshare::policy::fair_tree::FairTree;
         let mut tree = worked_example();
         tree.decay(1e6);
         let walk = Assessed::new(tree.clone(), &WeightedWalk);

@@ -4,9 +4,8 @@
 //! [`MAX_DEPTH`] is a `RecursionError`, and a text that needs more than [`MAX_FRAMES`] levels of the parser's
 //! own recursion is a `MemoryError` (which the scheduler does not even notice).
 
-use crate::formula::number::{ErrorKind, Raised};
-use crate::formula::operator::BinaryOperator;
 use crate::formula::syntax::{Expr, Node, NodeId, NodeKind};
+use crate::python::{BinaryOperator, ErrorKind, Raised};
 
 /// The deepest tree that the compiler walks.
 const MAX_DEPTH: u32 = 2997;

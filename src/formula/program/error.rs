@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::formula::number::{Raised, Value};
+use crate::diagnostic::Span;
 use crate::formula::syntax::Construct;
-use crate::span::Span;
+use crate::python::{Raised, Value};
 
 /// What one evaluation raised, where, and on which values.
 #[derive(Debug, Clone)]

@@ -1,6 +1,6 @@
 //! The instructions of the stack machine. All jumps go forward.
 
-use crate::formula::operator::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
+use crate::python::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
 
 /// One step. `exit` is the address of an instruction further on, or one past the last.
 #[derive(Debug, Clone, PartialEq)]

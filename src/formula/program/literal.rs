@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use num_bigint::BigInt;
 
-use crate::formula::number::{ErrorKind, Raised, Value, limits};
 use crate::formula::syntax::LiteralKind;
+use crate::python::{ErrorKind, Raised, Value, limits};
 
 /// CPython refuses longer decimal literals (`sys.int_info.default_max_str_digits`).
 const MAX_DECIMAL_DIGITS: usize = 4300;

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::instruction::Instruction;
-use super::{Constant, OutsideLanguage, Program, compiler_limits, literal};
-use crate::formula::meaning::Meaning;
-use crate::formula::number::{ErrorKind, Raised, Value};
-use crate::formula::operator::BooleanOperator;
+use crate::diagnostic::Span;
+use crate::formula::name_resolution::Meaning;
+use crate::formula::program::instruction::Instruction;
+use crate::formula::program::{Constant, OutsideLanguage, Program, compiler_limits, literal};
 use crate::formula::syntax::{Expr, Keyword, NodeId, NodeKind};
+use crate::python::{BooleanOperator, ErrorKind, Raised, Value};
 use crate::schema::Schema;
-use crate::span::Span;
 
 /// What is still to be done, last first.
 enum Task {

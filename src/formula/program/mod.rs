@@ -19,10 +19,10 @@ pub use compiler_limits::compiles;
 pub use error::{EvalError, Operand, OutsideLanguage};
 pub use scalar::Evaluator;
 
-use super::number::{Arithmetic, Python, Raised, Value};
-use super::syntax::{Expr, NodeId};
+use crate::diagnostic::Span;
+use crate::formula::syntax::{Expr, NodeId};
+use crate::python::{Arithmetic, Python, Raised, Value};
 use crate::schema::Schema;
-use crate::span::Span;
 use instruction::Instruction;
 
 /// A formula, ready to run. Compile once, run for every job; it is `Send` and `Sync`.

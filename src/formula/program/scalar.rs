@@ -1,9 +1,8 @@
 //! The reference executor: one row of inputs, one value or one error.
 
-use super::instruction::Instruction;
-use super::{EvalError, Operand, Program};
-use crate::formula::number::{Arithmetic, ErrorKind, Raised, Value};
-use crate::formula::operator::BooleanOperator;
+use crate::formula::program::instruction::Instruction;
+use crate::formula::program::{EvalError, Operand, Program};
+use crate::python::{Arithmetic, BooleanOperator, ErrorKind, Raised, Value};
 
 /// Runs one program in one arithmetic, row after row, without allocating anew.
 #[derive(Debug)]

@@ -3,9 +3,9 @@
 //! The nodes lie in one vector, children before parents, and point at each other by index. So no walk over a
 //! tree recurses, and dropping one never does, however deep the text made it.
 
-use super::scope::Scope;
-use crate::formula::operator::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
-use crate::span::Span;
+use crate::diagnostic::Span;
+use crate::formula::syntax::scope::Scope;
+use crate::python::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
 
 /// The index of a node in its [`Expr`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Construct, Expr, NodeId, NodeKind, Scope, SyntaxError, SyntaxErrorKind};
-use crate::span::Span;
+use crate::diagnostic::Span;
+use crate::formula::syntax::{Construct, Expr, NodeId, NodeKind, Scope, SyntaxError, SyntaxErrorKind};
 
 /// Refuses a tree with a `:=` that Python refuses.
 pub(super) fn check(expr: &Expr) -> Result<(), SyntaxError> {

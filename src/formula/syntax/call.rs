@@ -2,10 +2,10 @@
 
 use pest::iterators::Pair;
 
-use super::grammar::Rule;
-use super::tree::{Builder, Result, span_of};
-use super::{Construct, Keyword, Makes, NodeId, NodeKind, SyntaxError, SyntaxErrorKind};
-use crate::span::Span;
+use crate::diagnostic::Span;
+use crate::formula::syntax::grammar::Rule;
+use crate::formula::syntax::tree::{Builder, Result, span_of};
+use crate::formula::syntax::{Construct, Keyword, Makes, NodeId, NodeKind, SyntaxError, SyntaxErrorKind};
 
 impl Builder {
     pub(super) fn call(&mut self, callee: NodeId, pair: Pair<'_, Rule>, span: Span) -> Result<NodeId> {

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use super::limits::{MAX_LENGTH, MAX_NESTING};
-use super::units::Unit;
-use crate::diagnostic::{Applicability, Diagnostic};
-use crate::span::Span;
+use crate::diagnostic::{Applicability, Diagnostic, Span};
+use crate::formula::syntax::limits::{MAX_LENGTH, MAX_NESTING};
+use crate::formula::syntax::units::Unit;
 
 /// A text that CPython's `eval` would not take, or that is beyond the limits.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,12 +2,14 @@
 
 use pest::iterators::Pair;
 
-use super::grammar::Rule;
-use super::parameters::Parameters;
-use super::tree::{Builder, Group, Result, span_of};
-use super::{Clause, Construct, Makes, NodeId, NodeKind, Parameter, Scope, SyntaxError, SyntaxErrorKind};
-use crate::formula::operator::UnaryOperator;
-use crate::span::Span;
+use crate::diagnostic::Span;
+use crate::formula::syntax::grammar::Rule;
+use crate::formula::syntax::parameters::Parameters;
+use crate::formula::syntax::tree::{Builder, Group, Result, span_of};
+use crate::formula::syntax::{
+    Clause, Construct, Makes, NodeId, NodeKind, Parameter, Scope, SyntaxError, SyntaxErrorKind,
+};
+use crate::python::UnaryOperator;
 
 /// What is read of one `for … in … if …`.
 #[derive(Default)]

@@ -4,9 +4,8 @@ use pest::Parser;
 use pest::error::{Error, ErrorVariant, InputLocation};
 use pest::iterators::Pair;
 
-use super::units;
-use super::{Expr, SyntaxError, SyntaxErrorKind};
-use crate::span::Span;
+use crate::diagnostic::Span;
+use crate::formula::syntax::{Expr, SyntaxError, SyntaxErrorKind, units};
 
 #[derive(pest_derive::Parser)]
 #[grammar = "../grammar/formula.pest"]

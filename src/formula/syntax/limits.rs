@@ -2,8 +2,8 @@
 //!
 //! They are the crate's own and the same on every thread, target and profile.
 
-use super::{SyntaxError, SyntaxErrorKind};
-use crate::span::Span;
+use crate::diagnostic::Span;
+use crate::formula::syntax::{SyntaxError, SyntaxErrorKind};
 
 /// The longest formula, in bytes.
 pub const MAX_LENGTH: usize = 64 * 1024;

@@ -1,9 +1,9 @@
 //! Where a formula's line begins and ends, as CPython's tokenizer has it: outside brackets a formula is one line,
 //! which is not indented; around it may stand lines of nothing but blanks and comments.
 
-use super::limits::Scanner;
-use super::{SyntaxError, SyntaxErrorKind};
-use crate::span::Span;
+use crate::diagnostic::Span;
+use crate::formula::syntax::limits::Scanner;
+use crate::formula::syntax::{SyntaxError, SyntaxErrorKind};
 
 impl Scanner<'_> {
     /// `eval` takes these off before anyone looks for an indentation.

@@ -2,10 +2,10 @@
 
 use pest::iterators::Pair;
 
-use super::grammar::Rule;
-use super::tree::span_of;
-use super::{SyntaxError, SyntaxErrorKind};
-use crate::span::Span;
+use crate::diagnostic::Span;
+use crate::formula::syntax::grammar::Rule;
+use crate::formula::syntax::tree::span_of;
+use crate::formula::syntax::{SyntaxError, SyntaxErrorKind};
 
 /// What `;` and `=` make of a formula.
 pub(super) fn statement(pair: &Pair<'_, Rule>) -> SyntaxError {

@@ -1,7 +1,7 @@
 //! From an operator's text to the language's operators.
 
-use super::precedence::Infix;
-use crate::formula::operator::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
+use crate::formula::syntax::precedence::Infix;
+use crate::python::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
 
 /// An operator before its operand; `None` for one that is not Python's.
 pub(super) fn prefix(text: &str) -> Option<UnaryOperator> {

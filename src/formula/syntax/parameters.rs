@@ -2,10 +2,10 @@
 
 use pest::iterators::Pair;
 
-use super::grammar::Rule;
-use super::tree::{Result, normalised, span_of};
-use super::{SyntaxError, SyntaxErrorKind, Takes};
-use crate::span::Span;
+use crate::diagnostic::Span;
+use crate::formula::syntax::grammar::Rule;
+use crate::formula::syntax::tree::{Result, normalised, span_of};
+use crate::formula::syntax::{SyntaxError, SyntaxErrorKind, Takes};
 
 /// The parameters of one lambda, as far as they are read.
 #[derive(Default)]

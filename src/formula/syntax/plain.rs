@@ -10,12 +10,12 @@
 //!
 //! Nothing here recurses.
 
-use super::grammar::is_reserved;
-use super::limits::MAX_NESTING;
-use super::precedence::{Climber, Infix};
-use super::{Expr, LiteralKind, NodeId, NodeKind};
-use crate::formula::operator::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
-use crate::span::Span;
+use crate::diagnostic::Span;
+use crate::formula::syntax::grammar::is_reserved;
+use crate::formula::syntax::limits::MAX_NESTING;
+use crate::formula::syntax::precedence::{Climber, Infix};
+use crate::formula::syntax::{Expr, LiteralKind, NodeId, NodeKind};
+use crate::python::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
 
 /// The tree of a formula that is plain, whatever its length.
 pub(super) fn read(text: &str) -> Option<Expr> {
@@ -106,7 +106,8 @@ impl<'t> Reader<'t> {
     /// An operator, and the operand behind it. Of one that is written with more characters, as `+=` and `<>` are, one
     /// is left that begins no operand.
     fn infix(&mut self, left: NodeId) -> Option<NodeId> {
-        use {BinaryOperator as Binary, ComparisonOperator as Compare};
+        use BinaryOperator as Binary;
+        use ComparisonOperator as Compare;
         self.climber.operand(left);
         let (infix, length) = match &self.text.as_bytes()[self.at..] {
             [b'+', ..] => (Infix::Binary(Binary::Add), 1),

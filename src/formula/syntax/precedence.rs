@@ -1,8 +1,8 @@
 //! From a flat `operand operator operand …` to a tree, by Python's precedence, without recursion.
 
-use super::{Construct, Expr, Keyword, NodeId, NodeKind, SyntaxError, SyntaxErrorKind};
-use crate::formula::operator::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
-use crate::span::Span;
+use crate::diagnostic::Span;
+use crate::formula::syntax::{Construct, Expr, Keyword, NodeId, NodeKind, SyntaxError, SyntaxErrorKind};
+use crate::python::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
 
 /// An operator between two operands.
 #[derive(Debug, Clone, Copy)]

@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{Expr, NodeId, NodeKind};
-use crate::formula::operator::{BinaryOperator, UnaryOperator};
+use crate::formula::syntax::{Expr, NodeId, NodeKind};
+use crate::python::{BinaryOperator, UnaryOperator};
 
 /// What is still to be written, last first.
 enum Step<'e> {

@@ -1,8 +1,8 @@
 //! What a lambda and a comprehension bind: names that mean something only inside.
 
-use super::NodeId;
+use crate::formula::syntax::NodeId;
 
-/// A lambda or a comprehension, as far as its [`NodeKind::Foreign`](super::NodeKind::Foreign) does not say it.
+/// A lambda or a comprehension, as far as its [`NodeKind::Foreign`](crate::formula::syntax::NodeKind::Foreign) does not say it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Scope {

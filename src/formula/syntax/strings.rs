@@ -4,10 +4,10 @@
 
 use pest::iterators::Pair;
 
-use super::grammar::Rule;
-use super::tree::{Builder, Result, span_of};
-use super::{Construct, NodeId, SyntaxError, SyntaxErrorKind};
-use crate::span::Span;
+use crate::diagnostic::Span;
+use crate::formula::syntax::grammar::Rule;
+use crate::formula::syntax::tree::{Builder, Result, span_of};
+use crate::formula::syntax::{Construct, NodeId, SyntaxError, SyntaxErrorKind};
 
 impl Builder {
     /// One string, or several side by side.

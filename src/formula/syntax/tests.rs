@@ -1,5 +1,5 @@
-use super::*;
 use crate::diagnostic::Applicability;
+use crate::formula::syntax::*;
 
 fn printed(text: &str) -> String {
     match parse(text) {

@@ -2,14 +2,15 @@
 
 use pest::iterators::Pair;
 
-use super::bindings;
-use super::error::BARE_UNPACKING;
-use super::grammar::Rule;
-use super::lookalike::{lookalike, statement};
-use super::operators::{infix, prefix};
-use super::precedence::Climber;
-use super::{Clause, Construct, Expr, LiteralKind, Makes, NodeId, NodeKind, SyntaxError, SyntaxErrorKind};
-use crate::span::Span;
+use crate::diagnostic::Span;
+use crate::formula::syntax::error::BARE_UNPACKING;
+use crate::formula::syntax::grammar::Rule;
+use crate::formula::syntax::lookalike::{lookalike, statement};
+use crate::formula::syntax::operators::{infix, prefix};
+use crate::formula::syntax::precedence::Climber;
+use crate::formula::syntax::{
+    Clause, Construct, Expr, LiteralKind, Makes, NodeId, NodeKind, SyntaxError, SyntaxErrorKind, bindings,
+};
 
 pub(super) type Result<T> = std::result::Result<T, SyntaxError>;
 

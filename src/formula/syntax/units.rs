@@ -1,7 +1,7 @@
 //! Sizes, durations and per cent signs, as people write them elsewhere: recognised so as to be answered.
 
-use super::{SyntaxError, SyntaxErrorKind};
-use crate::span::Span;
+use crate::diagnostic::Span;
+use crate::formula::syntax::{SyntaxError, SyntaxErrorKind};
 
 /// What was written with a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

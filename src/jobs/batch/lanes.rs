@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::formula::number::Value;
 use crate::jobs::Column;
+use crate::python::Value;
 
 /// By how many rows a column grows.
 const GROWTH: usize = 1024;
@@ -20,7 +20,7 @@ pub(in crate::jobs) struct Lanes {
     small: Vec<u32>,
     /// The others; without rows as long as there is none.
     wide: Vec<f64>,
-    /// 0 for the default, else twice the [`Authority`](super::Authority), plus [`WHOLE`] and [`SMALL`].
+    /// 0 for the default, else twice the [`Authority`](crate::jobs::batch::Authority), plus [`WHOLE`] and [`SMALL`].
     marks: Vec<u8>,
 }
 

@@ -1,9 +1,9 @@
 //! Up to [`BLOCK_ROWS`] rows of a column, in the least memory that holds them exactly.
 
-use super::BLOCK_ROWS;
-use super::form::{Form, Lane, Look, Small, append, with_room};
-use super::marks::Marks;
-use crate::formula::number::{LaneValues, Strip, Wholes};
+use crate::jobs::column::BLOCK_ROWS;
+use crate::jobs::column::form::{Form, Lane, Look, Small, append, with_room};
+use crate::jobs::column::marks::Marks;
+use crate::python::{LaneValues, Strip, Wholes};
 
 /// The rows of a block and what is known of each.
 #[derive(Debug, Clone, Default)]

@@ -1,7 +1,7 @@
 //! In how many bits numbers can be held exactly, and how they get there: many at a time.
 
-use super::BLOCK_ROWS;
-use crate::formula::number::lanes::dispatch::widest;
+use crate::jobs::column::BLOCK_ROWS;
+use crate::python::vector_math::dispatch::widest;
 
 /// How many bits a number takes: 8, 16 or 32 as an integer, or those of a double. Each form holds what those before it
 /// do.

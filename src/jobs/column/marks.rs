@@ -1,6 +1,6 @@
 //! A yes or no for every row of a block, at no cost while all rows agree.
 
-use super::BLOCK_ROWS;
+use crate::jobs::column::BLOCK_ROWS;
 
 /// The words that hold the bits of a block.
 const WORDS: usize = BLOCK_ROWS / 64;

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::super::batch::{Locals, UNKNOWN};
-use super::super::names::Names;
-use super::{JobTable, MAX_JOBS};
-use crate::formula::number::Value;
+use crate::jobs::batch::{Locals, UNKNOWN};
+use crate::jobs::names::Names;
+use crate::jobs::table::{JobTable, MAX_JOBS};
 use crate::jobs::{Batch, Ignored, Problem};
+use crate::python::Value;
 
 /// The table's numbers of the names of a batch, as far as they are known.
 type Numbers = Vec<Option<u32>>;

@@ -1,7 +1,7 @@
 //! When jobs were submitted.
 
-use super::JobTable;
 use crate::jobs::batch::UNKNOWN;
+use crate::jobs::table::JobTable;
 
 impl JobTable {
     pub(super) fn queue_at(&mut self, row: usize, time: i64) {

@@ -6,21 +6,20 @@ mod trial;
 
 use serde::Serialize;
 
-use super::advice;
-use super::order::Ordered;
-use super::sched_config::SchedConfig;
-use super::server::ServerSettings;
-use super::share_tree::PbsTree;
-use super::submitted::Submitted;
-use super::verdict::{Verdict, verdict};
-use crate::diagnostic::{Diagnostic, Severity, sort_by_place};
-use crate::formula::number::ErrorKind;
+use crate::diagnostic::{Diagnostic, Severity, Span, sort_by_place};
 use crate::formula::program::Program;
-use crate::formula::{Formula, analysis};
+use crate::formula::{Formula, lint as analysis};
 use crate::jobs::JobTable;
+use crate::pbs::files::sched_config::SchedConfig;
+use crate::pbs::files::server::ServerSettings;
+use crate::pbs::order::Ordered;
+use crate::pbs::share_tree::PbsTree;
+use crate::pbs::site_findings as advice;
+use crate::pbs::submitted::Submitted;
+use crate::pbs::verdict::{Verdict, verdict};
+use crate::python::ErrorKind;
 use crate::rank::Keep;
 use crate::schema::Schema;
-use crate::span::Span;
 pub use trial::{trial, trial_kills};
 
 /// A queue on which the formula was tried.

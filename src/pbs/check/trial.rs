@@ -1,9 +1,9 @@
 //! The formula on every job of a queue.
 
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::formula::number::ErrorKind;
 use crate::jobs::JobTable;
-use crate::pbs::advice::{counted, listed};
+use crate::pbs::site_findings::{counted, listed};
+use crate::python::ErrorKind;
 use crate::rank::{ErrorGroup, Ranking, ScoreError};
 
 /// A finding for each kind of error that jobs have, with the place and the values of the first.

@@ -1,9 +1,10 @@
 //! The order of most queues: nothing decides but the value, and then the place in the table.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
-use super::{Order, PassedOver, in_evaluation};
 use crate::jobs::JobTable;
+use crate::pbs::order::{Order, PassedOver, in_evaluation};
 use crate::rank::{Scores, by_kept};
 
 /// The rows in their order, and those that are passed over.

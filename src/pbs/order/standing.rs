@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 
-use super::{Order, PassedOver};
 use crate::jobs::JobTable;
-use crate::pbs::deserving::Path;
-use crate::pbs::sched_config::{SortFirst, SortKey};
+use crate::pbs::fairshare_comparison::Path;
+use crate::pbs::files::sched_config::{SortFirst, SortKey};
+use crate::pbs::order::{Order, PassedOver};
 use crate::pbs::share_tree::PbsTree;
 use crate::rank::{Scores, by_value, higher_first, merge_sort};
 

@@ -1,7 +1,7 @@
-use super::*;
 use crate::formula::Formula;
-use crate::formula::number::Value;
 use crate::jobs::{Job, JobState};
+use crate::pbs::order::*;
+use crate::python::Value;
 use crate::rank::{Keep, OnError, score};
 use crate::schema::Schema;
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use crate::fairshare::NodeId;
-use crate::pbs::c_text::name_bytes;
+use crate::pbs::c_string::name_bytes;
 use crate::pbs::share_tree::PbsTree;
 
 /// Writes the name of the one that deserves more, or both names.

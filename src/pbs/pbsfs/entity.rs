@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::vertex::{Vertex, fixed, padded};
 use crate::fairshare::NodeId;
+use crate::pbs::pbsfs::vertex::{Vertex, fixed, padded};
 use crate::pbs::share_tree::PbsTree;
 
 /// Writes the numbers of the node, then a line for every node from the root down to it; there is no way to the root.

@@ -18,12 +18,12 @@ use std::io::{self, Write};
 
 use thiserror::Error;
 
-use super::c_text::{name_bytes, name_text};
-use super::resource_group::{LineFault, ResourceGroup};
-use super::sched_config::SchedConfig;
-use super::share_tree::{PbsTree, PbsTreeBuilder};
-use super::usage::UsageFile;
 use crate::fairshare::{NodeId, TreeError};
+use crate::pbs::c_string::{name_bytes, name_text};
+use crate::pbs::files::resource_group::{LineFault, ResourceGroup};
+use crate::pbs::files::sched_config::SchedConfig;
+use crate::pbs::files::usage::UsageFile;
+use crate::pbs::share_tree::{PbsTree, PbsTreeBuilder};
 
 pub use request::{Arguments, Refusal, Request};
 
@@ -96,8 +96,8 @@ pub enum PbsfsError {
 ///
 /// ```
 /// use job_sort_formula::pbs::pbsfs::{Request, SchedPriv, UsageOnDisk, answer};
-/// use job_sort_formula::pbs::resource_group::ResourceGroup;
-/// use job_sort_formula::pbs::sched_config::SchedConfig;
+/// use job_sort_formula::pbs::files::resource_group::ResourceGroup;
+/// use job_sort_formula::pbs::files::sched_config::SchedConfig;
 ///
 /// let files = SchedPriv {
 ///     lines: ResourceGroup::parse(b"Bob 10 root 5\n"),

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::pbs::c_text::name_bytes;
+use crate::pbs::c_string::name_bytes;
 use crate::pbs::share_tree::PbsTree;
 
 /// By how much a child stands further in than its parent.

@@ -1,7 +1,6 @@
 //! What the arguments of `pbsfs` ask for.
 
-use super::FAILED;
-use super::getopt;
+use crate::pbs::pbsfs::{FAILED, getopt};
 
 /// What is asked of `pbsfs`. Names are bytes, as the shell gives them.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
-use super::{SchedPriv, UsageOnDisk};
 use crate::fairshare::NodeId;
-use crate::pbs::c_double::whole_double;
-use crate::pbs::resource_group::{TREE_ROOT, UNKNOWN_GROUP};
+use crate::pbs::files::resource_group::{TREE_ROOT, UNKNOWN_GROUP};
+use crate::pbs::files::usage;
+use crate::pbs::files::usage::{Layout, UsageFile};
+use crate::pbs::files::usage_written::{usage_written, usage_written_of};
+use crate::pbs::pbsfs::{SchedPriv, UsageOnDisk};
 use crate::pbs::share_tree::PbsTree;
-use crate::pbs::usage::{self, Layout, UsageFile};
-use crate::pbs::usage_written::{usage_written, usage_written_of};
+use crate::pbs::strtod::whole_double;
 
 /// After `-s`: the time of the last decay stays.
 pub(super) fn set(tree: &PbsTree, last_decay: i64, entity: NodeId, usage: &[u8]) -> Vec<u8> {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::vertex::{Vertex, fixed, padded};
+use crate::pbs::pbsfs::vertex::{Vertex, fixed, padded};
 use crate::pbs::share_tree::PbsTree;
 
 /// Writes a line for every node, groups before their children, siblings in reverse file order.

@@ -1,7 +1,7 @@
 //! A node of the tree as `pbsfs` shows it, and how C prints its numbers.
 
 use crate::fairshare::NodeId;
-use crate::pbs::c_text::name_bytes;
+use crate::pbs::c_string::name_bytes;
 use crate::pbs::share_tree::PbsTree;
 
 /// What `pbsfs` has for a number that nobody gave.

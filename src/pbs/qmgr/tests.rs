@@ -1,4 +1,4 @@
-use super::*;
+use crate::pbs::qmgr::*;
 
 /// What `qmgr` reads in the value of a directive, by the rules that the records show.
 fn read_back(value: &str) -> Option<String> {

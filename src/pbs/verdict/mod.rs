@@ -21,7 +21,7 @@ mod strings;
 
 use crate::schema::Schema;
 
-use super::qmgr;
+use crate::pbs::qmgr;
 use script::Executed;
 
 /// The answer to a formula that is set.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::Verdict;
-use super::evaluation::{Doubts, Evaluation, Stop};
-use super::statements::Statement;
 use crate::formula::program::compiles;
 use crate::formula::syntax::{Expr, on_a_deep_stack};
+use crate::pbs::verdict::Verdict;
+use crate::pbs::verdict::evaluation::{Doubts, Evaluation, Stop};
+use crate::pbs::verdict::statements::Statement;
 use crate::schema::Schema;
 
 /// How deep the way may go down on any stack.

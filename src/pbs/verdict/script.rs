@@ -7,7 +7,8 @@ use crate::formula::Formula;
 use crate::formula::syntax::{Construct, Expr, NodeId, NodeKind, SyntaxErrorKind};
 use crate::pbs::script_text::{BrokenScriptKind, ScriptText};
 
-use super::strings::{self, Text, Unreadable};
+use crate::pbs::verdict::strings;
+use crate::pbs::verdict::strings::{Text, Unreadable};
 
 /// What the server's script comes to execute.
 #[derive(Debug, PartialEq, Eq)]
@@ -62,7 +63,7 @@ fn behind_a_quote(line: &str) -> Executed {
         Ok(formula) => first_argument(formula.expr()).unwrap_or(Executed::Unknown),
         Err(error) => match error.kind {
             SyntaxErrorKind::Statement(_) | SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack => Executed::Unknown,
-            _ if super::may_await(&call) => Executed::Unknown,
+            _ if crate::pbs::verdict::may_await(&call) => Executed::Unknown,
             _ => Executed::Broken,
         },
     }

@@ -7,10 +7,11 @@ mod targets;
 
 use std::sync::Arc;
 
+use crate::diagnostic::Span;
 use crate::formula::syntax::{BARE_UNPACKING, Expr, SyntaxError, SyntaxErrorKind, parse_up_to};
-use crate::span::Span;
 
-use super::strings::{self, Unreadable};
+use crate::pbs::verdict::strings;
+use crate::pbs::verdict::strings::Unreadable;
 use targets::{is_single_target, is_target, is_variable};
 
 /// One simple statement.
@@ -242,7 +243,7 @@ impl Reader {
         match error.kind {
             Kind::TooLong | Kind::NoStack | Kind::NullByte => Unread::Unknown,
             Kind::TooDeep if has("lambda") => Unread::Unknown,
-            _ if is_annotation || super::may_await(text) => Unread::Unknown,
+            _ if is_annotation || crate::pbs::verdict::may_await(text) => Unread::Unknown,
             _ => Unread::Syntax,
         }
     }

@@ -2,10 +2,10 @@
 
 use rust_decimal::prelude::ToPrimitive;
 
-use super::{ExactColumn, Scores};
-use crate::formula::number::LaneValues;
 use crate::jobs::{BLOCK_ROWS, Column};
+use crate::python::LaneValues;
 use crate::rank::score::double;
+use crate::rank::scores::{ExactColumn, Scores};
 
 impl Scores {
     /// What jobs are compared by, row by row; 0 for a job that was set aside.

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::lines::{included, settings};
-use super::times::{minutes, seconds};
-use super::{ConfFault, ConfPolicy, ConfWarning, MAX_FILES, MAX_INCLUDE_DEPTH, ResetPeriod, SlurmConf};
-use crate::pbs::lax::clipped;
+use crate::json_visitor::clipped;
+use crate::slurm::conf::lines::{included, settings};
+use crate::slurm::conf::times::{minutes, seconds};
+use crate::slurm::conf::{ConfFault, ConfPolicy, ConfWarning, MAX_FILES, MAX_INCLUDE_DEPTH, ResetPeriod, SlurmConf};
 use crate::slurm::logical_lines::logical_lines;
 
 /// The settings that are kept.

@@ -1,6 +1,6 @@
 use std::fs;
 
-use super::*;
+use crate::slurm::conf::*;
 
 fn told(conf: &SlurmConf) -> Vec<String> {
     conf.warnings.iter().map(ToString::to_string).collect()

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::LoadLoss;
-use crate::pbs::unique_names::{UniqueNames, cut};
+use crate::fairshare::unique_names::{UniqueNames, cut};
+use crate::slurm::load_file::LoadLoss;
 use crate::slurm::tree::{AssociationKind, AssociationTree};
 
 /// The longest name that Slurm's database holds, in bytes.

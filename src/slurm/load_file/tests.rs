@@ -1,5 +1,5 @@
-use super::*;
 use crate::fairshare::{Member, Naming, TreeBuilder};
+use crate::slurm::load_file::*;
 use crate::slurm::read_tree;
 
 fn told(file: &LoadFile) -> Vec<String> {

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use crate::fairshare::Shares;
 
-use super::association::full_name;
-use super::error::Source;
-use super::raw_shares::TakenShares;
-use super::{
+use crate::slurm::tree::association::full_name;
+use crate::slurm::tree::error::Source;
+use crate::slurm::tree::raw_shares::TakenShares;
+use crate::slurm::tree::{
     Association, AssociationKind, AssociationTree, MAX_ASSOCIATIONS, MAX_NAME, Place, RowFault, TreeFormat,
     TreeReadError, TreeWarning,
 };

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::fairshare::{Kind, Member, Naming, NodeId, ShareTree, Shares, TreeBuilder, TreeError};
 
-use super::{TreeFormat, TreeWarning};
+use crate::slurm::tree::{TreeFormat, TreeWarning};
 
 /// What an association is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

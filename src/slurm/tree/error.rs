@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::{MAX_ASSOCIATIONS, MAX_BYTES, MAX_NAME};
+use crate::slurm::tree::{MAX_ASSOCIATIONS, MAX_BYTES, MAX_NAME};
 
 /// Where in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::value::RawValue;
 
-use super::TreeReadError;
-use super::error::Source;
-use super::table;
-use crate::pbs::lax::clipped;
+use crate::json_visitor::clipped;
+use crate::slurm::tree::error::Source;
+use crate::slurm::tree::{TreeReadError, table};
 
 const EXPECTED: &str = "`sshare -a -l` (with `-P` or not), `sshare --json`, a file of `sacctmgr dump` or for \
                         `sacctmgr load`, or `sacctmgr -P show assoc`";

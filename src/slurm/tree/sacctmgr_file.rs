@@ -5,13 +5,13 @@
 
 use std::collections::HashSet;
 
-use super::assemble::{Record, Records};
-use super::error::Source;
-use super::raw_shares::shares_of_text;
-use super::{AssociationKind, Place, RowFault, TreeFormat, TreeReadError, TreeWarning};
 use crate::fairshare::Shares;
-use crate::pbs::lax::clipped;
+use crate::json_visitor::clipped;
 use crate::slurm::logical_lines::logical_lines;
+use crate::slurm::tree::assemble::{Record, Records};
+use crate::slurm::tree::error::Source;
+use crate::slurm::tree::raw_shares::shares_of_text;
+use crate::slurm::tree::{AssociationKind, Place, RowFault, TreeFormat, TreeReadError, TreeWarning};
 
 /// The longest line that `sacctmgr load` reads in one piece.
 const LONGEST_LINE: usize = 4095;

@@ -1,13 +1,13 @@
 //! `sacctmgr -P show assoc`. Its usual columns do not say which account is in which: only with `tree` (by leading
 //! blanks) or with a column `ParentName`.
 
-use super::assemble::{Record, Records};
-use super::error::Source;
-use super::ladder::{Ladder, indented};
-use super::raw_shares::shares_of_text;
-use super::table::{Row, Table};
-use super::{AssociationKind, RowFault, TreeFormat, TreeReadError, TreeWarning};
 use crate::fairshare::Shares;
+use crate::slurm::tree::assemble::{Record, Records};
+use crate::slurm::tree::error::Source;
+use crate::slurm::tree::ladder::{Ladder, indented};
+use crate::slurm::tree::raw_shares::shares_of_text;
+use crate::slurm::tree::table::{Row, Table};
+use crate::slurm::tree::{AssociationKind, RowFault, TreeFormat, TreeReadError, TreeWarning};
 
 const ADVICE: &str = "print it with `sacctmgr -P show assoc tree`";
 
@@ -28,7 +28,7 @@ struct Reader<'a> {
     partition: Option<usize>,
     cluster: Option<usize>,
     /// Where the first row of another cluster is, its cluster, and how many there are.
-    others: Option<(super::Place, String, usize)>,
+    others: Option<(crate::slurm::tree::Place, String, usize)>,
 }
 
 pub(super) fn read(source: Source<'_>, text: &str) -> Result<Records, TreeReadError> {

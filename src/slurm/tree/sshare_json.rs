@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::assemble::{Record, Records};
-use super::error::Source;
-use super::format::json_error;
-use super::raw_shares::shares_of_number;
-use super::{AssociationKind, Place, RowFault, TreeFormat, TreeReadError, TreeWarning};
 use crate::fairshare::Shares;
+use crate::slurm::tree::assemble::{Record, Records};
+use crate::slurm::tree::error::Source;
+use crate::slurm::tree::format::json_error;
+use crate::slurm::tree::raw_shares::shares_of_number;
+use crate::slurm::tree::{AssociationKind, Place, RowFault, TreeFormat, TreeReadError, TreeWarning};
 
 #[derive(Deserialize)]
 struct Document<'d> {

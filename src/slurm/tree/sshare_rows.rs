@@ -1,12 +1,12 @@
 //! `sshare -a -l`, in columns or with `|` between the cells.
 
-use super::assemble::{Record, Records};
-use super::error::Source;
-use super::ladder::{Ladder, indented};
-use super::raw_shares::shares_of_text;
-use super::table::{Row, Table};
-use super::{AssociationKind, RowFault, TreeFormat, TreeReadError, TreeWarning};
 use crate::fairshare::Shares;
+use crate::slurm::tree::assemble::{Record, Records};
+use crate::slurm::tree::error::Source;
+use crate::slurm::tree::ladder::{Ladder, indented};
+use crate::slurm::tree::raw_shares::shares_of_text;
+use crate::slurm::tree::table::{Row, Table};
+use crate::slurm::tree::{AssociationKind, RowFault, TreeFormat, TreeReadError, TreeWarning};
 
 const ADVICE: &str = "print it with `sshare -a -l -P`";
 

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::error::Source;
-use super::{Place, RowFault, TreeReadError};
+use crate::slurm::tree::error::Source;
+use crate::slurm::tree::{Place, RowFault, TreeReadError};
 
 /// A table, its header read and its rows still to come.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
-use super::*;
 use crate::fairshare::Shares;
+use crate::slurm::tree::*;
 
 fn tree(text: &str) -> AssociationTree {
     read_tree("t", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"))

@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-use super::Place;
 use crate::fairshare::Shares;
+use crate::slurm::tree::Place;
 
 /// Something odd that the tree could be read in spite of.
 #[derive(Debug, Clone, PartialEq, Error)]

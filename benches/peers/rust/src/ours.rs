@@ -4,9 +4,17 @@ use std::cell::RefCell;
 use std::error::Error;
 
 use job_sort_formula::jobs::Job;
-use job_sort_formula::rank::{Keep, OnError, Scores, rescore, score};
+use job_sort_formula::rank::Keep;
+use job_sort_formula::rank::OnError;
+use job_sort_formula::rank::Scores;
+use job_sort_formula::rank::rescore;
+use job_sort_formula::rank::score;
 use job_sort_formula::schema::Kind;
-use job_sort_formula::{Formula, JobTable, Program, Schema, Value};
+use job_sort_formula::Formula;
+use job_sort_formula::JobTable;
+use job_sort_formula::Program;
+use job_sort_formula::Schema;
+use job_sort_formula::Value;
 
 use crate::Pass;
 use crate::columns::Columns;

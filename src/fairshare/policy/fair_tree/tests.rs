@@ -1,4 +1,4 @@
-use super::*;
+use crate::fairshare::policy::fair_tree::*;
 use crate::fairshare::policy::worked_example;
 use crate::fairshare::{Assessed, FairShare, Member, TreeBuilder};
 

@@ -1,11 +1,10 @@
 //! Operators on lanes.
 
-use super::loops::{self, Arm};
-use super::vector::{Entry, Kind, KindArm, Kinds, Lent, Operand, Vector};
-use super::{AllMarked, Columnar, EXACT};
-use crate::formula::number::lanes::dispatch::{Level, fuses};
-use crate::formula::number::{Arithmetic, Python, Raised, Value};
-use crate::formula::operator::{BinaryOperator, ComparisonOperator, UnaryOperator};
+use crate::formula::program::columnar::loops::Arm;
+use crate::formula::program::columnar::vector::{Entry, Kind, KindArm, Kinds, Lent, Operand, Vector};
+use crate::formula::program::columnar::{AllMarked, Columnar, EXACT, loops};
+use crate::python::vector_math::dispatch::{Level, fuses};
+use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Python, Raised, UnaryOperator, Value};
 
 impl<'i> Columnar<'_, 'i> {
     pub(super) fn unary(&mut self, op: UnaryOperator) -> Result<(), AllMarked> {

@@ -1,10 +1,10 @@
 //! Calls of functions on lanes.
 
-use super::loops::{self, Arm};
-use super::vector::{Entry, Kind, KindArm, Kinds, Lent, Operand, Vector};
-use super::{AllMarked, Columnar, EXACT};
-use crate::formula::number::lanes::Lanes;
-use crate::formula::number::{Arithmetic, Function, Python, Value};
+use crate::formula::program::columnar::loops::Arm;
+use crate::formula::program::columnar::vector::{Entry, Kind, KindArm, Kinds, Lent, Operand, Vector};
+use crate::formula::program::columnar::{AllMarked, Columnar, EXACT, loops};
+use crate::python::vector_math::Lanes;
+use crate::python::{Arithmetic, Function, Python, Value};
 
 impl<'i> Columnar<'_, 'i> {
     /// `callee(positional…, keyword=…)`; all of it lies on the stack, the callee first.

@@ -1,7 +1,7 @@
 //! The inputs of the block that comes next, on their way while this one is computed.
 
 use crate::ahead::LINE;
-use crate::formula::number::{LaneValues, Strip};
+use crate::python::{LaneValues, Strip};
 
 /// Inputs that are asked for a few lines at a time: the processor waits for so many at once and no more.
 #[derive(Debug, Default)]

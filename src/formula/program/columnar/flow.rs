@@ -1,10 +1,9 @@
 //! Conditions: which lanes go which way, and where the ways meet again.
 
-use super::loops::{self, Arm};
-use super::vector::{Entry, KindArm, Kinds, Lent, Vector};
-use super::{AllMarked, Columnar, Next, Scratch};
-use crate::formula::number::Value;
-use crate::formula::operator::{BooleanOperator, ComparisonOperator};
+use crate::formula::program::columnar::loops::Arm;
+use crate::formula::program::columnar::vector::{Entry, KindArm, Kinds, Lent, Vector};
+use crate::formula::program::columnar::{AllMarked, Columnar, Next, Scratch, loops};
+use crate::python::{BooleanOperator, ComparisonOperator, Value};
 
 /// A way that is being gone while another waits.
 #[derive(Debug)]

@@ -1,9 +1,8 @@
 //! From a column's strip to lanes.
 
-use super::loops;
-use super::vector::{Entry, Kind, Kinds, Lent, Vector};
-use super::{AllMarked, Columnar, EXACT};
-use crate::formula::number::{LaneValues, Wholes};
+use crate::formula::program::columnar::vector::{Entry, Kind, Kinds, Lent, Vector};
+use crate::formula::program::columnar::{AllMarked, Columnar, EXACT, loops};
+use crate::python::{LaneValues, Wholes};
 
 impl Columnar<'_, '_> {
     /// Pushes an input. One that the caller did not give is a `NameError`.

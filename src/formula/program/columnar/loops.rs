@@ -1,6 +1,6 @@
 //! The loops over lanes: one pass each, without a branch, for the compiler to make vector instructions of.
 
-use crate::formula::number::lanes::dispatch::widest;
+use crate::python::vector_math::dispatch::widest;
 
 /// One number for all lanes, or one for each.
 #[derive(Debug, Clone, Copy)]

@@ -22,9 +22,9 @@ mod vector;
 pub use outcome::Outcome;
 pub use vector::Kind;
 
-use super::Program;
-use super::instruction::Instruction;
-use crate::formula::number::{Arithmetic, Python, Strip, Value};
+use crate::formula::program::Program;
+use crate::formula::program::instruction::Instruction;
+use crate::python::{Arithmetic, Python, Strip, Value};
 use coming::Coming;
 use flow::Frame;
 use scratch::Scratch;
@@ -39,7 +39,7 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 /// Runs one program on block after block; all memory that it needs goes round.
 ///
 /// ```
-/// use job_sort_formula::formula::number::{LaneValues, Strip, Wholes};
+/// use job_sort_formula::python::{LaneValues, Strip, Wholes};
 /// use job_sort_formula::{Formula, Schema};
 ///
 /// let program = Formula::parse("ncpus / queue_priority")?.compile(&Schema::openpbs())?;

@@ -1,9 +1,9 @@
 //! What became of a block.
 
-use super::Scratch;
-use super::loops::{self, Arm};
-use super::vector::{Entry, Kind, KindArm, Lent, Operand, Vector};
-use crate::formula::number::Value;
+use crate::formula::program::columnar::loops::Arm;
+use crate::formula::program::columnar::vector::{Entry, Kind, KindArm, Lent, Operand, Vector};
+use crate::formula::program::columnar::{Scratch, loops};
+use crate::python::Value;
 
 /// The results of a block, lane by lane.
 #[derive(Debug, Default)]

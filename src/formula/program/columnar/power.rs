@@ -1,9 +1,9 @@
 //! Powers on lanes.
 
-use super::loops::{self, Arm};
-use super::vector::{Kind, Kinds, Lent, Operand, Vector};
-use super::{Columnar, EXACT};
-use crate::formula::number::lanes::Lanes;
+use crate::formula::program::columnar::loops::Arm;
+use crate::formula::program::columnar::vector::{Kind, Kinds, Lent, Operand, Vector};
+use crate::formula::program::columnar::{Columnar, EXACT, loops};
+use crate::python::vector_math::Lanes;
 
 impl<'i> Columnar<'_, 'i> {
     /// `x ** y`: an integer where both are integers and `y` is not negative, else a float.

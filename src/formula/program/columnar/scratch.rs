@@ -1,6 +1,6 @@
 //! Memory that goes round: no block allocates once the first has been through.
 
-use super::LANES;
+use crate::formula::program::columnar::LANES;
 
 /// Rows of lanes and of bytes that nobody uses at the moment.
 #[derive(Debug, Default)]

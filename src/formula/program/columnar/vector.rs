@@ -1,8 +1,8 @@
 //! What lies on the stack of the columnar executor: one value for all lanes, or a number for each.
 
-use super::loops::Arm;
-use super::{EXACT, Scratch};
-use crate::formula::number::Value;
+use crate::formula::program::columnar::loops::Arm;
+use crate::formula::program::columnar::{EXACT, Scratch};
+use crate::python::Value;
 
 /// The type of a number. The order counts: everything above a float is an integer to arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 //! `PLAIN_TEXTS` says how many texts to draw, `PLAIN_SEED` where the dice start, `PLAIN_LENGTH` up to how
 //! many pieces every text there is of them is tried.
 
-use super::super::{MAX_LENGTH, by_grammar};
-use super::*;
+use crate::formula::syntax::plain::*;
+use crate::formula::syntax::{MAX_LENGTH, by_grammar};
 
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)

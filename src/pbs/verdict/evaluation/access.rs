@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::object::{Object, Sequence};
-use super::{Evaluation, Flow, Stop};
-use crate::formula::number::Value;
 use crate::formula::syntax::{Construct, NodeId, NodeKind};
+use crate::pbs::verdict::evaluation::object::{Object, Sequence};
+use crate::pbs::verdict::evaluation::{Evaluation, Flow, Stop};
+use crate::python::Value;
 
 impl Evaluation<'_> {
     pub(super) fn attribute(&mut self, id: NodeId, parts: &[NodeId]) -> Flow<Object> {

@@ -1,12 +1,13 @@
 //! Calls of the builtins that are no arithmetic.
 
-use super::access::TEXT_QUESTIONS;
-use super::call::Arguments;
-use super::comprehension::Asked;
-use super::object::{Object, Sequence};
-use super::{Evaluation, Flow, LONGEST_LOOP, Stop};
-use crate::formula::number::Value;
-use crate::pbs::verdict::statements::{self, Statement, Unread};
+use crate::pbs::verdict::evaluation::access::TEXT_QUESTIONS;
+use crate::pbs::verdict::evaluation::call::Arguments;
+use crate::pbs::verdict::evaluation::comprehension::Asked;
+use crate::pbs::verdict::evaluation::object::{Object, Sequence};
+use crate::pbs::verdict::evaluation::{Evaluation, Flow, LONGEST_LOOP, Stop};
+use crate::pbs::verdict::statements;
+use crate::pbs::verdict::statements::{Statement, Unread};
+use crate::python::Value;
 
 impl Evaluation<'_> {
     pub(super) fn call_builtin(&mut self, name: &str, arguments: Arguments) -> Flow<Object> {
@@ -17,8 +18,10 @@ impl Evaluation<'_> {
             ("eval" | "exec", [Object::Text(text)]) => self.run_text(name, &text.clone()),
             ("eval" | "exec", [Object::Known(_)]) => Err(Stop::Other),
             ("globals" | "locals" | "vars" | "dir", []) => Ok(Object::Powerful),
-            ("__import__", [Object::Text(module)]) if super::statement::is_plain_module(module) => {
-                Ok(super::statement::module(module))
+            ("__import__", [Object::Text(module)])
+                if crate::pbs::verdict::evaluation::statement::is_plain_module(module) =>
+            {
+                Ok(crate::pbs::verdict::evaluation::statement::module(module))
             }
             ("print", _) => {
                 self.lend(&arguments)?;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::comprehension::Asked;
-use super::object::Object;
-use super::{Evaluation, Flow, Stop};
-use crate::formula::number::{Arithmetic, Function, Value};
 use crate::formula::syntax::{Construct, Keyword, NodeId, NodeKind};
+use crate::pbs::verdict::evaluation::comprehension::Asked;
+use crate::pbs::verdict::evaluation::object::Object;
+use crate::pbs::verdict::evaluation::{Evaluation, Flow, Stop};
+use crate::python::{Arithmetic, Function, Value};
 
 /// What a call hands over.
 pub(super) struct Arguments {
@@ -123,7 +123,7 @@ impl Evaluation<'_> {
     /// A function that goes through its argument.
     fn fold(&mut self, function: Function, object: &Object) -> Flow<Object> {
         let Some(objects) = self.go_through(object)? else { return Ok(Object::UNKNOWN) };
-        let whole = Object::items(objects, super::object::Sequence::Tuple);
+        let whole = Object::items(objects, crate::pbs::verdict::evaluation::object::Sequence::Tuple);
         match &whole {
             Object::Known(value) => {
                 let result = self.python.call(&Value::Function(function), std::slice::from_ref(value), &[]);

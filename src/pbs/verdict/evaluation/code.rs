@@ -3,13 +3,13 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::call::Arguments;
-use super::comprehension::Asked;
-use super::names::{Frame, Opened, Slot, Slots};
-use super::object::{Code, Object, Sequence};
-use super::survey::assigned_in_body;
-use super::{Evaluation, Flow, Stop};
 use crate::formula::syntax::{NodeId, Scope, Takes};
+use crate::pbs::verdict::evaluation::call::Arguments;
+use crate::pbs::verdict::evaluation::comprehension::Asked;
+use crate::pbs::verdict::evaluation::names::{Frame, Opened, Slot, Slots};
+use crate::pbs::verdict::evaluation::object::{Code, Object, Sequence};
+use crate::pbs::verdict::evaluation::survey::assigned_in_body;
+use crate::pbs::verdict::evaluation::{Evaluation, Flow, Stop};
 
 impl Evaluation<'_> {
     pub(super) fn lambda(&mut self, id: NodeId) -> Flow<Object> {

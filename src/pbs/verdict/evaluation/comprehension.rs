@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::names::{Opened, Slot, Slots};
-use super::object::{Object, Sequence};
-use super::survey::assigned_in_comprehension;
-use super::{Evaluation, Flow, LONGEST_LOOP, Stop};
 use crate::formula::syntax::{Clause, Construct, Expr, Makes, NodeId, NodeKind, Scope};
+use crate::pbs::verdict::evaluation::names::{Opened, Slot, Slots};
+use crate::pbs::verdict::evaluation::object::{Object, Sequence};
+use crate::pbs::verdict::evaluation::survey::assigned_in_comprehension;
+use crate::pbs::verdict::evaluation::{Evaluation, Flow, LONGEST_LOOP, Stop};
 
 impl Evaluation<'_> {
     pub(super) fn comprehension(&mut self, id: NodeId) -> Flow<Object> {

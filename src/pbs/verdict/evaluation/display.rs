@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::object::{Object, Sequence};
-use super::{Evaluation, Flow, LONGEST_TEXT, Stop};
-use crate::formula::number::Value;
 use crate::formula::syntax::{Construct, LiteralKind, NodeId, NodeKind};
-use crate::pbs::verdict::strings::{self, Piece, Text};
+use crate::pbs::verdict::evaluation::object::{Object, Sequence};
+use crate::pbs::verdict::evaluation::{Evaluation, Flow, LONGEST_TEXT, Stop};
+use crate::pbs::verdict::strings;
+use crate::pbs::verdict::strings::{Piece, Text};
+use crate::python::Value;
 
 impl Evaluation<'_> {
     pub(super) fn display(&mut self, items: &[NodeId], kind: Sequence) -> Flow<Object> {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::display::literal;
-use super::names::{Found, Slot};
-use super::object::{Object, Sequence};
-use super::{Evaluation, Flow, Stop};
 use crate::formula::syntax::{Construct, NodeId, NodeKind};
+use crate::pbs::verdict::evaluation::display::literal;
+use crate::pbs::verdict::evaluation::names::{Found, Slot};
+use crate::pbs::verdict::evaluation::object::{Object, Sequence};
+use crate::pbs::verdict::evaluation::{Evaluation, Flow, Stop};
 
 impl Evaluation<'_> {
     pub(super) fn value(&mut self, id: NodeId) -> Flow<Object> {

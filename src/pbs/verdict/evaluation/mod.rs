@@ -19,11 +19,11 @@ mod survey;
 
 use std::sync::Arc;
 
-use crate::formula::number::{Arithmetic, ErrorKind, Python, Raised, Value};
 use crate::formula::syntax::{Expr, NodeKind};
+use crate::python::{Arithmetic, ErrorKind, Python, Raised, Value};
 use crate::schema::Schema;
 
-use super::statements::Statement;
+use crate::pbs::verdict::statements::Statement;
 use names::{Names, Slot};
 use object::Object;
 use survey::{assigned, assigned_in_comprehensions, targets_of};

@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::formula::meaning::Meaning;
-use crate::formula::number::{Function, Value, constant};
+use crate::formula::name_resolution::Meaning;
+use crate::python::{Function, Value, constant};
 use crate::schema::Schema;
 
-use super::object::Object;
+use crate::pbs::verdict::evaluation::object::Object;
 
 /// What a name stands for at a place.
 #[derive(Debug, Clone)]

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::formula::number::Value;
 use crate::formula::syntax::{Expr, NodeId, Scope};
+use crate::python::Value;
 
 /// A Python object, as far as it can be known without Python.
 #[derive(Debug, Clone)]

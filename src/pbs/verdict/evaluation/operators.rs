@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use super::names::{self, Names};
-use super::object::Object;
-use super::{Evaluation, Flow, LONGEST_TEXT, Stop};
-use crate::formula::number::{Arithmetic, Value};
-use crate::formula::operator::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
 use crate::formula::syntax::{Construct, NodeId, NodeKind};
+use crate::pbs::verdict::evaluation::names::Names;
+use crate::pbs::verdict::evaluation::object::Object;
+use crate::pbs::verdict::evaluation::{Evaluation, Flow, LONGEST_TEXT, Stop, names};
+use crate::python::{Arithmetic, BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator, Value};
 
 impl Evaluation<'_> {
     pub(super) fn unary(&mut self, op: UnaryOperator, operand: NodeId) -> Flow<Object> {

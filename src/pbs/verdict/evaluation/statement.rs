@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::names::{self, Slot};
-use super::object::Object;
-use super::{Evaluation, Flow, Stop};
 use crate::formula::syntax::Expr;
+use crate::pbs::verdict::evaluation::names::Slot;
+use crate::pbs::verdict::evaluation::object::Object;
+use crate::pbs::verdict::evaluation::{Evaluation, Flow, Stop, names};
 use crate::pbs::verdict::statements::Statement;
 
 impl Evaluation<'_> {

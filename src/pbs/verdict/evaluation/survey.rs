@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Evaluation;
 use crate::formula::syntax::{Construct, Expr, NodeId, NodeKind, Scope};
+use crate::pbs::verdict::evaluation::Evaluation;
 use crate::pbs::verdict::statements::Statement;
 
 impl Evaluation<'_> {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::formula::Formula;
 use crate::formula::syntax::{Expr, SyntaxErrorKind};
 
-use super::{Piece, Text, Unreadable, check, resolved};
 use crate::pbs::verdict::may_await;
+use crate::pbs::verdict::strings::{Piece, Text, Unreadable, check, resolved};
 
 /// How deep formats may stand in formats.
 const MAX_DEPTH: usize = 2;

@@ -1,0 +1,238 @@
+//! From the text to the nodes, without recursion.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use crate::fairshare::tree_document::{
+    MAX_DEPTH, MAX_NAME, MAX_NODES, NodeKind, NodeShares, TreeDocument, TreeDocumentError, TreeNode,
+};
+use crate::json_visitor::{self as lax, Entry, ObjectReader, Shape, Token, text_of, without_mark};
+use crate::pbs::resource_amount as numbers;
+use crate::python::Value;
+
+/// Reads `{"unknown_shares":0,"children":[{"name":"group1","shares":40,"children":[…]}]}`.
+///
+/// ```
+/// let text = r#"{"children":[{"name":"g","shares":40,"children":[{"name":"Bob","shares":"parent","usage":100}]}]}"#;
+/// let tree = job_sort_formula::fairshare::tree_document::read_tree("tree.json", text.as_bytes())?;
+/// assert_eq!((tree.nodes[1].name.as_str(), tree.nodes[1].parent, tree.nodes[1].usage), ("Bob", Some(0), Some(100.0)));
+/// # Ok::<(), job_sort_formula::fairshare::tree_document::TreeDocumentError>(())
+/// ```
+///
+/// # Errors
+/// The text is broken JSON or no tree, a node lacks a name or has a value of another form, or the tree is larger
+/// or deeper than is read.
+pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, TreeDocumentError> {
+    let text = text_of(without_mark(bytes));
+    let mut top = Fields::default();
+    let owned = || source_name.to_owned();
+    let shape = lax::read_object(&text, &mut top)
+        .map_err(|error| TreeDocumentError::Json { source_name: owned(), reason: error.to_string() })?;
+    if let Shape::Other(found) = shape {
+        return Err(TreeDocumentError::NotATree { source_name: owned(), found: found.to_owned() });
+    }
+    if top.children.is_none() {
+        let found = "an object without `children`".to_owned();
+        return Err(TreeDocumentError::NotATree { source_name: owned(), found });
+    }
+    let mut walk = Walk { source_name, document: TreeDocument::default(), waiting: Vec::new() };
+    walk.top(top)?;
+    while let Some(node) = walk.waiting.pop() {
+        walk.node(node)?;
+    }
+    Ok(walk.document)
+}
+
+/// What a node's object holds, yet to be judged.
+#[derive(Debug, Default)]
+struct Fields<'d> {
+    name: Option<Token<'d>>,
+    shares: Option<Token<'d>>,
+    usage: Option<Token<'d>>,
+    kind: Option<Token<'d>>,
+    partition: Option<Token<'d>>,
+    unknown_shares: Option<Token<'d>>,
+    children: Option<Vec<&'d RawValue>>,
+    /// What `children` is, if no list.
+    wrong_children: Option<&'static str>,
+    unknown_keys: Vec<String>,
+}
+
+impl<'d> ObjectReader<'d> for Fields<'d> {
+    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
+        let field = match &*key {
+            "name" => &mut self.name,
+            "shares" => &mut self.shares,
+            "usage" => &mut self.usage,
+            "kind" => &mut self.kind,
+            "partition" => &mut self.partition,
+            "unknown_shares" => &mut self.unknown_shares,
+            "children" => {
+                let children = self.children.get_or_insert_default();
+                if let Shape::Other(words) = value.list(|child| children.push(child))? {
+                    self.wrong_children = Some(words);
+                }
+                return Ok(());
+            }
+            other => {
+                self.unknown_keys.push(lax::clipped(other).into_owned());
+                return value.skip();
+            }
+        };
+        *field = Token::of(value.raw()?);
+        Ok(())
+    }
+}
+
+/// A node that is yet to be read.
+struct Waiting<'d> {
+    raw: &'d RawValue,
+    parent: Option<usize>,
+    /// Its number among its siblings, from 1.
+    number: usize,
+    depth: usize,
+}
+
+struct Walk<'d> {
+    source_name: &'d str,
+    document: TreeDocument,
+    waiting: Vec<Waiting<'d>>,
+}
+
+impl<'d> Walk<'d> {
+    fn top(&mut self, mut fields: Fields<'d>) -> Result<(), TreeDocumentError> {
+        self.document.usage = self.usage(&fields, None)?.unwrap_or(0.0);
+        if let Some(token) = fields.unknown_shares.take() {
+            let shares = whole(&token).ok_or_else(|| self.wrong(None, "`unknown_shares`", &token, "a whole number"))?;
+            self.document.unknown_shares = Some(shares);
+        }
+        self.children(fields, None, 1)
+    }
+
+    fn node(&mut self, node: Waiting<'d>) -> Result<(), TreeDocumentError> {
+        if self.document.nodes.len() >= MAX_NODES {
+            return Err(TreeDocumentError::TooLarge { source_name: self.source_name.to_owned() });
+        }
+        let mut fields = Fields::default();
+        let here = self.document.nodes.len();
+        let placeholder = TreeNode {
+            name: format!("#{}", node.number),
+            parent: node.parent,
+            partition: None,
+            shares: NodeShares::Count(1),
+            usage: None,
+            kind: NodeKind::User,
+        };
+        self.document.nodes.push(placeholder);
+        match lax::read_object(node.raw.get(), &mut fields) {
+            Ok(Shape::Taken) => {}
+            Ok(Shape::Other(words)) => {
+                return Err(self.wrong(Some(here), "the node", &Token::Other(words), "an object"));
+            }
+            Err(error) => {
+                let (source_name, reason) = (self.source_name.to_owned(), error.to_string());
+                return Err(TreeDocumentError::Json { source_name, reason });
+            }
+        }
+        self.document.nodes[here].name = self.name(&fields, here)?;
+        self.document.nodes[here].shares = self.shares(&fields, here)?;
+        self.document.nodes[here].usage = self.usage(&fields, Some(here))?;
+        self.document.nodes[here].kind = self.kind(&fields, here)?;
+        self.document.nodes[here].partition = self.partition(&fields, here)?;
+        self.children(fields, Some(here), node.depth + 1)
+    }
+
+    /// Queues the children so that the first one is read next.
+    fn children(&mut self, fields: Fields<'d>, parent: Option<usize>, depth: usize) -> Result<(), TreeDocumentError> {
+        if let Some(words) = fields.wrong_children {
+            return Err(self.wrong(parent, "`children`", &Token::Other(words), "a list"));
+        }
+        self.document.unknown_keys.extend(fields.unknown_keys);
+        let children = fields.children.unwrap_or_default();
+        if depth > MAX_DEPTH && !children.is_empty() {
+            let (source_name, path) = (self.source_name.to_owned(), self.path(parent));
+            return Err(TreeDocumentError::TooDeep { source_name, path });
+        }
+        let numbered = children.into_iter().enumerate().rev();
+        self.waiting.extend(numbered.map(|(index, raw)| Waiting { raw, parent, number: index + 1, depth }));
+        Ok(())
+    }
+
+    fn name(&self, fields: &Fields<'_>, here: usize) -> Result<String, TreeDocumentError> {
+        let token = fields.name.as_ref().unwrap_or(&Token::Other("missing"));
+        match token.text() {
+            Some(name) if !name.is_empty() && name.len() <= MAX_NAME => Ok(name.to_owned()),
+            _ => Err(self.wrong(Some(here), "`name`", token, "a text of 1 to 4096 bytes")),
+        }
+    }
+
+    fn shares(&self, fields: &Fields<'_>, here: usize) -> Result<NodeShares, TreeDocumentError> {
+        match &fields.shares {
+            None => Ok(NodeShares::Count(1)),
+            Some(Token::Text(text)) if text == "parent" => Ok(NodeShares::Parent),
+            Some(token) => whole(token)
+                .map(NodeShares::Count)
+                .ok_or_else(|| self.wrong(Some(here), "`shares`", token, "a whole number or \"parent\"")),
+        }
+    }
+
+    fn usage(&self, fields: &Fields<'_>, here: Option<usize>) -> Result<Option<f64>, TreeDocumentError> {
+        let Some(token) = &fields.usage else { return Ok(None) };
+        let usage = match token {
+            Token::Number(text) => text.parse().ok().filter(|usage: &f64| usage.is_finite()),
+            _ => None,
+        };
+        usage.map(Some).ok_or_else(|| self.wrong(here, "`usage`", token, "a number"))
+    }
+
+    fn kind(&self, fields: &Fields<'_>, here: usize) -> Result<NodeKind, TreeDocumentError> {
+        match (&fields.kind, fields.kind.as_ref().and_then(Token::text)) {
+            (None, _) if fields.children.is_some() => Ok(NodeKind::Account),
+            (None, _) => Ok(NodeKind::User),
+            (_, Some("account" | "group")) => Ok(NodeKind::Account),
+            (_, Some("user" | "entity")) => Ok(NodeKind::User),
+            (Some(token), _) => Err(self.wrong(Some(here), "`kind`", token, "\"account\" or \"user\"")),
+        }
+    }
+
+    /// Only a user's association is bound to one; a blank is none.
+    fn partition(&self, fields: &Fields<'_>, here: usize) -> Result<Option<String>, TreeDocumentError> {
+        let Some(token) = &fields.partition else { return Ok(None) };
+        match token.text() {
+            Some("") => Ok(None),
+            _ if self.document.nodes[here].kind == NodeKind::Account => {
+                Err(self.wrong(Some(here), "`partition`", token, "none on an account: partitions are users'"))
+            }
+            Some(name) if name.len() <= MAX_NAME => Ok(Some(name.to_owned())),
+            _ => Err(self.wrong(Some(here), "`partition`", token, "a text of at most 4096 bytes")),
+        }
+    }
+
+    fn wrong(&self, here: Option<usize>, key: &str, token: &Token<'_>, expected: &'static str) -> TreeDocumentError {
+        TreeDocumentError::Node {
+            source_name: self.source_name.to_owned(),
+            path: self.path(here),
+            key: key.to_owned(),
+            found: token.found(),
+            expected,
+        }
+    }
+
+    /// The names from the top down to a node.
+    fn path(&self, here: Option<usize>) -> String {
+        let up = std::iter::successors(here, |&node| self.document.nodes[node].parent);
+        let names: Vec<_> = up.map(|node| lax::clipped(&self.document.nodes[node].name)).collect();
+        if names.is_empty() { "the top".to_owned() } else { names.into_iter().rev().collect::<Vec<_>>().join("/") }
+    }
+}
+
+fn whole(token: &Token<'_>) -> Option<i64> {
+    match token {
+        Token::Number(text) => match numbers::number(text)? {
+            Value::Int(whole) => Some(whole),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,52 @@
+use crate::fairshare::tree_document::*;
+
+fn error(text: &str) -> String {
+    read_tree("t.json", text.as_bytes()).map(|_| ()).expect_err(text).to_string()
+}
+
+#[test]
+fn reads_what_the_contract_shows() {
+    let text = "\u{feff}{\"unknown_shares\":10,\"usage\":5,\"children\":[\r\n{\"name\":\"group1\",\"shares\":40,\"usage\":2.5,\"children\":\
+         [{\"name\":\"Bob\",\"shares\":50,\"usage\":100},{\"name\":\"Eve\",\"shares\":\"parent\"}]},{\"name\":\"g2\",\"kind\":\"account\",\"share\":3},{\"name\":7,\"shares\":0}]}";
+    let tree = read_tree("t", text.as_bytes()).unwrap();
+    assert_eq!((tree.unknown_shares, tree.usage), (Some(10), 5.0));
+    let rows: Vec<_> =
+        tree.nodes.iter().map(|node| (&*node.name, node.parent, node.shares, node.usage, node.kind)).collect();
+    assert_eq!(
+        rows,
+        [
+            ("group1", None, NodeShares::Count(40), Some(2.5), NodeKind::Account),
+            ("Bob", Some(0), NodeShares::Count(50), Some(100.0), NodeKind::User),
+            ("Eve", Some(0), NodeShares::Parent, None, NodeKind::User),
+            ("g2", None, NodeShares::Count(1), None, NodeKind::Account),
+            ("7", None, NodeShares::Count(0), None, NodeKind::User),
+        ]
+    );
+    assert_eq!(tree.unknown_keys.into_iter().collect::<Vec<_>>(), ["share"]);
+}
+
+#[test]
+fn faults_are_named_with_their_place() {
+    assert_eq!(error("[1]"), "`t.json` is a list, expected {\"children\":[{\"name\":…,\"shares\":…}]}");
+    assert!(error("{}").contains("an object without `children`"));
+    assert!(error("{\"children\":[").contains("not valid JSON"));
+    assert!(error(r#"{"children":{}}"#).contains("`children` of `the top` is an object, expected a list"));
+    let inside = |node: &str| error(&format!("{{\"children\":[{{\"name\":\"g\",\"children\":[1]}},{node}]}}"));
+    assert!(inside("1").contains("the node of `g/#1` is a number, expected an object"));
+    let one = |node: &str| error(&format!("{{\"children\":[{{\"name\":\"g\",\"children\":[{node}]}}]}}"));
+    assert!(one(r#"{"shares":1}"#).contains("`name` of `g/#1` is missing"));
+    assert!(one(r#"{"name":"Bob","shares":1.5}"#).contains("`shares` of `g/Bob` is the number 1.5"));
+    assert!(one(r#"{"name":"Bob","usage":"1"}"#).contains("`usage` of `g/Bob` is the text \"1\""));
+    assert!(one(r#"{"name":"Bob","usage":1e999}"#).contains("`usage` of `g/Bob`"));
+    assert!(one(r#"{"name":"Bob","kind":"dog"}"#).contains("`kind` of `g/Bob` is the text \"dog\""));
+}
+
+#[test]
+fn depth_is_bounded_and_no_danger() {
+    let chain = |depth: usize| {
+        format!("{{\"children\":[{}{}]}}", "{\"name\":\"a\",\"children\":[".repeat(depth), "]}".repeat(depth))
+    };
+    assert_eq!(read_tree("t", chain(MAX_DEPTH).as_bytes()).unwrap().nodes.len(), MAX_DEPTH);
+    assert!(error(&chain(MAX_DEPTH + 1)).contains("deeper than 200 nodes at `a/a/"));
+    assert!(error(&chain(10_000)).contains("deeper"));
+}

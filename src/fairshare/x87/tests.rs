@@ -1,0 +1,205 @@
+use proptest::prelude::*;
+
+use crate::fairshare::x87::*;
+
+fn whole(value: u64) -> Extended {
+    Extended::from(value)
+}
+
+/// As in the table: mantissa and exponent of the leading bit.
+fn shown(it: Extended) -> String {
+    let sign = if it.negative { "-" } else { "" };
+    match it.class {
+        Class::Zero => "0".into(),
+        Class::Finite => format!("{sign}{:016x}:{}", it.mantissa, it.exponent),
+        Class::Infinite => format!("{sign}inf"),
+        Class::Nan => "nan".into(),
+    }
+}
+
+fn double(bits: &str) -> f64 {
+    f64::from_bits(u64::from_str_radix(bits, 16).expect("hexadecimal"))
+}
+
+/// 150 rows of `a b c`, then `x*y`, `x/y`, `x+y`, `x-y*z` for `x = a/3`, `y = b/7`, `z = c+1` as an x86 makes them in
+/// `long double`, the last one and `x*2^-1060` as doubles, and the sign of `y - x`.
+#[test]
+fn every_operation_gives_the_bits_of_the_x87() {
+    for row in include_str!("x87.txt").lines() {
+        let fields: Vec<&str> = row.split(' ').collect();
+        let [a, b, c] = [0, 1, 2].map(|i| double(fields[i]));
+        let (x, y, z) = (Extended::from(a) / whole(3), Extended::from(b) / whole(7), Extended::from(c + 1.0));
+        assert_eq!(shown(x * y), fields[3], "{row}");
+        assert_eq!(shown(if b == 0.0 { Extended::ZERO } else { x / y }), fields[4], "{row}");
+        assert_eq!(shown(x + y), fields[5], "{row}");
+        let last = x - y * z;
+        assert_eq!(shown(last), fields[6], "{row}");
+        assert_eq!(last.to_f64() + 0.0, double(fields[7]) + 0.0, "{row}");
+        let small = x * Extended::from(f64::from_bits(1)) * Extended::from(2f64.powi(14));
+        assert_eq!(small.to_f64() + 0.0, double(fields[8]) + 0.0, "{row}");
+        assert_eq!(y.partial_cmp(&x).map(|order| order as i32), fields[9].parse().ok(), "{row}");
+    }
+}
+
+#[test]
+fn every_double_comes_back() {
+    let some = [0.0, 1.0, -1.5, f64::MAX, f64::MIN_POSITIVE, 5e-324, 2.5e-320, f64::INFINITY, f64::NEG_INFINITY, 0.1];
+    for value in some {
+        assert_eq!(Extended::from(value).to_f64(), value);
+    }
+    assert!(Extended::from(f64::NAN).to_f64().is_nan());
+    assert_eq!((Extended::from(f64::MAX) + Extended::from(f64::MAX)).to_f64(), f64::INFINITY);
+}
+
+#[test]
+fn the_ends_of_the_range() {
+    let big = (0..6).fold(whole(2), |power, _| power * power) * whole(1 << 63);
+    let mut huge = big;
+    while huge < Extended::INFINITY {
+        huge = huge * huge;
+    }
+    assert_eq!(shown(huge), "inf");
+    let mut small = Extended::ONE / whole(3);
+    let mut steps = 0;
+    while !small.is_zero() {
+        small = small / whole(2);
+        steps += 1;
+    }
+    // 1/3 is a little less than the sixteen-thousandth power, and the last half of the last bit is gone
+    assert_eq!(steps, 16445);
+    assert_eq!(shown(Extended::ZERO / Extended::ZERO), "nan");
+    assert_eq!(shown(-whole(1) / Extended::ZERO), "-inf");
+    assert_eq!(shown(Extended::INFINITY - Extended::INFINITY), "nan");
+    assert!(-whole(2) < -whole(1) && -whole(1) < Extended::ZERO && Extended::ZERO < whole(1));
+    assert_eq!(Extended::NAN.total_order(&-Extended::INFINITY), Ordering::Less);
+    assert_eq!(Extended::NAN.total_order(&Extended::NAN), Ordering::Equal);
+}
+
+#[test]
+fn equal_fractions_are_equal() {
+    assert_eq!(Extended::quotient(1, 3), Extended::quotient(1 << 100, 3 << 100));
+    assert_eq!(Extended::quotient(7, 49), Extended::ONE / whole(7));
+    assert_eq!(shown(Extended::quotient(u128::MAX, u128::MAX)), shown(Extended::ONE));
+    assert_eq!(Extended::quotient(u128::MAX, 1).to_f64(), 2f64.powi(128));
+    assert_eq!(shown(Extended::quotient(0, 5)), "0");
+    assert_eq!(shown(Extended::quotient(5, 0)), "inf");
+    for (n, d) in [(1u64, 7u64), (10, 3), (u64::MAX, 12345), (3, u64::MAX), (1 << 63, 1), (999_999, 1_000_000)] {
+        assert_eq!(Extended::quotient(n.into(), d.into()), whole(n) / whole(d), "{n}/{d}");
+    }
+}
+
+/// `logl` of an x86, with its last bits; ours may differ in the last two.
+#[test]
+fn logarithms_are_those_of_the_x87() {
+    for (number, logarithm) in LOGARITHMS {
+        let exact = Extended::from(logarithm[0]) + Extended::from(logarithm[1]);
+        let off = ((Extended::from(number).ln() - exact) / exact).to_f64().abs();
+        assert!(off <= 4.0 * 2f64.powi(-64), "{number:?}: {off:e}");
+    }
+    assert!(Extended::ONE.ln().is_zero());
+    assert_eq!(shown(Extended::ZERO.ln()), "-inf");
+    assert_eq!(shown(Extended::INFINITY.ln()), "inf");
+    assert_eq!(shown((-Extended::ONE).ln()), "nan");
+}
+
+/// Numbers with few bits or many, of all exponents, near ones mostly.
+fn numbers() -> impl Strategy<Value = Extended> {
+    let mantissa = prop_oneof![
+        any::<u64>(),
+        (0u32..64).prop_map(|bits| u64::MAX << bits),
+        (0u32..64).prop_map(|bits| u64::MAX >> bits),
+        Just(0),
+        any::<u32>().prop_map(u64::from),
+    ];
+    let exponent = prop_oneof![
+        6 => -70..70i32,
+        1 => -1080..-950i32,
+        1 => 950..1030i32,
+        1 => -16382..-16300i32,
+        1 => 16300..16384i32,
+    ];
+    (any::<bool>(), mantissa, exponent).prop_map(|(negative, mantissa, exponent)| Extended {
+        class: Class::Finite,
+        negative,
+        exponent,
+        mantissa: mantissa | 1 << 63,
+    })
+}
+
+/// The quotient bit by bit, and whatever is left.
+fn long_division(a: Extended, b: Extended) -> Extended {
+    let (mut rest, divisor) = (u128::from(a.mantissa), u128::from(b.mantissa));
+    let mut quotient = 0u128;
+    for _ in 0..67 {
+        quotient = quotient << 1 | u128::from(rest >= divisor);
+        rest = (rest - if rest >= divisor { divisor } else { 0 }) << 1;
+    }
+    Extended::rounded(a.negative != b.negative, a.exponent - b.exponent + 61, quotient, rest != 0)
+}
+
+fn long_addition(a: Extended, b: Extended) -> Extended {
+    let (large, small) = if a.size_order(b).is_ge() { (a, b) } else { (b, a) };
+    let places = (large.exponent - small.exponent) as u32;
+    let wide = u128::from(small.mantissa) << 62;
+    let (aligned, sticky) = match wide.checked_shr(places) {
+        Some(aligned) => (aligned, aligned << places != wide),
+        None => (0, true),
+    };
+    let large_wide = u128::from(large.mantissa) << 62;
+    let sum = match a.negative == b.negative {
+        true => large_wide + aligned,
+        false => large_wide - aligned - u128::from(sticky),
+    };
+    Extended::rounded(large.negative, large.exponent + 2, sum, sticky)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(20_000) })]
+
+    /// The way that the usual numbers take gives the bits of the one that all may take.
+    #[test]
+    fn the_short_way_is_the_long_way(a in numbers(), b in numbers()) {
+        let product = u128::from(a.mantissa) * u128::from(b.mantissa);
+        let long = Extended::rounded(a.negative != b.negative, a.exponent + b.exponent + 1, product, false);
+        prop_assert_eq!(shown(a * b), shown(long));
+        prop_assert_eq!(shown(a / b), shown(long_division(a, b)));
+        prop_assert_eq!(shown(a + b), shown(long_addition(a, b)));
+        prop_assert_eq!(shown(a - b), shown(long_addition(a, -b)));
+        let size = Extended { negative: false, ..a };
+        prop_assert_eq!(size.to_f64().to_bits(), size.finite_to_f64().to_bits());
+        let whole = Extended::rounded(false, 127, a.mantissa.into(), false);
+        prop_assert_eq!(shown(Extended::from(a.mantissa)), shown(whole));
+    }
+
+    #[test]
+    fn every_double_is_taken_as_it_is(value in any::<f64>()) {
+        let taken = Extended::from(value);
+        prop_assert!(taken.to_f64() == value || value.is_nan());
+        let (field, fraction) = ((value.to_bits() >> 52) & 0x7ff, value.to_bits() & ((1 << 52) - 1));
+        if field != 0x7ff {
+            let whole = if field == 0 { fraction } else { fraction | 1 << 52 };
+            let long = Extended::rounded(value < 0.0, field.max(1) as i32 - 948, u128::from(whole), false);
+            prop_assert_eq!(shown(taken), shown(long));
+        }
+    }
+}
+
+/// Numbers and their logarithms in two doubles that add up to them.
+#[expect(clippy::excessive_precision, clippy::approx_constant, reason = "all digits, as C prints them")]
+const LOGARITHMS: [(f64, [f64; 2]); 15] = [
+    (2.0, [0.69314718055994529, 2.3201926491189795e-17]),
+    (0.5, [-0.69314718055994529, -2.3201926491189795e-17]),
+    (1.25, [0.22314355131420976, -9.0937457217221684e-18]),
+    (0.99999999999999989, [-1.1102230246251565e-16, -6.1629758220391547e-33]),
+    (1.0000000000000002, [2.2204460492503128e-16, 0.0]),
+    (1.4142135623730951, [0.3465735902799727, 2.4448758989548125e-17]),
+    (0.70710678118654757, [-0.34657359027997259, 1.2468324983583301e-18]),
+    (3.7000000000000001e-300, [-689.46719507856358, 5.0792703376600912e-14]),
+    (1.7976931348623157e+308, [709.78271289338397, 2.3647750424515834e-14]),
+    (4.9406564584124654e-324, [-744.44007192138122, -4.4242387531312488e-14]),
+    (10.0, [2.3025850929940459, -2.1705727493159799e-16]),
+    (0.10000000000000001, [-2.3025850929940455, -1.715207836872068e-16]),
+    (1.5, [0.40546510810816438, -2.8731357570865868e-18]),
+    (1.125, [0.11778303565638346, -1.1926223897340549e-18]),
+    (123456789.0, [18.631401766168018, -2.0816681711721685e-16]),
+];

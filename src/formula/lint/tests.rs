@@ -1,0 +1,110 @@
+use crate::diagnostic::with_safe_fixes;
+use crate::formula::lint::*;
+use crate::formula::syntax::parse;
+use crate::schema::Kind;
+
+fn found(formula: &str, resources: &[&str]) -> Vec<Diagnostic> {
+    let mut schema = Schema::openpbs();
+    for resource in resources {
+        schema.add(resource, Kind::Count);
+    }
+    examine(&parse(formula).unwrap(), &schema)
+}
+
+/// The codes, each with its place.
+fn codes(formula: &str, resources: &[&str]) -> Vec<String> {
+    found(formula, resources).iter().map(|found| format!("{} {}", found.code, found.span.of(formula))).collect()
+}
+
+#[test]
+fn names_of_other_places() {
+    assert_eq!(codes("ans + errnum", &[]), ["JSF207 ans", "JSF207 errnum"]);
+    assert_eq!(codes("ans + errnum", &["ans", "errnum"]), [""; 0]);
+    assert_eq!(codes("ex", &[]), ["JSF201 ex"]);
+    assert_eq!(codes("ex + 1", &["ex"]), ["JSF207 ex"]);
+    assert_eq!(codes("e * log(ncpus)", &["e", "log"]), ["JSF204 e"]);
+    assert_eq!(codes("max(abs, ncpus) + abs", &["max", "abs"]), ["JSF205 max"]);
+    assert_eq!(codes("range(1)", &["range"]), ["JSF205 range"]);
+    assert_eq!(codes("math.log(ncpus) + math.nothing", &[]), ["JSF208 math.log", "JSF208 math.nothing"]);
+}
+
+#[test]
+fn the_case_of_a_name() {
+    let formula = "NCPUS + LOG(Eligible_Time) + PI + true + MAX";
+    let findings = found(formula, &[]);
+    assert!(findings.iter().all(|found| found.code == "JSF206"), "{findings:?}");
+    let fixed = with_safe_fixes(formula, &findings).unwrap();
+    assert_eq!(fixed, "ncpus + log(eligible_time) + PI + true + MAX");
+    assert_eq!(codes("PLACE + nothing_like_it", &[]), ["JSF201 PLACE", "JSF201 nothing_like_it"]);
+}
+
+#[test]
+fn what_is_foreign_is_said_once_and_what_is_dangerous_always() {
+    assert_eq!(
+        codes("[x for x in (1, 2)][0] + sum(str(y) for y in (1,))", &[]),
+        ["JSF104 [x for x in (1, 2)][0]", "JSF104 str(y) for y in (1,)"]
+    );
+    assert_eq!(codes("(z := 5) + z", &[]), ["JSF403 (z := 5)"].map(|code| code.replace(['(', ')'], "")));
+    assert_eq!(codes("len(open(chr(47)).read())", &[]), ["JSF404 open", "JSF104 open(chr(47)).read"]);
+    assert_eq!(codes("ncpus.__class__", &[]), ["JSF404 ncpus.__class__"]);
+    assert_eq!(codes("(x := 1),", &[]), ["JSF401 (x := 1)", "JSF403 x := 1"]);
+    assert_eq!(codes("__debug__ + ncpus", &[]), [""; 0]);
+    assert_eq!(codes("__builtins__", &[]), ["JSF401 __builtins__", "JSF404 __builtins__"]);
+    assert!(codes("(_ for _ in ()).throw(SystemExit)", &[]).contains(&"JSF404 SystemExit".to_owned()));
+    assert_eq!(codes("[*(1, 2)]", &[]), ["JSF401 [*(1, 2)]", "JSF104 *(1, 2)"]);
+    assert_eq!(codes("eval + open", &["eval", "open"]), [""; 0]);
+}
+
+#[test]
+fn numbers_are_not_called() {
+    assert_eq!(
+        codes("2(ncpus) + ncpus(1) + (ncpus)(mem) + pi(2)", &[]),
+        ["JSF613 2", "JSF613 ncpus", "JSF613 (ncpus)", "JSF613 pi"]
+    );
+    assert_eq!(codes("(max if ncpus else min)(1, 2)", &[]), [""; 0]);
+    assert_eq!(found("2(ncpus)", &[])[0].fix.as_ref().map(|fix| fix.span), Some(crate::diagnostic::Span::new(1, 1)));
+}
+
+#[test]
+fn commas_and_per_cent() {
+    assert_eq!(codes("0,5*ncpus", &[]), ["JSF610 0,5"]);
+    assert_eq!(codes("ncpus + (1,25) * 2", &[]), ["JSF610 1,25"]);
+    for fine in
+        ["max(0,5*ncpus)", "ncpus in (1,2)", "fsum((1,2))", "ncpus,5", "0, 5", "x1,5".replace("x1", "mem").as_str()]
+    {
+        assert_eq!(codes(fine, &[]), [""; 0], "{fine}");
+    }
+    assert_eq!(codes("10% + ncpus", &[]), ["JSF611 10%"]);
+    for fine in ["10 % ncpus", "7%-3", "10 % + ncpus", "ncpus % 10"] {
+        assert_eq!(codes(fine, &[]), [""; 0], "{fine}");
+    }
+}
+
+#[test]
+fn directions_where_equal_numbers_differ() {
+    let mut schema = Schema::openpbs();
+    schema.add("r_float", Kind::Float);
+    let moves = |formula: &str, name: &str| {
+        let expr = parse(formula).unwrap();
+        direction(&expr, &ranges(&expr, &schema, &Ranges::default()), name)
+    };
+    for (formula, name, expected) in [
+        // a zero may have either sign
+        ("copysign(2, fairshare_perc * 0.0)", "fairshare_perc", Direction::Either),
+        ("atan2(0 * fairshare_perc, -1.0)", "fairshare_perc", Direction::Either),
+        ("fairshare_perc * 0.0 + 1", "fairshare_perc", Direction::Constant),
+        ("copysign(ncpus, r_float)", "r_float", Direction::Either),
+        ("copysign(r_float, fairshare_perc * 0.0)", "ncpus", Direction::Constant),
+        // an integer is exact where a float is rounded
+        ("(r_float + 2**60) - 2**60", "r_float", Direction::Either),
+        ("(eligible_time + 2**60) - 2**60", "eligible_time", Direction::Rising),
+        ("(fairshare_perc + 2**60) - 2**60", "fairshare_perc", Direction::Rising),
+        ("max(0, fairshare_perc) * 1000", "fairshare_perc", Direction::Rising),
+        ("sum([max(0, fairshare_perc), 2**60]) - 2**60", "fairshare_perc", Direction::Either),
+        // tuples are compared item by item
+        ("min(max((r_float, 0), (3, 7)))", "r_float", Direction::Either),
+        ("max([r_float, 0])", "r_float", Direction::Rising),
+    ] {
+        assert_eq!(moves(formula, name), expected, "{formula} in {name}");
+    }
+}

@@ -1,0 +1,86 @@
+//! A piece of a document with what the quick road made of it.
+
+use std::ops::Range;
+
+use crate::ingest::fast_reader::Quick;
+use crate::ingest::table_builder::Rows;
+use crate::jobs::Batch;
+use crate::schema::Kind;
+
+/// A piece of a document: the jobs in it that were taken, and the places of the others. Its room is used again.
+#[derive(Debug, Default)]
+pub(crate) struct Sheet {
+    /// The text of the piece, with its padding and more room.
+    pub text: Vec<u8>,
+    /// Where the text ends.
+    pub end: usize,
+    pub is_first: bool,
+    pub is_last: bool,
+    pub batch: Batch,
+    /// How many lines the piece has, where lines are counted.
+    pub lines: u32,
+    /// Whether the piece is not of the form that was expected; what was read of it counts for nothing.
+    pub is_broken: bool,
+    parts: Vec<Part>,
+    undeclared: Vec<(Box<str>, Kind)>,
+}
+
+/// Some of the jobs of a piece, in the document's order.
+#[derive(Debug, Clone)]
+enum Part {
+    /// Rows of the batch.
+    Rows(Range<usize>),
+    /// The text of a job that is left to the general road, and its line within the piece, from 0.
+    Text(Range<usize>, u32),
+}
+
+impl Sheet {
+    /// Begins to read the piece, of jobs with so many columns.
+    pub(crate) fn begin(&mut self, columns: usize) {
+        self.batch.clear(columns);
+        self.parts.clear();
+        self.undeclared.clear();
+        (self.lines, self.is_broken) = (0, false);
+    }
+
+    /// Ends the reading of the piece.
+    pub(crate) fn close(&mut self, quick: &mut Quick<'_>) {
+        quick.take_undeclared(|name, kind| self.undeclared.push((name.into(), kind)));
+    }
+
+    /// Notes that the last row of the batch is the next job.
+    pub(crate) fn take_row(&mut self) {
+        let end = self.batch.len();
+        match self.parts.last_mut() {
+            Some(Part::Rows(rows)) => rows.end = end,
+            _ => self.parts.push(Part::Rows(end.saturating_sub(1)..end)),
+        }
+    }
+
+    /// Leaves the next job to the general road.
+    pub(crate) fn leave(&mut self, text: Range<usize>, line: u32) {
+        self.parts.push(Part::Text(text, line));
+    }
+
+    /// Adds the jobs to the table, in order: `general` reads those that were left, given the line of each within
+    /// the piece, and says whether to go on. `line` is the line of the document that the piece begins with.
+    pub(crate) fn join(
+        &self,
+        rows: &mut Rows<'_>,
+        line: Option<usize>,
+        mut general: impl FnMut(&mut Rows<'_>, &[u8], u32) -> bool,
+    ) -> bool {
+        for part in &self.parts {
+            match part {
+                Part::Rows(taken) => rows.join(&self.batch, taken.clone(), line),
+                Part::Text(text, line) => {
+                    if !general(rows, self.text.get(text.clone()).unwrap_or_default(), *line) {
+                        return false;
+                    }
+                }
+            }
+        }
+        self.undeclared.iter().for_each(|(name, kind)| rows.saw_undeclared(name, *kind));
+        true
+    }
+}

@@ -1,0 +1,67 @@
+//! How a fair-share number gets into the formula: printed with C's `%f`, read back by Python as a float.
+
+/// The number as `%f` prints it: six decimals, ties to even; `inf`, `nan` and `-nan` as glibc writes them.
+///
+/// ```
+/// use job_sort_formula::pbs::fairshare_format::printed;
+///
+/// assert_eq!(printed(f64::from(0.135_135_14_f32)), "0.135135");
+/// ```
+pub fn printed(value: f64) -> String {
+    match (value.is_nan(), value.is_sign_negative()) {
+        (true, true) => "-nan".to_owned(),
+        (true, false) => "nan".to_owned(),
+        (false, _) => format!("{value:.6}"),
+    }
+}
+
+/// The float that the formula sees for the number: [`printed`], and read again.
+pub fn as_formula_sees(value: f64) -> f64 {
+    let millionths = value * 1e6;
+    let whole = millionths.round_ties_even();
+    // Below 2^40 the product is off by less than 2^-13, so that away from the middle the rounding is certain; a quotient
+    // of integers is rounded as the reading of decimals is.
+    if millionths.abs() < 1_099_511_627_776.0 && (millionths - whole).abs() < 0.499 {
+        return whole / 1e6;
+    }
+    if value.is_finite() { printed(value).parse().unwrap_or(value) } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn six_decimals_ties_to_even() {
+        for (value, text) in [
+            (0.007_812_5, "0.007812"),
+            (0.023_437_5, "0.023438"),
+            (-1e-9, "-0.000000"),
+            (0.0, "0.000000"),
+            (1e15 + 0.5, "1000000000000000.500000"),
+            (f64::INFINITY, "inf"),
+            (f64::NEG_INFINITY, "-inf"),
+            (f64::NAN.copysign(1.0), "nan"),
+            (f64::NAN.copysign(-1.0), "-nan"),
+        ] {
+            assert_eq!(printed(value), text);
+        }
+        assert!(as_formula_sees(-1e-9).is_sign_negative());
+        assert_eq!(as_formula_sees(0.123_456_789).to_bits(), 0.123_457f64.to_bits());
+    }
+
+    #[test]
+    fn seen_is_printed_and_read() {
+        let mut bits = 0x1234_5678_9abc_def0_u64;
+        for round in 0..300_000_u32 {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let unit = (bits >> 11) as f64 / 9_007_199_254_740_992.0;
+            let scale = [1.0, 1e-3, 1e-6, 1e3, 1e7, -0.5][round as usize % 6];
+            let half = ((bits >> 40) as f64 + 0.5) / 1e6;
+            for value in [unit * scale, f64::from((unit * scale) as f32), half, -half, f64::from(half as f32)] {
+                let expected: f64 = printed(value).parse().unwrap();
+                assert_eq!(as_formula_sees(value).to_bits(), expected.to_bits(), "{value:e}");
+            }
+        }
+    }
+}

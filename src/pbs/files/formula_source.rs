@@ -1,0 +1,115 @@
+//! Where sites keep their formula: the files and listings from which its text can be taken.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// The first line of `sched_priv/sched_formula`.
+const INTERNAL_FILE: &str = "### PBS INTERNAL FILE DO NOT MODIFY ###";
+
+/// A document in which no formula is set.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NoFormula {
+    /// The document is empty.
+    #[error("`{0}` is empty, expected a formula")]
+    Empty(String),
+    /// The server that the document describes has no formula.
+    #[error("`{0}` describes a server without `job_sort_formula`")]
+    Unset(String),
+}
+
+/// What `qstat -Bf -F json` prints, as far as it matters.
+#[derive(Deserialize)]
+struct ServerDocument {
+    #[serde(rename = "Server")]
+    servers: BTreeMap<String, Server>,
+}
+
+#[derive(Deserialize)]
+struct Server {
+    job_sort_formula: Option<String>,
+}
+
+/// Takes the formula out of a document: `qstat -Bf` as JSON or text, `qmgr -c 'print server'` or `'list server'`,
+/// the scheduler's `sched_formula`, or a file that holds nothing but the formula. Which it is, is told by its content.
+///
+/// ```
+/// use job_sort_formula::pbs::files::formula_source::formula_in;
+///
+/// let text = "Server: vm\n    job_sort_formula = max(ncpus,\n\t1) * 10\n    eligible_time_enable = True\n";
+/// assert_eq!(formula_in("server.txt", text).as_deref(), Ok("max(ncpus,1) * 10"));
+/// ```
+///
+/// # Errors
+/// The document is empty, or it describes a server that has no formula.
+pub fn formula_in(source_name: &str, document: &str) -> Result<String, NoFormula> {
+    let document = document.trim_start_matches('\u{feff}');
+    if document.trim().is_empty() {
+        return Err(NoFormula::Empty(source_name.to_owned()));
+    }
+    if let Ok(ServerDocument { servers }) = serde_json::from_str(document) {
+        let formula = servers.into_values().find_map(|server| server.job_sort_formula);
+        return formula.ok_or_else(|| NoFormula::Unset(source_name.to_owned()));
+    }
+    if let Some(rest) = document.strip_prefix(INTERNAL_FILE) {
+        return Ok(rest.trim_start_matches(['\r', '\n']).trim_end().to_owned());
+    }
+    let is_listing = document.lines().any(|line| {
+        line.starts_with("Server")
+            || line.starts_with("set server ")
+            || line.starts_with("set sched ")
+            || line.starts_with("Sched ")
+    });
+    if is_listing {
+        return in_listing(document).ok_or_else(|| NoFormula::Unset(source_name.to_owned()));
+    }
+    Ok(document.trim_end().to_owned())
+}
+
+/// The attribute in a listing. A long value goes on behind a line break and one tab, which are not part of it.
+fn in_listing(document: &str) -> Option<String> {
+    let mut lines = document.lines();
+    let first = lines.find_map(|line| {
+        let line = line.trim_start();
+        let line = line.strip_prefix("set server ").or_else(|| line.strip_prefix("set sched ")).unwrap_or(line);
+        let at = line.find("job_sort_formula")?;
+        let is_attribute = line[..at].split_whitespace().count() <= 1;
+        let value = line[at + "job_sort_formula".len()..].trim_start().strip_prefix('=')?;
+        is_attribute.then(|| value.trim_start())
+    })?;
+    let mut formula = first.to_owned();
+    for line in lines.map_while(|line| line.strip_prefix('\t')) {
+        formula.push_str(line);
+    }
+    let formula = formula.trim_end();
+    let quoted = |quote| formula.len() > 1 && formula.starts_with(quote) && formula.ends_with(quote);
+    Some(if quoted('"') || quoted('\'') { formula[1..formula.len() - 1].to_owned() } else { formula.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_listing_gives_the_same() {
+        for document in [
+            "a + b",
+            "a + b\n",
+            "### PBS INTERNAL FILE DO NOT MODIFY ###\na + b\n",
+            "{\"Server\":{\"vm\":{\"job_sort_formula\":\"a + b\"}}}",
+            "#\n# Set server attributes.\n#\nset server scheduling = True\nset server job_sort_formula = \"a + b\"\n",
+            "set sched default job_sort_formula = \"a + b\"\n",
+            "Server vm\n    job_sort_formula = a + b\n    x = y\n",
+            "Server: vm\n    job_sort_formula = a +\n\t b\n",
+        ] {
+            assert_eq!(formula_in("f", document).as_deref(), Ok("a + b"), "{document}");
+        }
+    }
+
+    #[test]
+    fn no_formula_is_said() {
+        assert_eq!(formula_in("f", " \n"), Err(NoFormula::Empty("f".into())));
+        assert_eq!(formula_in("f", "Server: vm\n    x = 1\n"), Err(NoFormula::Unset("f".into())));
+        assert_eq!(formula_in("f", "{\"Server\":{\"vm\":{}}}"), Err(NoFormula::Unset("f".into())));
+    }
+}

@@ -1,0 +1,287 @@
+//! The queues and their priorities.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+use thiserror::Error;
+
+use crate::json_visitor as lax;
+use crate::json_visitor::{Entry, ObjectReader, Shape, Token};
+use crate::pbs::resource_amount as numbers;
+use crate::schema::{Kind, Schema};
+
+/// What the formula needs to know of the queues.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Queues {
+    priorities: BTreeMap<Box<str>, Option<i64>>,
+    /// In the order of the document.
+    names: Vec<Box<str>>,
+    seen: BTreeMap<Box<str>, Kind>,
+}
+
+/// A document of queues that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum QueuesError {
+    /// There is no queue in it.
+    #[error("`{source_name}` names no queue, expected `qstat -Qf` as text or JSON, or `qmgr -c 'print server'`")]
+    NoQueue {
+        /// The document's name.
+        source_name: String,
+    },
+    /// It is broken JSON.
+    #[error("`{source_name}` is not valid JSON: {reason}")]
+    Json {
+        /// The document's name.
+        source_name: String,
+        /// What is wrong, and where.
+        reason: String,
+    },
+    /// A priority is no whole number.
+    #[error("`{source_name}`: the `Priority` of queue `{queue}` is {found}, expected a whole number")]
+    Priority {
+        /// The document's name.
+        source_name: String,
+        /// The queue.
+        queue: String,
+        /// What was found.
+        found: String,
+    },
+}
+
+impl Queues {
+    /// No queue.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Reads `qstat -Qf` as text or JSON, `qmgr -c 'print server'`, `'print queue'` or `'list queue'`; which of
+    /// them it is, is told by its content.
+    ///
+    /// # Errors
+    /// The document names no queue, is broken JSON, or gives a priority that is no whole number.
+    pub fn read(source_name: &str, text: &str) -> Result<Self, QueuesError> {
+        let text = text.trim_start_matches('\u{feff}');
+        let mut reading = Reading { source_name, queues: Self::default(), error: None };
+        if text.trim_start().starts_with('{') {
+            reading.json(text)?;
+        } else {
+            text.lines().fold(String::new(), |queue, line| reading.line(queue, line));
+        }
+        match reading.error {
+            Some(error) => Err(error),
+            None if reading.queues.priorities.is_empty() => {
+                Err(QueuesError::NoQueue { source_name: source_name.to_owned() })
+            }
+            None => Ok(reading.queues),
+        }
+    }
+
+    /// The priority of a queue; `None` where the queue has none (the formula then sees 0) or is not known.
+    pub fn priority(&self, queue: &str) -> Option<i64> {
+        self.priorities.get(queue).copied().flatten()
+    }
+
+    /// Whether the document named the queue.
+    pub fn knows(&self, queue: &str) -> bool {
+        self.priorities.contains_key(queue)
+    }
+
+    /// The place of the queue in the document, which is the server's order of queues.
+    pub fn place(&self, queue: &str) -> Option<usize> {
+        self.names.iter().position(|name| **name == *queue)
+    }
+
+    /// The queues with their priorities, in alphabetical order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Option<i64>)> {
+        self.priorities.iter().map(|(name, &priority)| (&**name, priority))
+    }
+
+    /// Makes the resources known that a queue or the server gives a default or a limit but nobody declared, as
+    /// what they look like.
+    pub fn add_seen_to(&self, schema: &mut Schema) {
+        for (name, &kind) in &self.seen {
+            schema.add_seen(name, kind);
+        }
+    }
+
+    fn see(&mut self, resource: &str, token: &Token<'_>) {
+        let (text, bare) = match token {
+            Token::Number(text) => (*text, true),
+            Token::Text(text) => (&**text, false),
+            Token::Other(_) => return,
+        };
+        let kind = numbers::looks(text, bare);
+        let known = self.seen.entry(resource.into()).or_insert(kind);
+        let numbers = [Kind::Count, Kind::Float];
+        if *known != kind {
+            *known = if numbers.contains(known) && numbers.contains(&kind) { Kind::Float } else { Kind::Text };
+        }
+    }
+}
+
+struct Reading<'a> {
+    source_name: &'a str,
+    queues: Queues,
+    error: Option<QueuesError>,
+}
+
+impl Reading<'_> {
+    fn json(&mut self, text: &str) -> Result<(), QueuesError> {
+        let source_name = self.source_name.to_owned();
+        match lax::read_object(text, Document(self)) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(QueuesError::Json { source_name, reason: error.to_string() }),
+        }
+    }
+
+    /// Reads one line of text; `queue` is the queue whose block it stands in, and the answer the next line's.
+    fn line(&mut self, queue: String, line: &str) -> String {
+        if let Some(name) = line.strip_prefix("Queue:").or_else(|| line.strip_prefix("Queue ")) {
+            return self.name(name);
+        }
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            ["create", "queue", name, ..] => {
+                self.name(name);
+            }
+            ["set", "queue", name, attribute, "=", value @ ..] => self.attribute(name, attribute, &value.join(" ")),
+            ["set", "server", attribute, "=", value @ ..] => self.attribute("", attribute, &value.join(" ")),
+            [attribute, "=", value @ ..] if !queue.is_empty() && line.starts_with([' ', '\t']) => {
+                self.attribute(&queue, attribute, &value.join(" "));
+            }
+            _ => {}
+        }
+        queue
+    }
+
+    fn name(&mut self, name: &str) -> String {
+        let name = name.trim().trim_matches('"');
+        if !self.queues.knows(name) {
+            self.queues.priorities.insert(name.into(), None);
+            self.queues.names.push(name.into());
+        }
+        name.to_owned()
+    }
+
+    fn attribute(&mut self, queue: &str, attribute: &str, value: &str) {
+        let value = value.trim_matches('"');
+        if attribute == "Priority" {
+            self.priority(queue, Some(Token::Text(value.into())));
+        } else if let Some(resource) = resource_of(attribute) {
+            let number = numbers::number(value).is_some();
+            let token = if number { Token::Number(value) } else { Token::Text(value.into()) };
+            self.queues.see(resource, &token);
+        }
+    }
+
+    fn priority(&mut self, queue: &str, token: Option<Token<'_>>) {
+        let Some(token) = token else { return };
+        match token.text().and_then(|text| text.parse().ok()) {
+            Some(priority) => {
+                self.name(queue);
+                self.queues.priorities.insert(queue.into(), Some(priority));
+            }
+            None => {
+                let (source_name, queue) = (self.source_name.to_owned(), queue.to_owned());
+                self.error.get_or_insert(QueuesError::Priority { source_name, queue, found: token.found() });
+            }
+        }
+    }
+}
+
+/// The resource that `resources_default.NAME` and its kin speak of.
+fn resource_of(attribute: &str) -> Option<&str> {
+    let (list, resource) = attribute.split_once('.')?;
+    is_resource_list(list).then_some(resource)
+}
+
+fn is_resource_list(attribute: &str) -> bool {
+    matches!(attribute, "resources_default" | "default_chunk" | "resources_max" | "resources_min")
+}
+
+struct Document<'r, 'a>(&'r mut Reading<'a>);
+
+impl<'d> ObjectReader<'d> for Document<'_, '_> {
+    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
+        if key == "Queue" { value.object(List(self.0)).map(|_| ()) } else { value.skip() }
+    }
+}
+
+struct List<'r, 'a>(&'r mut Reading<'a>);
+
+impl<'d> ObjectReader<'d> for List<'_, '_> {
+    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
+        let queue = self.0.name(&key);
+        value.object(One { queue: &queue, reading: self.0 }).map(|_: Shape| ())
+    }
+}
+
+struct One<'r, 'a> {
+    queue: &'r str,
+    reading: &'r mut Reading<'a>,
+}
+
+impl<'d> ObjectReader<'d> for One<'_, '_> {
+    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
+        if key == "Priority" {
+            let raw: &RawValue = value.raw()?;
+            self.reading.priority(self.queue, Token::of(raw));
+            return Ok(());
+        }
+        if is_resource_list(&key) { value.object(Amounts(self.reading)).map(|_| ()) } else { value.skip() }
+    }
+}
+
+struct Amounts<'r, 'a>(&'r mut Reading<'a>);
+
+impl<'d> ObjectReader<'d> for Amounts<'_, '_> {
+    fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
+        if let Some(token) = Token::of(value.raw()?) {
+            self.0.queues.see(&key, &token);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_every_spelling() {
+        let expected = [("high", Some(100)), ("low", Some(-50)), ("workq", None)];
+        for text in [
+            "Queue: workq\n    queue_type = Execution\n    Priority_x = 3\n\nQueue: high\n    Priority = 100\n\nQueue: low\n    Priority = -50\n",
+            "{\"pbs_version\":\"1\",\"Queue\":{\"workq\":{\"enabled\":\"True\"},\"high\":{\"Priority\":100},\"low\":{\"Priority\":\"-50\"}}}",
+            "#\ncreate queue workq\ncreate queue high\nset queue high Priority = 100\r\ncreate queue low\nset queue low Priority = -50\nset server x = 1\n",
+            "Queue workq\n    queue_type = Execution\nQueue high\n    Priority = 100\nQueue low\n    Priority = -50\n",
+        ] {
+            let queues = Queues::read("queues", text).unwrap();
+            assert_eq!(queues.iter().collect::<Vec<_>>(), expected, "{text}");
+            assert_eq!(["workq", "high", "low"].map(|name| queues.place(name)), [Some(0), Some(1), Some(2)]);
+        }
+    }
+
+    #[test]
+    fn what_it_cannot_read_is_named() {
+        let read = |text| Queues::read("q.txt", text).unwrap_err().to_string();
+        assert!(read("").contains("`q.txt` names no queue"));
+        assert!(read("{\"Queue\":{\"a\":{\"Priority\":\"high\"}}}").contains("queue `a` is the text \"high\""));
+        assert!(read("{\"Queue\":{\"a\":").contains("line 1"));
+        assert!(read("\u{0}\u{1}rubbish").contains("names no queue"));
+    }
+
+    #[test]
+    fn undeclared_resources_become_known_by_their_looks() {
+        let text = "Queue: a\n    resources_default.score = 5\n    resources_max.disk = 5gb\n    resources_default.note = hello\n\
+                    Queue: b\n    resources_default.score = 0.5\n    resources_max.ncpus = 3\n";
+        let mut schema = Schema::openpbs();
+        Queues::read("q", text).unwrap().add_seen_to(&mut schema);
+        let kind = |name| schema.entry(name).map(|entry| entry.kind);
+        assert_eq!(kind("score"), Some(Kind::Float));
+        assert_eq!(kind("disk"), Some(Kind::Size));
+        assert_eq!(kind("note"), Some(Kind::Text));
+        assert_eq!(kind("ncpus"), Some(Kind::Count));
+    }
+}

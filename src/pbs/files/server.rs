@@ -1,0 +1,91 @@
+//! The settings of the server and of the scheduler object that bear on a formula.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What a document says of the server; `None` where it says nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ServerSettings {
+    /// Whether jobs gather `eligible_time`.
+    pub eligible_time_enable: Option<bool>,
+    /// The value that a job must exceed to be run.
+    pub job_sort_formula_threshold: Option<f64>,
+}
+
+/// What `qstat -Bf -F json` prints, as far as it matters.
+#[derive(Deserialize)]
+struct ServerDocument {
+    #[serde(rename = "Server")]
+    servers: BTreeMap<String, BTreeMap<String, Value>>,
+}
+
+impl ServerSettings {
+    /// Reads `qstat -Bf` as text or JSON, and `print server`, `list server`, `print sched` or `list sched` of
+    /// `qmgr`; which of them it is, is told by the content. What stands in none of them is not said.
+    ///
+    /// ```
+    /// use job_sort_formula::pbs::files::server::ServerSettings;
+    ///
+    /// let settings = ServerSettings::read("set server eligible_time_enable = False\n");
+    /// assert_eq!((settings.eligible_time_enable, settings.job_sort_formula_threshold), (Some(false), None));
+    /// ```
+    pub fn read(document: &str) -> Self {
+        let mut settings = Self::default();
+        if let Ok(ServerDocument { servers }) = serde_json::from_str(document.trim_start_matches('\u{feff}')) {
+            for (name, value) in servers.values().flatten() {
+                match value {
+                    Value::String(text) => settings.set(name, text),
+                    other => settings.set(name, &other.to_string()),
+                }
+            }
+            return settings;
+        }
+        for line in document.lines() {
+            if let Some((names, value)) = line.split_once('=') {
+                let name = names.split_whitespace().next_back().unwrap_or("");
+                settings.set(name, value.trim().trim_matches('"'));
+            }
+        }
+        settings
+    }
+
+    fn set(&mut self, name: &str, value: &str) {
+        match name {
+            "eligible_time_enable" => self.eligible_time_enable = truth(value),
+            "job_sort_formula_threshold" => self.job_sort_formula_threshold = value.parse().ok(),
+            _ => {}
+        }
+    }
+}
+
+/// What the server takes for a truth value.
+fn truth(value: &str) -> Option<bool> {
+    match value.to_ascii_lowercase().as_str() {
+        "true" | "t" | "y" | "1" => Some(true),
+        "false" | "f" | "n" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_says_the_same() {
+        for document in [
+            "{\"Server\":{\"vm\":{\"eligible_time_enable\":\"False\",\"job_sort_formula_threshold\":7.5}}}",
+            "Server: vm\n    eligible_time_enable = False\n    job_sort_formula_threshold = 7.5\n",
+            "set server eligible_time_enable = False\nset sched default job_sort_formula_threshold = 7.5\n",
+        ] {
+            let settings = ServerSettings::read(document);
+            assert_eq!(settings.eligible_time_enable, Some(false), "{document}");
+            assert_eq!(settings.job_sort_formula_threshold, Some(7.5), "{document}");
+        }
+        let formula = "Server: vm\n    job_sort_formula = eligible_time_enable == 1\n";
+        assert_eq!(ServerSettings::read(formula), ServerSettings::default());
+        assert_eq!(ServerSettings::read("\u{0}{"), ServerSettings::default());
+    }
+}

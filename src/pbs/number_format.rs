@@ -1,0 +1,208 @@
+//! How OpenPBS prints numbers, and what Python makes of the print.
+//!
+//! Resource amounts and the logged value of a formula have the fewest decimals that tell them, and at most four;
+//! fair-share numbers have [six](crate::pbs::fairshare_format).
+
+use std::sync::Arc;
+
+use num_bigint::BigInt;
+
+use crate::python::Value;
+
+/// The most decimals of a resource amount or a logged value.
+const MOST_DECIMALS: usize = 4;
+/// Doubles up to this magnitude hold every integer: 2^53.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+/// From this magnitude on doubles are integers: 2^52. What is less becomes one, a tie the even one, on the way to the
+/// sum with it.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
+/// A million times what is less is less than 2^53.
+const LOGGED_QUICKLY: f64 = 9_000_000_000.0;
+
+/// The number of decimals that OpenPBS prints of `v`: the smallest i ≤ 4 for which the first three digits after
+/// the i-th decimal are 000 or 999, else 4.
+pub fn decimals(v: f64) -> usize {
+    // from 2^53 on nothing stands behind the point
+    let whole = |x: f64| x as i64 as f64;
+    let fits = |i: &usize| {
+        let shifted = v.abs() * [1.0, 10.0, 100.0, 1000.0][*i];
+        let rest = if shifted < EXACT { whole((shifted - whole(shifted)) * 1000.0) } else { 0.0 };
+        !(1.0..999.0).contains(&rest)
+    };
+    if v.is_finite() { (0..MOST_DECIMALS).find(fits).unwrap_or(MOST_DECIMALS) } else { 0 }
+}
+
+/// `v` as OpenPBS prints it: at most four [`decimals`]; what is not finite as C prints it, `inf`, `-nan`.
+///
+/// ```
+/// use job_sort_formula::pbs::number_format::printed;
+///
+/// assert_eq!(printed(0.1), "0.1");
+/// assert_eq!(printed(50.878), "50.878");
+/// assert_eq!(printed(0.99999), "1");
+/// assert_eq!(printed(-0.00002), "-0");
+/// ```
+pub fn printed(v: f64) -> String {
+    if v.is_finite() { format!("{v:.*}", decimals(v)) } else { not_finite(v) }
+}
+
+/// The value of a formula as the scheduler logs it: it is kept in a C `float` first.
+///
+/// ```
+/// use job_sort_formula::pbs::number_format::logged;
+///
+/// assert_eq!(logged(58_720_257.0), "58720256");
+/// assert_eq!(logged(50.87799974302792), "50.8780");
+/// assert_eq!(logged(1e39), "inf");
+/// ```
+pub fn logged(value: f64) -> String {
+    let mut text = String::new();
+    write_logged(value, &mut text);
+    text
+}
+
+/// Appends what [`logged`] gives.
+pub fn write_logged(value: f64, text: &mut String) {
+    let Some(Logged { is_negative, whole, rest, places }) = Logged::of(value) else {
+        return text.push_str(&if value.is_finite() { printed(f64::from(value as f32)) } else { not_finite(value) });
+    };
+    if is_negative {
+        text.push('-');
+    }
+    text.push_str(itoa::Buffer::new().format(whole));
+    if places > 0 {
+        // a one in front keeps the zeros
+        text.push('.');
+        text.push_str(&itoa::Buffer::new().format(rest + 10u64.pow(places))[1..]);
+    }
+}
+
+/// The digits of a [logged] value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Logged {
+    pub is_negative: bool,
+    /// What stands before the point.
+    pub whole: u64,
+    /// What stands behind it, and how many digits that is.
+    pub rest: u64,
+    pub places: u32,
+}
+
+impl Logged {
+    /// `None` for a value of more than nine or ten digits before the point.
+    #[inline]
+    pub(crate) fn of(value: f64) -> Option<Self> {
+        let kept = f64::from(value as f32);
+        // 24 bits times a million are exact in a double; so are the six digits behind the point, and the rounding is the
+        // one that C does on all digits
+        let magnitude = kept.abs();
+        if magnitude.is_nan() || magnitude >= LOGGED_QUICKLY {
+            return None;
+        }
+        let six = (magnitude * 1e6) as u64 % 1_000_000;
+        let is_round = |three: u64| matches!(three, 0 | 999);
+        let rounded = |scale: f64| ((magnitude * scale + WHOLE) - WHOLE) as u64;
+        // division by a number that is known here is a multiplication
+        let (whole, rest, places) = match () {
+            () if is_round(six / 1000) => (rounded(1.0), 0, 0),
+            () if is_round(six / 100 % 1000) => (rounded(10.0) / 10, rounded(10.0) % 10, 1),
+            () if is_round(six / 10 % 1000) => (rounded(100.0) / 100, rounded(100.0) % 100, 2),
+            () if is_round(six % 1000) => (rounded(1000.0) / 1000, rounded(1000.0) % 1000, 3),
+            () => (rounded(10_000.0) / 10_000, rounded(10_000.0) % 10_000, 4),
+        };
+        Some(Self { is_negative: kept.is_sign_negative(), whole, rest, places })
+    }
+}
+
+fn not_finite(v: f64) -> String {
+    let word = if v.is_nan() { "nan" } else { "inf" };
+    format!("{}{word}", if v.is_sign_negative() { "-" } else { "" })
+}
+
+/// What Python reads where the scheduler prints the resource amount `v`: an integer where the print has no
+/// decimals, else a float. What is not finite passes as a float; the scheduler ignores such jobs.
+pub fn resource(v: f64) -> Value {
+    if !v.is_finite() {
+        return Value::Float(v);
+    }
+    let places = decimals(v);
+    if places == 0 && v.abs() < EXACT {
+        return Value::Int(v.round_ties_even() as i64);
+    }
+    let text = format!("{v:.places$}");
+    if places > 0 {
+        return Value::Float(text.parse().unwrap_or(v));
+    }
+    match text.parse::<i64>() {
+        Ok(whole) => Value::Int(whole),
+        Err(_) => text.parse::<BigInt>().map_or(Value::Float(v), |big| Value::Big(Arc::new(big))),
+    }
+}
+
+/// What the scheduler reads of a float resource: the server keeps it in a C `float` and prints that.
+pub fn server_float(v: f64) -> f64 {
+    let kept = f64::from(v as f32);
+    if kept.is_finite() { printed(kept).parse().unwrap_or(kept) } else { kept }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn python_sees_an_integer_or_a_float() {
+        assert!(matches!(resource(2.0004), Value::Int(2)));
+        assert!(matches!(resource(-0.0), Value::Int(0)));
+        assert!(matches!(resource(0.00012), Value::Int(0)));
+        assert!(matches!(resource(36.9995), Value::Int(37)));
+        assert!(matches!(resource(0.12345678), Value::Float(0.1235)));
+        assert!(matches!(resource(9_007_199_254_740_992.0), Value::Int(9_007_199_254_740_992)));
+        assert!(matches!(resource(-9_223_372_036_854_775_808.0), Value::Int(i64::MIN)));
+        assert!(matches!(resource(9_223_372_036_854_775_807.0), Value::Big(big) if *big == BigInt::from(1u64 << 63)));
+        assert!(matches!(resource(f64::INFINITY), Value::Float(f64::INFINITY)));
+    }
+
+    /// The quick way of [`write_logged`] against C's, which rounds all digits.
+    #[test]
+    fn logged_is_printed() {
+        let mut bits = 0x9e37_79b9_u32;
+        for round in 0..200_000 {
+            bits = bits.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+            let wide = f32::from_bits(bits ^ bits >> 15);
+            let near = (bits % 2_000_001) as f32 / [1.0, 3.0, 10.0, 16.0, 1000.0, 65_536.0][round % 6] - 500.0;
+            for value in [wide, near].map(f64::from) {
+                let expected = if value.is_nan() { not_finite(value) } else { printed(value) };
+                assert_eq!(logged(value), expected, "{value:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_server_keeps_a_float() {
+        for (given, kept) in [
+            (123_456.123_456, 123_456.125),
+            (1.0 / 3.0, 0.3333),
+            (16_777_217.0, 16_777_216.0),
+            (1e15, 999_999_986_991_104.0),
+            (0.000_05, 0.0),
+            (0.99999, 1.0),
+            (1e300, f64::INFINITY),
+        ] {
+            assert_eq!(server_float(given), kept, "{given}");
+        }
+    }
+
+    #[test]
+    fn prints_what_is_not_finite_as_c_does() {
+        assert_eq!(logged(f64::NAN.copysign(-1.0)), "-nan");
+        assert_eq!(logged(f64::NAN.copysign(1.0)), "nan");
+        assert_eq!(logged(-1e300), "-inf");
+    }
+
+    #[test]
+    fn ties_go_to_the_even_digit_as_in_c() {
+        assert_eq!(format!("{:.4}", 0.031_25), "0.0312");
+        assert_eq!(format!("{:.0}", 2.5), "2");
+        assert_eq!(format!("{:.0}", 0.5), "0");
+    }
+}

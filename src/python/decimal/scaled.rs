@@ -1,0 +1,126 @@
+//! Decimals as an integer and a power of ten, for what has to be exact before it is rounded.
+
+use num_bigint::BigInt;
+use num_integer::Integer as _;
+use num_traits::{ToPrimitive, Zero};
+use rust_decimal::Decimal;
+
+use crate::python::{ErrorKind, Raised};
+
+/// The most decimals of a decimal.
+const MOST_DECIMALS: i64 = 28;
+
+/// Of how many bits the digits of a decimal are at most.
+const DIGIT_BITS: u64 = 96;
+
+/// More zeros than this no decimal can end with.
+const MOST_ZEROS: i64 = 29;
+
+/// `10^exponent`
+pub(super) fn power_of_ten(exponent: u32) -> BigInt {
+    BigInt::from(10).pow(exponent)
+}
+
+/// The integer nearest to `x / y` with `y > 0`, the even one of two.
+pub(super) fn divide_to_nearest(x: &BigInt, y: &BigInt) -> BigInt {
+    let (quotient, remainder) = x.div_mod_floor(y);
+    match (remainder * 2_u32).cmp(y) {
+        std::cmp::Ordering::Less => quotient,
+        std::cmp::Ordering::Equal if quotient.is_even() => quotient,
+        _ => quotient + 1_u32,
+    }
+}
+
+/// The decimal nearest to `digits * 10^-scale`; none when it is too large. What is too small becomes zero.
+pub(super) fn to_decimal(digits: &BigInt, scale: i64) -> Option<Decimal> {
+    if digits.is_zero() || scale > MOST_DECIMALS + 3 + digits.bits() as i64 {
+        return Some(Decimal::ZERO);
+    }
+    if scale < 0 {
+        let zeros = u32::try_from(-scale).ok().filter(|zeros| i64::from(*zeros) <= MOST_ZEROS)?;
+        return to_decimal(&(digits * power_of_ten(zeros)), 0);
+    }
+    // A bit is worth less than a third of a digit: from this lower bound on, one more digit soon suffices.
+    let excess = (digits.bits().saturating_sub(DIGIT_BITS) * 3 / 10) as i64;
+    let mut dropped = excess.max(scale - MOST_DECIMALS).max(0);
+    while dropped <= scale {
+        let kept = divide_to_nearest(digits, &power_of_ten(dropped as u32));
+        if kept.bits() <= DIGIT_BITS {
+            return Decimal::try_from_i128_with_scale(kept.to_i128()?, (scale - dropped) as u32).ok();
+        }
+        dropped += 1;
+    }
+    None
+}
+
+/// The digits of two decimals over the same power of ten, and its exponent.
+pub(super) fn aligned(x: Decimal, y: Decimal) -> (BigInt, BigInt, i64) {
+    let scale = x.scale().max(y.scale());
+    let digits = |value: Decimal| BigInt::from(value.mantissa()) * power_of_ten(scale - value.scale());
+    (digits(x), digits(y), i64::from(scale))
+}
+
+/// The text of a decimal literal as the nearest decimal.
+///
+/// # Errors
+/// [`ErrorKind::Decimal`] of a number that is too large, so small that nothing is left of it, or no such text.
+pub(super) fn parse(text: &str) -> Result<Decimal, Raised> {
+    let (digits, scale) = split(text)
+        .ok_or_else(|| Raised::new(ErrorKind::Decimal, format!("`{text}`, which is no number of base ten")))?;
+    let decimal = to_decimal(&digits, scale).ok_or_else(too_large)?;
+    if decimal.is_zero() && !digits.is_zero() {
+        return Err(Raised::new(ErrorKind::Decimal, "a number that is less than 1e-28, but not zero"));
+    }
+    Ok(decimal)
+}
+
+/// The digits of a literal and how many of them are decimals.
+fn split(text: &str) -> Option<(BigInt, i64)> {
+    let text = text.replace('_', "");
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, saturated(exponent)?),
+        None => (text.as_str(), 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}").parse().ok()?;
+    Some((digits, (fraction.len() as i64).saturating_sub(exponent)))
+}
+
+/// The error of a number beyond the decimals.
+pub(super) fn too_large() -> Raised {
+    Raised::new(ErrorKind::Decimal, "a number of more than 28 digits before the point")
+}
+
+/// An exponent, which beyond 32 bits might as well be without end.
+fn saturated(exponent: &str) -> Option<i64> {
+    let digits = exponent.trim_start_matches(['+', '-']);
+    if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let size = digits.parse().unwrap_or(u32::MAX);
+    Some(if exponent.starts_with('-') { -i64::from(size) } else { i64::from(size) })
+}
+
+/// The root of a decimal that is not negative, rounded once.
+pub(super) fn square_root(x: Decimal) -> Option<Decimal> {
+    root(&BigInt::from(x.mantissa()), x.scale())
+}
+
+/// The root of the sum of squares, rounded once.
+pub(super) fn norm(lengths: &[Decimal]) -> Option<Decimal> {
+    let scale = lengths.iter().map(Decimal::scale).max().unwrap_or(0);
+    let digits = |length: &Decimal| BigInt::from(length.mantissa()) * power_of_ten(scale - length.scale());
+    let squares = lengths.iter().map(|length| digits(length).pow(2)).sum();
+    root(&squares, 2 * scale)
+}
+
+/// The root of `digits * 10^-scale`.
+fn root(digits: &BigInt, scale: u32) -> Option<Decimal> {
+    // Of an even power of ten, with digits enough for 29 in the root and one to tell on which side it lies.
+    let shift = 60 + scale % 2;
+    let digits = digits * power_of_ten(shift);
+    let root = digits.sqrt();
+    let is_exact = &root * &root == digits;
+    let sticky = root * 10_u32 + u32::from(!is_exact);
+    to_decimal(&sticky, i64::from((scale + shift) / 2 + 1))
+}

@@ -1,0 +1,101 @@
+//! Doubles: the operators on them, with Python's errors and signs of zero.
+
+use crate::python::{BinaryOperator, ErrorKind, Raised};
+
+/// `x op y`, bit for bit as Python's floats; `None` where floats do not know the operator.
+///
+/// # Errors
+/// `ZeroDivisionError`; of `**` also `OverflowError`, and [`ErrorKind::Complex`] where Python leaves the reals.
+#[inline]
+pub fn binary(op: BinaryOperator, x: f64, y: f64) -> Result<Option<f64>, Raised> {
+    use BinaryOperator as Op;
+    match op {
+        Op::Add => Ok(x + y),
+        Op::Subtract => Ok(x - y),
+        Op::Multiply => Ok(x * y),
+        Op::Divide => divide(x, y),
+        Op::FloorDivide => floor_divide(x, y),
+        Op::Modulo => modulo(x, y),
+        Op::Power => power(x, y),
+        Op::MatrixMultiply | Op::BitAnd | Op::BitOr | Op::BitXor | Op::ShiftLeft | Op::ShiftRight => return Ok(None),
+    }
+    .map(Some)
+}
+
+/// `x / y`.
+#[inline]
+pub(super) fn divide(x: f64, y: f64) -> Result<f64, Raised> {
+    if y == 0.0 { Err(Raised::zero_division("float division by zero")) } else { Ok(x / y) }
+}
+
+fn floor_divide(x: f64, y: f64) -> Result<f64, Raised> {
+    if y == 0.0 {
+        return Err(Raised::zero_division("float floor division by zero"));
+    }
+    Ok(quotient_and_remainder(x, y).0)
+}
+
+fn modulo(x: f64, y: f64) -> Result<f64, Raised> {
+    if y == 0.0 { Err(Raised::zero_division("float modulo")) } else { Ok(remainder(x, y)) }
+}
+
+/// `divmod(x, y)`.
+pub(super) fn divmod(x: f64, y: f64) -> Result<(f64, f64), Raised> {
+    if y == 0.0 { Err(Raised::zero_division("float divmod()")) } else { Ok(quotient_and_remainder(x, y)) }
+}
+
+/// What remains of `x`, with the sign of `y`, even when it is zero.
+fn remainder(x: f64, y: f64) -> f64 {
+    let rest = x % y;
+    if rest == 0.0 {
+        f64::copysign(0.0, y)
+    } else if (rest < 0.0) != (y < 0.0) {
+        rest + y
+    } else {
+        rest
+    }
+}
+
+/// The quotient is found from `x` less its remainder, which `y` divides but for one rounding.
+fn quotient_and_remainder(x: f64, y: f64) -> (f64, f64) {
+    let truncated_rest = x % y;
+    let rest = remainder(x, y);
+    let mut quotient = (x - truncated_rest) / y;
+    if truncated_rest != 0.0 && (truncated_rest < 0.0) != (y < 0.0) {
+        quotient -= 1.0;
+    }
+    if quotient == 0.0 {
+        return (f64::copysign(0.0, x / y), rest);
+    }
+    let whole = quotient.floor();
+    (if quotient - whole > 0.5 { whole + 1.0 } else { whole }, rest)
+}
+
+/// The C library's power, except that it makes a nan even of 1 to the power of a signalling nan.
+pub(super) fn raised(x: f64, y: f64) -> f64 {
+    if x == 1.0 || y == 0.0 { 1.0 } else { x.powf(y) }
+}
+
+/// `x ** y`.
+///
+/// # Errors
+/// As Python: zero to a negative power, a result beyond the doubles; [`ErrorKind::Complex`] for the fractional
+/// power of a negative number.
+pub(super) fn power(x: f64, y: f64) -> Result<f64, Raised> {
+    if y.is_finite() && x.is_finite() {
+        if x == 0.0 && y < 0.0 {
+            return Err(Raised::zero_division("0.0 cannot be raised to a negative power"));
+        }
+        if x < 0.0 && y != y.floor() {
+            return Err(Raised::new(
+                ErrorKind::Complex,
+                "a fractional power of a negative number, which Python makes a complex number",
+            ));
+        }
+    }
+    let result = raised(x, y);
+    if result.is_infinite() && x.is_finite() && y.is_finite() {
+        return Err(Raised::overflow("(34, 'Numerical result out of range')"));
+    }
+    Ok(result)
+}

@@ -1,0 +1,193 @@
+//! Functions over many values: `min`, `max`, `sum`, `prod`, `fsum`, `hypot`, `dist`.
+
+use crate::python::limits::Work;
+use crate::python::{BinaryOperator, ComparisonOperator, Function, Raised, Value, compare, exact, operate};
+
+/// `min` and `max`: a later value replaces an earlier one only when it is strictly beyond it.
+pub(super) fn extreme(
+    function: Function,
+    values: &[Value],
+    key: Option<&Value>,
+    default: Option<&Value>,
+    work: &Work,
+) -> Result<Value, Raised> {
+    let op = if function == Function::Max { ComparisonOperator::Greater } else { ComparisonOperator::Less };
+    let values = match values {
+        [single] => single.iterate()?,
+        several => several,
+    };
+    let key = key.filter(|key| !matches!(key, Value::None));
+    let best = match key {
+        None => plain_extreme(op, values, work)?,
+        Some(key) => keyed_extreme(op, values, key, work)?,
+    };
+    match best.or(default) {
+        Some(value) => Ok(value.clone()),
+        None => {
+            Err(Raised::new(crate::python::ErrorKind::Value, format!("{}() arg is an empty sequence", function.name())))
+        }
+    }
+}
+
+fn plain_extreme<'a>(op: ComparisonOperator, values: &'a [Value], work: &Work) -> Result<Option<&'a Value>, Raised> {
+    let Some((mut best, rest)) = values.split_first() else {
+        return Ok(None);
+    };
+    for value in rest {
+        if compare::compare(op, value, best, work)? {
+            best = value;
+        }
+    }
+    Ok(Some(best))
+}
+
+fn keyed_extreme<'a>(
+    op: ComparisonOperator,
+    values: &'a [Value],
+    key: &Value,
+    work: &Work,
+) -> Result<Option<&'a Value>, Raised> {
+    let mut best: Option<(Value, &Value)> = None;
+    for value in values {
+        let rank = crate::python::functions::call(key, std::slice::from_ref(value), &[], work)?;
+        let better = match &best {
+            None => true,
+            Some((leading, _)) => compare::compare(op, &rank, leading, work)?,
+        };
+        if better {
+            best = Some((rank, value));
+        }
+    }
+    Ok(best.map(|(_, value)| value))
+}
+
+/// `sum(iterable, start=0)`: from the left, one `+` after another, as Python 3.11 does.
+pub(super) fn sum(items: &Value, start: Option<&Value>, work: &Work) -> Result<Value, Raised> {
+    accumulate(BinaryOperator::Add, items, start.cloned().unwrap_or(Value::Int(0)), work)
+}
+
+/// `prod(iterable, start=1)`.
+pub(super) fn prod(items: &Value, start: Option<&Value>, work: &Work) -> Result<Value, Raised> {
+    accumulate(BinaryOperator::Multiply, items, start.cloned().unwrap_or(Value::Int(1)), work)
+}
+
+fn accumulate(op: BinaryOperator, items: &Value, start: Value, work: &Work) -> Result<Value, Raised> {
+    items.iterate()?.iter().try_fold(start, |result, item| operate::binary(op, &result, item, work))
+}
+
+/// `fsum(iterable)`: Shewchuk's sum, kept as doubles that do not overlap, rounded once.
+pub(super) fn fsum(items: &Value) -> Result<Value, Raised> {
+    let mut partials: Vec<f64> = Vec::new();
+    let (mut special, mut infinities) = (0.0, 0.0);
+    for item in items.iterate()? {
+        let value = item.real()?;
+        let high = absorb(&mut partials, value);
+        if high.is_finite() {
+            if high != 0.0 {
+                partials.push(high);
+            }
+            continue;
+        }
+        if value.is_finite() {
+            return Err(Raised::overflow("intermediate overflow in fsum"));
+        }
+        if value.is_infinite() {
+            infinities += value;
+        }
+        special += value;
+        partials.clear();
+    }
+    if special == 0.0 {
+        return Ok(Value::Float(round_once(&partials)));
+    }
+    if infinities.is_nan() { Err(Raised::value("-inf + inf in fsum")) } else { Ok(Value::Float(special)) }
+}
+
+/// Adds a value to the partial sums, which keep what is lost; what is not lost comes back.
+fn absorb(partials: &mut Vec<f64>, mut value: f64) -> f64 {
+    let mut kept = 0;
+    for index in 0..partials.len() {
+        let (large, small) = match partials[index] {
+            partial if value.abs() < partial.abs() => (partial, value),
+            partial => (value, partial),
+        };
+        let high = large + small;
+        let low = small - (high - large);
+        if low != 0.0 {
+            partials[kept] = low;
+            kept += 1;
+        }
+        value = high;
+    }
+    partials.truncate(kept);
+    value
+}
+
+/// The sum of doubles that do not overlap, the smallest first, rounded half to even.
+fn round_once(partials: &[f64]) -> f64 {
+    let mut rest = partials.iter().rev().copied();
+    let mut high = rest.next().unwrap_or(0.0);
+    for partial in rest.by_ref() {
+        let before = high;
+        high = before + partial;
+        let low = partial - (high - before);
+        if low == 0.0 {
+            continue;
+        }
+        // Exactly half a unit was cut off, and what follows says to which side the sum lies.
+        let follows = rest.next().unwrap_or(0.0);
+        let corrected = high + 2.0 * low;
+        if follows != 0.0 && (low < 0.0) == (follows < 0.0) && corrected - high == 2.0 * low {
+            high = corrected;
+        }
+        break;
+    }
+    high
+}
+
+/// `hypot(*coordinates)`.
+pub(super) fn hypot<'a>(coordinates: impl Iterator<Item = &'a Value>) -> Result<f64, Raised> {
+    let lengths = coordinates.map(|value| value.real().map(f64::abs)).collect::<Result<Vec<_>, _>>()?;
+    Ok(norm(&lengths))
+}
+
+/// `dist(p, q)`.
+pub(super) fn dist(p: &Value, q: &Value) -> Result<Value, Raised> {
+    let (p, q) = (p.iterate()?, q.iterate()?);
+    if p.len() != q.len() {
+        return Err(Raised::value("both points must have the same number of dimensions"));
+    }
+    let length = |(a, b): (&Value, &Value)| Ok((a.real()? - b.real()?).abs());
+    let lengths = p.iter().zip(q).map(length).collect::<Result<Vec<f64>, Raised>>()?;
+    Ok(Value::Float(norm(&lengths)))
+}
+
+/// The root of the sum of squares, rounded nearly once: squares and sum are kept in two doubles.
+fn norm(lengths: &[f64]) -> f64 {
+    let largest = lengths.iter().copied().fold(0.0, f64::max);
+    if largest.is_infinite() || lengths.len() == 1 {
+        return lengths.iter().copied().find(|length| length.is_nan() && !largest.is_infinite()).unwrap_or(largest);
+    }
+    if lengths.iter().any(|length| length.is_nan()) {
+        return f64::NAN;
+    }
+    if largest == 0.0 {
+        return 0.0;
+    }
+    // Scaled by a power of two to about 1, no square can overflow, nor vanish while it matters.
+    let (digits, exponent) = exact::parts(largest);
+    let scale = 64 - i64::from(digits.leading_zeros()) + exponent;
+    let (mut high, mut low) = (0.0_f64, 0.0_f64);
+    for length in lengths {
+        let scaled = length * exact::power_of_two(-scale / 2) * exact::power_of_two(scale / 2 - scale);
+        let square = scaled * scaled;
+        let sum = high + square;
+        let (large, small) = if high < square { (square, high) } else { (high, square) };
+        low += (small - (sum - large)) + scaled.mul_add(scaled, -square);
+        high = sum;
+    }
+    let root = (high + low).sqrt();
+    let missing = (high - root * root) - root.mul_add(root, -(root * root)) + low;
+    let root = root + missing / (2.0 * root);
+    root * exact::power_of_two(scale / 2) * exact::power_of_two(scale - scale / 2)
+}

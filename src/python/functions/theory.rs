@@ -1,0 +1,175 @@
+//! Number theory: `factorial`, `comb`, `perm`, `gcd`, `lcm`, `isqrt`, on integers of any size.
+
+use num_bigint::BigInt;
+use num_integer::Integer as _;
+use num_traits::{One, ToPrimitive};
+
+use crate::python::limits::Work;
+use crate::python::value::Integer;
+use crate::python::{Raised, Value, integer, limits};
+
+const NEGATIVE_N: &str = "n must be a non-negative integer";
+const NEGATIVE_K: &str = "k must be a non-negative integer";
+
+/// `factorial(x)`.
+pub(super) fn factorial(x: &Value, work: &Work) -> Result<Value, Raised> {
+    factorial_of(x.index()?, work)
+}
+
+/// `n!`
+pub(super) fn factorial_of(n: Integer, work: &Work) -> Result<Value, Raised> {
+    if n.is_negative() {
+        return Err(Raised::value("factorial() not defined for negative values"));
+    }
+    match n {
+        Integer::Small(n) => falling_product(&BigInt::from(n), n.unsigned_abs(), work),
+        Integer::Big(_) => Err(Raised::overflow("factorial() argument should not exceed 9223372036854775807")),
+    }
+}
+
+/// `n (n - 1) … (n - k + 1)` for `k <= n`.
+fn falling_product(n: &BigInt, k: u64, work: &Work) -> Result<Value, Raised> {
+    // `k!` is no larger, and has more than `k` bits from 4 on.
+    limits::check_bits(if k < 4 { 0 } else { k })?;
+    let mut product = BigInt::one();
+    for step in 0..k {
+        product = step_up(product, n - step, work)?;
+    }
+    Ok(Value::int(product))
+}
+
+/// The next product, within the limit.
+fn step_up(product: BigInt, factor: BigInt, work: &Work) -> Result<BigInt, Raised> {
+    work.charge((product.bits() / 64 + 1) * (factor.bits() / 64 + 1))?;
+    let product = product * factor;
+    limits::check_bits(product.bits())?;
+    Ok(product)
+}
+
+/// `n` and `k` as `comb` and `perm` take them, and `k` clipped to 64 bits where it exceeds `n` anyway.
+fn chosen(n: &Value, k: &Value) -> Result<Option<(BigInt, BigInt)>, Raised> {
+    let (n, k) = (n.index()?, k.index()?);
+    if n.is_negative() {
+        return Err(Raised::value(NEGATIVE_N));
+    }
+    if k.is_negative() {
+        return Err(Raised::value(NEGATIVE_K));
+    }
+    let (n, k) = (n.to_big(), k.to_big());
+    Ok(if k > n { None } else { Some((n, k)) })
+}
+
+/// `perm(n, k)`.
+pub(super) fn perm(n: &Value, k: &Value, work: &Work) -> Result<Value, Raised> {
+    if matches!(k, Value::None) {
+        return factorial(n, work);
+    }
+    let Some((n, k)) = chosen(n, k)? else {
+        return Ok(Value::Int(0));
+    };
+    match k.to_i64() {
+        Some(k) => falling_product(&n, k.unsigned_abs(), work),
+        None => Err(Raised::overflow("k must not exceed 9223372036854775807")),
+    }
+}
+
+/// `comb(n, k)`.
+pub(super) fn comb(n: &Value, k: &Value, work: &Work) -> Result<Value, Raised> {
+    let Some((n, k)) = chosen(n, k)? else {
+        return Ok(Value::Int(0));
+    };
+    let other = &n - &k;
+    let Some(k) = k.min(other).to_i64() else {
+        return Err(Raised::overflow("min(n - k, k) must not exceed 9223372036854775807"));
+    };
+    // With `k <= n / 2` the result is no less than `2^k`.
+    let k = k.unsigned_abs();
+    limits::check_bits(k)?;
+    match n.to_u64() {
+        Some(n) => choose(n, k, work),
+        None => choose_from_big(&n, k, work),
+    }
+}
+
+/// A division takes this many times as long as a multiplication.
+const DIVISION: u64 = 5;
+
+/// The number of ways to choose `k` of `n`, several factors at a time.
+fn choose(n: u64, k: u64, work: &Work) -> Result<Value, Raised> {
+    let mut result = BigInt::one();
+    let (mut numerator, mut denominator) = (1_u64, 1_u64);
+    for step in 0..k {
+        match (numerator.checked_mul(n - step), denominator.checked_mul(step + 1)) {
+            (Some(longer), Some(divisor)) => (numerator, denominator) = (longer, divisor),
+            _ => {
+                result = scale(result, numerator.into(), denominator, work)?;
+                (numerator, denominator) = (n - step, step + 1);
+            }
+        }
+    }
+    scale(result, numerator.into(), denominator, work).map(Value::int)
+}
+
+/// The same of an `n` of more than 64 bits.
+fn choose_from_big(n: &BigInt, k: u64, work: &Work) -> Result<Value, Raised> {
+    let result = (0..k).try_fold(BigInt::one(), |result, step| scale(result, n - step, step + 1, work))?;
+    Ok(Value::int(result))
+}
+
+/// `value * numerator / denominator`, which is whole.
+fn scale(value: BigInt, numerator: BigInt, denominator: u64, work: &Work) -> Result<BigInt, Raised> {
+    work.charge((value.bits() / 64 + 1) * (numerator.bits() / 64 + 1 + DIVISION))?;
+    let result = value * numerator / denominator;
+    limits::check_bits(result.bits())?;
+    Ok(result)
+}
+
+/// A function of two integers, over any number of values from the left.
+pub(super) fn fold(
+    values: &[Value],
+    none: Value,
+    function: fn(Integer, Integer, &Work) -> Result<Value, Raised>,
+    work: &Work,
+) -> Result<Value, Raised> {
+    let Some((first, rest)) = values.split_first() else {
+        return Ok(none);
+    };
+    let first = integer::magnitude(first.index()?);
+    rest.iter().try_fold(first, |result, value| function(result.index()?, value.index()?, work))
+}
+
+/// `gcd(x, y)`.
+pub(super) fn gcd(x: Integer, y: Integer, work: &Work) -> Result<Value, Raised> {
+    if let (Integer::Small(a), Integer::Small(b)) = (x, y) {
+        return Ok(Value::int(BigInt::from(a.unsigned_abs().gcd(&b.unsigned_abs()))));
+    }
+    // One bit less with each step, each over all words.
+    work.charge(x.bits().min(y.bits()).saturating_mul(x.words().max(y.words())) / 2)?;
+    Ok(Value::int(x.to_big().gcd(&y.to_big())))
+}
+
+/// `lcm(x, y)`.
+pub(super) fn lcm(x: Integer, y: Integer, work: &Work) -> Result<Value, Raised> {
+    if x.is_zero() || y.is_zero() {
+        return Ok(Value::Int(0));
+    }
+    let divisor = gcd(x, y, work)?;
+    let (quotient, _) = integer::floor_divide(x, divisor.index()?, work)?;
+    let multiple = integer::multiply(Integer::Big(&quotient), y, work)?;
+    Ok(integer::magnitude(multiple.index()?))
+}
+
+/// `isqrt(x)`.
+pub(super) fn isqrt(x: &Value, work: &Work) -> Result<Value, Raised> {
+    let n = x.index()?;
+    if n.is_negative() {
+        return Err(Raised::value("isqrt() argument must be nonnegative"));
+    }
+    match n {
+        Integer::Small(value) => Ok(Value::Int(value.isqrt())),
+        Integer::Big(value) => {
+            work.charge(16 * n.words() * n.words())?;
+            Ok(Value::int(value.sqrt()))
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Integers of any size: the operators on them, exact, each result within [`limits::INTEGER_BITS`].
+
+use num_bigint::BigInt;
+use num_integer::Integer as _;
+use num_traits::{One, Signed, ToPrimitive, Zero};
+
+use crate::python::limits::Work;
+use crate::python::value::Integer;
+use crate::python::{BinaryOperator, Raised, Value, exact, float, limits};
+
+pub(super) const DIVISION_BY_ZERO: &str = "division by zero";
+pub(super) const FLOOR_DIVISION_BY_ZERO: &str = "integer division or modulo by zero";
+const MODULO_BY_ZERO: &str = "integer modulo by zero";
+const NEGATIVE_SHIFT: &str = "negative shift count";
+
+/// Below this, a quotient of the two as doubles is rounded once: both are exact.
+const EXACT_AS_FLOAT: u64 = 1 << 53;
+
+impl Integer<'_> {
+    /// A copy of any size.
+    pub(super) fn to_big(self) -> BigInt {
+        match self {
+            Integer::Small(value) => BigInt::from(value),
+            Integer::Big(value) => value.clone(),
+        }
+    }
+
+    /// The same integer as a value.
+    pub(super) fn to_value(self) -> Value {
+        match self {
+            Integer::Small(value) => Value::Int(value),
+            Integer::Big(value) => Value::int(value.clone()),
+        }
+    }
+
+    pub(super) fn is_zero(self) -> bool {
+        matches!(self, Integer::Small(0))
+    }
+
+    pub(super) fn is_negative(self) -> bool {
+        match self {
+            Integer::Small(value) => value < 0,
+            Integer::Big(value) => value.is_negative(),
+        }
+    }
+
+    /// How many bits its magnitude takes.
+    pub(super) fn bits(self) -> u64 {
+        match self {
+            Integer::Small(value) => u64::from(u64::BITS - value.unsigned_abs().leading_zeros()),
+            Integer::Big(value) => value.bits(),
+        }
+    }
+
+    /// How many 64-bit words its magnitude takes, at least one.
+    pub(super) fn words(self) -> u64 {
+        self.bits() / 64 + 1
+    }
+}
+
+/// `x op y`. The caller has told `@` from the rest: no integer understands it.
+#[inline]
+pub(super) fn binary(op: BinaryOperator, x: Integer, y: Integer, work: &Work) -> Result<Option<Value>, Raised> {
+    if let (Integer::Small(a), Integer::Small(b)) = (x, y)
+        && let Some(value) = small(op, a, b)
+    {
+        return Ok(Some(value));
+    }
+    big(op, x, y, work)
+}
+
+/// The result where it is found in 64 bits without an error.
+#[inline]
+fn small(op: BinaryOperator, a: i64, b: i64) -> Option<Value> {
+    use BinaryOperator as Op;
+    match op {
+        Op::Add => a.checked_add(b).map(Value::Int),
+        Op::Subtract => a.checked_sub(b).map(Value::Int),
+        Op::Multiply => a.checked_mul(b).map(Value::Int),
+        Op::Divide => small_quotient(a, b).map(Value::Float),
+        Op::FloorDivide => small_floor_divide(a, b).map(Value::Int),
+        Op::Modulo => small_modulo(a, b).map(Value::Int),
+        Op::Power => u32::try_from(b).ok().and_then(|exponent| a.checked_pow(exponent)).map(Value::Int),
+        Op::BitAnd => Some(Value::Int(a & b)),
+        Op::BitOr => Some(Value::Int(a | b)),
+        Op::BitXor => Some(Value::Int(a ^ b)),
+        Op::ShiftRight => u32::try_from(b).ok().map(|count| Value::Int(a >> count.min(63))),
+        Op::ShiftLeft | Op::MatrixMultiply => None,
+    }
+}
+
+fn small_quotient(a: i64, b: i64) -> Option<f64> {
+    let exact = a.unsigned_abs() <= EXACT_AS_FLOAT && b.unsigned_abs() <= EXACT_AS_FLOAT;
+    (exact && b != 0).then(|| a as f64 / b as f64)
+}
+
+fn small_floor_divide(a: i64, b: i64) -> Option<i64> {
+    let quotient = a.checked_div(b)?;
+    Some(if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient })
+}
+
+fn small_modulo(a: i64, b: i64) -> Option<i64> {
+    let remainder = a.checked_rem(b)?;
+    Some(if remainder != 0 && (remainder < 0) != (b < 0) { remainder + b } else { remainder })
+}
+
+/// The result at any size, and every error.
+#[cold]
+fn big(op: BinaryOperator, x: Integer, y: Integer, work: &Work) -> Result<Option<Value>, Raised> {
+    use BinaryOperator as Op;
+    match op {
+        Op::Add | Op::Subtract | Op::BitAnd | Op::BitOr | Op::BitXor => linear(op, &x.to_big(), &y.to_big(), work),
+        Op::Multiply => multiply(x, y, work),
+        Op::Divide if y.is_zero() => Err(Raised::zero_division(DIVISION_BY_ZERO)),
+        Op::Divide => {
+            work.charge(division_work(x, y))?;
+            exact::quotient(&x.to_big(), &y.to_big()).map(Value::Float)
+        }
+        Op::FloorDivide if y.is_zero() => Err(Raised::zero_division(FLOOR_DIVISION_BY_ZERO)),
+        Op::Modulo if y.is_zero() => Err(Raised::zero_division(MODULO_BY_ZERO)),
+        Op::FloorDivide => floor_divide(x, y, work).map(|(quotient, _)| Value::int(quotient)),
+        Op::Modulo => floor_divide(x, y, work).map(|(_, remainder)| Value::int(remainder)),
+        Op::Power => power(x, y, work),
+        Op::ShiftLeft => shift_left(x, y),
+        Op::ShiftRight => shift_right(x, y),
+        Op::MatrixMultiply => return Ok(None),
+    }
+    .map(Some)
+}
+
+/// The operators whose work grows with the length of the longer operand.
+fn linear(op: BinaryOperator, a: &BigInt, b: &BigInt, work: &Work) -> Result<Value, Raised> {
+    work.charge(a.bits().max(b.bits()) / 64 + 1)?;
+    within(match op {
+        BinaryOperator::Add => a + b,
+        BinaryOperator::Subtract => a - b,
+        BinaryOperator::BitAnd => a & b,
+        BinaryOperator::BitOr => a | b,
+        _ => a ^ b,
+    })
+}
+
+/// The integer, if it is within the limit.
+pub(super) fn within(value: BigInt) -> Result<Value, Raised> {
+    limits::check_bits(value.bits())?;
+    Ok(Value::int(value))
+}
+
+/// `x * y`.
+pub(super) fn multiply(x: Integer, y: Integer, work: &Work) -> Result<Value, Raised> {
+    limits::check_bits((x.bits() + y.bits()).saturating_sub(1))?;
+    work.charge(x.words() * y.words())?;
+    within(x.to_big() * y.to_big())
+}
+
+fn division_work(x: Integer, y: Integer) -> u64 {
+    x.words() + (x.words().saturating_sub(y.words()) + 1) * y.words()
+}
+
+/// The quotient towards minus infinity and what remains, with the sign of `y`; `y` is not zero.
+pub(super) fn floor_divide(x: Integer, y: Integer, work: &Work) -> Result<(BigInt, BigInt), Raised> {
+    work.charge(division_work(x, y))?;
+    Ok(x.to_big().div_mod_floor(&y.to_big()))
+}
+
+/// `x ** y`; a negative exponent makes it a power of doubles.
+fn power(x: Integer, y: Integer, work: &Work) -> Result<Value, Raised> {
+    if y.is_negative() {
+        return float::power(x.to_float()?, y.to_float()?).map(Value::Float);
+    }
+    let base = x.to_big();
+    let exponent = y.to_big();
+    if exponent.is_zero() || base.is_one() {
+        return Ok(Value::Int(1));
+    }
+    if base.is_zero() {
+        return Ok(Value::Int(0));
+    }
+    if base.magnitude().is_one() {
+        return Ok(Value::Int(if exponent.is_even() { 1 } else { -1 }));
+    }
+    let exponent = exponent.to_u32().ok_or_else(limits::integer_too_long)?;
+    let bits = (base.bits() - 1).saturating_mul(u64::from(exponent)).saturating_add(1);
+    limits::check_bits(bits)?;
+    let words = base.bits().saturating_mul(u64::from(exponent)) / 64 + 1;
+    work.charge(words.saturating_mul(words))?;
+    within(base.pow(exponent))
+}
+
+fn shift_left(x: Integer, y: Integer) -> Result<Value, Raised> {
+    if y.is_negative() {
+        return Err(Raised::value(NEGATIVE_SHIFT));
+    }
+    if x.is_zero() {
+        return Ok(Value::Int(0));
+    }
+    let count = match y {
+        Integer::Small(count) => count,
+        // Python counts its own digits, of 30 bits, in 64 bits.
+        Integer::Big(count) if (count / 30_u32).to_i64().is_none() => {
+            return Err(Raised::overflow("too many digits in integer"));
+        }
+        Integer::Big(_) => return Err(limits::integer_too_long()),
+    };
+    limits::check_bits(x.bits().saturating_add(count.unsigned_abs()))?;
+    within(x.to_big() << count)
+}
+
+fn shift_right(x: Integer, y: Integer) -> Result<Value, Raised> {
+    if y.is_negative() {
+        return Err(Raised::value(NEGATIVE_SHIFT));
+    }
+    match y {
+        Integer::Small(count) if count.unsigned_abs() < x.bits() => Ok(Value::int(x.to_big() >> count)),
+        _ => Ok(Value::Int(if x.is_negative() { -1 } else { 0 })),
+    }
+}
+
+/// `-x`.
+pub(super) fn negate(x: Integer) -> Value {
+    match x {
+        Integer::Small(value) => value.checked_neg().map_or_else(|| Value::int(-BigInt::from(value)), Value::Int),
+        Integer::Big(value) => Value::int(-value),
+    }
+}
+
+/// `~x`.
+pub(super) fn invert(x: Integer) -> Value {
+    match x {
+        Integer::Small(value) => Value::Int(!value),
+        Integer::Big(value) => Value::int(-value - 1),
+    }
+}
+
+/// `abs(x)`.
+pub(super) fn magnitude(x: Integer) -> Value {
+    if x.is_negative() { negate(x) } else { x.to_value() }
+}
