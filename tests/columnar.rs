@@ -2,12 +2,8 @@
 //!
 //! `JSF_REFEREE_CASES` says how many lanes to compare, `JSF_REFEREE_SEED` where to begin.
 
-#[allow(dead_code, reason = "shared with the tests against Python")]
-#[path = "referee/cases.rs"]
-mod cases;
-#[allow(dead_code, reason = "shared with the tests against Python")]
-#[path = "referee/formulas.rs"]
-mod formulas;
+use crate::support::cases;
+use crate::support::formulas;
 
 use cases::Generator;
 use formulas::{INTEGERS, NUMBERS, Writer, schema};

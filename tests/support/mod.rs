@@ -2,6 +2,10 @@
 
 #![allow(dead_code, reason = "each test uses its part")]
 
+pub mod blanks;
+pub mod cases;
+pub mod formulas;
+
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::PathBuf;

@@ -11,7 +11,7 @@
 //! is that it cannot be told.
 //!
 //! Sources: the records in `tests/golden/openpbs/validate.jsonl`, the server's log of them, and CPython 3.11, which is
-//! asked the same in `tests/verdict_referee.rs`.
+//! asked the same in `tests/referee/validation.rs`.
 
 mod evaluation;
 mod runs;

@@ -1,6 +1,6 @@
 //! Sites' own resources whose names are taken already: what a name then means to a real scheduler.
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 

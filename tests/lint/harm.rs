@@ -1,7 +1,7 @@
 //! What hurt the real scheduler must be found: every recorded formula that killed it, failed for all jobs or left
 //! stale values raises a finding of the right kind, from the files that an administrator has.
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! What a real server answered when a formula was set, and what `qmgr` did on the way.
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 

@@ -3,8 +3,7 @@
 //! `JSF_REFEREE_CASES` says how many operations to try, `JSF_REFEREE_SEED` where to begin. Without a Python 3.11 there
 //! is no referee, and the test says so and passes.
 
-#[path = "referee/cases.rs"]
-mod cases;
+use crate::support::cases;
 
 use std::collections::BTreeMap;
 use std::io::Write;

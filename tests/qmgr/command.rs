@@ -1,6 +1,6 @@
 //! The command that sets a formula: the shell must hand `qmgr` the directive, and `qmgr` must read the formula in it.
 
-mod support;
+use crate::support;
 
 use std::process::Command;
 

@@ -2,9 +2,7 @@
 //!
 //! `JSF_SOUNDNESS_DRAWS` says how many jobs are drawn, `JSF_SOUNDNESS_SEED` where the dice start.
 
-#[path = "soundness/formulas.rs"]
 mod formulas;
-#[path = "soundness/trace.rs"]
 mod trace;
 
 use std::cmp::Ordering;

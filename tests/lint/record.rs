@@ -1,6 +1,6 @@
 //! What the analysis says of a formula, against what a real scheduler did with it.
 
-mod support;
+use crate::support;
 
 use job_sort_formula::formula::lint as analysis;
 use job_sort_formula::formula::lint::Ranges;

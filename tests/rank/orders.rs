@@ -1,6 +1,6 @@
 //! The order of jobs, against the order in which a real scheduler considered them.
 
-mod support;
+use crate::support;
 
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::pbs::files::queues::Queues;

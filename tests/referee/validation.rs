@@ -3,7 +3,7 @@
 //! `JSF_REFEREE_CASES` says how many formulas to try, `JSF_REFEREE_SEED` where to begin. Without a Python 3.11 there is
 //! no referee, and the test says so and passes.
 
-mod support;
+use crate::support;
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -124,7 +124,7 @@ fn what_a_site_might_write() {
         ["\\N{", "yield", "async", "await", "lambda x: 1)}", "1; ", "import nosuch", "exec(", "compile("];
     let schema = support::schema();
     let file = site(&schema, &[]);
-    let formulas: Vec<&str> = include_str!("referee/odd.txt").lines().collect();
+    let formulas: Vec<&str> = include_str!("odd.txt").lines().collect();
     let answers = ask(&[file.path().to_str().unwrap()], &formulas);
     assert_eq!(answers.len(), formulas.len());
     for (formula, code) in &answers {

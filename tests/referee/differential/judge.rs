@@ -7,10 +7,10 @@ use job_sort_formula::formula::syntax::{NodeKind, SyntaxErrorKind};
 use job_sort_formula::python::{ErrorKind, Function, Python, Raised, Value};
 use job_sort_formula::{Formula, Schema};
 
-use super::cases::written;
+use crate::support::cases::written;
 
 /// Functions that follow the formulas of one version of the C library: with another, they are a unit or a few in the
-/// last place away. `number_referee.rs` says how many.
+/// last place away. `referee/operations.rs` says how many.
 const INEXACT: [Function; 8] = [
     Function::Acosh,
     Function::Asinh,

@@ -1,8 +1,6 @@
 //! Every page's bad example raises its code, and its good one raises nothing.
 #![cfg(feature = "cli")]
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Values, errors and orders, against what a real scheduler made of the same formulas and jobs.
 
-mod support;
+use crate::support;
 
 use std::collections::{BTreeMap, BTreeSet};
 

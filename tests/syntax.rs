@@ -1,14 +1,8 @@
 //! What must hold of every text: no panic, errors in their place, limits that answer, and printing that is stable.
 
-#[allow(dead_code, reason = "shared with the test of whole formulas")]
-#[path = "referee/blanks.rs"]
-mod blanks;
-#[allow(dead_code, reason = "shared with the test of single operations")]
-#[path = "referee/cases.rs"]
-mod cases;
-#[allow(dead_code, reason = "shared with the test of whole formulas")]
-#[path = "referee/formulas.rs"]
-mod formulas;
+use crate::support::blanks;
+use crate::support::cases;
+use crate::support::formulas;
 
 use cases::{Generator, written};
 use formulas::{Writer, schema};

@@ -4,14 +4,9 @@
 //! kind and text, and what Python does not compile is refused here. `JSF_REFEREE_CASES` says how many evaluations to
 //! try, `JSF_REFEREE_SEED` where to begin. Without a Python 3.11 there is no referee, and the test says so and passes.
 
-#[path = "referee/blanks.rs"]
-mod blanks;
-#[allow(dead_code, reason = "shared with the test of single operations")]
-#[path = "referee/cases.rs"]
-mod cases;
-#[path = "referee/formulas.rs"]
-mod formulas;
-#[path = "referee/judge.rs"]
+use crate::support::blanks;
+use crate::support::cases;
+use crate::support::formulas;
 mod judge;
 
 use std::io::Write;
@@ -25,7 +20,7 @@ use judge::{Job, Question, Tally};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/referee/formulas.py");
 
-const CONSTRUCTS: &str = include_str!("referee/constructs.txt");
+const CONSTRUCTS: &str = include_str!("constructs.txt");
 
 /// How many jobs there are to choose from, and for how many of them each formula is evaluated.
 const JOBS: usize = 64;

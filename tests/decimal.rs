@@ -1,9 +1,6 @@
 //! Base ten beside Python's numbers: the same questions, and answers that differ only by rounding.
 
-// What else the referee's questions are for stays unused here.
-#[allow(dead_code)]
-#[path = "referee/cases.rs"]
-mod cases;
+use crate::support::cases;
 
 use cases::{Generator, Operation};
 use job_sort_formula::python::{Arithmetic, BaseTen, BaseTenValue, ErrorKind, Python, Raised, Value};

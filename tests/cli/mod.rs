@@ -1,0 +1,4 @@
+//! The command `jsf` as a user runs it.
+
+mod commands;
+mod shares;

@@ -1,0 +1,5 @@
+//! Reading job documents.
+
+mod faults;
+mod inputs;
+mod readers;

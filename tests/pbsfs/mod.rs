@@ -1,0 +1,4 @@
+//! The `pbsfs` command.
+
+mod calls;
+mod files;

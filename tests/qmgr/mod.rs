@@ -1,0 +1,5 @@
+//! How a server validates a formula, and the `qmgr` command that sets it.
+
+mod command;
+mod names;
+mod validation;

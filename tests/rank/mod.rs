@@ -1,0 +1,4 @@
+//! The scores and the order of jobs.
+
+mod orders;
+mod values;

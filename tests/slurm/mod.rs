@@ -1,0 +1,4 @@
+//! Slurm's files and policies.
+
+mod files;
+mod policies;
