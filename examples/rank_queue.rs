@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         queues: &queues,
     };
     let read = read_jobs(&fs::read(site.join("qstat.json"))?, &options)?;
-    for problem in read.problems.kept() {
+    for problem in read.problems.listed() {
         eprintln!("{problem}");
     }
     let mut table = read.table;

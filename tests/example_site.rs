@@ -85,7 +85,7 @@ impl Site {
             queues: &self.queues,
         };
         let read = read_jobs(&bytes(path), &options).unwrap_or_else(|error| panic!("{error}"));
-        assert!(read.problems.is_empty(), "{path}: {:?}", read.problems.kept());
+        assert!(read.problems.is_empty(), "{path}: {:?}", read.problems.listed());
         assert_eq!(read.table.undeclared().collect::<Vec<_>>(), []);
         read.table
     }
@@ -130,7 +130,7 @@ fn every_considered_job_has_a_value_and_one_place() {
         assert!((0..jobs.len()).all(|row| kept(row).is_finite()), "{name}");
         for pair in ranking.order().windows(2) {
             let (above, below) = (kept(pair[0]), kept(pair[1]));
-            let earlier = jobs.submission(pair[0]) < jobs.submission(pair[1]);
+            let earlier = jobs.submit_order(pair[0]) < jobs.submit_order(pair[1]);
             assert!(above > below || (above == below && earlier), "{name}: {}, {}", jobs.id(pair[0]), jobs.id(pair[1]));
         }
     }

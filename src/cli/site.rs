@@ -191,7 +191,7 @@ impl<'a> Site<'a> {
 
 /// Says what is wrong with the jobs, the first of it in full.
 fn remark_on(problems: &Problems, source_name: &str) {
-    for problem in problems.kept().iter().take(MOST_REMARKS) {
+    for problem in problems.listed().iter().take(MOST_REMARKS) {
         remark("warning", format_args!("`{source_name}`: {problem}"));
     }
     if problems.total() > MOST_REMARKS {

@@ -13,9 +13,9 @@ use crate::ingest::key_predictor::{Keys, Next};
 use crate::ingest::options::ReadOptions;
 use crate::ingest::requested_columns::{Column, Seen};
 use crate::ingest::skipped_objects::Idle;
-use crate::jobs::{Authority, Batch, BatchRow, same};
+use crate::jobs::{Batch, BatchRow, InputPrecedence, same};
 use crate::json_visitor::Token;
-use crate::pbs::resource_amount::Writer;
+use crate::pbs::resource_amount::AmountSource;
 use crate::python::Value;
 use crate::schema::Kind;
 
@@ -26,7 +26,7 @@ const MOST_UNKNOWN: usize = 256;
 #[derive(Debug)]
 pub(crate) struct Quick<'a> {
     options: &'a ReadOptions<'a>,
-    writer: Writer,
+    source: AmountSource,
     meanings: Meanings<'a>,
     top: Keys<Meaning>,
     resources: Keys<Option<Place>>,
@@ -43,11 +43,11 @@ pub(crate) struct Quick<'a> {
 }
 
 impl<'a> Quick<'a> {
-    pub(crate) fn new(options: &'a ReadOptions<'a>, writer: Writer) -> Self {
+    pub(crate) fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
         Self {
             options,
-            writer,
-            meanings: Meanings::new(options, writer),
+            source,
+            meanings: Meanings::new(options, source),
             top: Keys::new(),
             resources: Keys::new(),
             inputs: Keys::new(),
@@ -145,7 +145,7 @@ impl<'a> Quick<'a> {
                 Next::Value(meaning) => attribute(meaning, scan, &mut job)?,
             }
             let meanings = &self.meanings;
-            let put = |column, amount| batch.put_whole(column, Authority::Job, amount);
+            let put = |column, amount| batch.put_whole(column, InputPrecedence::Job, amount);
             self.top.run(scan, |meaning| meanings.plain(meaning), put);
         }
     }
@@ -156,7 +156,7 @@ impl<'a> Quick<'a> {
         loop {
             let meanings = &mut self.meanings;
             let column = |place: Option<Place>| meanings.plain_amount(place?);
-            self.resources.run(scan, column, |column, amount| batch.put_whole(column, Authority::Job, amount));
+            self.resources.run(scan, column, |column, amount| batch.put_whole(column, InputPrecedence::Job, amount));
             match self.resources.next(scan, |key| meanings.resource(key))? {
                 Next::End => return Some(()),
                 Next::Value(None) => scan.skip_value()?,
@@ -183,7 +183,7 @@ impl<'a> Quick<'a> {
         match scan.scalar()? {
             Scalar::Small(amount) if resource.is_plain => {
                 if let Some(column) = resource.slot.column {
-                    batch.put_whole(column, Authority::Job, amount);
+                    batch.put_whole(column, InputPrecedence::Job, amount);
                 }
                 self.look(resource.undeclared, Kind::Count);
                 Some(())
@@ -198,15 +198,15 @@ impl<'a> Quick<'a> {
         let resource = *self.meanings.resources.get(place as usize)?;
         let kind = resource.slot.kind(token);
         self.look(resource.undeclared, kind);
-        let Ok(amount) = self.options.numbers.amount(token.text()?, Some(kind), self.writer) else {
+        let Ok(amount) = self.options.numbers.amount(token.text()?, Some(kind), self.source) else {
             return (!kind.is_numeric()).then_some(());
         };
         let Some(column) = resource.slot.column else { return Some(()) };
-        let seen = Seen::of(amount, token, self.options.numbers, self.writer);
+        let seen = Seen::of(amount, token, self.options.numbers, self.source);
         if seen.is_shortened || seen.is_lost {
             return None;
         }
-        batch.put(column, Authority::Job, &seen.value)
+        batch.put(column, InputPrecedence::Job, &seen.value)
     }
 
     /// Notes what an undeclared name looks like.
@@ -226,10 +226,10 @@ impl<'a> Quick<'a> {
         for &(index, column) in self.meanings.specials.get(place as usize)? {
             match scalar {
                 Scalar::Null => {}
-                Scalar::Small(whole) if column != Column::Ratio => batch.put_whole(index, Authority::Job, whole),
+                Scalar::Small(whole) if column != Column::Ratio => batch.put_whole(index, InputPrecedence::Job, whole),
                 other => {
                     let value = other.with_token(|token| column.value(token, self.options.numbers).ok())??;
-                    batch.put(index, Authority::Job, &value)?;
+                    batch.put(index, InputPrecedence::Job, &value)?;
                 }
             }
         }
@@ -260,7 +260,7 @@ impl<'a> Quick<'a> {
                 self.queue = (queue.to_owned(), self.options.queues.priority(queue));
             }
             let priority = self.queue.1.map(Value::Int);
-            if priority.is_some_and(|priority| batch.put(column, Authority::Queue, &priority).is_none()) {
+            if priority.is_some_and(|priority| batch.put(column, InputPrecedence::Queue, &priority).is_none()) {
                 return false;
             }
         }

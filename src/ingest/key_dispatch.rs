@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use crate::ingest::options::ReadOptions;
 use crate::ingest::requested_columns::{Column, Wanted, current, is_fairshare};
 use crate::ingest::resource_plan::Slot;
-use crate::jobs::Authority;
-use crate::pbs::resource_amount::{Numbers, Writer};
+use crate::jobs::InputPrecedence;
+use crate::pbs::resource_amount::{AmountSource, Numbers};
 use crate::schema::Kind;
 
 /// The number of something in one of the lists of [`Meanings`].
@@ -59,7 +59,7 @@ pub(super) struct Resource {
 #[derive(Debug, Clone)]
 pub(super) struct Input {
     /// The columns that it fills.
-    pub columns: Vec<(usize, Authority)>,
+    pub columns: Vec<(usize, InputPrecedence)>,
     /// Its place among the names that no schema declares.
     pub undeclared: Option<Place>,
 }
@@ -68,7 +68,7 @@ pub(super) struct Input {
 #[derive(Debug)]
 pub(super) struct Meanings<'a> {
     options: &'a ReadOptions<'a>,
-    writer: Writer,
+    source: AmountSource,
     wanted: Wanted<'a>,
     pub queue_priority: Option<usize>,
     pub resources: Vec<Resource>,
@@ -91,11 +91,11 @@ struct Undeclared {
 }
 
 impl<'a> Meanings<'a> {
-    pub(super) fn new(options: &'a ReadOptions<'a>, writer: Writer) -> Self {
+    pub(super) fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
         let wanted = Wanted::new(options);
         Self {
             options,
-            writer,
+            source,
             queue_priority: wanted.place("queue_priority"),
             wanted,
             resources: Vec::new(),
@@ -114,9 +114,9 @@ impl<'a> Meanings<'a> {
 
     /// What a key at the top of a job means.
     pub(super) fn of(&mut self, key: &str) -> Meaning {
-        match self.writer {
-            Writer::Server => self.of_qstat(key),
-            Writer::Hand => self.of_own(key),
+        match self.source {
+            AmountSource::Server => self.of_qstat(key),
+            AmountSource::User => self.of_own(key),
         }
     }
 
@@ -175,7 +175,7 @@ impl<'a> Meanings<'a> {
         let undeclared = slot.declared.is_none().then(|| self.undeclared(name));
         let is_plain = match slot.declared {
             None | Some(Kind::Count | Kind::Duration) => true,
-            Some(Kind::Float) => self.writer == Writer::Server || self.options.numbers != Numbers::OpenPbs,
+            Some(Kind::Float) => self.source == AmountSource::Server || self.options.numbers != Numbers::OpenPbs,
             Some(_) => false,
         };
         let is_settled = is_plain && undeclared.is_none_or(|name| self.is_known_as(name, Kind::Count));
@@ -187,7 +187,7 @@ impl<'a> Meanings<'a> {
     pub(super) fn input(&mut self, name: &str) -> Place {
         let columns = self.wanted.columns.iter().enumerate().filter_map(|(index, &(column, _))| {
             let is_old_name = column != name && current(column) == current(name);
-            let authority = if is_old_name { Authority::OldInput } else { Authority::Input };
+            let authority = if is_old_name { InputPrecedence::OldInput } else { InputPrecedence::Input };
             (column == name || is_old_name).then_some((index, authority))
         });
         let columns = columns.collect();

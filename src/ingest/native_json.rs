@@ -10,12 +10,12 @@ use crate::ingest::table_builder::{Rows, is_fairshare};
 use crate::jobs::{Problem, ReadError};
 use crate::json_visitor as lax;
 use crate::json_visitor::{Entry, ObjectReader, Shape, Token};
-use crate::pbs::resource_amount::Writer;
+use crate::pbs::resource_amount::AmountSource;
 use crate::schema::Schema;
 
 /// Reads `{"jobs":[…]}`. A job that is no object is reported; broken JSON ends the document.
 pub(super) fn read_own(text: &str, options: &ReadOptions<'_>) -> Result<ReadJobs, ReadError> {
-    let mut rows = Rows::new(options, Writer::Hand);
+    let mut rows = Rows::new(options, AmountSource::User);
     let mut wrong = None;
     let walked = lax::read_object(text, Document { rows: &mut rows, schema: options.schema, wrong: &mut wrong });
     walked.map_err(|error| crate::ingest::json_error(options.source_name, text, &error, rows.jobs_read()))?;
@@ -31,7 +31,7 @@ pub(super) fn read_own(text: &str, options: &ReadOptions<'_>) -> Result<ReadJobs
 
 /// Reads one job per line. A line that is no job is reported and skipped.
 pub(super) fn read_lines(text: &str, options: &ReadOptions<'_>) -> Result<ReadJobs, ReadError> {
-    let mut rows = Rows::new(options, Writer::Hand);
+    let mut rows = Rows::new(options, AmountSource::User);
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
         if !line.is_empty() {

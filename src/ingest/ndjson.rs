@@ -12,7 +12,7 @@ use crate::ingest::parsed_chunk::Sheet;
 use crate::ingest::table_builder::Rows;
 use crate::jobs::ReadError;
 use crate::json_visitor::text_of;
-use crate::pbs::resource_amount::Writer;
+use crate::pbs::resource_amount::AmountSource;
 
 /// Reads one job per line from `pieces`. A line that is no job is reported and skipped.
 pub(super) fn read_lines(
@@ -20,9 +20,9 @@ pub(super) fn read_lines(
     threads: usize,
     options: &ReadOptions<'_>,
 ) -> io::Result<Result<ReadJobs, ReadError>> {
-    let mut rows = Rows::new(options, Writer::Hand);
+    let mut rows = Rows::new(options, AmountSource::User);
     let reader = || {
-        let mut quick = Quick::new(options, Writer::Hand);
+        let mut quick = Quick::new(options, AmountSource::User);
         move |sheet: &mut Sheet| read_sheet(sheet, &mut quick)
     };
     let mut line = 1;

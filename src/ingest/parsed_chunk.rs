@@ -80,7 +80,7 @@ impl Sheet {
                 }
             }
         }
-        self.undeclared.iter().for_each(|(name, kind)| rows.saw_undeclared(name, *kind));
+        self.undeclared.iter().for_each(|(name, kind)| rows.record_undeclared(name, *kind));
         true
     }
 }

@@ -18,7 +18,7 @@ use crate::ingest::parsed_chunk::Sheet;
 use crate::ingest::qstat_json::read_entry;
 use crate::ingest::table_builder::Rows;
 use crate::jobs::{MAX_NAME, ReadError};
-use crate::pbs::resource_amount::Writer;
+use crate::pbs::resource_amount::AmountSource;
 
 /// How the document's jobs are told apart.
 #[derive(Debug, Clone)]
@@ -125,10 +125,10 @@ pub(crate) fn read_pieces(
     threads: usize,
     options: &ReadOptions<'_>,
 ) -> io::Result<Option<Result<ReadJobs, ReadError>>> {
-    let mut rows = Rows::new(options, Writer::Server);
+    let mut rows = Rows::new(options, AmountSource::Server);
     let (mut is_broken, mut is_whole) = (false, false);
     let reader = || {
-        let mut quick = Quick::new(options, Writer::Server);
+        let mut quick = Quick::new(options, AmountSource::Server);
         move |sheet: &mut Sheet| {
             sheet.begin(quick.columns());
             let text = std::mem::take(&mut sheet.text);

@@ -10,7 +10,7 @@ use crate::ingest::table_builder::Rows;
 use crate::jobs::{Problem, ReadError};
 use crate::json_visitor as lax;
 use crate::json_visitor::{Entry, ObjectReader, Shape, Token};
-use crate::pbs::resource_amount::Writer;
+use crate::pbs::resource_amount::AmountSource;
 
 /// Reads the jobs of a `qstat -f -F json` document. A server without jobs prints one without `Jobs`.
 ///
@@ -20,7 +20,7 @@ use crate::pbs::resource_amount::Writer;
 /// # Errors
 /// The text is not JSON, or breaks off; the error names the place and how many jobs were read before it.
 pub fn read_qstat_json(text: &str, options: &ReadOptions<'_>) -> Result<ReadJobs, ReadError> {
-    let mut rows = Rows::new(options, Writer::Server);
+    let mut rows = Rows::new(options, AmountSource::Server);
     let mut wrong = None;
     let walked = lax::read_object(text, Document { rows: &mut rows, wrong: &mut wrong });
     let shape =

@@ -7,7 +7,7 @@ use crate::ingest::table_builder::Rows;
 use crate::jobs::{Problem, ReadError};
 use crate::json_visitor::Token;
 use crate::pbs::resource_amount as numbers;
-use crate::pbs::resource_amount::Writer;
+use crate::pbs::resource_amount::AmountSource;
 
 /// Reads the jobs of a `qstat -f` text. A line that begins with a tab goes on with the value before it. Unlike
 /// qstat's JSON the text has every digit of a large number.
@@ -15,7 +15,7 @@ use crate::pbs::resource_amount::Writer;
 /// # Errors
 /// There are more jobs than a table takes.
 pub fn read_qstat_text(text: &str, options: &ReadOptions<'_>) -> Result<ReadJobs, ReadError> {
-    let mut rows = Rows::new(options, Writer::Server);
+    let mut rows = Rows::new(options, AmountSource::Server);
     let mut job: Option<Attributes<'_>> = None;
     let mut attribute: Option<(&str, Cow<'_, str>)> = None;
     for line in text.lines() {

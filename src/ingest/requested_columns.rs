@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::ingest::attribute_values::{is_shortened, real, seconds, whole};
 use crate::ingest::options::ReadOptions;
 use crate::json_visitor::Token;
-use crate::pbs::resource_amount::{Numbers, Writer};
+use crate::pbs::resource_amount::{AmountSource, Numbers};
 use crate::python::Value;
 
 /// How a column is filled.
@@ -59,9 +59,9 @@ pub(super) struct Seen {
 
 impl Seen {
     /// Of the amount that was read off a token.
-    pub(super) fn of(amount: Value, token: &Token<'_>, numbers: Numbers, writer: Writer) -> Self {
+    pub(super) fn of(amount: Value, token: &Token<'_>, numbers: Numbers, source: AmountSource) -> Self {
         let value = numbers.resource(amount);
-        let is_shortened = matches!((writer, token), (Writer::Server, Token::Number(text)) if is_shortened(text));
+        let is_shortened = matches!((source, token), (AmountSource::Server, Token::Number(text)) if is_shortened(text));
         let is_lost = matches!(value, Value::Int(0)) && real(token).is_some_and(|written| written != 0.0);
         Self { value, is_shortened, is_lost }
     }

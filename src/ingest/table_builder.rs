@@ -8,10 +8,10 @@ use crate::ingest::options::{Attributes, ReadJobs, ReadOptions};
 pub(crate) use crate::ingest::requested_columns::is_fairshare;
 use crate::ingest::requested_columns::{Column, Seen, Wanted, current};
 use crate::ingest::resource_plan::{Slot, Slots};
-use crate::jobs::{Batch, Ignored, Job, JobProblem, JobState, JobTable, Problem, Problems, ReadError};
+use crate::jobs::{Batch, Exclusion, Job, JobProblem, JobState, JobTable, Problem, Problems, ReadError};
 use crate::json_visitor::{Token, clipped};
 use crate::pbs::entity::Owner;
-use crate::pbs::resource_amount::Writer;
+use crate::pbs::resource_amount::AmountSource;
 use crate::python::Value;
 use crate::schema::Kind;
 
@@ -19,7 +19,7 @@ use crate::schema::Kind;
 #[derive(Debug)]
 pub(crate) struct Rows<'a> {
     options: &'a ReadOptions<'a>,
-    writer: Writer,
+    source: AmountSource,
     table: JobTable,
     problems: Problems,
     wanted: Wanted<'a>,
@@ -32,11 +32,11 @@ pub(crate) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(crate) fn new(options: &'a ReadOptions<'a>, writer: Writer) -> Self {
+    pub(crate) fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
         let wanted = Wanted::new(options);
         Self {
             options,
-            writer,
+            source,
             table: JobTable::new(wanted.columns.iter().map(|&(name, _)| name)),
             problems: Problems::default(),
             defaults: wanted.columns.iter().map(|&(_, column)| Err(column.default())).collect(),
@@ -85,10 +85,10 @@ impl<'a> Rows<'a> {
         self.take_special(&job);
         let unreadable = self.take_resources(&job);
         self.take_inputs(&job);
-        let ignored = if state.is_over() { Some(Ignored::Over(state)) } else { unreadable };
+        let exclusion = if state.is_over() { Some(Exclusion::Over(state)) } else { unreadable };
         let owner = Owner { user: &job.user, group: &job.group, account: &job.account, queue: &job.queue };
         let entity = job.entity.clone().unwrap_or_else(|| self.options.entity.of(owner).into_owned().into());
-        let row = Job { id: &job.id, entity: &entity, queue: &job.queue, state, queued_at, ignored };
+        let row = Job { id: &job.id, entity: &entity, queue: &job.queue, state, queued_at, exclusion };
         if let Err(problem) = self.table.push(&row, &self.row) {
             self.full |= problem == Problem::TooMany;
             self.report(job.line, &job.id, problem);
@@ -116,8 +116,8 @@ impl<'a> Rows<'a> {
     }
 
     /// Records a name that no schema declares, with the kind that its amounts look like.
-    pub(crate) fn saw_undeclared(&mut self, name: &str, kind: Kind) {
-        self.table.saw_undeclared(name, kind);
+    pub(crate) fn record_undeclared(&mut self, name: &str, kind: Kind) {
+        self.table.record_undeclared(name, kind);
     }
 
     /// The table, when the document is at its end.
@@ -126,7 +126,7 @@ impl<'a> Rows<'a> {
             let source_name = self.options.source_name.to_owned();
             return Err(ReadError::TooManyJobs { source_name, most: crate::jobs::MAX_JOBS });
         }
-        self.table.ignore_waiting_subjobs();
+        self.table.exclude_waiting_subjobs();
         Ok(ReadJobs { table: self.table, problems: self.problems })
     }
 
@@ -161,7 +161,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Fills in the resources, and says which one the scheduler cannot read, if any.
-    fn take_resources(&mut self, job: &Attributes<'_>) -> Option<Ignored> {
+    fn take_resources(&mut self, job: &Attributes<'_>) -> Option<Exclusion> {
         let mut unreadable = None;
         self.slots.rewind();
         for (name, token) in &job.resources {
@@ -173,13 +173,13 @@ impl<'a> Rows<'a> {
             }
             let (text, kind) = (token.text().unwrap_or(""), slot.kind(token));
             if slot.declared.is_none() {
-                self.table.saw_undeclared(name, kind);
+                self.table.record_undeclared(name, kind);
             }
-            match self.options.numbers.amount(text, Some(kind), self.writer) {
+            match self.options.numbers.amount(text, Some(kind), self.source) {
                 Ok(amount) => self.take_amount(job, (name, slot), token, amount),
                 Err(_) if kind.is_numeric() && unreadable.is_none() => {
                     let found = token.text().map_or_else(|| token.found(), |text| clipped(text).into_owned());
-                    unreadable = Some(Ignored::Invalid { resource: name.to_string(), found });
+                    unreadable = Some(Exclusion::Invalid { resource: name.to_string(), found });
                 }
                 Err(_) => {}
             }
@@ -189,7 +189,7 @@ impl<'a> Rows<'a> {
 
     fn take_amount(&mut self, job: &Attributes<'_>, (name, slot): (&str, Slot), token: &Token<'_>, amount: Value) {
         let Some(index) = slot.column else { return };
-        let seen = Seen::of(amount, token, self.options.numbers, self.writer);
+        let seen = Seen::of(amount, token, self.options.numbers, self.source);
         let written = clipped(token.text().unwrap_or(""));
         if seen.is_shortened {
             let problem =
@@ -197,7 +197,7 @@ impl<'a> Rows<'a> {
             self.report(job.line, &job.id, problem);
         }
         if seen.is_lost {
-            self.table.saw_lost(name, &job.id, &written);
+            self.table.record_truncated(name, &job.id, &written);
         }
         self.row[index] = Ok(seen.value);
     }
@@ -210,7 +210,7 @@ impl<'a> Rows<'a> {
             };
             if self.options.schema.entry(name).is_none() {
                 let kind = if matches!(value, Value::Float(_)) { Kind::Float } else { Kind::Count };
-                self.table.saw_undeclared(name, kind);
+                self.table.record_undeclared(name, kind);
             }
             for (index, &(column, _)) in self.wanted.columns.iter().enumerate() {
                 let is_old_name = column != &**name && current(column) == current(name);

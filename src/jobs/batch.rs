@@ -19,7 +19,7 @@ pub(super) const UNKNOWN: i64 = i64::MAX;
 /// Whose word counts where a job says the same input twice: the greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub(crate) enum Authority {
+pub(crate) enum InputPrecedence {
     /// The job's queue.
     Queue = 1,
     /// A resource or an attribute of the job.
@@ -82,7 +82,7 @@ impl Batch {
 
     /// Gives the row that is being built an input, unless a greater authority has. `None` if no double holds it.
     #[inline]
-    pub(crate) fn put(&mut self, column: usize, by: Authority, value: &Value) -> Option<()> {
+    pub(crate) fn put(&mut self, column: usize, by: InputPrecedence, value: &Value) -> Option<()> {
         match value {
             Value::Int(whole) if (-EXACT..=EXACT).contains(whole) => {
                 self.put_number(column, by, |lanes, row, mark| lanes.put(row, *whole as f64, mark | WHOLE));
@@ -95,18 +95,18 @@ impl Batch {
 
     /// [`Batch::put`] of an integer that is small.
     #[inline]
-    pub(crate) fn put_whole(&mut self, column: usize, by: Authority, whole: u32) {
+    pub(crate) fn put_whole(&mut self, column: usize, by: InputPrecedence, whole: u32) {
         self.put_number(column, by, |lanes, row, mark| lanes.put_small(row, whole, mark));
     }
 
     #[inline(always)]
-    fn put_number(&mut self, column: usize, by: Authority, put: impl FnOnce(&mut Lanes, usize, u8)) {
+    fn put_number(&mut self, column: usize, by: InputPrecedence, put: impl FnOnce(&mut Lanes, usize, u8)) {
         let row = self.ends.len();
         let Some(lanes) = self.columns.get_mut(column) else { return };
         // A look at the mark costs as much as all else here, and mostly there is nothing to see.
-        if (by == Authority::Job && !self.has_inputs) || lanes.authority(row) <= by as u8 {
+        if (by == InputPrecedence::Job && !self.has_inputs) || lanes.authority(row) <= by as u8 {
             put(lanes, row, (by as u8) << 1);
-            self.has_inputs |= by > Authority::Job;
+            self.has_inputs |= by > InputPrecedence::Job;
         }
     }
 
@@ -195,14 +195,14 @@ mod tests {
             queued_at: None,
             line: 0,
         };
-        batch.put(0, Authority::Input, &Value::Int(3)).unwrap();
-        batch.put(0, Authority::Job, &Value::Int(2)).unwrap();
+        batch.put(0, InputPrecedence::Input, &Value::Int(3)).unwrap();
+        batch.put(0, InputPrecedence::Job, &Value::Int(2)).unwrap();
         assert!(batch.finish(row(b"1")));
-        batch.put(0, Authority::Job, &Value::Float(2.5)).unwrap();
+        batch.put(0, InputPrecedence::Job, &Value::Float(2.5)).unwrap();
         batch.abandon();
         assert!(batch.finish(row(b"0")) && !batch.climbs(1));
         assert!(!batch.finish(row("é".as_bytes())) && !batch.finish(row(b"")));
-        assert!(batch.put(0, Authority::Job, &Value::Int(EXACT + 1)).is_none());
+        assert!(batch.put(0, InputPrecedence::Job, &Value::Int(EXACT + 1)).is_none());
         assert!(matches!(batch.columns[0].value(0), Some(Value::Int(3))) && batch.columns[0].value(1).is_none());
         batch.clear(1);
         assert!(batch.len() == 0 && batch.columns[0].value(0).is_none());
@@ -213,7 +213,7 @@ mod tests {
         batch.clear(1);
         let row = BatchRow { id: b"1", entity: "", queue: "", state: JobState::Queued, queued_at: None, line: 0 };
         (0..6000).for_each(|_| assert!(batch.finish(row)));
-        batch.put_whole(0, Authority::Job, 7);
+        batch.put_whole(0, InputPrecedence::Job, 7);
         assert!(batch.finish(row));
         assert!(matches!(batch.columns[0].value(6000), Some(Value::Int(7))) && batch.columns[0].value(9).is_none());
     }
@@ -228,12 +228,12 @@ mod tests {
             for at in 0..700 {
                 for (column, number) in numbers(at).into_iter().enumerate().filter(|(column, _)| *column != 4) {
                     match u32::try_from(number) {
-                        Ok(small) => batch.put_whole(column, Authority::Job, small),
-                        Err(_) => batch.put(column, Authority::Job, &Value::Int(number)).unwrap(),
+                        Ok(small) => batch.put_whole(column, InputPrecedence::Job, small),
+                        Err(_) => batch.put(column, InputPrecedence::Job, &Value::Int(number)).unwrap(),
                     }
                 }
                 if at > 600 {
-                    batch.put(6, Authority::Job, &Value::Float(at as f64 / 8.0)).unwrap();
+                    batch.put(6, InputPrecedence::Job, &Value::Float(at as f64 / 8.0)).unwrap();
                 }
                 assert!(batch.finish(row));
             }

@@ -11,9 +11,9 @@ mod problem;
 mod state;
 mod table;
 
-pub(crate) use batch::{Authority, Batch, BatchRow};
+pub(crate) use batch::{Batch, BatchRow, InputPrecedence};
 pub use column::{BLOCK_ROWS, Column};
 pub(crate) use names::same;
 pub use problem::{JobProblem, Problem, Problems, ReadError};
-pub use state::{Ignored, JobState};
-pub use table::{Job, JobTable, Lost, MAX_JOBS, MAX_NAME};
+pub use state::{Exclusion, JobState};
+pub use table::{Job, JobTable, MAX_JOBS, MAX_NAME, TruncatedToZero};

@@ -162,19 +162,19 @@ pub struct Problems {
 
 impl Problems {
     /// How many are kept in full.
-    pub const MOST_KEPT: usize = 1000;
+    pub const MAX_LISTED: usize = 1000;
 
     /// Adds one.
     pub fn push(&mut self, problem: JobProblem) {
         self.total += 1;
         self.skipped += usize::from(problem.problem.skips_the_job());
-        if self.kept.len() < Self::MOST_KEPT {
+        if self.kept.len() < Self::MAX_LISTED {
             self.kept.push(problem);
         }
     }
 
-    /// Those kept in full, at most [`Problems::MOST_KEPT`].
-    pub fn kept(&self) -> &[JobProblem] {
+    /// Those kept in full, at most [`Problems::MAX_LISTED`].
+    pub fn listed(&self) -> &[JobProblem] {
         &self.kept
     }
 

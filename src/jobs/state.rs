@@ -72,7 +72,7 @@ impl JobState {
 
 /// Why a job is left out of the evaluation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ignored {
+pub enum Exclusion {
     /// The scheduler cannot read one of the job's resources and ignores the job: `Job is invalid - ignoring
     /// for this cycle`.
     Invalid {
@@ -87,7 +87,7 @@ pub enum Ignored {
     Over(JobState),
 }
 
-impl fmt::Display for Ignored {
+impl fmt::Display for Exclusion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Invalid { resource, found } => {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::jobs::batch::UNKNOWN;
 use crate::jobs::ids::Ids;
 use crate::jobs::names::Names;
-use crate::jobs::{Column, Ignored, JobState, Problem};
+use crate::jobs::{Column, Exclusion, JobState, Problem};
 use crate::python::Value;
 use crate::schema::Kind;
 
@@ -32,7 +32,7 @@ pub struct Job<'a> {
     /// When the job was queued, on any scale that grows with time (`queue_rank`, microseconds).
     pub queued_at: Option<i64>,
     /// Why the job is left out, if it is.
-    pub ignored: Option<Ignored>,
+    pub exclusion: Option<Exclusion>,
 }
 
 /// The jobs of a queue with the inputs that a formula needs: one row per job, in the order of the document.
@@ -44,15 +44,15 @@ pub struct JobTable {
     states: Vec<JobState>,
     /// When each job was queued; shorter than the table while no more is known.
     queued_at: Vec<i64>,
-    ignored: BTreeMap<u32, Ignored>,
+    exclusions: BTreeMap<u32, Exclusion>,
     columns: Vec<(Box<str>, Column)>,
     undeclared: BTreeMap<Box<str>, Kind>,
-    lost: BTreeMap<Box<str>, Lost>,
+    lost: BTreeMap<Box<str>, TruncatedToZero>,
 }
 
 /// Amounts of a resource that are not 0 but reach the formula as 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lost {
+pub struct TruncatedToZero {
     /// How many jobs have one.
     pub jobs: usize,
     /// The first of them.
@@ -86,8 +86,8 @@ impl JobTable {
         self.queues.push(job.queue);
         self.states.push(job.state);
         self.queue_at(row, job.queued_at.unwrap_or(UNKNOWN));
-        if let Some(reason) = &job.ignored {
-            self.ignored.insert(row as u32, reason.clone());
+        if let Some(reason) = &job.exclusion {
+            self.exclusions.insert(row as u32, reason.clone());
         }
         for (index, (_, column)) in self.columns.iter_mut().enumerate() {
             match inputs.get(index) {
@@ -117,21 +117,21 @@ impl JobTable {
     }
 
     /// Leaves out the subjobs that have not begun and whose array is here too: the scheduler sees the array.
-    pub fn ignore_waiting_subjobs(&mut self) {
+    pub fn exclude_waiting_subjobs(&mut self) {
         for row in self.ids.bracketed() {
             let stands_for_itself = !matches!(self.states[row], JobState::Queued | JobState::Held | JobState::Waiting);
-            if stands_for_itself || self.ignored.contains_key(&(row as u32)) {
+            if stands_for_itself || self.exclusions.contains_key(&(row as u32)) {
                 continue;
             }
             if self.ids.at(row).and_then(array_of).is_some_and(|array| self.ids.row(&array).is_some()) {
-                self.ignored.insert(row as u32, Ignored::Subjob);
+                self.exclusions.insert(row as u32, Exclusion::Subjob);
             }
         }
     }
 
     /// Records a name that no schema declares, with the kind that its amounts look like. Looks that disagree
     /// make it a text.
-    pub fn saw_undeclared(&mut self, name: &str, kind: Kind) {
+    pub fn record_undeclared(&mut self, name: &str, kind: Kind) {
         match self.undeclared.get_mut(name) {
             None => {
                 self.undeclared.insert(name.into(), kind);
@@ -150,18 +150,18 @@ impl JobTable {
     }
 
     /// Records that a job's amount of a resource is not 0 but reaches the formula as 0.
-    pub fn saw_lost(&mut self, resource: &str, job: &str, amount: &str) {
+    pub fn record_truncated(&mut self, resource: &str, job: &str, amount: &str) {
         match self.lost.get_mut(resource) {
             Some(lost) => lost.jobs += 1,
             None => {
-                let lost = Lost { jobs: 1, job: job.to_owned(), amount: amount.to_owned() };
+                let lost = TruncatedToZero { jobs: 1, job: job.to_owned(), amount: amount.to_owned() };
                 self.lost.insert(resource.into(), lost);
             }
         }
     }
 
-    /// The resources of which some amount was [lost](JobTable::saw_lost).
-    pub fn lost_amounts(&self) -> impl Iterator<Item = (&str, &Lost)> {
+    /// The resources of which some amount was [lost](JobTable::record_truncated).
+    pub fn truncated_amounts(&self) -> impl Iterator<Item = (&str, &TruncatedToZero)> {
         self.lost.iter().map(|(name, lost)| (&**name, lost))
     }
 
@@ -249,18 +249,18 @@ impl JobTable {
     }
 
     /// Why a row is left out of the evaluation, if it is.
-    pub fn ignored(&self, row: usize) -> Option<&Ignored> {
-        self.ignored.get(&u32::try_from(row).ok()?)
+    pub fn exclusion(&self, row: usize) -> Option<&Exclusion> {
+        self.exclusions.get(&u32::try_from(row).ok()?)
     }
 
     /// The rows that are left out of the evaluation, ascending.
-    pub fn ignored_rows(&self) -> impl Iterator<Item = u32> {
-        self.ignored.keys().copied()
+    pub fn excluded_rows(&self) -> impl Iterator<Item = u32> {
+        self.exclusions.keys().copied()
     }
 
     /// Whether the scheduler looks for a place to run the job: it is not left out and its state waits for that.
     pub fn is_considered(&self, row: usize) -> bool {
-        row < self.len() && self.ignored(row).is_none() && self.state(row).is_considered()
+        row < self.len() && self.exclusion(row).is_none() && self.state(row).is_considered()
     }
 
     /// The column of a name, if the reader was asked for it.
@@ -301,9 +301,9 @@ mod tests {
     #[test]
     fn a_waiting_subjob_is_left_to_its_array() {
         let mut table = table();
-        table.ignore_waiting_subjobs();
-        assert_eq!(table.ignored(2), Some(&Ignored::Subjob));
-        assert!(table.ignored(1).is_none() && !table.is_considered(1) && table.is_considered(0));
+        table.exclude_waiting_subjobs();
+        assert_eq!(table.exclusion(2), Some(&Exclusion::Subjob));
+        assert!(table.exclusion(1).is_none() && !table.is_considered(1) && table.is_considered(0));
         assert!(!table.is_considered(2) && !table.is_considered(99));
     }
 
@@ -322,10 +322,10 @@ mod tests {
     #[test]
     fn looks_that_disagree_are_a_text() {
         let mut table = table();
-        table.saw_undeclared("a", Kind::Count);
-        table.saw_undeclared("a", Kind::Float);
-        table.saw_undeclared("b", Kind::Count);
-        table.saw_undeclared("b", Kind::Size);
+        table.record_undeclared("a", Kind::Count);
+        table.record_undeclared("a", Kind::Float);
+        table.record_undeclared("b", Kind::Count);
+        table.record_undeclared("b", Kind::Size);
         assert_eq!(table.undeclared().collect::<Vec<_>>(), [("a", Kind::Float), ("b", Kind::Text)]);
     }
 }

@@ -198,7 +198,7 @@ impl<'a> Order<'a> {
 
 /// The rows in the order in which they are evaluated: queue by queue, and in a queue as they were submitted.
 fn in_evaluation(groups: &[Vec<usize>], mut rows: Vec<usize>, table: &JobTable) -> Vec<usize> {
-    table.sort_by_submission(&mut rows);
+    table.sort_by_submit_order(&mut rows);
     let mut place = vec![0; table.queues().len()];
     for (index, &queue) in groups.iter().flatten().enumerate() {
         place[queue] = index;

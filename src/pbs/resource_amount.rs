@@ -26,11 +26,11 @@ pub enum Numbers {
 
 /// Who wrote an amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Writer {
+pub enum AmountSource {
     /// The server, after it had made of it what its type holds.
     Server,
     /// Anyone: the server has yet to make of it what its type holds.
-    Hand,
+    User,
 }
 
 /// An amount that the scheduler cannot read.
@@ -62,7 +62,7 @@ impl Numbers {
     /// # Errors
     /// The scheduler cannot read it, and ignores the job: petabytes, `inf`, `nan`, words; also a float beyond
     /// 3.4e38 that has yet to pass through the server.
-    pub fn amount(self, text: &str, kind: Option<Kind>, writer: Writer) -> Result<Value, Unreadable> {
+    pub fn amount(self, text: &str, kind: Option<Kind>, source: AmountSource) -> Result<Value, Unreadable> {
         let bare = text.ends_with(|last: char| last.is_ascii_digit() || last == '.');
         if bare && text.contains(':') {
             return duration::seconds(text).map(Value::Int).map_err(|_| Unreadable);
@@ -71,11 +71,11 @@ impl Numbers {
             return size::kilobytes(text).map(whole).map_err(|_| Unreadable);
         }
         let amount = number(text).ok_or(Unreadable)?;
-        match (writer, kind) {
-            (Writer::Hand, Some(Kind::Duration)) if matches!(amount, Value::Float(_)) => {
+        match (source, kind) {
+            (AmountSource::User, Some(Kind::Duration)) if matches!(amount, Value::Float(_)) => {
                 duration::seconds(text).map(Value::Int).map_err(|_| Unreadable)
             }
-            (Writer::Hand, Some(Kind::Float)) if self == Self::OpenPbs => {
+            (AmountSource::User, Some(Kind::Float)) if self == Self::OpenPbs => {
                 let kept = digits::server_float(double(&amount));
                 if kept.is_finite() { Ok(Value::Float(kept)) } else { Err(Unreadable) }
             }
@@ -148,9 +148,9 @@ pub(crate) fn looks(text: &str, bare: bool) -> Kind {
 mod tests {
     use super::*;
 
-    fn seen(text: &str, kind: Kind, writer: Writer) -> String {
+    fn seen(text: &str, kind: Kind, source: AmountSource) -> String {
         let numbers = Numbers::OpenPbs;
-        match numbers.amount(text, Some(kind), writer).map(|amount| numbers.resource(amount)) {
+        match numbers.amount(text, Some(kind), source).map(|amount| numbers.resource(amount)) {
             Ok(Value::Int(i)) => i.to_string(),
             Ok(Value::Big(big)) => big.to_string(),
             Ok(Value::Float(x)) => format!("{x:?}"),
@@ -160,21 +160,22 @@ mod tests {
 
     #[test]
     fn the_server_stands_between_the_hand_and_the_formula() {
-        assert_eq!(seen("99999999999999999999", Kind::Count, Writer::Hand), "9223372036854775808");
-        assert_eq!(seen("9.2233720368547758e+18", Kind::Count, Writer::Server), "9223372036854775808");
-        assert_eq!(seen("9007199254740993", Kind::Count, Writer::Hand), "9007199254740992");
-        assert_eq!(seen("123456.123456", Kind::Float, Writer::Hand), "123456.125");
-        assert_eq!(seen("1e300", Kind::Float, Writer::Hand), "Err(Unreadable)");
-        assert_eq!(seen("inf", Kind::Float, Writer::Server), "Err(Unreadable)");
-        assert_eq!(seen("3pb", Kind::Size, Writer::Server), "Err(Unreadable)");
-        assert_eq!(seen("4096", Kind::Size, Writer::Hand), "4");
-        assert_eq!(seen("1.5", Kind::Duration, Writer::Hand), "2");
+        assert_eq!(seen("99999999999999999999", Kind::Count, AmountSource::User), "9223372036854775808");
+        assert_eq!(seen("9.2233720368547758e+18", Kind::Count, AmountSource::Server), "9223372036854775808");
+        assert_eq!(seen("9007199254740993", Kind::Count, AmountSource::User), "9007199254740992");
+        assert_eq!(seen("123456.123456", Kind::Float, AmountSource::User), "123456.125");
+        assert_eq!(seen("1e300", Kind::Float, AmountSource::User), "Err(Unreadable)");
+        assert_eq!(seen("inf", Kind::Float, AmountSource::Server), "Err(Unreadable)");
+        assert_eq!(seen("3pb", Kind::Size, AmountSource::Server), "Err(Unreadable)");
+        assert_eq!(seen("4096", Kind::Size, AmountSource::User), "4");
+        assert_eq!(seen("1.5", Kind::Duration, AmountSource::User), "2");
     }
 
     #[test]
     fn exact_numbers_stay_as_they_are() {
-        let read =
-            |text| Numbers::Exact.amount(text, Some(Kind::Count), Writer::Hand).map(|v| Numbers::Exact.resource(v));
+        let read = |text| {
+            Numbers::Exact.amount(text, Some(Kind::Count), AmountSource::User).map(|v| Numbers::Exact.resource(v))
+        };
         assert!(matches!(read("9007199254740993"), Ok(Value::Int(9_007_199_254_740_993))));
         assert!(matches!(read("0.00002"), Ok(Value::Float(0.000_02))));
     }

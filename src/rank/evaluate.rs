@@ -57,7 +57,7 @@ fn score_in(program: &Program, table: &JobTable, keep: Keep, on_error: OnError, 
         Keep::Decimal => scorer.parts(|| scorer.in_base_ten()),
         Keep::Float32 | Keep::Double => scorer.parts(|| scorer.in_python()),
     };
-    Scores::of_parts(parts, table.ignored_rows().collect(), keep, on_error)
+    Scores::of_parts(parts, table.excluded_rows().collect(), keep, on_error)
 }
 
 struct Scorer<'t> {

@@ -54,14 +54,14 @@ impl Ranking {
     /// Orders scored jobs: the higher value first, then the earlier submission. In base ten all digits count.
     pub fn of_scores(scores: Scores, table: &JobTable) -> Self {
         if scores.decimals().is_none()
-            && table.is_in_submission_order()
+            && table.is_in_submit_order()
             && let Some(order) = by_kept(&scores, usize::MAX, |row, _| table.is_considered(row))
         {
             return Self { scores, order };
         }
         let is_considered = |&row: &usize| table.is_considered(row) && row < scores.len();
         let mut rows: Vec<_> = (0..table.len()).filter(is_considered).collect();
-        table.sort_by_submission(&mut rows);
+        table.sort_by_submit_order(&mut rows);
         let order = match scores.decimals() {
             Some(decimals) => {
                 let failed = |row: usize| scores.error(row).is_some();

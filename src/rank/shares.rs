@@ -34,7 +34,7 @@ pub fn first_without_shares<'t>(table: &'t JobTable, inputs: &[Box<str>]) -> Opt
     let needed = FAIRSHARE_NAMES.into_iter().filter(|name| inputs.iter().any(|input| **input == **name));
     needed.into_iter().find_map(|name| {
         let column = table.column(name)?;
-        let row = (0..table.len()).find(|&row| table.ignored(row).is_none() && !column.is_set(row))?;
+        let row = (0..table.len()).find(|&row| table.exclusion(row).is_none() && !column.is_set(row))?;
         Some((table.id(row), name))
     })
 }

@@ -52,7 +52,7 @@ fn cells(report: &RankReport<'_>, line: &Line<'_>) -> Vec<String> {
 }
 
 fn note(report: &RankReport<'_>, line: &Line<'_>) -> String {
-    if let Some(reason) = report.table.ignored(line.row) {
+    if let Some(reason) = report.table.exclusion(line.row) {
         return reason.to_string();
     }
     let mut notes = Vec::new();

@@ -118,7 +118,7 @@ fn job<'a>(report: &RankReport<'a>, line: &Line<'a>) -> Job<'a> {
         logged: line.score.as_ref().map(|score| digits::logged(score.kept)),
         error: line.error().map(Error::new),
         considered: line.is_considered(),
-        ignored: table.ignored(line.row).map(ToString::to_string),
+        ignored: table.exclusion(line.row).map(ToString::to_string),
         passed_over: line.passed_over.map(|reason| reason.to_string()),
         inputs: report.inputs.iter().filter_map(column).collect(),
     }

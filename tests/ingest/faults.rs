@@ -2,7 +2,7 @@
 
 use job_sort_formula::ingest::options::{ReadJobs, ReadOptions};
 use job_sort_formula::ingest::read_jobs;
-use job_sort_formula::jobs::{Ignored, ReadError};
+use job_sort_formula::jobs::{Exclusion, ReadError};
 use job_sort_formula::pbs::entity::FairshareEntity;
 use job_sort_formula::pbs::files::queues::Queues;
 use job_sort_formula::pbs::files::resources::add_resources;
@@ -43,7 +43,7 @@ fn error(text: &str) -> String {
 }
 
 fn problems(read: &ReadJobs) -> Vec<String> {
-    read.problems.kept().iter().map(ToString::to_string).collect()
+    read.problems.listed().iter().map(ToString::to_string).collect()
 }
 
 fn seen(read: &ReadJobs, name: &str, row: usize) -> String {
@@ -131,7 +131,7 @@ fn a_bad_line_stops_no_other() {
     );
     assert_eq!(read.table.len(), 2);
     assert_eq!(seen(&read, "ncpus", 1), "3");
-    let lines: Vec<_> = read.problems.kept().iter().map(|problem| problem.line).collect();
+    let lines: Vec<_> = read.problems.listed().iter().map(|problem| problem.line).collect();
     assert_eq!(lines, [Some(2), Some(4), Some(5), Some(6)]);
     assert!(problems(&read)[0].starts_with("line 2, job `2`: "), "{:?}", problems(&read));
     assert!(problems(&read)[2].contains("there is no `id`"), "{:?}", problems(&read));
@@ -176,8 +176,8 @@ fn own_jobs_pass_through_the_server() {
     let inputs: Vec<_> = NEEDED.iter().map(|name| seen(&read, name, 0)).collect();
     assert_eq!(inputs, ["4", "4194304", "3600", "120", "-3", "7", "0.135135", "0.135135"]);
     assert_eq!(seen(&read, "eligible_time", 1), "121");
-    assert_eq!(read.table.ignored(1), Some(&Ignored::Invalid { resource: "mem".into(), found: "3pb".into() }));
-    assert!(read.table.ignored(2).is_some() && read.table.entity(0) == "Bob");
+    assert_eq!(read.table.exclusion(1), Some(&Exclusion::Invalid { resource: "mem".into(), found: "3pb".into() }));
+    assert!(read.table.exclusion(2).is_some() && read.table.entity(0) == "Bob");
     assert_eq!(
         problems(&read),
         ["job `1`: the key `walltme` means nothing here and is not read; did you mean `walltime`?"]
@@ -211,7 +211,7 @@ fn undeclared_resources_are_told_by_their_looks() {
     );
     let expected = [("boost", Kind::Float), ("disk", Kind::Size), ("lic", Kind::Text), ("score", Kind::Float)];
     assert_eq!(read.table.undeclared().collect::<Vec<_>>(), expected);
-    assert!(read.table.ignored(0).is_none() && read.table.ignored(1).is_some());
+    assert!(read.table.exclusion(0).is_none() && read.table.exclusion(1).is_some());
 }
 
 /// Something like a document: its building blocks in any order.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use job_sort_formula::ingest::options::{ReadJobs, ReadOptions};
 use job_sort_formula::ingest::read_jobs;
-use job_sort_formula::jobs::{Ignored, JobTable};
+use job_sort_formula::jobs::{Exclusion, JobTable};
 use job_sort_formula::pbs::entity::FairshareEntity;
 use job_sort_formula::pbs::files::queues::Queues;
 use job_sort_formula::pbs::files::resources::add_resources;
@@ -85,7 +85,7 @@ fn differences(table: &JobTable, jobs: &[Recorded]) -> Vec<(String, String, Stri
     for job in jobs {
         let row = table.row(&job.job).unwrap_or_else(|| panic!("{} is missing", job.job));
         assert_eq!(table.entity(row), job.entity, "{}", job.job);
-        assert_eq!(table.ignored(row).is_some(), job.invalid.is_some(), "{}", job.job);
+        assert_eq!(table.exclusion(row).is_some(), job.invalid.is_some(), "{}", job.job);
         let Some(inputs) = &job.scheduler_inputs else { continue };
         for (name, column) in table.columns() {
             let (seen, recorded) = (repr(&column.value(row)), &inputs[name]);
@@ -111,7 +111,7 @@ fn the_queue_as_qstat_prints_it() {
         let a_second_later = ["4.vm", "5.vm"].contains(&&*job) && name == "eligible_time" && seen == "38";
         assert!(a_second_later || cut_by_qstat(&job, &name), "{job} {name}: {seen}, recorded {recorded}");
     }
-    let problems: Vec<_> = read.problems.kept().iter().map(ToString::to_string).collect();
+    let problems: Vec<_> = read.problems.listed().iter().map(ToString::to_string).collect();
     assert_eq!(problems.len(), 1, "{problems:#?}");
     assert!(problems[0].contains("24.vm") && problems[0].contains("9.00719925474099e+15"), "{problems:#?}");
 }
@@ -119,11 +119,11 @@ fn the_queue_as_qstat_prints_it() {
 #[test]
 fn the_jobs_that_the_scheduler_ignores() {
     let read = read_all(text("qstat/qstat_f.json").as_bytes(), &[]);
-    let ignored: Vec<_> =
-        (0..read.table.len()).filter_map(|row| Some((read.table.id(row), read.table.ignored(row)?))).collect();
-    let invalid = |resource: &str, found: &str| Ignored::Invalid { resource: resource.into(), found: found.into() };
+    let exclusion: Vec<_> =
+        (0..read.table.len()).filter_map(|row| Some((read.table.id(row), read.table.exclusion(row)?))).collect();
+    let invalid = |resource: &str, found: &str| Exclusion::Invalid { resource: resource.into(), found: found.into() };
     assert_eq!(
-        ignored,
+        exclusion,
         [
             ("17.vm", &invalid("mem", "3pb")),
             ("28.vm", &invalid("r_float", "inf")),
@@ -199,7 +199,7 @@ fn requested() -> Vec<Requested> {
 fn seen(document: &str, resource: &str) -> Option<String> {
     let read = read_all(document.as_bytes(), &[resource]);
     assert_eq!(read.table.len(), 1, "{document} {:?}", read.problems);
-    read.table.ignored(0).is_none().then(|| repr(&read.table.columns().next().unwrap().1.value(0)))
+    read.table.exclusion(0).is_none().then(|| repr(&read.table.columns().next().unwrap().1.value(0)))
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn subjobs_are_left_to_their_array() {
     let row = table.row("50[].vm").unwrap();
     assert!(table.is_considered(row) && table.column("mem").unwrap().is_set(row));
     for index in 0..4 {
-        assert_eq!(table.ignored(table.row(&format!("50[{index}].vm")).unwrap()), Some(&Ignored::Subjob));
+        assert_eq!(table.exclusion(table.row(&format!("50[{index}].vm")).unwrap()), Some(&Exclusion::Subjob));
     }
 }
 

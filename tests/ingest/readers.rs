@@ -407,8 +407,8 @@ fn told(table: &JobTable) -> String {
             table.entity(row),
             table.queue(row),
             table.state(row),
-            table.submission(row),
-            table.ignored(row),
+            table.submit_order(row),
+            table.exclusion(row),
             table.row(table.id(row)) == Some(row),
         );
         for (name, column) in table.columns() {
@@ -417,7 +417,7 @@ fn told(table: &JobTable) -> String {
         }
         told.push('\n');
     }
-    format!("{told}{:?} {:?}", table.undeclared().collect::<Vec<_>>(), table.lost_amounts().collect::<Vec<_>>())
+    format!("{told}{:?} {:?}", table.undeclared().collect::<Vec<_>>(), table.truncated_amounts().collect::<Vec<_>>())
 }
 
 /// The table and the problems, or the error.

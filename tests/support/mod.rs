@@ -11,7 +11,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use job_sort_formula::formula::program::Program;
-use job_sort_formula::jobs::{Ignored, Job, JobState, JobTable};
+use job_sort_formula::jobs::{Exclusion, Job, JobState, JobTable};
 use job_sort_formula::pbs::files::resources::add_resources;
 use job_sort_formula::pbs::number_format::logged;
 use job_sort_formula::pbs::order::Ordered;
@@ -106,14 +106,14 @@ pub fn table_of<'a>(
     let names: Vec<String> = table.columns().map(|(name, _)| name.to_owned()).collect();
     for recorded in jobs {
         let qstat = recorded.qstat.as_ref();
-        let invalid = || Ignored::Invalid { resource: String::new(), found: String::new() };
+        let invalid = || Exclusion::Invalid { resource: String::new(), found: String::new() };
         let job = Job {
             id: &recorded.job,
             entity: &recorded.entity,
             queue: qstat.map_or("", |qstat| &qstat.queue),
             state: qstat.and_then(|qstat| JobState::from_letter(&qstat.job_state)).unwrap_or_default(),
             queued_at: qstat.map(|qstat| qstat.queue_rank as i64),
-            ignored: recorded.scheduler_inputs.is_none().then(invalid),
+            exclusion: recorded.scheduler_inputs.is_none().then(invalid),
         };
         assert_eq!(recorded.scheduler_inputs.is_none(), recorded.invalid.is_some(), "{}", recorded.job);
         let input = |name: &String| match &recorded.scheduler_inputs {

@@ -20,7 +20,7 @@ pub(in crate::jobs) struct Lanes {
     small: Vec<u32>,
     /// The others; without rows as long as there is none.
     wide: Vec<f64>,
-    /// 0 for the default, else twice the [`Authority`](crate::jobs::batch::Authority), plus [`WHOLE`] and [`SMALL`].
+    /// 0 for the default, else twice the [`InputPrecedence`](crate::jobs::batch::InputPrecedence), plus [`WHOLE`] and [`SMALL`].
     marks: Vec<u8>,
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::jobs::batch::{Locals, UNKNOWN};
 use crate::jobs::names::Names;
 use crate::jobs::table::{JobTable, MAX_JOBS};
-use crate::jobs::{Batch, Ignored, Problem};
+use crate::jobs::{Batch, Exclusion, Problem};
 use crate::python::Value;
 
 /// The table's numbers of the names of a batch, as far as they are known.
@@ -59,7 +59,7 @@ impl JobTable {
             self.queued_at.extend_from_slice(times);
         }
         let over = states.iter().enumerate().filter(|(_, state)| state.is_over());
-        self.ignored.extend(over.map(|(place, &state)| ((first + place) as u32, Ignored::Over(state))));
+        self.exclusions.extend(over.map(|(place, &state)| ((first + place) as u32, Exclusion::Over(state))));
     }
 
     fn join_columns(&mut self, batch: &Batch, rows: Range<usize>, defaults: &[Value]) {

@@ -46,6 +46,6 @@ impl Order<'_> {
             && self.sort_keys().is_empty()
             && self.active_tree().is_none()
             && !table.queues().iter().any(|queue| self.is_express(queue))
-            && table.is_in_submission_order()
+            && table.is_in_submit_order()
     }
 }

@@ -72,7 +72,7 @@ impl<'t> Standings<'t> {
         let value_decides = self.paths.is_empty() && self.keys.is_empty();
         if value_decides && !rows.iter().any(|&row| self.values[row].is_nan()) {
             rows.retain(|&row| self.is_runnable(row));
-            self.table.sort_by_submission(&mut rows);
+            self.table.sort_by_submit_order(&mut rows);
             let (express, others) = match self.express.contains(&true) {
                 true => rows.into_iter().partition(|&row| self.is_express(row)),
                 false => (Vec::new(), rows),
@@ -100,7 +100,7 @@ impl<'t> Standings<'t> {
             .then_with(|| higher_first(self.values[left], self.values[right]))
             .then_with(|| self.fair_share(a, b))
             .then_with(|| self.sort_keys(left, right))
-            .then_with(|| self.table.submission(left).cmp(&self.table.submission(right)))
+            .then_with(|| self.table.submit_order(left).cmp(&self.table.submit_order(right)))
     }
 
     fn fair_share(&self, left: usize, right: usize) -> Ordering {
