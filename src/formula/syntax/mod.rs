@@ -16,7 +16,6 @@ mod lines;
 mod lookalike;
 mod operators;
 mod parameters;
-mod plain;
 mod precedence;
 mod print;
 mod scope;
@@ -41,18 +40,8 @@ pub fn parse(text: &str) -> Result<Expr, SyntaxError> {
     parse_up_to(text, MAX_LENGTH)
 }
 
-/// The same with a limit of its own, for those who ask what others do with a text that is too long for us.
+/// Parses with another limit on the length, to answer what other programs do with a text that is too long for this crate.
 pub(crate) fn parse_up_to(text: &str, most: usize) -> Result<Expr, SyntaxError> {
-    if text.len() <= most
-        && let Some(expr) = plain::read(text)
-    {
-        return Ok(expr);
-    }
-    by_grammar(text, most)
-}
-
-/// The same by the grammar alone.
-fn by_grammar(text: &str, most: usize) -> Result<Expr, SyntaxError> {
     let nesting = limits::scan(text, most)?;
     if nesting <= limits::NESTING_ON_ANY_STACK
         && let Some(result) = grammar::parse(text, tree::build)

@@ -57,3 +57,30 @@ fn units_are_answered_with_the_number() {
         assert!(matches!(parse(plain).unwrap_err().diagnostic().code, "JSF101"), "{plain}");
     }
 }
+
+#[test]
+fn the_formulas_of_real_sites_are_parsed() {
+    for text in [
+        include_str!("../../../examples/formulas/alcf.txt"),
+        include_str!("../../../examples/formulas/nas.txt"),
+        include_str!("../../../examples/formulas/pp718.txt"),
+        include_str!("../../../examples/formulas/qut.txt"),
+    ] {
+        let expr = parse(text.trim()).unwrap();
+        let nodes = |expr: &Expr| expr.nodes().iter().map(|node| node.kind.clone()).collect::<Vec<_>>();
+        assert_eq!(nodes(&parse(&expr.to_string()).unwrap()), nodes(&expr), "{text}");
+    }
+}
+
+#[test]
+fn the_limits_include_their_last_value() {
+    let deep = |open: &str, levels: usize| format!("{}1{}", open.repeat(levels), ")".repeat(levels));
+    for open in ["(", "f(", "-(", "f(1,", "not ("] {
+        assert!(parse(&deep(open, MAX_NESTING)).is_ok(), "{open}");
+        assert!(matches!(parse(&deep(open, MAX_NESTING + 1)).unwrap_err().kind, SyntaxErrorKind::TooDeep), "{open}");
+    }
+    assert!(parse(&deep("f(", MAX_NESTING).replace('1', "f()")).is_err());
+    for long in ["1+".repeat(MAX_LENGTH / 2 - 1) + "1", "-".repeat(5000) + "x", "x**".repeat(5000) + "x"] {
+        assert!(parse(&long).is_ok());
+    }
+}
