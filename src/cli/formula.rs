@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use job_sort_formula::pbs::files::formula_source::formula_in;
-use job_sort_formula::pbs::submitted::Submitted;
+use job_sort_formula::pbs::submission::FormulaSubmission;
 
 use super::CliError;
 use super::args::{FormulaArgs, NumbersName, SiteArgs};
@@ -24,10 +24,10 @@ pub(super) struct Source {
 
 impl Source {
     /// Reads the formula; under OpenPBS's numbers as the text that its script hands to Python.
-    pub(super) fn submitted<'s>(&'s self, numbers: NumbersName) -> Submitted<'s> {
+    pub(super) fn submitted<'s>(&'s self, numbers: NumbersName) -> FormulaSubmission<'s> {
         match numbers {
-            NumbersName::Openpbs => Submitted::to_openpbs(&self.text),
-            NumbersName::Exact | NumbersName::Decimal => Submitted::as_it_stands(&self.text),
+            NumbersName::Openpbs => FormulaSubmission::to_openpbs(&self.text),
+            NumbersName::Exact | NumbersName::Decimal => FormulaSubmission::as_expression(&self.text),
         }
     }
 }

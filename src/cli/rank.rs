@@ -6,7 +6,7 @@ use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::formula::lint as analysis;
 use job_sort_formula::pbs::check::trial;
 use job_sort_formula::pbs::order::Ordered;
-use job_sort_formula::pbs::submitted::Submitted;
+use job_sort_formula::pbs::submission::FormulaSubmission;
 use job_sort_formula::report::{Csv, Human, Json, Ndjson, Placed, RankFormat, RankReport, finding};
 use job_sort_formula::{JobTable, Ranking};
 
@@ -84,7 +84,7 @@ fn format(name: RankFormatName) -> Box<dyn RankFormat> {
 }
 
 /// Draws findings on standard error.
-fn show(source: &Source, submitted: &Submitted<'_>, findings: Vec<Diagnostic>) {
+fn show(source: &Source, submitted: &FormulaSubmission<'_>, findings: Vec<Diagnostic>) {
     findings.into_iter().for_each(|found| draw(source, &submitted.in_source(found)));
 }
 

@@ -20,12 +20,19 @@ impl Meaning {
     /// Looks a name up: the words `True False None __debug__`, then `math`, then the numeric names of the schema, then
     /// Python's builtins (OpenPBS: locals, globals, builtins).
     pub fn of(name: &str, schema: &Schema) -> Self {
+        // a variable of the scheduler's own script, which hides a site's resource of that name
+        if name == "ex" && schema.is_numeric(name) {
+            return Self::Constant(Value::None);
+        }
+        Self::resolve(name, |name| schema.is_numeric(name))
+    }
+
+    /// Looks a name up in the same order, with other inputs than the numeric names of a schema.
+    pub(crate) fn resolve(name: &str, is_input: impl Fn(&str) -> bool) -> Self {
         match name {
             "True" | "__debug__" => return Self::Constant(Value::Bool(true)),
             "False" => return Self::Constant(Value::Bool(false)),
             "None" => return Self::Constant(Value::None),
-            // a variable of the scheduler's own script, which hides a site's resource of that name
-            "ex" if schema.is_numeric(name) => return Self::Constant(Value::None),
             _ => {}
         }
         if let Some(value) = constant(name) {
@@ -34,7 +41,7 @@ impl Meaning {
         let function = Function::from_name(name);
         match function {
             Some(function) if function.is_math() => Self::Constant(Value::Function(function)),
-            _ if schema.is_numeric(name) => Self::Input,
+            _ if is_input(name) => Self::Input,
             Some(function) => Self::Constant(Value::Function(function)),
             None if is_foreign_builtin(name) => Self::Foreign,
             None => Self::Undefined,

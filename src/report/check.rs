@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::diagnostic::Diagnostic;
 use crate::pbs::check::{Checked, JobCounts};
 use crate::pbs::qmgr;
-use crate::pbs::verdict::{RefusedBy, Verdict};
+use crate::pbs::qmgr_validation::{RefusedBy, Validation};
 use crate::report::finding;
 
 /// A checked formula and where it comes from.
@@ -32,7 +32,7 @@ pub trait CheckFormat {
     fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()>;
 }
 
-/// For people: every finding drawn on the formula, then the verdict.
+/// For people: every finding drawn on the formula, then the server's answer.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckHuman {
     /// Whether to use colours.
@@ -49,17 +49,20 @@ impl CheckFormat for CheckHuman {
         for found in &checked.findings {
             writeln!(out, "{}\n", finding::draw(report.formula, report.origin, found, self.coloured))?;
         }
-        let verdict = &checked.verdict;
-        match (verdict.accepted, verdict.code) {
-            _ if verdict.by == Some(RefusedBy::Qmgr) => {
+        let validation = &checked.validation;
+        match (validation.accepted, validation.code) {
+            _ if validation.by == Some(RefusedBy::Qmgr) => {
                 let reason = qmgr::refusal(report.formula).map(|reason| reason.to_string()).unwrap_or_default();
                 writeln!(out, "qmgr: does not pass the formula on to the server: {reason}")?;
             }
             (Some(true), _) => writeln!(out, "qmgr: accepts the formula")?,
-            (Some(false), Some(code)) => writeln!(out, "qmgr: refuses the formula ({code}: {})", verdict.message)?,
-            _ => writeln!(out, "qmgr: cannot tell whether it accepts the formula")?,
+            (Some(false), Some(code)) => writeln!(out, "qmgr: refuses the formula ({code}: {})", validation.message)?,
+            _ => {
+                let reason = validation.uncertainty.map(|reason| format!(": {reason}")).unwrap_or_default();
+                writeln!(out, "qmgr: cannot tell whether it accepts the formula{reason}")?;
+            }
         }
-        if checked.crashes_scheduler && verdict.accepted != Some(false) {
+        if checked.crashes_scheduler && validation.accepted != Some(false) {
             writeln!(out, "scheduler: dies of this formula")?;
         }
         match &checked.jobs {
@@ -74,7 +77,8 @@ impl CheckFormat for CheckHuman {
 #[derive(Serialize)]
 struct Document<'a> {
     formula: &'a str,
-    verdict: &'a Verdict,
+    #[serde(rename = "verdict")]
+    validation: &'a Validation,
     crashes_scheduler: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     jobs: &'a Option<JobCounts>,
@@ -83,9 +87,9 @@ struct Document<'a> {
 
 impl CheckFormat for CheckJson {
     fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let Checked { verdict, crashes_scheduler, jobs, findings } = report.checked;
+        let Checked { validation, crashes_scheduler, jobs, findings } = report.checked;
         let crashes_scheduler = *crashes_scheduler;
-        let document = Document { formula: report.formula, verdict, crashes_scheduler, jobs, findings };
+        let document = Document { formula: report.formula, validation, crashes_scheduler, jobs, findings };
         serde_json::to_writer_pretty(&mut *out, &document)?;
         writeln!(out)
     }

@@ -29,7 +29,7 @@ fn document(report: &CheckReport<'_>) -> Value {
         Code::all().iter().filter(|code| findings.iter().any(|found| found.code == code.name)).collect();
     let source = Source { uri: uri(report.origin), text: report.formula, before: report.before };
     let results: Vec<Value> = findings.iter().map(|found| source.result(found, &rules)).collect();
-    let verdict = &report.checked.verdict;
+    let validation = &report.checked.validation;
     json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -43,8 +43,8 @@ fn document(report: &CheckReport<'_>) -> Value {
             "columnKind": "unicodeCodePoints",
             "results": results,
             "properties": {
-                "accepted": verdict.accepted,
-                "pbsCode": verdict.code,
+                "accepted": validation.accepted,
+                "pbsCode": validation.code,
                 "crashesScheduler": report.checked.crashes_scheduler,
             },
         }],

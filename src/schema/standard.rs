@@ -21,7 +21,8 @@ pub(super) const SPECIAL: &[(&str, Kind, Range)] = &[
 /// The old name that is still accepted, and the one to use instead.
 pub(super) const DEPRECATED: (&str, &str) = ("fair_share_perc", "fairshare_perc");
 
-/// The resources of a server on which no site has added any.
+/// The resources of a server on which no site has added any: those of its resource table (`master_resc_def_all.xml` in
+/// OpenPBS), and `exec_host`, which it answers alike.
 pub(super) const RESOURCES: &[(&str, Kind)] = &[
     ("accelerator", Kind::Bool),
     ("accelerator_group", Kind::Text),
@@ -33,6 +34,8 @@ pub(super) const RESOURCES: &[(&str, Kind)] = &[
     ("cput", Kind::Duration),
     ("energy", Kind::Float),
     ("eoe", Kind::Text),
+    ("exec_host", Kind::Text),
+    ("exec_vnode", Kind::Text),
     ("file", Kind::Size),
     ("hbmem", Kind::Size),
     ("host", Kind::Text),
@@ -46,8 +49,10 @@ pub(super) const RESOURCES: &[(&str, Kind)] = &[
     ("ncpus", Kind::Count),
     ("nice", Kind::Count),
     ("nodect", Kind::Count),
+    ("nodemask", Kind::Text),
     ("nodes", Kind::Text),
     ("ompthreads", Kind::Count),
+    ("partition", Kind::Text),
     ("pcap_accelerator", Kind::Count),
     ("pcap_node", Kind::Count),
     ("pcput", Kind::Duration),
@@ -57,6 +62,7 @@ pub(super) const RESOURCES: &[(&str, Kind)] = &[
     ("preempt_targets", Kind::Text),
     ("pstate", Kind::Text),
     ("pvmem", Kind::Size),
+    ("resc", Kind::Text),
     ("select", Kind::Text),
     ("site", Kind::Text),
     ("soft_walltime", Kind::Duration),

@@ -18,7 +18,7 @@ use job_sort_formula::pbs::files::usage::UsageFile;
 use job_sort_formula::pbs::order::Order;
 use job_sort_formula::pbs::resource_amount::Numbers;
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
-use job_sort_formula::pbs::submitted::Submitted;
+use job_sort_formula::pbs::submission::FormulaSubmission;
 use job_sort_formula::rank::{Keep, supply};
 use job_sort_formula::schema::Kind;
 use job_sort_formula::{Formula, JobTable, Schema};
@@ -102,7 +102,7 @@ impl Cluster {
     }
 
     fn check(&self, text: &str) -> Checked {
-        let submitted = Submitted::to_openpbs(text);
+        let submitted = FormulaSubmission::to_openpbs(text);
         let mut site = Surroundings { config: Some(&self.config), server: self.server, ..Surroundings::default() };
         let Some((formula, program)) =
             submitted.formula().ok().and_then(|formula| Some((formula, formula.compile(&self.schema).ok()?)))
@@ -227,7 +227,8 @@ fn names_that_are_taken() {
         let mut schema = Schema::openpbs();
         schema.add(&clash.resource, Kind::Count);
         for tried in &clash.formulas {
-            let checked = Checked::of(&Submitted::to_openpbs(&tried.formula), &schema, &Surroundings::default());
+            let checked =
+                Checked::of(&FormulaSubmission::to_openpbs(&tried.formula), &schema, &Surroundings::default());
             let codes = checked.findings.iter().map(|found| found.code).filter(|code| is_of_names(code));
             let codes: Vec<&str> = codes.collect();
             if !codes.is_empty() {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use job_sort_formula::jobs::{Job, JobTable};
 use job_sort_formula::pbs::number_format::logged;
-use job_sort_formula::pbs::verdict::verdict;
+use job_sort_formula::pbs::qmgr_validation::validate;
 use job_sort_formula::schema::Kind;
 use job_sort_formula::{Formula, Schema, Value};
 use serde::Deserialize;
@@ -44,7 +44,7 @@ fn check(resource: &str, tried: &Tried) {
     schema.add(resource, Kind::Count);
     let parsed = Formula::parse(&tried.formula);
     let Some(values) = tried.values.as_ref().filter(|values| !values.is_empty()) else {
-        assert_eq!(verdict(&tried.formula, &schema).accepted, Some(false), "{}", tried.formula);
+        assert_eq!(validate(&tried.formula, &schema).accepted, Some(false), "{}", tried.formula);
         return;
     };
     let parsed = parsed.unwrap();

@@ -8,8 +8,8 @@ use job_sort_formula::pbs::files::resource_group::ResourceGroup;
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
 use job_sort_formula::pbs::files::usage::UsageFile;
 use job_sort_formula::pbs::order::{Order, PassedOver};
+use job_sort_formula::pbs::python_string_literal::PythonStringLiteral;
 use job_sort_formula::pbs::resource_amount::Numbers;
-use job_sort_formula::pbs::script_text::ScriptText;
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
 use job_sort_formula::rank::supply;
 use job_sort_formula::{Formula, JobTable};
@@ -72,7 +72,7 @@ fn every_recorded_order() {
         if recorded.threshold.is_some() {
             order = order.threshold(recorded.listed.as_ref().unwrap().parse().unwrap());
         }
-        let script = ScriptText::of(&recorded.record.formula).unwrap();
+        let script = PythonStringLiteral::parse(&recorded.record.formula).unwrap();
         let program = Formula::parse(script.text()).unwrap().compile(&schema).unwrap();
         let columns: Vec<&str> = program.inputs().iter().map(|name| &**name).chain(order.columns()).collect();
         let table = table(&jobs, &columns, &tree);

@@ -14,8 +14,8 @@ use job_sort_formula::pbs::files::resource_group::ResourceGroup;
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
 use job_sort_formula::pbs::files::usage::UsageFile;
 use job_sort_formula::pbs::order::Order;
+use job_sort_formula::pbs::python_string_literal::{InvalidLiteralKind, PythonStringLiteral};
 use job_sort_formula::pbs::resource_amount::Numbers;
-use job_sort_formula::pbs::script_text::{BrokenScriptKind, ScriptText};
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
 use job_sort_formula::python::ErrorKind;
 use job_sort_formula::rank::{Score, ScoreError, Scores, supply};
@@ -105,8 +105,8 @@ fn short(formula: &str) -> String {
 }
 
 fn program(formula: &str, schema: &Schema) -> Result<Program, Outside> {
-    let script = ScriptText::of(formula).map_err(|error| match error.kind {
-        BrokenScriptKind::Quote => Outside::Quote,
+    let script = PythonStringLiteral::parse(formula).map_err(|error| match error.kind {
+        InvalidLiteralKind::Quote => Outside::Quote,
         other => panic!("{formula}: {other:?}"),
     })?;
     let parsed = Formula::parse(script.text()).map_err(|error| match error.kind {

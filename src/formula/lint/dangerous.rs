@@ -50,11 +50,11 @@ const ATTRIBUTES: &[&str] = &[
 ];
 
 /// Whether the builtin does more than compute.
-pub(super) fn is_dangerous_builtin(name: &str) -> bool {
+pub(crate) fn is_dangerous_builtin(name: &str) -> bool {
     name.starts_with("__") || BUILTINS.contains(&name)
 }
 
 /// Whether the attribute leads out of the formula.
-pub(super) fn is_dangerous_attribute(name: &str) -> bool {
+pub(crate) fn is_dangerous_attribute(name: &str) -> bool {
     name.starts_with('_') || ATTRIBUTES.contains(&name)
 }

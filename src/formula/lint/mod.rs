@@ -19,9 +19,11 @@ use crate::formula::lint::roles::Roles;
 use crate::formula::syntax::Expr;
 use crate::schema::Schema;
 
+pub(crate) use crate::formula::lint::dangerous::{is_dangerous_attribute, is_dangerous_builtin};
 pub use crate::formula::lint::direction::{Direction, direction};
 pub use crate::formula::lint::findings::findings;
 pub use crate::formula::lint::ranges::{Errors, Fact, Facts, Kinds, Ranges, Values, ranges};
+pub(crate) use crate::formula::lint::roles::attribute_of;
 
 /// Every finding that the tree and the names alone give, in the order of their places.
 ///

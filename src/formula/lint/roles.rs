@@ -61,7 +61,7 @@ pub(super) fn name_of(node: &Node) -> Option<&str> {
 }
 
 /// For `base.attribute`: both, if the base is a name.
-pub(super) fn attribute_of<'e>(expr: &'e Expr, node: &Node) -> Option<(Option<&'e str>, &'e str)> {
+pub(crate) fn attribute_of<'e>(expr: &'e Expr, node: &Node) -> Option<(Option<&'e str>, &'e str)> {
     let NodeKind::Foreign { construct: Construct::Attribute, parts } = &node.kind else { return None };
     let base = parts.first().and_then(|&base| name_of(expr.node(base)));
     let (_, attribute) = node.span.of(expr.text()).rsplit_once('.')?;

@@ -7,9 +7,8 @@ use crate::diagnostic::Span;
 use crate::formula::name_resolution::Meaning;
 use crate::formula::program::instruction::Instruction;
 use crate::formula::program::{Constant, OutsideLanguage, Program, compiler_limits, literal};
-use crate::formula::syntax::{Expr, Keyword, NodeId, NodeKind};
+use crate::formula::syntax::{Construct, Expr, Keyword, NodeId, NodeKind, Scope};
 use crate::python::{BooleanOperator, ErrorKind, Raised, Value};
-use crate::schema::Schema;
 
 /// What is still to be done, last first.
 enum Task {
@@ -19,12 +18,31 @@ enum Task {
     Land(u32),
 }
 
+/// What becomes of the parts that are no arithmetic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NonArithmetic {
+    /// The formula is refused.
+    Refuse,
+    /// Each is an input named after its [`Construct`] or its builtin. Where an exception may be raised, the input is
+    /// called with the operand that is evaluated first.
+    Input,
+}
+
 /// Lowers a whole tree.
-pub(super) fn lower(expr: Arc<Expr>, schema: &Schema) -> Result<Program, OutsideLanguage> {
-    if let Some((construct, span)) = expr.foreign() {
-        return Err(OutsideLanguage::Construct { construct, span });
-    }
-    let refused = compiler_limits::check(&expr).map(|raised| (raised, expr.node(expr.root()).span));
+pub(super) fn lower(
+    expr: Arc<Expr>,
+    resolve: &dyn Fn(&str) -> Meaning,
+    non_arithmetic: NonArithmetic,
+) -> Result<Program, OutsideLanguage> {
+    let refused = match non_arithmetic {
+        NonArithmetic::Input => None,
+        NonArithmetic::Refuse => {
+            if let Some((construct, span)) = expr.foreign() {
+                return Err(OutsideLanguage::Construct { construct, span });
+            }
+            compiler_limits::check(&expr).map(|raised| (raised, expr.node(expr.root()).span))
+        }
+    };
     let program = Program {
         expr: Arc::clone(&expr),
         code: Vec::with_capacity(expr.nodes().len()),
@@ -36,7 +54,8 @@ pub(super) fn lower(expr: Arc<Expr>, schema: &Schema) -> Result<Program, Outside
     };
     let mut lowering = Lowering {
         expr: &expr,
-        schema,
+        resolve,
+        non_arithmetic,
         program,
         names: BTreeMap::new(),
         tasks: Vec::with_capacity(expr.nodes().len()),
@@ -49,7 +68,8 @@ pub(super) fn lower(expr: Arc<Expr>, schema: &Schema) -> Result<Program, Outside
 
 struct Lowering<'e> {
     expr: &'e Expr,
-    schema: &'e Schema,
+    resolve: &'e dyn Fn(&str) -> Meaning,
+    non_arithmetic: NonArithmetic,
     program: Program,
     /// What each name came to where it stood first. Next to the name its length, in which most names differ.
     names: BTreeMap<(usize, &'e str), Instruction>,
@@ -109,11 +129,37 @@ impl<'e> Lowering<'e> {
             NodeKind::Parenthesised(inner) => self.tasks.push(Task::Visit(*inner)),
             NodeKind::Tuple { items, .. } => self.then_emit(items, Instruction::Tuple(items.len() as u32), id),
             NodeKind::List(items) => self.then_emit(items, Instruction::List(items.len() as u32), id),
-            NodeKind::Foreign { construct, .. } => {
-                return Err(OutsideLanguage::Construct { construct: *construct, span: node.span });
-            }
+            NodeKind::Foreign { construct, parts } => match self.non_arithmetic {
+                NonArithmetic::Input => self.construct(*construct, parts, id),
+                NonArithmetic::Refuse => {
+                    return Err(OutsideLanguage::Construct { construct: *construct, span: node.span });
+                }
+            },
         }
         Ok(())
+    }
+
+    /// An input in place of a construct that is no arithmetic.
+    fn construct(&mut self, construct: Construct, parts: &[NodeId], id: NodeId) {
+        let input = Instruction::Input(push(&mut self.program.inputs, construct.words().into()));
+        self.tasks.push(Task::Emit(input, id));
+        let first = match (construct, self.expr.scope(id)) {
+            (Construct::String | Construct::Ellipsis | Construct::Imaginary, _) => return,
+            (_, Some(Scope::Lambda { parameters, .. })) => {
+                match parameters.iter().find_map(|parameter| parameter.default) {
+                    None => return,
+                    default => default,
+                }
+            }
+            (_, Some(Scope::Comprehension { clauses, .. })) => clauses.first().map(|clause| clause.iterable),
+            (Construct::AssignmentExpression, _) => parts.get(1).copied(),
+            // a keyword that is written behind `**` may be evaluated before it
+            (Construct::Unpacking, _) if self.expr.node(id).span.of(self.expr.text()).starts_with("**") => None,
+            _ => parts.first().copied(),
+        };
+        self.visit_all(first.as_slice());
+        let call = Instruction::Call { positional: first.iter().len() as u32, keywords: Box::default() };
+        self.tasks.push(Task::Emit(call, id));
     }
 
     fn literal(&mut self, value: Result<Value, Raised>, text: &str, id: NodeId) {
@@ -121,6 +167,10 @@ impl<'e> Lowering<'e> {
             Ok(value) => {
                 let constant = self.constant(value, Some(text.into()));
                 self.emit(constant, id);
+            }
+            Err(_) if self.non_arithmetic == NonArithmetic::Input => {
+                let input = Instruction::Input(push(&mut self.program.inputs, "a number beyond the limits".into()));
+                self.emit(input, id);
             }
             Err(raised) => {
                 self.program.refused.get_or_insert((raised, self.expr.node(id).span));
@@ -142,10 +192,13 @@ impl<'e> Lowering<'e> {
     }
 
     fn new_name(&mut self, name: &str, span: Span) -> Result<Instruction, OutsideLanguage> {
-        Ok(match Meaning::of(name, self.schema) {
+        Ok(match (self.resolve)(name) {
             Meaning::Constant(value) => self.constant(value, None),
             Meaning::Input => Instruction::Input(push(&mut self.program.inputs, name.into())),
             Meaning::Undefined => Instruction::Undefined(push(&mut self.program.undefined, (name.into(), span))),
+            Meaning::Foreign if self.non_arithmetic == NonArithmetic::Input => {
+                Instruction::Input(push(&mut self.program.inputs, name.into()))
+            }
             Meaning::Foreign => return Err(OutsideLanguage::Builtin { name: name.into(), span }),
         })
     }

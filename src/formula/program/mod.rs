@@ -20,10 +20,12 @@ pub use error::{EvalError, Operand, OutsideLanguage};
 pub use scalar::Evaluator;
 
 use crate::diagnostic::Span;
+use crate::formula::name_resolution::Meaning;
 use crate::formula::syntax::{Expr, NodeId};
 use crate::python::{Arithmetic, Python, Raised, Value};
 use crate::schema::Schema;
 use instruction::Instruction;
+use lower::NonArithmetic;
 
 /// A formula, ready to run. Compile once, run for every job; it is `Send` and `Sync`.
 #[derive(Debug, Clone)]
@@ -54,7 +56,13 @@ impl Program {
     /// # Errors
     /// [`OutsideLanguage`] when the formula is valid Python but no arithmetic.
     pub fn compile(expr: Arc<Expr>, schema: &Schema) -> Result<Self, OutsideLanguage> {
-        lower::lower(expr, schema)
+        lower::lower(expr, &|name| Meaning::of(name, schema), NonArithmetic::Refuse)
+    }
+
+    /// Lowers any expression: what is no arithmetic becomes an input of an unknown value, and is called where Python
+    /// may raise an exception. `resolve` gives the meaning of a name. CPython's limits are not checked.
+    pub(crate) fn compile_python(expr: Arc<Expr>, resolve: &dyn Fn(&str) -> Meaning) -> Result<Self, OutsideLanguage> {
+        lower::lower(expr, resolve, NonArithmetic::Input)
     }
 
     /// The inputs that the formula reads, in the order in which an evaluator takes them.

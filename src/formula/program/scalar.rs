@@ -148,7 +148,7 @@ impl<'p, A: Arithmetic> Evaluator<'p, A> {
         };
         let span = expr.node(node).span;
         let children = match self.program.code.get(at) {
-            Some(Instruction::Call { .. }) => expr.node(node).kind.children().split_off(1),
+            Some(Instruction::Call { .. }) => expr.node(node).kind.children().into_iter().skip(1).collect(),
             Some(Instruction::Unary(_) | Instruction::Binary(_)) => expr.node(node).kind.children(),
             _ => Vec::new(),
         };

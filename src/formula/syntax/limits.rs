@@ -32,7 +32,7 @@ pub(super) fn scan(text: &str, most: usize) -> Result<usize, SyntaxError> {
 }
 
 /// Runs `work` on a thread whose stack is deep enough; `None` if the system gives no thread.
-pub(crate) fn on_a_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+pub(super) fn on_a_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     std::thread::scope(|scope| {
         std::thread::Builder::new().stack_size(DEEP_STACK).spawn_scoped(scope, work).ok()?.join().ok()
     })

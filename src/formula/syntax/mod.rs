@@ -26,7 +26,6 @@ mod units;
 pub use ast::{Construct, Expr, Keyword, LiteralKind, Node, NodeId, NodeKind};
 pub(crate) use error::BARE_UNPACKING;
 pub use error::{SyntaxError, SyntaxErrorKind};
-pub(crate) use limits::on_a_deep_stack;
 pub use limits::{MAX_LENGTH, MAX_NESTING};
 pub use scope::{Clause, Makes, Parameter, Scope, Takes};
 pub use units::Unit;

@@ -1,6 +1,6 @@
 //! Everything that can be said of a formula before it is set: the server's answer, and every finding.
 //!
-//! Enters: a [`Submitted`] text, the [`Schema`], and what is known of the site. Leaves: a [`Checked`].
+//! Enters: a [`FormulaSubmission`] text, the [`Schema`], and what is known of the site. Leaves: a [`Checked`].
 
 mod trial;
 
@@ -13,10 +13,10 @@ use crate::jobs::JobTable;
 use crate::pbs::files::sched_config::SchedConfig;
 use crate::pbs::files::server::ServerSettings;
 use crate::pbs::order::Ordered;
+use crate::pbs::qmgr_validation::{Validation, validate};
 use crate::pbs::share_tree::PbsTree;
 use crate::pbs::site_findings as advice;
-use crate::pbs::submitted::Submitted;
-use crate::pbs::verdict::{Verdict, verdict};
+use crate::pbs::submission::FormulaSubmission;
 use crate::python::ErrorKind;
 use crate::rank::Keep;
 use crate::schema::Schema;
@@ -51,8 +51,8 @@ pub struct Surroundings<'a> {
 /// What there is to say of a formula.
 #[derive(Debug, Clone)]
 pub struct Checked {
-    /// What the server answers when it is set.
-    pub verdict: Verdict,
+    /// The server's answer when the formula is set.
+    pub validation: Validation,
     /// Whether the scheduler dies of it.
     pub crashes_scheduler: bool,
     /// The jobs of the queue, if it was tried on one.
@@ -87,21 +87,21 @@ impl Checked {
     /// ```
     /// use job_sort_formula::Schema;
     /// use job_sort_formula::pbs::check::{Checked, Surroundings};
-    /// use job_sort_formula::pbs::submitted::Submitted;
+    /// use job_sort_formula::pbs::submission::FormulaSubmission;
     ///
-    /// let submitted = Submitted::to_openpbs("10 * fair_share_perc + walltme");
+    /// let submitted = FormulaSubmission::to_openpbs("10 * fair_share_perc + walltme");
     /// let checked = Checked::of(&submitted, &Schema::openpbs(), &Surroundings::default());
-    /// assert_eq!(checked.verdict.code, Some(15124));
+    /// assert_eq!(checked.validation.code, Some(15124));
     /// assert_eq!(checked.findings.iter().map(|found| found.code).collect::<Vec<_>>(), ["JSF203", "JSF201"]);
     /// ```
-    pub fn of(submitted: &Submitted<'_>, schema: &Schema, site: &Surroundings<'_>) -> Self {
+    pub fn of(submitted: &FormulaSubmission<'_>, schema: &Schema, site: &Surroundings<'_>) -> Self {
         let formula = match submitted.formula() {
             Ok(formula) => formula,
             Err(refusal) => {
-                let verdict = verdict(submitted.text(), schema);
+                let validation = validate(submitted.text(), schema);
                 let mut findings = vec![(*refusal.finding).clone()];
                 findings.extend(submitted.dropped_lines());
-                return Self { verdict, crashes_scheduler: false, jobs: None, findings };
+                return Self { validation, crashes_scheduler: false, jobs: None, findings };
             }
         };
         let mut findings = analysis::examine(formula.expr(), schema);
@@ -117,7 +117,7 @@ impl Checked {
         sort_by_place(&mut findings);
         let trial_kills = trial.is_some_and(|trial| trial_kills(&trial.ordered.ranking));
         Self {
-            verdict: verdict(submitted.text(), schema),
+            validation: validate(submitted.text(), schema),
             crashes_scheduler: trial_kills || findings.iter().any(kills),
             jobs: site.trial.as_ref().map(JobCounts::of),
             findings,

@@ -10,7 +10,7 @@ use crate::diagnostic::Span;
 
 /// The text that Python evaluates, and where each part of it stands in the admin's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ScriptText {
+pub struct PythonStringLiteral {
     text: String,
     /// By ascending place; between them both texts run side by side.
     escapes: Vec<Resolved>,
@@ -25,16 +25,16 @@ struct Resolved {
 
 /// Why Python never comes to evaluate the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BrokenScript {
+pub struct InvalidLiteral {
     /// What is wrong.
-    pub kind: BrokenScriptKind,
+    pub kind: InvalidLiteralKind,
     /// Where in the admin's text.
     pub span: Span,
 }
 
 /// What breaks the script, or the text in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BrokenScriptKind {
+pub enum InvalidLiteralKind {
     /// A double quote, which ends the string around the formula.
     Quote,
     /// A backslash at the end, which takes the closing quote's meaning away.
@@ -49,48 +49,48 @@ pub enum BrokenScriptKind {
     HalfCharacter,
 }
 
-impl BrokenScript {
+impl InvalidLiteral {
     /// Whether the scheduler notices nothing, so that every job keeps the value that the formula before gave the
     /// job before. Else each job has an error and the value 0, or it is not known here what it has.
     pub fn keeps_stale_values(&self) -> bool {
-        !matches!(self.kind, BrokenScriptKind::NamedCharacter | BrokenScriptKind::HalfCharacter)
+        !matches!(self.kind, InvalidLiteralKind::NamedCharacter | InvalidLiteralKind::HalfCharacter)
     }
 }
 
-impl fmt::Display for BrokenScript {
+impl fmt::Display for InvalidLiteral {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.kind {
-            BrokenScriptKind::Quote => "`\"` ends the string in which the scheduler hands the formula to Python",
-            BrokenScriptKind::TrailingBackslash => "`\\` at the end hides the quote behind the formula from Python",
-            BrokenScriptKind::Escape => "the escape is none that Python can read",
-            BrokenScriptKind::CarriageReturn => "a carriage return ends the line for Python",
-            BrokenScriptKind::NamedCharacter => "`\\N` stands for a character by its name, which is not known here",
-            BrokenScriptKind::HalfCharacter => "the escape stands for half a character, which Python cannot evaluate",
+            InvalidLiteralKind::Quote => "`\"` ends the string in which the scheduler hands the formula to Python",
+            InvalidLiteralKind::TrailingBackslash => "`\\` at the end hides the quote behind the formula from Python",
+            InvalidLiteralKind::Escape => "the escape is none that Python can read",
+            InvalidLiteralKind::CarriageReturn => "a carriage return ends the line for Python",
+            InvalidLiteralKind::NamedCharacter => "`\\N` stands for a character by its name, which is not known here",
+            InvalidLiteralKind::HalfCharacter => "the escape stands for half a character, which Python cannot evaluate",
         })
     }
 }
 
-impl std::error::Error for BrokenScript {}
+impl std::error::Error for InvalidLiteral {}
 
-impl ScriptText {
+impl PythonStringLiteral {
     /// Reads the first line of the admin's text, which is all that OpenPBS keeps, as Python reads a string.
     ///
     /// ```
-    /// use job_sort_formula::pbs::script_text::ScriptText;
+    /// use job_sort_formula::pbs::python_string_literal::PythonStringLiteral;
     ///
-    /// let script = ScriptText::of(r"1\x30 + \d").unwrap();
+    /// let script = PythonStringLiteral::parse(r"1\x30 + \d").unwrap();
     /// assert_eq!(script.text(), r"10 + \d");
-    /// assert!(ScriptText::of("len(\"abc\")").is_err());
+    /// assert!(PythonStringLiteral::parse("len(\"abc\")").is_err());
     /// ```
     ///
     /// # Errors
-    /// A [`BrokenScript`] when Python cannot read the script, or not evaluate the text in it.
-    pub fn of(source: &str) -> Result<Self, BrokenScript> {
-        Self::between(first_line(source), '"')
+    /// A [`InvalidLiteral`] when Python cannot read the script, or not evaluate the text in it.
+    pub fn parse(source: &str) -> Result<Self, InvalidLiteral> {
+        Self::parse_between(first_line(source), '"')
     }
 
     /// Reads a text of one line as Python reads it between two such quotes.
-    pub(super) fn between(line: &str, quote: char) -> Result<Self, BrokenScript> {
+    pub(super) fn parse_between(line: &str, quote: char) -> Result<Self, InvalidLiteral> {
         let mut script = Self { text: String::with_capacity(line.len()), escapes: Vec::new() };
         let mut at = 0;
         while let Some(found) = line[at..].find(['\\', quote, '\r']) {
@@ -100,7 +100,7 @@ impl ScriptText {
                 b'\\' => script.escape(line, start)?,
                 byte => {
                     let is_quote = byte != b'\r';
-                    let kind = if is_quote { BrokenScriptKind::Quote } else { BrokenScriptKind::CarriageReturn };
+                    let kind = if is_quote { InvalidLiteralKind::Quote } else { InvalidLiteralKind::CarriageReturn };
                     return Err(broken(kind, start, start + 1));
                 }
             };
@@ -119,7 +119,7 @@ impl ScriptText {
         self.escapes.is_empty()
     }
 
-    /// The place in the admin's text of a place in [`ScriptText::text`]; it covers an escape as a whole.
+    /// The place in the admin's text of a place in [`PythonStringLiteral::text`]; it covers an escape as a whole.
     pub fn in_source(&self, span: Span) -> Span {
         let start = self.source_place(span.start, false);
         let end = if span.end > span.start { self.source_place(span.end, true) } else { start };
@@ -140,7 +140,7 @@ impl ScriptText {
     }
 
     /// Resolves the escape that begins at `start`; gives the place behind it.
-    fn escape(&mut self, line: &str, start: usize) -> Result<usize, BrokenScript> {
+    fn escape(&mut self, line: &str, start: usize) -> Result<usize, InvalidLiteral> {
         let (length, character) = escape(&line[start..]).map_err(|kind| broken(kind, start, line.len()))?;
         let end = start + length;
         let result = self.text.len();
@@ -158,8 +158,8 @@ impl ScriptText {
     }
 }
 
-fn broken(kind: BrokenScriptKind, start: usize, end: usize) -> BrokenScript {
-    BrokenScript { kind, span: Span::new(start, end) }
+fn broken(kind: InvalidLiteralKind, start: usize, end: usize) -> InvalidLiteral {
+    InvalidLiteral { kind, span: Span::new(start, end) }
 }
 
 /// What OpenPBS keeps of a text: its first line, and of that what stands before a NUL.
@@ -172,13 +172,13 @@ fn first_line(source: &str) -> &str {
 enum Unresolved {
     /// It stays as it is, and what stands behind it too.
     Kept,
-    Broken(BrokenScriptKind),
+    Broken(InvalidLiteralKind),
 }
 
 /// The escape at the start of `text`: its length, and the character that it stands for. Without a character behind
 /// the backslash it is the whole that is broken.
-fn escape(text: &str) -> Result<(usize, Result<char, Unresolved>), BrokenScriptKind> {
-    let Some(letter) = text[1..].chars().next() else { return Err(BrokenScriptKind::TrailingBackslash) };
+fn escape(text: &str) -> Result<(usize, Result<char, Unresolved>), InvalidLiteralKind> {
+    let Some(letter) = text[1..].chars().next() else { return Err(InvalidLiteralKind::TrailingBackslash) };
     let simple = match letter {
         '\\' | '\'' | '"' => letter,
         'a' => '\u{7}',
@@ -192,7 +192,7 @@ fn escape(text: &str) -> Result<(usize, Result<char, Unresolved>), BrokenScriptK
         'x' => return Ok(hexadecimal(&text[2..], 2)),
         'u' => return Ok(hexadecimal(&text[2..], 4)),
         'U' => return Ok(hexadecimal(&text[2..], 8)),
-        'N' => return Ok((2, Err(Unresolved::Broken(BrokenScriptKind::NamedCharacter)))),
+        'N' => return Ok((2, Err(Unresolved::Broken(InvalidLiteralKind::NamedCharacter)))),
         // what stands behind the backslash may end the string or the line
         _ => return Ok((1, Err(Unresolved::Kept))),
     };
@@ -210,7 +210,7 @@ fn octal(digits: &str) -> (usize, Result<char, Unresolved>) {
 fn hexadecimal(digits: &str, count: usize) -> (usize, Result<char, Unresolved>) {
     let found = digits.bytes().take(count).take_while(u8::is_ascii_hexdigit).count();
     if found < count {
-        return (2 + found, Err(Unresolved::Broken(BrokenScriptKind::Escape)));
+        return (2 + found, Err(Unresolved::Broken(InvalidLiteralKind::Escape)));
     }
     let code = u32::from_str_radix(&digits[..count], 16).unwrap_or(u32::MAX);
     (2 + count, character(code))
@@ -218,7 +218,7 @@ fn hexadecimal(digits: &str, count: usize) -> (usize, Result<char, Unresolved>) 
 
 fn character(code: u32) -> Result<char, Unresolved> {
     let is_half = (0xd800..0xe000).contains(&code);
-    let kind = if is_half { BrokenScriptKind::HalfCharacter } else { BrokenScriptKind::Escape };
+    let kind = if is_half { InvalidLiteralKind::HalfCharacter } else { InvalidLiteralKind::Escape };
     char::from_u32(code).ok_or(Unresolved::Broken(kind))
 }
 
@@ -227,11 +227,11 @@ mod tests {
     use super::*;
 
     fn text(source: &str) -> String {
-        ScriptText::of(source).unwrap().text().to_owned()
+        PythonStringLiteral::parse(source).unwrap().text().to_owned()
     }
 
-    fn kind(source: &str) -> (BrokenScriptKind, &str) {
-        let error = ScriptText::of(source).unwrap_err();
+    fn kind(source: &str) -> (InvalidLiteralKind, &str) {
+        let error = PythonStringLiteral::parse(source).unwrap_err();
         (error.kind, error.span.of(source))
     }
 
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn unknown_escapes_stay() {
         assert_eq!(text(r"0.005\*ncpus \é \d\&"), r"0.005\*ncpus \é \d\&");
-        assert!(ScriptText::of(r"\*").unwrap().is_verbatim());
+        assert!(PythonStringLiteral::parse(r"\*").unwrap().is_verbatim());
     }
 
     #[test]
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn what_breaks_the_script() {
-        use BrokenScriptKind as Kind;
+        use InvalidLiteralKind as Kind;
         assert_eq!(kind("1+\"abc\""), (Kind::Quote, "\""));
         assert_eq!(kind(r"1 + \\\"), (Kind::TrailingBackslash, "\\"));
         assert_eq!(text(r"1 + \\"), r"1 + \");
@@ -270,14 +270,14 @@ mod tests {
         assert_eq!(kind(r"\ud83d"), (Kind::HalfCharacter, r"\ud83d"));
         assert_eq!(kind(r"\N{DIGIT ONE}"), (Kind::NamedCharacter, r"\N"));
         assert_eq!(kind("1\r+2"), (Kind::CarriageReturn, "\r"));
-        assert!(ScriptText::of("\"").unwrap_err().keeps_stale_values());
-        assert!(!ScriptText::of(r"\ud800").unwrap_err().keeps_stale_values());
+        assert!(PythonStringLiteral::parse("\"").unwrap_err().keeps_stale_values());
+        assert!(!PythonStringLiteral::parse(r"\ud800").unwrap_err().keeps_stale_values());
     }
 
     #[test]
     fn places_lead_back_to_the_source() {
         let source = r"1\t+\x6ecpus\u0031 + x";
-        let script = ScriptText::of(source).unwrap();
+        let script = PythonStringLiteral::parse(source).unwrap();
         assert_eq!(script.text(), "1\t+ncpus1 + x");
         let back = |part: &str| {
             let start = script.text().find(part).unwrap();

@@ -3,15 +3,15 @@
 use crate::diagnostic::{Diagnostic, Span};
 use crate::formula::Formula;
 use crate::formula::syntax::SyntaxError;
-use crate::pbs::script_text::{BrokenScript, ScriptText};
+use crate::pbs::python_string_literal::{InvalidLiteral, PythonStringLiteral};
 
 /// The text of a formula with what was made of it.
 #[derive(Debug, Clone)]
-pub struct Submitted<'t> {
+pub struct FormulaSubmission<'t> {
     text: &'t str,
     /// Whether it is read as a line in a script.
     is_line: bool,
-    script: Option<ScriptText>,
+    script: Option<PythonStringLiteral>,
     formula: Result<Formula, Refusal>,
 }
 
@@ -24,18 +24,18 @@ pub struct Refusal {
     pub error: Option<SyntaxError>,
 }
 
-impl<'t> Submitted<'t> {
+impl<'t> FormulaSubmission<'t> {
     /// Reads the text as OpenPBS does: its first line, as a string in a Python script, and then as an expression.
     ///
     /// ```
-    /// use job_sort_formula::pbs::submitted::Submitted;
+    /// use job_sort_formula::pbs::submission::FormulaSubmission;
     ///
-    /// assert!(Submitted::to_openpbs(r"ncpus\t* 2").formula().is_ok());
-    /// let refusal = Submitted::to_openpbs("float(\"2\")").formula().unwrap_err().clone();
+    /// assert!(FormulaSubmission::to_openpbs(r"ncpus\t* 2").formula().is_ok());
+    /// let refusal = FormulaSubmission::to_openpbs("float(\"2\")").formula().unwrap_err().clone();
     /// assert_eq!(refusal.finding.code, "JSF106");
     /// ```
     pub fn to_openpbs(text: &'t str) -> Self {
-        match ScriptText::of(text) {
+        match PythonStringLiteral::parse(text) {
             Ok(script) => {
                 let formula = Formula::parse(script.text()).map_err(|error| Refusal::of(error, Some(&script)));
                 Self { text, is_line: true, script: Some(script), formula }
@@ -48,7 +48,7 @@ impl<'t> Submitted<'t> {
     }
 
     /// Reads the text as an expression, as it stands.
-    pub fn as_it_stands(text: &'t str) -> Self {
+    pub fn as_expression(text: &'t str) -> Self {
         let formula = Formula::parse(text).map_err(|error| Refusal::of(error, None));
         Self { text, is_line: false, script: None, formula }
     }
@@ -86,12 +86,12 @@ impl<'t> Submitted<'t> {
 }
 
 impl Refusal {
-    fn of(error: SyntaxError, script: Option<&ScriptText>) -> Self {
+    fn of(error: SyntaxError, script: Option<&PythonStringLiteral>) -> Self {
         Self { finding: Box::new(moved(error.diagnostic(), script)), error: Some(error) }
     }
 }
 
-fn moved(mut finding: Diagnostic, script: Option<&ScriptText>) -> Diagnostic {
+fn moved(mut finding: Diagnostic, script: Option<&PythonStringLiteral>) -> Diagnostic {
     if let Some(script) = script {
         finding.span = script.in_source(finding.span);
         finding.labels.iter_mut().for_each(|label| label.span = script.in_source(label.span));
@@ -100,7 +100,7 @@ fn moved(mut finding: Diagnostic, script: Option<&ScriptText>) -> Diagnostic {
     finding
 }
 
-fn broken_script(broken: BrokenScript) -> Diagnostic {
+fn broken_script(broken: InvalidLiteral) -> Diagnostic {
     let help = if broken.keeps_stale_values() {
         "the scheduler notices nothing: every job keeps the value that the formula before gave to the job before it; \
          if it is the first formula after the scheduler's start, the scheduler dies"

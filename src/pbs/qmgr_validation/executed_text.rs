@@ -1,0 +1,65 @@
+//! From the admin's text to the text that the server's script executes behind `ans=`.
+//!
+//! The script has the formula in a single-quoted string, so Python resolves its escapes first, and a single quote in it
+//! ends the string.
+
+use crate::formula::Formula;
+use crate::formula::syntax::SyntaxErrorKind;
+use crate::pbs::python_string_literal::{InvalidLiteralKind, PythonStringLiteral};
+use crate::pbs::qmgr_validation::{self, Uncertainty};
+
+/// What the server's script executes.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum ExecutedText {
+    /// Nothing: an empty formula unsets the attribute.
+    Nothing,
+    /// Nothing: the script is not valid Python.
+    InvalidScript,
+    /// A text with half a character, which cannot be compiled; the script ignores that error.
+    Unreadable,
+    /// This text, behind `ans=`.
+    Text(String),
+}
+
+pub(super) fn executed(source: &str) -> Result<ExecutedText, Uncertainty> {
+    let source = source.split('\0').next().unwrap_or("");
+    if source.is_empty() {
+        return Ok(ExecutedText::Nothing);
+    }
+    match source.split('\n').next() {
+        None | Some("") => Ok(ExecutedText::InvalidScript),
+        Some(line) => first_line(line),
+    }
+}
+
+fn first_line(line: &str) -> Result<ExecutedText, Uncertainty> {
+    let invalid = match PythonStringLiteral::parse_between(line, '\'') {
+        // releases of CPython 3.11 differ on it
+        Ok(literal) if literal.text().contains('\0') => return Err(Uncertainty::Escape),
+        Ok(literal) => return Ok(ExecutedText::Text(literal.text().to_owned())),
+        Err(invalid) => invalid,
+    };
+    let rest = &line[invalid.span.end as usize..];
+    match invalid.kind {
+        InvalidLiteralKind::Quote | InvalidLiteralKind::CarriageReturn => ended_string(line),
+        InvalidLiteralKind::TrailingBackslash | InvalidLiteralKind::Escape => Ok(ExecutedText::InvalidScript),
+        InvalidLiteralKind::NamedCharacter if rest.starts_with('{') && rest.contains('}') => Err(Uncertainty::Escape),
+        InvalidLiteralKind::NamedCharacter => Ok(ExecutedText::InvalidScript),
+        InvalidLiteralKind::HalfCharacter => match first_line(rest)? {
+            ExecutedText::Text(_) | ExecutedText::Nothing => Ok(ExecutedText::Unreadable),
+            other => Ok(other),
+        },
+    }
+}
+
+/// The formula ends the string around it: mostly the script is then no Python, as with `len('abc')`.
+fn ended_string(line: &str) -> Result<ExecutedText, Uncertainty> {
+    let call = format!("exec('ans={line}', globals1, locals())");
+    match Formula::parse(&call).map_err(|error| error.kind) {
+        Err(SyntaxErrorKind::Statement(_) | SyntaxErrorKind::TooLong | SyntaxErrorKind::NoStack) => {
+            Err(Uncertainty::ScriptChanged)
+        }
+        Err(_) if !qmgr_validation::may_await(&call) => Ok(ExecutedText::InvalidScript),
+        _ => Err(Uncertainty::ScriptChanged),
+    }
+}
