@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use job_sort_formula::formula::syntax::MAX_LENGTH;
-use job_sort_formula::schema::Kind;
+use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema};
 
 const PP718: &str = include_str!("../examples/formulas/pp718.txt");
@@ -25,22 +25,18 @@ fn longest(of: &str) -> String {
 fn schema() -> Schema {
     let mut schema = Schema::openpbs();
     for name in Formula::parse(ALCF.trim()).expect("a formula").names() {
-        schema.add(name, Kind::Float);
+        schema.add(name, InputType::Float);
     }
-    schema.add("ngpus", Kind::Count);
+    schema.add("ngpus", InputType::Count);
     schema
 }
 
 fn front_end(criterion: &mut Criterion) {
     let schema = schema();
     let long = longest(QUT.trim());
-    for (name, text) in [
-        ("pp718", PP718.trim()),
-        ("alcf", ALCF.trim()),
-        ("qut", QUT.trim()),
-        ("64 KiB", &long),
-        ("keyword", KEYWORD),
-    ] {
+    for (name, text) in
+        [("pp718", PP718.trim()), ("alcf", ALCF.trim()), ("qut", QUT.trim()), ("64 KiB", &long), ("keyword", KEYWORD)]
+    {
         let mut group = criterion.benchmark_group(name);
         group.throughput(Throughput::Bytes(text.len() as u64));
         group.bench_function("parse", |bencher| bencher.iter(|| Formula::parse(black_box(text))));

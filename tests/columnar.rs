@@ -10,7 +10,7 @@ use formulas::{INTEGERS, NUMBERS, Writer, schema};
 use job_sort_formula::formula::program::LANES;
 use job_sort_formula::jobs::{BLOCK_ROWS, Column};
 use job_sort_formula::python::Python;
-use job_sort_formula::schema::Kind;
+use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
 
 fn setting(name: &str, default: u64) -> u64 {
@@ -121,7 +121,7 @@ fn columns_give_what_rows_give() {
 fn a_way_not_taken_raises_nothing() {
     let mut schema = Schema::empty();
     for name in ["a", "b"] {
-        schema.add(name, Kind::Float);
+        schema.add(name, InputType::Float);
     }
     let column = |f: &dyn Fn(i64) -> i64| (0..3000).map(|row| Ok(Value::Int(f(row)))).collect::<Column>();
     let columns = [("a", column(&|row| row % 7)), ("b", column(&|row| row % 11 - 5))];

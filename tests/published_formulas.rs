@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use job_sort_formula::formula::program::OutsideLanguage;
 use job_sort_formula::formula::syntax::{Construct, SyntaxErrorKind};
 use job_sort_formula::python::ErrorKind;
-use job_sort_formula::schema::Kind;
+use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema, Value};
 use serde::Deserialize;
 
@@ -161,7 +161,7 @@ fn schema(published: &Published) -> Schema {
     let mut schema = if is_simulator { Schema::empty() } else { Schema::openpbs() };
     let known: BTreeMap<_, _> = INPUTS.iter().copied().collect();
     for name in published.needs.variables.iter().filter(|name| known.contains_key(name.as_str())) {
-        schema.add(name, Kind::Float);
+        schema.add(name, InputType::Float);
     }
     schema
 }

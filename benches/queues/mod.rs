@@ -1,7 +1,7 @@
 //! Jobs for the benches: invented, the same in every run, with numbers like those of a real queue.
 
 use job_sort_formula::python::Value;
-use job_sort_formula::schema::Kind;
+use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema};
 
 pub const PP718: &str = include_str!("../../examples/formulas/pp718.txt");
@@ -13,7 +13,7 @@ pub fn compile(text: &str) -> Program {
     let mut schema = Schema::openpbs();
     // a resource of this name would hide the function
     for name in formula.names().into_iter().filter(|name| !["min", "max"].contains(name)) {
-        schema.add(name, Kind::Float);
+        schema.add(name, InputType::Float);
     }
     formula.compile(&schema).expect("arithmetic")
 }

@@ -12,7 +12,8 @@ use job_sort_formula::pbs::files::server::ServerSettings;
 use job_sort_formula::pbs::order::{Order, Ordered};
 use job_sort_formula::pbs::resource_amount::Numbers;
 use job_sort_formula::pbs::share_tree::PbsTree;
-use job_sort_formula::rank::{FAIRSHARE_NAMES, Keep, OnError, first_without_shares, score, supply};
+use job_sort_formula::rank::{Keep, OnError, first_without_shares, score, supply};
+use job_sort_formula::schema::FairshareInput;
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};
 
 use super::args::{NumbersName, OnErrorName, PolicyName, SiteArgs};
@@ -98,8 +99,8 @@ impl<'a> Site<'a> {
 
     /// Fills in the fair-share numbers of the jobs, and gives the tree that they come from.
     pub(super) fn supply_shares(&self, program: &Program, table: &mut JobTable) -> Result<Option<PbsTree>, CliError> {
-        let needs = |name: &&str| program.inputs().iter().any(|input| **input == **name);
-        if !FAIRSHARE_NAMES.iter().any(needs) && !self.config.fair_share.prime {
+        let needs_shares = program.inputs().iter().any(|input| FairshareInput::from_name(input).is_some());
+        if !needs_shares && !self.config.fair_share.prime {
             return Ok(None);
         }
         let (choice, numbers) = (Choice::read(self.arguments)?, self.numbers());

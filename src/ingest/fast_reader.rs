@@ -17,7 +17,7 @@ use crate::jobs::{Batch, BatchRow, InputPrecedence, same};
 use crate::json_visitor::Token;
 use crate::pbs::resource_amount::AmountSource;
 use crate::python::Value;
-use crate::schema::Kind;
+use crate::schema::InputType;
 
 /// The most keys without a meaning that it is learnt to pass over.
 const MOST_UNKNOWN: usize = 256;
@@ -33,7 +33,7 @@ pub(crate) struct Quick<'a> {
     inputs: Keys<Place>,
     idle: Idle,
     /// What undeclared names look like in the job that is being read, if they did not before.
-    fresh: Vec<(Place, Kind)>,
+    fresh: Vec<(Place, InputType)>,
     /// The keys of the job that is being read that have a value and no meaning, and are not passed over.
     unknown: Vec<Place>,
     /// How many are passed over.
@@ -65,7 +65,7 @@ impl<'a> Quick<'a> {
     }
 
     /// Gives the undeclared names that were met since the last time, with each of the kinds that they looked like.
-    pub(crate) fn take_undeclared(&mut self, each: impl FnMut(&str, Kind)) {
+    pub(crate) fn take_undeclared(&mut self, each: impl FnMut(&str, InputType)) {
         self.meanings.take_undeclared(each);
     }
 
@@ -185,7 +185,7 @@ impl<'a> Quick<'a> {
                 if let Some(column) = resource.slot.column {
                     batch.put_whole(column, InputPrecedence::Job, amount);
                 }
-                self.look(resource.undeclared, Kind::Count);
+                self.look(resource.undeclared, InputType::Count);
                 Some(())
             }
             Scalar::Null => Some(()),
@@ -211,7 +211,7 @@ impl<'a> Quick<'a> {
 
     /// Notes what an undeclared name looks like.
     #[inline]
-    fn look(&mut self, undeclared: Option<Place>, kind: Kind) {
+    fn look(&mut self, undeclared: Option<Place>, kind: InputType) {
         if let Some(name) = undeclared
             && !self.meanings.is_known_as(name, kind)
         {
@@ -247,7 +247,7 @@ impl<'a> Quick<'a> {
         for &(index, authority) in &plan.columns {
             batch.put(index, authority, &value)?;
         }
-        let kind = if matches!(value, Value::Float(_)) { Kind::Float } else { Kind::Count };
+        let kind = if matches!(value, Value::Float(_)) { InputType::Float } else { InputType::Count };
         self.look(plan.undeclared, kind);
         Some(())
     }

@@ -3,20 +3,21 @@
 use std::collections::HashMap;
 
 use crate::ingest::options::ReadOptions;
-use crate::ingest::requested_columns::{Column, Wanted, current, is_fairshare};
+use crate::ingest::requested_columns::{Column, Wanted};
 use crate::ingest::resource_plan::Slot;
 use crate::jobs::InputPrecedence;
 use crate::pbs::resource_amount::{AmountSource, Numbers};
-use crate::schema::Kind;
+use crate::schema::{FairshareInput, InputType, current_name};
 
 /// The number of something in one of the lists of [`Meanings`].
 pub(super) type Place = u32;
 
 /// The kinds that an amount can look like.
-const KINDS: [Kind; 6] = [Kind::Count, Kind::Size, Kind::Duration, Kind::Float, Kind::Bool, Kind::Text];
+const KINDS: [InputType; 6] =
+    [InputType::Count, InputType::Size, InputType::Duration, InputType::Float, InputType::Bool, InputType::Text];
 
 /// The bit of a kind.
-fn bit(kind: Kind) -> u8 {
+fn bit(kind: InputType) -> u8 {
     1 << kind as u8
 }
 
@@ -145,7 +146,7 @@ impl<'a> Meanings<'a> {
             "state" | "job_state" => Meaning::State,
             "queued_at" | "queue_rank" => Meaning::QueuedAt,
             "eligible_time" | "queue_priority" | "job_priority" | "accrue_type" => self.special(key),
-            name if is_fairshare(name) => self.special(name),
+            name if FairshareInput::from_name(name).is_some() => self.special(name),
             name if self.wanted.is_resource(name, self.options) => {
                 self.resource(name).map_or(Meaning::Skip, Meaning::Amount)
             }
@@ -174,11 +175,11 @@ impl<'a> Meanings<'a> {
         }
         let undeclared = slot.declared.is_none().then(|| self.undeclared(name));
         let is_plain = match slot.declared {
-            None | Some(Kind::Count | Kind::Duration) => true,
-            Some(Kind::Float) => self.source == AmountSource::Server || self.options.numbers != Numbers::OpenPbs,
+            None | Some(InputType::Count | InputType::Duration) => true,
+            Some(InputType::Float) => self.source == AmountSource::Server || self.options.numbers != Numbers::OpenPbs,
             Some(_) => false,
         };
-        let is_settled = is_plain && undeclared.is_none_or(|name| self.is_known_as(name, Kind::Count));
+        let is_settled = is_plain && undeclared.is_none_or(|name| self.is_known_as(name, InputType::Count));
         self.resources.push(Resource { slot, is_plain, is_settled, undeclared });
         Some(self.resources.len() as Place - 1)
     }
@@ -186,7 +187,7 @@ impl<'a> Meanings<'a> {
     /// The place of a ready-made input.
     pub(super) fn input(&mut self, name: &str) -> Place {
         let columns = self.wanted.columns.iter().enumerate().filter_map(|(index, &(column, _))| {
-            let is_old_name = column != name && current(column) == current(name);
+            let is_old_name = column != name && current_name(column) == current_name(name);
             let authority = if is_old_name { InputPrecedence::OldInput } else { InputPrecedence::Input };
             (column == name || is_old_name).then_some((index, authority))
         });
@@ -205,7 +206,7 @@ impl<'a> Meanings<'a> {
 
     /// Whether an undeclared name has looked like this before.
     #[inline]
-    pub(super) fn is_known_as(&self, undeclared: Place, kind: Kind) -> bool {
+    pub(super) fn is_known_as(&self, undeclared: Place, kind: InputType) -> bool {
         self.undeclared.get(undeclared as usize).is_some_and(|name| name.kinds & bit(kind) != 0)
     }
 
@@ -229,18 +230,18 @@ impl<'a> Meanings<'a> {
     }
 
     /// Records what an undeclared name looks like.
-    pub(super) fn saw(&mut self, undeclared: Place, kind: Kind) {
+    pub(super) fn saw(&mut self, undeclared: Place, kind: InputType) {
         if let Some(name) = self.undeclared.get_mut(undeclared as usize) {
             name.kinds |= bit(kind);
         }
-        if kind == Kind::Count {
+        if kind == InputType::Count {
             let named = self.resources.iter_mut().filter(|resource| resource.undeclared == Some(undeclared));
             named.for_each(|resource| resource.is_settled = resource.is_plain);
         }
     }
 
     /// Gives what [`Meanings::saw`] has recorded since the last time.
-    pub(super) fn take_undeclared(&mut self, mut each: impl FnMut(&str, Kind)) {
+    pub(super) fn take_undeclared(&mut self, mut each: impl FnMut(&str, InputType)) {
         for name in &mut self.undeclared {
             let kinds = name.kinds & !name.given;
             name.given = name.kinds;

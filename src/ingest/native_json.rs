@@ -6,12 +6,12 @@ use serde_json::value::RawValue;
 
 use crate::ingest::options::{Attributes, ReadJobs, ReadOptions};
 use crate::ingest::qstat_json::Amounts;
-use crate::ingest::table_builder::{Rows, is_fairshare};
+use crate::ingest::table_builder::Rows;
 use crate::jobs::{Problem, ReadError};
 use crate::json_visitor as lax;
 use crate::json_visitor::{Entry, ObjectReader, Shape, Token};
 use crate::pbs::resource_amount::AmountSource;
-use crate::schema::Schema;
+use crate::schema::{FairshareInput, Schema};
 
 /// Reads `{"jobs":[…]}`. A job that is no object is reported; broken JSON ends the document.
 pub(super) fn read_own(text: &str, options: &ReadOptions<'_>) -> Result<ReadJobs, ReadError> {
@@ -98,7 +98,7 @@ impl<'d> ObjectReader<'d> for JobReader<'_, '_, 'd> {
             "state" | "job_state" => self.job.state = Some(token),
             "queued_at" | "queue_rank" => self.job.queued_at = Some(token),
             "eligible_time" | "queue_priority" | "job_priority" | "accrue_type" => self.job.special.push((key, token)),
-            name if is_fairshare(name) => self.job.special.push((key, token)),
+            name if FairshareInput::from_name(name).is_some() => self.job.special.push((key, token)),
             name if self.rows.is_resource(name) => self.job.resources.push((key, token)),
             // whose advice takes far longer than all else about it
             name if self.rows.has_reported(&lax::clipped(name)) => {}

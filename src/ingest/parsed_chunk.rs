@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::ingest::fast_reader::Quick;
 use crate::ingest::table_builder::Rows;
 use crate::jobs::Batch;
-use crate::schema::Kind;
+use crate::schema::InputType;
 
 /// A piece of a document: the jobs in it that were taken, and the places of the others. Its room is used again.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ pub(crate) struct Sheet {
     /// Whether the piece is not of the form that was expected; what was read of it counts for nothing.
     pub is_broken: bool,
     parts: Vec<Part>,
-    undeclared: Vec<(Box<str>, Kind)>,
+    undeclared: Vec<(Box<str>, InputType)>,
 }
 
 /// Some of the jobs of a piece, in the document's order.

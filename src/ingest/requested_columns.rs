@@ -7,6 +7,7 @@ use crate::ingest::options::ReadOptions;
 use crate::json_visitor::Token;
 use crate::pbs::resource_amount::{AmountSource, Numbers};
 use crate::python::Value;
+use crate::schema::{FairshareInput, current_name, deprecated_name};
 
 /// How a column is filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +25,7 @@ impl Column {
             "eligible_time" => Self::Seconds,
             "accrue_type" | "job_priority" => Self::Whole,
             "queue_priority" => Self::QueuePriority,
-            _ if is_fairshare(name) => Self::Ratio,
+            _ if FairshareInput::from_name(name).is_some() => Self::Ratio,
             _ => Self::Resource,
         }
     }
@@ -67,16 +68,6 @@ impl Seen {
     }
 }
 
-/// Whether a name stands for a fair-share number.
-pub(crate) fn is_fairshare(name: &str) -> bool {
-    matches!(name, "fairshare_perc" | "fair_share_perc" | "fairshare_tree_usage" | "fairshare_factor")
-}
-
-/// The current name for an old one.
-pub(super) fn current(name: &str) -> &str {
-    if name == "fair_share_perc" { "fairshare_perc" } else { name }
-}
-
 /// The names that the formula needs: a column for each.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted<'a> {
@@ -103,7 +94,7 @@ impl<'a> Wanted<'a> {
 
     /// Whether the formula needs this name.
     pub(super) fn needs(&self, name: &str) -> bool {
-        self.places.contains_key(name) || (name == "fairshare_perc" && self.places.contains_key("fair_share_perc"))
+        self.places.contains_key(name) || deprecated_name(name).is_some_and(|old| self.places.contains_key(old))
     }
 
     /// Whether this is a resource, by the schema or because the formula needs it.
@@ -115,7 +106,7 @@ impl<'a> Wanted<'a> {
     pub(super) fn special(&self, special: &str) -> impl Iterator<Item = (usize, &'a str, Column)> {
         let columns = self.columns.iter().enumerate();
         columns
-            .filter(move |(_, (name, _))| current(name) == current(special))
+            .filter(move |(_, (name, _))| current_name(name) == current_name(special))
             .map(|(index, &(name, column))| (index, name, column))
     }
 }

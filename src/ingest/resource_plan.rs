@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use crate::json_visitor::Token;
 use crate::pbs::resource_amount as numbers;
-use crate::schema::{Kind, Schema};
+use crate::schema::{InputType, Schema};
 
 /// What is done with a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slot {
     /// Its kind, if a schema declares it.
-    pub declared: Option<Kind>,
+    pub declared: Option<InputType>,
     /// The column that it fills.
     pub column: Option<usize>,
     /// Whether it is a text or a truth value, or not a resource at all.
@@ -53,13 +53,13 @@ impl Slots {
 impl Slot {
     /// The slot of a resource that fills `column`.
     pub(super) fn new(name: &str, schema: &Schema, column: Option<usize>, is_resource: bool) -> Self {
-        let declared = schema.entry(name).map(|entry| entry.kind);
+        let declared = schema.entry(name).map(|entry| entry.input_type);
         let is_skipped = !is_resource || declared.is_some_and(|kind| !kind.is_numeric());
         Self { declared, column, is_skipped }
     }
 
     /// The kind of an amount: what is declared, else what it looks like.
-    pub(super) fn kind(&self, token: &Token<'_>) -> Kind {
+    pub(super) fn kind(&self, token: &Token<'_>) -> InputType {
         self.declared.unwrap_or_else(|| numbers::looks(token.text().unwrap_or(""), matches!(token, Token::Number(_))))
     }
 }

@@ -5,15 +5,14 @@ use std::ops::Range;
 
 use crate::ingest::attribute_values::{input, whole};
 use crate::ingest::options::{Attributes, ReadJobs, ReadOptions};
-pub(crate) use crate::ingest::requested_columns::is_fairshare;
-use crate::ingest::requested_columns::{Column, Seen, Wanted, current};
+use crate::ingest::requested_columns::{Column, Seen, Wanted};
 use crate::ingest::resource_plan::{Slot, Slots};
 use crate::jobs::{Batch, Exclusion, Job, JobProblem, JobState, JobTable, Problem, Problems, ReadError};
 use crate::json_visitor::{Token, clipped};
 use crate::pbs::entity::Owner;
 use crate::pbs::resource_amount::AmountSource;
 use crate::python::Value;
-use crate::schema::Kind;
+use crate::schema::{InputType, current_name};
 
 /// Fills a table, one job after another.
 #[derive(Debug)]
@@ -116,7 +115,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Records a name that no schema declares, with the kind that its amounts look like.
-    pub(crate) fn record_undeclared(&mut self, name: &str, kind: Kind) {
+    pub(crate) fn record_undeclared(&mut self, name: &str, kind: InputType) {
         self.table.record_undeclared(name, kind);
     }
 
@@ -209,11 +208,11 @@ impl<'a> Rows<'a> {
                 continue;
             };
             if self.options.schema.entry(name).is_none() {
-                let kind = if matches!(value, Value::Float(_)) { Kind::Float } else { Kind::Count };
+                let kind = if matches!(value, Value::Float(_)) { InputType::Float } else { InputType::Count };
                 self.table.record_undeclared(name, kind);
             }
             for (index, &(column, _)) in self.wanted.columns.iter().enumerate() {
-                let is_old_name = column != &**name && current(column) == current(name);
+                let is_old_name = column != &**name && current_name(column) == current_name(name);
                 let already = job.inputs.iter().any(|(other, _)| &**other == column);
                 if column == &**name || (is_old_name && !already) {
                     self.row[index] = Ok(value.clone());

@@ -11,7 +11,7 @@ use crate::jobs::ids::Ids;
 use crate::jobs::names::Names;
 use crate::jobs::{Column, Exclusion, JobState, Problem};
 use crate::python::Value;
-use crate::schema::Kind;
+use crate::schema::InputType;
 
 /// The most jobs that a table takes.
 pub const MAX_JOBS: usize = 10_000_000;
@@ -46,7 +46,7 @@ pub struct JobTable {
     queued_at: Vec<i64>,
     exclusions: BTreeMap<u32, Exclusion>,
     columns: Vec<(Box<str>, Column)>,
-    undeclared: BTreeMap<Box<str>, Kind>,
+    undeclared: BTreeMap<Box<str>, InputType>,
     lost: BTreeMap<Box<str>, TruncatedToZero>,
 }
 
@@ -131,21 +131,22 @@ impl JobTable {
 
     /// Records a name that no schema declares, with the kind that its amounts look like. Looks that disagree
     /// make it a text.
-    pub fn record_undeclared(&mut self, name: &str, kind: Kind) {
+    pub fn record_undeclared(&mut self, name: &str, kind: InputType) {
         match self.undeclared.get_mut(name) {
             None => {
                 self.undeclared.insert(name.into(), kind);
             }
             Some(known) if *known == kind => {}
             Some(known) => {
-                let numbers = [Kind::Count, Kind::Float];
-                *known = if numbers.contains(known) && numbers.contains(&kind) { Kind::Float } else { Kind::Text };
+                let numbers = [InputType::Count, InputType::Float];
+                *known =
+                    if numbers.contains(known) && numbers.contains(&kind) { InputType::Float } else { InputType::Text };
             }
         }
     }
 
     /// Names that jobs carry though no schema declares them, with the kind that they look like.
-    pub fn undeclared(&self) -> impl Iterator<Item = (&str, Kind)> {
+    pub fn undeclared(&self) -> impl Iterator<Item = (&str, InputType)> {
         self.undeclared.iter().map(|(name, &kind)| (&**name, kind))
     }
 
@@ -322,10 +323,10 @@ mod tests {
     #[test]
     fn looks_that_disagree_are_a_text() {
         let mut table = table();
-        table.record_undeclared("a", Kind::Count);
-        table.record_undeclared("a", Kind::Float);
-        table.record_undeclared("b", Kind::Count);
-        table.record_undeclared("b", Kind::Size);
-        assert_eq!(table.undeclared().collect::<Vec<_>>(), [("a", Kind::Float), ("b", Kind::Text)]);
+        table.record_undeclared("a", InputType::Count);
+        table.record_undeclared("a", InputType::Float);
+        table.record_undeclared("b", InputType::Count);
+        table.record_undeclared("b", InputType::Size);
+        assert_eq!(table.undeclared().collect::<Vec<_>>(), [("a", InputType::Float), ("b", InputType::Text)]);
     }
 }

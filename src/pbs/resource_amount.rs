@@ -7,7 +7,7 @@ use num_traits::ToPrimitive;
 
 use crate::pbs::{duration, fairshare_format as six_decimals, number_format as digits, size};
 use crate::python::Value;
-use crate::schema::Kind;
+use crate::schema::InputType;
 
 /// The longest number that is read, in characters: as many digits as CPython takes in an integer literal.
 pub const MAX_DIGITS: usize = 4300;
@@ -62,20 +62,20 @@ impl Numbers {
     /// # Errors
     /// The scheduler cannot read it, and ignores the job: petabytes, `inf`, `nan`, words; also a float beyond
     /// 3.4e38 that has yet to pass through the server.
-    pub fn amount(self, text: &str, kind: Option<Kind>, source: AmountSource) -> Result<Value, Unreadable> {
+    pub fn amount(self, text: &str, kind: Option<InputType>, source: AmountSource) -> Result<Value, Unreadable> {
         let bare = text.ends_with(|last: char| last.is_ascii_digit() || last == '.');
         if bare && text.contains(':') {
             return duration::seconds(text).map(Value::Int).map_err(|_| Unreadable);
         }
-        if kind == Some(Kind::Size) || !bare {
+        if kind == Some(InputType::Size) || !bare {
             return size::kilobytes(text).map(whole).map_err(|_| Unreadable);
         }
         let amount = number(text).ok_or(Unreadable)?;
         match (source, kind) {
-            (AmountSource::User, Some(Kind::Duration)) if matches!(amount, Value::Float(_)) => {
+            (AmountSource::User, Some(InputType::Duration)) if matches!(amount, Value::Float(_)) => {
                 duration::seconds(text).map(Value::Int).map_err(|_| Unreadable)
             }
-            (AmountSource::User, Some(Kind::Float)) if self == Self::OpenPbs => {
+            (AmountSource::User, Some(InputType::Float)) if self == Self::OpenPbs => {
                 let kept = digits::server_float(double(&amount));
                 if kept.is_finite() { Ok(Value::Float(kept)) } else { Err(Unreadable) }
             }
@@ -129,17 +129,17 @@ pub fn number(text: &str) -> Option<Value> {
 
 /// What the amount of an undeclared resource looks like, if it is a number at all. `bare` says that the document
 /// wrote it as a number and not as a text.
-pub(crate) fn looks(text: &str, bare: bool) -> Kind {
+pub(crate) fn looks(text: &str, bare: bool) -> InputType {
     match text {
-        _ if duration::looks_like_duration(text) => Kind::Duration,
-        _ if size::looks_like_size(text) => Kind::Size,
-        "True" | "False" => Kind::Bool,
-        "inf" | "-inf" | "nan" | "-nan" => Kind::Float,
-        _ if !bare => Kind::Text,
+        _ if duration::looks_like_duration(text) => InputType::Duration,
+        _ if size::looks_like_size(text) => InputType::Size,
+        "True" | "False" => InputType::Bool,
+        "inf" | "-inf" | "nan" | "-nan" => InputType::Float,
+        _ if !bare => InputType::Text,
         _ => match number(text) {
-            Some(Value::Float(x)) if x.fract() != 0.0 => Kind::Float,
-            Some(_) => Kind::Count,
-            None => Kind::Text,
+            Some(Value::Float(x)) if x.fract() != 0.0 => InputType::Float,
+            Some(_) => InputType::Count,
+            None => InputType::Text,
         },
     }
 }
@@ -148,7 +148,7 @@ pub(crate) fn looks(text: &str, bare: bool) -> Kind {
 mod tests {
     use super::*;
 
-    fn seen(text: &str, kind: Kind, source: AmountSource) -> String {
+    fn seen(text: &str, kind: InputType, source: AmountSource) -> String {
         let numbers = Numbers::OpenPbs;
         match numbers.amount(text, Some(kind), source).map(|amount| numbers.resource(amount)) {
             Ok(Value::Int(i)) => i.to_string(),
@@ -160,21 +160,21 @@ mod tests {
 
     #[test]
     fn the_server_stands_between_the_hand_and_the_formula() {
-        assert_eq!(seen("99999999999999999999", Kind::Count, AmountSource::User), "9223372036854775808");
-        assert_eq!(seen("9.2233720368547758e+18", Kind::Count, AmountSource::Server), "9223372036854775808");
-        assert_eq!(seen("9007199254740993", Kind::Count, AmountSource::User), "9007199254740992");
-        assert_eq!(seen("123456.123456", Kind::Float, AmountSource::User), "123456.125");
-        assert_eq!(seen("1e300", Kind::Float, AmountSource::User), "Err(Unreadable)");
-        assert_eq!(seen("inf", Kind::Float, AmountSource::Server), "Err(Unreadable)");
-        assert_eq!(seen("3pb", Kind::Size, AmountSource::Server), "Err(Unreadable)");
-        assert_eq!(seen("4096", Kind::Size, AmountSource::User), "4");
-        assert_eq!(seen("1.5", Kind::Duration, AmountSource::User), "2");
+        assert_eq!(seen("99999999999999999999", InputType::Count, AmountSource::User), "9223372036854775808");
+        assert_eq!(seen("9.2233720368547758e+18", InputType::Count, AmountSource::Server), "9223372036854775808");
+        assert_eq!(seen("9007199254740993", InputType::Count, AmountSource::User), "9007199254740992");
+        assert_eq!(seen("123456.123456", InputType::Float, AmountSource::User), "123456.125");
+        assert_eq!(seen("1e300", InputType::Float, AmountSource::User), "Err(Unreadable)");
+        assert_eq!(seen("inf", InputType::Float, AmountSource::Server), "Err(Unreadable)");
+        assert_eq!(seen("3pb", InputType::Size, AmountSource::Server), "Err(Unreadable)");
+        assert_eq!(seen("4096", InputType::Size, AmountSource::User), "4");
+        assert_eq!(seen("1.5", InputType::Duration, AmountSource::User), "2");
     }
 
     #[test]
     fn exact_numbers_stay_as_they_are() {
         let read = |text| {
-            Numbers::Exact.amount(text, Some(Kind::Count), AmountSource::User).map(|v| Numbers::Exact.resource(v))
+            Numbers::Exact.amount(text, Some(InputType::Count), AmountSource::User).map(|v| Numbers::Exact.resource(v))
         };
         assert!(matches!(read("9007199254740993"), Ok(Value::Int(9_007_199_254_740_993))));
         assert!(matches!(read("0.00002"), Ok(Value::Float(0.000_02))));
@@ -182,11 +182,11 @@ mod tests {
 
     #[test]
     fn looks_tell_the_kind() {
-        assert_eq!(looks("3", true), Kind::Count);
-        assert_eq!(looks("3", false), Kind::Text);
-        assert_eq!(looks("0.5", true), Kind::Float);
-        assert_eq!(looks("4gb", false), Kind::Size);
-        assert_eq!(looks("01:00:00", false), Kind::Duration);
-        assert_eq!(looks("True", false), Kind::Bool);
+        assert_eq!(looks("3", true), InputType::Count);
+        assert_eq!(looks("3", false), InputType::Text);
+        assert_eq!(looks("0.5", true), InputType::Float);
+        assert_eq!(looks("4gb", false), InputType::Size);
+        assert_eq!(looks("01:00:00", false), InputType::Duration);
+        assert_eq!(looks("True", false), InputType::Bool);
     }
 }

@@ -17,7 +17,8 @@ pub(crate) use order::by_kept;
 pub use order::{by_value, higher_first, merge_sort};
 pub use score::{Exact, Keep, OnError, Score, ScoreError};
 pub use scores::Scores;
-pub use shares::{FAIRSHARE_NAMES, first_without_shares, supply};
+pub(crate) use shares::fairshare_number;
+pub use shares::{first_without_shares, supply};
 
 use crate::formula::program::Program;
 use crate::jobs::JobTable;

@@ -1,52 +1,115 @@
-//! Which names a formula may use, and what each one measures.
+//! The names that a formula may use, and what each one measures.
 //!
-//! Enters: the names that OpenPBS brings ([`Schema::openpbs`]) and those of a site ([`Schema::add`]). Leaves:
-//! an [`Entry`] per name, and the nearest names to one that is unknown ([`Schema::suggestions`]). Nothing here
-//! knows of formulas, files or jobs.
+//! Enters: the names that OpenPBS defines ([`Schema::openpbs`]) and those of a site ([`Schema::add`]). Leaves: an
+//! [`Entry`] for each name, and for an unknown name the known names nearest to it ([`Schema::suggestions`]).
 
-mod kind;
-mod standard;
-mod suggest;
+mod openpbs;
+mod suggestions;
 
 use std::collections::BTreeMap;
 
-pub use kind::{Kind, Range};
+pub use openpbs::{FairshareInput, current_name, deprecated_name};
+
+/// What a name measures, and in which unit its value reaches the formula.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum InputType {
+    /// An integer without a unit (PBS type `long`).
+    Count,
+    /// An amount of memory or disk space, in kb (PBS type `size`).
+    Size,
+    /// A duration, in seconds (PBS types `time` and `duration`).
+    Duration,
+    /// A number that may have decimals (PBS type `float`).
+    Float,
+    /// A share or a factor between 0 and 1.
+    Ratio,
+    /// A truth value (PBS type `boolean`), which no formula may use.
+    Bool,
+    /// A string or a list of strings (PBS types `string` and `string_array`), which no formula may use.
+    Text,
+}
+
+impl InputType {
+    /// Whether a formula may use a name of this type; for the other types the server answers 15125.
+    pub fn is_numeric(self) -> bool {
+        !matches!(self, Self::Bool | Self::Text)
+    }
+
+    /// The type that `resourcedef` or `qmgr` calls `text`, in any case; `None` if PBS has no such type.
+    pub fn from_pbs_type(text: &str) -> Option<Self> {
+        const TYPES: [(&str, InputType); 9] = [
+            ("long", InputType::Count),
+            ("short", InputType::Count),
+            ("ll", InputType::Count),
+            ("size", InputType::Size),
+            ("float", InputType::Float),
+            ("duration", InputType::Duration),
+            ("boolean", InputType::Bool),
+            ("string", InputType::Text),
+            ("string_array", InputType::Text),
+        ];
+        TYPES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)).map(|&(_, input_type)| input_type)
+    }
+
+    /// The values that a resource of this type can have if OpenPBS itself defines it.
+    pub fn range(self) -> Range {
+        match self {
+            Self::Ratio => Range { least: 0.0, most: 1.0 },
+            Self::Count | Self::Size | Self::Duration => Range { least: 0.0, most: f64::INFINITY },
+            Self::Float | Self::Bool | Self::Text => Range::ANY,
+        }
+    }
+}
+
+/// A closed interval: the least and the greatest value of a name.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Range {
+    /// The least value.
+    pub least: f64,
+    /// The greatest value.
+    pub most: f64,
+}
+
+impl Range {
+    /// All numbers.
+    pub const ANY: Self = Self { least: f64::NEG_INFINITY, most: f64::INFINITY };
+}
 
 /// Where a name comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// One of the eight names that the scheduler itself computes, such as `eligible_time`.
+    /// One of the eight values that the scheduler computes itself, such as `eligible_time`.
     Special,
-    /// A resource that every OpenPBS server knows.
+    /// A resource that every OpenPBS server defines.
     Standard,
-    /// A resource that the site declared (`resourcedef`, `qmgr`).
+    /// A resource that the site defines (`resourcedef`, `qmgr`).
     Site,
-    /// A resource that nobody declared but that a job or a queue carries; its kind is read off its looks.
+    /// A resource that a job or a queue has but no file defines; its type is inferred from its value.
     Seen,
 }
 
-/// A name with what is known of it.
+/// What is known about a name.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry {
-    /// What the name measures, and in which unit it reaches the formula.
-    pub kind: Kind,
+    /// What the name measures, and in which unit its value reaches the formula.
+    pub input_type: InputType,
     /// Where the name comes from.
     pub origin: Origin,
     /// The values that it can have.
     pub range: Range,
-    /// For an old name that is still accepted: the name to use instead.
+    /// For a deprecated name: its current name.
     pub replaced_by: Option<&'static str>,
 }
 
-/// The names that a formula may use. Names are told apart by case, as in Python.
+/// The names that a formula may use. Names are case-sensitive, as in Python.
 ///
 /// ```
-/// use job_sort_formula::schema::{Kind, Schema};
+/// use job_sort_formula::schema::{InputType, Schema};
 ///
 /// let mut schema = Schema::openpbs();
-/// schema.add("base_score", Kind::Count);
+/// schema.add("base_score", InputType::Count);
 /// assert!(schema.is_numeric("base_score"));
-/// assert_eq!(schema.entry("place").unwrap().kind, Kind::Text);
+/// assert_eq!(schema.entry("place").unwrap().input_type, InputType::Text);
 /// assert_eq!(schema.suggestions("walltme"), ["walltime"]);
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -60,55 +123,58 @@ impl Schema {
         Self::default()
     }
 
-    /// The eight special names and the resources of an OpenPBS server on which no site has added any.
+    /// The eight values that the scheduler computes and the resources that every OpenPBS server defines.
     ///
-    /// Source: the names that a 23.06.06 scheduler hands to Python, and its server's verdicts on the others.
+    /// Source: the names that a 23.06.06 scheduler passes to Python, and what its server answers to the others.
     pub fn openpbs() -> Self {
         let mut schema = Self::empty();
-        for &(name, kind, range) in standard::SPECIAL {
-            schema.insert(name, kind, Origin::Special, range);
+        for &(name, input_type, range) in openpbs::SPECIAL {
+            schema.insert(name, input_type, Origin::Special, range);
         }
-        for &(name, kind) in standard::RESOURCES {
-            schema.insert(name, kind, Origin::Standard, kind.range());
+        for (name, _) in FairshareInput::NAMES {
+            schema.insert(name, InputType::Ratio, Origin::Special, InputType::Ratio.range());
         }
-        if let Some(entry) = schema.entries.get_mut(standard::DEPRECATED.0) {
-            entry.replaced_by = Some(standard::DEPRECATED.1);
+        for &(name, input_type) in openpbs::RESOURCES {
+            schema.insert(name, input_type, Origin::Standard, input_type.range());
+        }
+        if let Some(entry) = schema.entries.get_mut(openpbs::DEPRECATED.0) {
+            entry.replaced_by = Some(openpbs::DEPRECATED.1);
         }
         schema
     }
 
-    /// Adds a site's own resource. A name that OpenPBS owns keeps its meaning, as on the server, which refuses
-    /// to redefine it; the answer says whether the name was taken.
-    pub fn add(&mut self, name: &str, kind: Kind) -> bool {
-        self.add_from(name, kind, Origin::Site)
+    /// Adds a resource that a site defines, and returns whether it was added. Like the server, this does not redefine
+    /// a name that OpenPBS defines.
+    pub fn add(&mut self, name: &str, input_type: InputType) -> bool {
+        self.add_from(name, input_type, Origin::Site)
     }
 
-    /// Adds a resource that nobody declared but that stands in a queue or on a job. A name that is already
-    /// known keeps its meaning; the answer says whether the name was taken.
-    pub fn add_seen(&mut self, name: &str, kind: Kind) -> bool {
-        !self.entries.contains_key(name) && self.add_from(name, kind, Origin::Seen)
+    /// Adds a resource that a job or a queue has but no file defines, and returns whether it was added. A known name
+    /// keeps its type.
+    pub fn add_seen(&mut self, name: &str, input_type: InputType) -> bool {
+        !self.entries.contains_key(name) && self.add_from(name, input_type, Origin::Seen)
     }
 
-    fn add_from(&mut self, name: &str, kind: Kind, origin: Origin) -> bool {
+    fn add_from(&mut self, name: &str, input_type: InputType, origin: Origin) -> bool {
         if self.entries.get(name).is_some_and(|known| matches!(known.origin, Origin::Special | Origin::Standard)) {
             return false;
         }
-        self.insert(name, kind, origin, Range::ANY);
+        self.insert(name, input_type, origin, Range::ANY);
         true
     }
 
-    fn insert(&mut self, name: &str, kind: Kind, origin: Origin, range: Range) {
-        self.entries.insert(name.into(), Entry { kind, origin, range, replaced_by: None });
+    fn insert(&mut self, name: &str, input_type: InputType, origin: Origin, range: Range) {
+        self.entries.insert(name.into(), Entry { input_type, origin, range, replaced_by: None });
     }
 
-    /// What is known of `name`.
+    /// What is known about `name`.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.entries.get(name)
     }
 
-    /// Whether a formula may compute with `name`. False for unknown names too.
+    /// Whether a formula may use `name`; `false` for an unknown name.
     pub fn is_numeric(&self, name: &str) -> bool {
-        self.entry(name).is_some_and(|entry| entry.kind.is_numeric())
+        self.entry(name).is_some_and(|entry| entry.input_type.is_numeric())
     }
 
     /// Every name with its entry, in alphabetical order.
@@ -116,21 +182,59 @@ impl Schema {
         self.entries.iter().map(|(name, entry)| (&**name, entry))
     }
 
-    /// How many names there are.
+    /// The number of names.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there is no name at all.
+    /// Whether the schema has no names.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The numeric names that `name` may be a slip for, nearest first, at most three.
+    /// The numeric names nearest to the misspelled `name`, nearest first, at most three.
     pub fn suggestions(&self, name: &str) -> Vec<&str> {
-        suggest::nearest(name, self.iter().filter(|(_, entry)| entry.kind.is_numeric()).map(|(known, _)| known))
+        suggestions::nearest(
+            name,
+            self.iter().filter(|(_, entry)| entry.input_type.is_numeric()).map(|(known, _)| known),
+        )
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_the_special_names() {
+        let schema = Schema::openpbs();
+        for name in ["eligible_time", "queue_priority", "job_priority", "fairshare_perc", "accrue_type"] {
+            assert_eq!(schema.entry(name).map(|entry| entry.origin), Some(Origin::Special), "{name}");
+            assert!(schema.is_numeric(name));
+        }
+        assert_eq!(schema.entry("fair_share_perc").and_then(|entry| entry.replaced_by), Some("fairshare_perc"));
+    }
+
+    #[test]
+    fn standard_names_cannot_be_redefined() {
+        let mut schema = Schema::openpbs();
+        assert!(!schema.add("mem", InputType::Text));
+        assert!(schema.is_numeric("mem"));
+        assert!(schema.add("gpus", InputType::Text));
+        assert!(!schema.add_seen("gpus", InputType::Count));
+        assert!(schema.add("gpus", InputType::Count));
+        assert!(schema.is_numeric("gpus"));
+    }
+
+    #[test]
+    fn case_matters_to_the_name_but_not_to_the_suggestion() {
+        let schema = Schema::openpbs();
+        assert!(schema.entry("NCPUS").is_none());
+        assert_eq!(schema.suggestions("NCPUS").first(), Some(&"ncpus"));
+        assert_eq!(schema.suggestions("eligible-time"), ["eligible_time"]);
+        assert_eq!(schema.suggestions("walltiem"), ["walltime"]);
+        assert_eq!(schema.suggestions("nothing_like_it"), [""; 0]);
+        assert_eq!(schema.suggestions(""), [""; 0]);
+        assert_eq!(schema.suggestions(&"x".repeat(100_000)), [""; 0]);
+    }
+}

@@ -8,7 +8,7 @@ use job_sort_formula::pbs::files::queues::Queues;
 use job_sort_formula::pbs::files::resources::add_resources;
 use job_sort_formula::pbs::resource_amount::Numbers;
 use job_sort_formula::python::Value;
-use job_sort_formula::schema::{Kind, Schema};
+use job_sort_formula::schema::{InputType, Schema};
 use proptest::prelude::*;
 
 const NEEDED: [&str; 8] = [
@@ -209,7 +209,8 @@ fn undeclared_resources_are_told_by_their_looks() {
     let read = read(
         r#"{"Jobs":{"1.vm":{"Resource_List":{"score":3,"disk":"4gb","lic":"abc","boost":0.5,"ncpus":1}},"2.vm":{"Resource_List":{"score":2.5,"lic":7,"boost":"inf"}}}}"#,
     );
-    let expected = [("boost", Kind::Float), ("disk", Kind::Size), ("lic", Kind::Text), ("score", Kind::Float)];
+    let expected =
+        [("boost", InputType::Float), ("disk", InputType::Size), ("lic", InputType::Text), ("score", InputType::Float)];
     assert_eq!(read.table.undeclared().collect::<Vec<_>>(), expected);
     assert!(read.table.exclusion(0).is_none() && read.table.exclusion(1).is_some());
 }

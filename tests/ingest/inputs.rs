@@ -316,7 +316,7 @@ fn the_schema_knows_what_the_server_knows() {
         let name = record["formula"].as_str().unwrap();
         match record["code"].as_i64() {
             Some(15125) if !name.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_') => {
-                assert!(schema.entry(name).is_some_and(|entry| !entry.kind.is_numeric()), "{name}");
+                assert!(schema.entry(name).is_some_and(|entry| !entry.input_type.is_numeric()), "{name}");
             }
             Some(15124) => assert!(!schema.is_numeric(name) || name.contains('-'), "{name}"),
             _ => {}
@@ -324,6 +324,7 @@ fn the_schema_knows_what_the_server_knows() {
     }
     let jobs: Vec<Recorded> = lines("evaluate/jobs.jsonl");
     let inputs = jobs[0].scheduler_inputs.as_ref().unwrap();
-    let numeric: Vec<&str> = schema.iter().filter(|(_, entry)| entry.kind.is_numeric()).map(|(name, _)| name).collect();
+    let numeric: Vec<&str> =
+        schema.iter().filter(|(_, entry)| entry.input_type.is_numeric()).map(|(name, _)| name).collect();
     assert_eq!(numeric, inputs.keys().map(String::as_str).collect::<Vec<_>>());
 }

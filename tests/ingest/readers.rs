@@ -11,7 +11,7 @@ use job_sort_formula::pbs::entity::FairshareEntity;
 use job_sort_formula::pbs::files::queues::Queues;
 use job_sort_formula::pbs::resource_amount::Numbers;
 use job_sort_formula::python::Value;
-use job_sort_formula::schema::{Kind, Schema};
+use job_sort_formula::schema::{InputType, Schema};
 
 /// Numbers that look random and are the same on every run (xorshift64*).
 struct Dice(u64);
@@ -443,9 +443,12 @@ struct Site {
 impl Site {
     fn new() -> Self {
         let mut schema = Schema::openpbs();
-        for (name, kind) in
-            [("boost", Kind::Float), ("size", Kind::Size), ("flag", Kind::Bool), ("wall", Kind::Duration)]
-        {
+        for (name, kind) in [
+            ("boost", InputType::Float),
+            ("size", InputType::Size),
+            ("flag", InputType::Bool),
+            ("wall", InputType::Duration),
+        ] {
             schema.add(name, kind);
         }
         let queues =

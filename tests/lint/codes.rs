@@ -3,14 +3,14 @@
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::formula::lint as analysis;
 use job_sort_formula::formula::lint::Ranges;
-use job_sort_formula::schema::Kind;
+use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema, Value};
 
 fn schema() -> Schema {
     let mut schema = Schema::openpbs();
-    schema.add("ngpus", Kind::Count);
-    schema.add("bias", Kind::Float);
-    schema.add("rate", Kind::Float);
+    schema.add("ngpus", InputType::Count);
+    schema.add("bias", InputType::Float);
+    schema.add("rate", InputType::Float);
     schema
 }
 

@@ -20,7 +20,7 @@ use job_sort_formula::pbs::resource_amount::Numbers;
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
 use job_sort_formula::pbs::submission::FormulaSubmission;
 use job_sort_formula::rank::{Keep, supply};
-use job_sort_formula::schema::Kind;
+use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, JobTable, Schema};
 use serde::Deserialize;
 use support::Record;
@@ -225,7 +225,7 @@ fn names_that_are_taken() {
     let mut found = Vec::new();
     for clash in &clashes {
         let mut schema = Schema::openpbs();
-        schema.add(&clash.resource, Kind::Count);
+        schema.add(&clash.resource, InputType::Count);
         for tried in &clash.formulas {
             let checked =
                 Checked::of(&FormulaSubmission::to_openpbs(&tried.formula), &schema, &Surroundings::default());

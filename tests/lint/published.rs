@@ -7,7 +7,7 @@ use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::formula::lint as analysis;
 use job_sort_formula::formula::lint::Ranges;
 use job_sort_formula::formula::name_resolution::Meaning;
-use job_sort_formula::schema::Kind;
+use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema, Value};
 use serde::Deserialize;
 
@@ -104,7 +104,7 @@ fn schema(formula: &Formula) -> Schema {
     let mut schema = Schema::openpbs();
     for name in formula.names() {
         if matches!(Meaning::of(name, &schema), Meaning::Undefined) {
-            schema.add(name, Kind::Float);
+            schema.add(name, InputType::Float);
         }
     }
     schema

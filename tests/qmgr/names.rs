@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use job_sort_formula::jobs::{Job, JobTable};
 use job_sort_formula::pbs::number_format::logged;
 use job_sort_formula::pbs::qmgr_validation::validate;
-use job_sort_formula::schema::Kind;
+use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema, Value};
 use serde::Deserialize;
 
@@ -41,7 +41,7 @@ fn input(job: &str, name: &str, resource: &str) -> Value {
 
 fn check(resource: &str, tried: &Tried) {
     let mut schema = Schema::openpbs();
-    schema.add(resource, Kind::Count);
+    schema.add(resource, InputType::Count);
     let parsed = Formula::parse(&tried.formula);
     let Some(values) = tried.values.as_ref().filter(|values| !values.is_empty()) else {
         assert_eq!(validate(&tried.formula, &schema).accepted, Some(false), "{}", tried.formula);

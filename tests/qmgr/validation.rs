@@ -4,7 +4,7 @@ use crate::support;
 
 use job_sort_formula::Schema;
 use job_sort_formula::pbs::qmgr_validation::{RefusedBy, Uncertainty, Validation, validate};
-use job_sort_formula::schema::Kind;
+use job_sort_formula::schema::InputType;
 use serde::Deserialize;
 
 /// A formula, and what the server said to it.
@@ -118,7 +118,7 @@ fn resources_whose_names_are_taken() {
     let mut tried = 0;
     for clash in &clashes {
         let mut schema = Schema::openpbs();
-        schema.add(&clash.resource, Kind::Count);
+        schema.add(&clash.resource, InputType::Count);
         for Tried { formula, set } in &clash.formulas {
             let ours = validate(formula, &schema);
             let theirs = (Some(set.rc), set.msg.as_deref().unwrap_or(""));

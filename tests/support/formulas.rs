@@ -4,7 +4,7 @@
 
 use job_sort_formula::Schema;
 use job_sort_formula::python::Function;
-use job_sort_formula::schema::Kind;
+use job_sort_formula::schema::InputType;
 
 use super::cases::Generator;
 
@@ -18,7 +18,7 @@ pub const NUMBERS: [&str; 6] = ["fairshare_factor", "walltime", "_x1", "mem", "l
 pub fn schema() -> Schema {
     let mut schema = Schema::empty();
     for name in INTEGERS.iter().chain(&NUMBERS) {
-        schema.add(name, Kind::Float);
+        schema.add(name, InputType::Float);
     }
     schema
 }

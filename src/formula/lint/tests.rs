@@ -1,12 +1,12 @@
 use crate::diagnostic::with_safe_fixes;
 use crate::formula::lint::*;
 use crate::formula::syntax::parse;
-use crate::schema::Kind;
+use crate::schema::InputType;
 
 fn found(formula: &str, resources: &[&str]) -> Vec<Diagnostic> {
     let mut schema = Schema::openpbs();
     for resource in resources {
-        schema.add(resource, Kind::Count);
+        schema.add(resource, InputType::Count);
     }
     examine(&parse(formula).unwrap(), &schema)
 }
@@ -83,7 +83,7 @@ fn commas_and_per_cent() {
 #[test]
 fn directions_where_equal_numbers_differ() {
     let mut schema = Schema::openpbs();
-    schema.add("r_float", Kind::Float);
+    schema.add("r_float", InputType::Float);
     let moves = |formula: &str, name: &str| {
         let expr = parse(formula).unwrap();
         direction(&expr, &ranges(&expr, &schema, &Ranges::default()), name)

@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::json_visitor as lax;
 use crate::json_visitor::{Entry, ObjectReader, Shape, Token};
 use crate::pbs::resource_amount as numbers;
-use crate::schema::{Kind, Schema};
+use crate::schema::{InputType, Schema};
 
 /// What the formula needs to know of the queues.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Queues {
     priorities: BTreeMap<Box<str>, Option<i64>>,
     /// In the order of the document.
     names: Vec<Box<str>>,
-    seen: BTreeMap<Box<str>, Kind>,
+    seen: BTreeMap<Box<str>, InputType>,
 }
 
 /// A document of queues that cannot be read.
@@ -113,9 +113,10 @@ impl Queues {
         };
         let kind = numbers::looks(text, bare);
         let known = self.seen.entry(resource.into()).or_insert(kind);
-        let numbers = [Kind::Count, Kind::Float];
+        let numbers = [InputType::Count, InputType::Float];
         if *known != kind {
-            *known = if numbers.contains(known) && numbers.contains(&kind) { Kind::Float } else { Kind::Text };
+            *known =
+                if numbers.contains(known) && numbers.contains(&kind) { InputType::Float } else { InputType::Text };
         }
     }
 }
@@ -278,10 +279,10 @@ mod tests {
                     Queue: b\n    resources_default.score = 0.5\n    resources_max.ncpus = 3\n";
         let mut schema = Schema::openpbs();
         Queues::read("q", text).unwrap().add_seen_to(&mut schema);
-        let kind = |name| schema.entry(name).map(|entry| entry.kind);
-        assert_eq!(kind("score"), Some(Kind::Float));
-        assert_eq!(kind("disk"), Some(Kind::Size));
-        assert_eq!(kind("note"), Some(Kind::Text));
-        assert_eq!(kind("ncpus"), Some(Kind::Count));
+        let kind = |name| schema.entry(name).map(|entry| entry.input_type);
+        assert_eq!(kind("score"), Some(InputType::Float));
+        assert_eq!(kind("disk"), Some(InputType::Size));
+        assert_eq!(kind("note"), Some(InputType::Text));
+        assert_eq!(kind("ncpus"), Some(InputType::Count));
     }
 }

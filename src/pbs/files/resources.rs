@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::json_visitor::clipped;
-use crate::schema::{Kind, Schema};
+use crate::schema::{InputType, Schema};
 
 /// A line that declares a resource in a way that cannot be read; the others still count.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -72,7 +72,7 @@ impl Reading<'_> {
     fn declare(&mut self, names: &str, attributes: &[&str]) -> Result<(), String> {
         let attributes = attributes.join(" ").replace(" =", "=").replace("= ", "=");
         let word = attributes.split([' ', ',']).find_map(|attribute| attribute.strip_prefix("type="));
-        let kind = word.map_or(Ok(Kind::Text), kind_of)?;
+        let kind = word.map_or(Ok(InputType::Text), kind_of)?;
         for name in names.split(',').filter(|name| !name.is_empty()) {
             if !is_name(name) {
                 return Err(format!("`{}` is no name of a resource", clipped(name)));
@@ -83,8 +83,8 @@ impl Reading<'_> {
     }
 }
 
-fn kind_of(word: &str) -> Result<Kind, String> {
-    Kind::from_pbs_type(word).ok_or_else(|| {
+fn kind_of(word: &str) -> Result<InputType, String> {
+    InputType::from_pbs_type(word).ok_or_else(|| {
         let word = clipped(word);
         format!("`{word}` is no type of a resource, expected long, float, size, string, string_array or boolean")
     })
@@ -115,8 +115,12 @@ mod tests {
             "Resource a\n    type = long\nResource b\n    type = size\n    flag = hn\n\nResource c\n    type = string\nResource d\n",
         ] {
             let (schema, problems) = kinds(text);
-            let found: Vec<_> = schema.iter().map(|(name, entry)| (name, entry.kind)).collect();
-            assert_eq!(found, [("a", Kind::Count), ("b", Kind::Size), ("c", Kind::Text), ("d", Kind::Text)], "{text}");
+            let found: Vec<_> = schema.iter().map(|(name, entry)| (name, entry.input_type)).collect();
+            assert_eq!(
+                found,
+                [("a", InputType::Count), ("b", InputType::Size), ("c", InputType::Text), ("d", InputType::Text)],
+                "{text}"
+            );
             assert_eq!(problems, []);
         }
     }

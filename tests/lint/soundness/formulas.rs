@@ -2,7 +2,7 @@
 
 use job_sort_formula::formula::lint::{Kinds, Ranges, Values};
 use job_sort_formula::python::{Function, Value};
-use job_sort_formula::schema::{Kind, Schema};
+use job_sort_formula::schema::{InputType, Schema};
 
 /// A generator whose numbers are the same everywhere (xorshift64*).
 pub struct Dice(u64);
@@ -84,8 +84,8 @@ const OPERATORS: &[&str] = &["+", "-", "*", "/", "//", "%", "**", "&", "|", "^",
 
 pub fn schema() -> Schema {
     let mut schema = Schema::openpbs();
-    schema.add("r_float", Kind::Float);
-    schema.add("r_long", Kind::Count);
+    schema.add("r_float", InputType::Float);
+    schema.add("r_long", InputType::Count);
     schema
 }
 

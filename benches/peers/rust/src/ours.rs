@@ -9,7 +9,7 @@ use job_sort_formula::rank::OnError;
 use job_sort_formula::rank::Scores;
 use job_sort_formula::rank::rescore;
 use job_sort_formula::rank::score;
-use job_sort_formula::schema::Kind;
+use job_sort_formula::schema::InputType;
 use job_sort_formula::Formula;
 use job_sort_formula::JobTable;
 use job_sort_formula::Program;
@@ -32,7 +32,7 @@ impl Ours {
         let formula: Formula = text.parse()?;
         let mut schema = Schema::openpbs();
         for name in formula.names().iter().filter(|name| columns.column(name).is_ok()) {
-            schema.add(name, Kind::Float);
+            schema.add(name, InputType::Float);
         }
         let program = formula.compile(&schema)?;
         let names = || program.inputs().iter().map(|name| &**name);

@@ -10,7 +10,7 @@ use crate::formula::lint::ranges::{Facts, Kinds, Ranges, Values};
 use crate::formula::program::{EvalError, Evaluator, Program, literal};
 use crate::formula::syntax::{Expr, LiteralKind, NodeKind};
 use crate::python::{ErrorKind, Python, Value};
-use crate::schema::{Kind, Schema};
+use crate::schema::{InputType, Schema};
 
 /// How many instructions all jobs together may take.
 const MOST_STEPS: usize = 200_000;
@@ -157,17 +157,17 @@ fn literals(expr: &Expr) -> Vec<f64> {
 
 /// What an input is in practice, the usual value first.
 fn choices(name: &str, schema: &Schema, ranges: &Ranges, literals: &[f64]) -> Vec<Value> {
-    let kind = schema.entry(name).map_or(Kind::Float, |entry| entry.kind);
+    let kind = schema.entry(name).map_or(InputType::Float, |entry| entry.input_type);
     let within = ranges.of(name, schema);
     let usual: &[f64] = match (name, kind) {
         ("accrue_type", _) => &[2.0, 0.0, 1.0, 3.0],
         ("job_priority" | "queue_priority", _) => &[100.0, 0.0, -100.0, 1.0, 1023.0, -1024.0],
         // no job is without a chunk
         ("nodect", _) => &[4.0, 1.0, 2.0, 128.0],
-        (_, Kind::Ratio) => &[0.25, 0.0, 1.0, 0.5, 0.000_001, 0.01, 0.9],
-        (_, Kind::Duration) => &[3600.0, 0.0, 1.0, 86_400.0, 60.0, 604_800.0, 2_592_000.0],
-        (_, Kind::Size) => &[4_194_304.0, 0.0, 1.0, 1024.0, 1_073_741_824.0, 524_288.0],
-        (_, Kind::Count) => &[16.0, 0.0, 1.0, 2.0, 1024.0, 64.0, 10_000.0],
+        (_, InputType::Ratio) => &[0.25, 0.0, 1.0, 0.5, 0.000_001, 0.01, 0.9],
+        (_, InputType::Duration) => &[3600.0, 0.0, 1.0, 86_400.0, 60.0, 604_800.0, 2_592_000.0],
+        (_, InputType::Size) => &[4_194_304.0, 0.0, 1.0, 1024.0, 1_073_741_824.0, 524_288.0],
+        (_, InputType::Count) => &[16.0, 0.0, 1.0, 2.0, 1024.0, 64.0, 10_000.0],
         _ => &[10.0, 0.0, 1.0, 0.5, 100.0, 1000.0, 2.25],
     };
     let mut numbers = usual.to_vec();

@@ -5,7 +5,7 @@ use crate::formula::lint::findings::Case;
 use crate::formula::lint::ranges::Bound;
 use crate::formula::syntax::{NodeId, NodeKind};
 use crate::python::ComparisonOperator;
-use crate::schema::Kind;
+use crate::schema::InputType;
 
 /// Nobody tells jobs apart by less than a minute.
 const LEAST_SECONDS: f64 = 60.0;
@@ -32,9 +32,9 @@ fn slip(case: &Case<'_>, name: NodeId, number: NodeId) -> Option<Diagnostic> {
         NodeKind::Literal { .. } => case.facts.of(number).values.only()?,
         _ => return None,
     };
-    let (least, unit, words, factor, larger) = match case.schema.entry(input)?.kind {
-        Kind::Duration => (LEAST_SECONDS, "s", "seconds", 3600.0, "hours"),
-        Kind::Size => (LEAST_KB, "kb", "kb", 1_048_576.0, "GB"),
+    let (least, unit, words, factor, larger) = match case.schema.entry(input)?.input_type {
+        InputType::Duration => (LEAST_SECONDS, "s", "seconds", 3600.0, "hours"),
+        InputType::Size => (LEAST_KB, "kb", "kb", 1_048_576.0, "GB"),
         _ => return None,
     };
     // 0 and 1 ask whether there is any

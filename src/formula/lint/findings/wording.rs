@@ -5,7 +5,7 @@ use crate::formula::lint::findings::trial::Attempt;
 use crate::formula::lint::ranges::Bound;
 use crate::formula::syntax::NodeId;
 use crate::python::Value;
-use crate::schema::{Kind, Origin};
+use crate::schema::{InputType, Origin};
 
 /// A longer part is shortened in a message; its place shows it whole.
 const LONGEST: usize = 48;
@@ -60,12 +60,12 @@ impl Case<'_> {
     pub(super) fn least_above_zero(&self, name: &str) -> Option<&'static str> {
         let entry = self.schema.entry(name)?;
         let from_zero = self.ranges.of(name, self.schema).least() >= 0.0;
-        match (name, entry.kind) {
+        match (name, entry.input_type) {
             // nobody divides by a priority to turn the order round below 0
             ("queue_priority" | "job_priority", _) => Some("1"),
             _ if !from_zero => None,
-            (_, Kind::Ratio) => Some("1e-6"),
-            (_, Kind::Float) => None,
+            (_, InputType::Ratio) => Some("1e-6"),
+            (_, InputType::Float) => None,
             _ => Some("1"),
         }
     }

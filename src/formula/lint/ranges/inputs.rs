@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::formula::lint::ranges::kinds::Kinds;
 use crate::formula::lint::ranges::values::Values;
 use crate::python::Value;
-use crate::schema::{Kind, Schema};
+use crate::schema::{InputType, Schema};
 
 /// More than any amount that a resource can have, 2^128: floats are C's on the server, all others have 64 bits and
 /// a unit.
@@ -61,10 +61,10 @@ fn from_schema(name: &str, schema: &Schema) -> Values {
     let Some(entry) = schema.entry(name) else {
         return Values::between(Kinds::INT.or(Kinds::FLOAT), -MOST, MOST);
     };
-    let kinds = match entry.kind {
-        Kind::Ratio => Kinds::FLOAT,
-        Kind::Count | Kind::Size | Kind::Duration => Kinds::INT,
-        Kind::Float | Kind::Bool | Kind::Text => Kinds::INT.or(Kinds::FLOAT),
+    let kinds = match entry.input_type {
+        InputType::Ratio => Kinds::FLOAT,
+        InputType::Count | InputType::Size | InputType::Duration => Kinds::INT,
+        InputType::Float | InputType::Bool | InputType::Text => Kinds::INT.or(Kinds::FLOAT),
     };
     Values::between(kinds, entry.range.least.max(-MOST), entry.range.most.min(MOST))
 }

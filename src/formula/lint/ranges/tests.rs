@@ -1,11 +1,11 @@
 use crate::formula::lint::ranges::{Ranges, ranges};
 use crate::formula::syntax;
-use crate::schema::{Kind, Schema};
+use crate::schema::{InputType, Schema};
 
 fn result(text: &str) -> String {
     let formula = syntax::parse(text).unwrap();
     let mut schema = Schema::openpbs();
-    schema.add("rate", Kind::Float);
+    schema.add("rate", InputType::Float);
     let facts = ranges(&formula, &schema, &Ranges::default());
     facts.result().to_string()
 }

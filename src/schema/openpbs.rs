@@ -1,0 +1,109 @@
+//! The names that OpenPBS defines.
+
+use crate::schema::{InputType, Range};
+
+/// The `Priority` of a job or a queue: the server refuses values outside it (pbs_job_attributes(7B),
+/// pbs_queue_attributes(7B)).
+const PRIORITY: Range = Range { least: -1024.0, most: 1023.0 };
+
+/// The values that the scheduler computes itself, without the fair-share numbers.
+pub(super) const SPECIAL: &[(&str, InputType, Range)] = &[
+    ("eligible_time", InputType::Duration, Range { least: 0.0, most: f64::INFINITY }),
+    ("queue_priority", InputType::Count, PRIORITY),
+    ("job_priority", InputType::Count, PRIORITY),
+    ("accrue_type", InputType::Count, Range { least: 0.0, most: 4.0 }),
+];
+
+/// A fair-share number that the scheduler computes for the entity of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FairshareInput {
+    /// `fairshare_perc`: the share of the whole tree that is allotted to the entity.
+    Perc,
+    /// `fairshare_tree_usage`: the entity's usage, as a part of the usage of the tree.
+    TreeUsage,
+    /// `fairshare_factor`: `2 ** -(fairshare_tree_usage / fairshare_perc)`.
+    Factor,
+}
+
+impl FairshareInput {
+    /// Every name that a formula may use for one of these numbers.
+    pub const NAMES: [(&'static str, Self); 4] = [
+        ("fairshare_perc", Self::Perc),
+        (DEPRECATED.0, Self::Perc),
+        ("fairshare_tree_usage", Self::TreeUsage),
+        ("fairshare_factor", Self::Factor),
+    ];
+
+    /// The number that `name` stands for; the deprecated name counts too.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, input)| input)
+    }
+}
+
+/// The deprecated name that OpenPBS still accepts, and its current name.
+pub(super) const DEPRECATED: (&str, &str) = ("fair_share_perc", "fairshare_perc");
+
+/// The current name of an input: `fairshare_perc` for the deprecated `fair_share_perc`, else `name` itself.
+pub fn current_name(name: &str) -> &str {
+    if name == DEPRECATED.0 { DEPRECATED.1 } else { name }
+}
+
+/// The deprecated name of an input, if it has one.
+pub fn deprecated_name(name: &str) -> Option<&'static str> {
+    (name == DEPRECATED.1).then_some(DEPRECATED.0)
+}
+
+/// The resources of a server to which the site has added none: those of its resource table (`master_resc_def_all.xml` in
+/// OpenPBS), and `exec_host`, to which it answers alike.
+pub(super) const RESOURCES: &[(&str, InputType)] = &[
+    ("accelerator", InputType::Bool),
+    ("accelerator_group", InputType::Text),
+    ("accelerator_memory", InputType::Size),
+    ("accelerator_model", InputType::Text),
+    ("aoe", InputType::Text),
+    ("arch", InputType::Text),
+    ("cpupercent", InputType::Count),
+    ("cput", InputType::Duration),
+    ("energy", InputType::Float),
+    ("eoe", InputType::Text),
+    ("exec_host", InputType::Text),
+    ("exec_vnode", InputType::Text),
+    ("file", InputType::Size),
+    ("hbmem", InputType::Size),
+    ("host", InputType::Text),
+    ("hpm", InputType::Count),
+    ("max_walltime", InputType::Duration),
+    ("mem", InputType::Size),
+    ("min_walltime", InputType::Duration),
+    ("mpiprocs", InputType::Count),
+    ("naccelerators", InputType::Count),
+    ("nchunk", InputType::Count),
+    ("ncpus", InputType::Count),
+    ("nice", InputType::Count),
+    ("nodect", InputType::Count),
+    ("nodemask", InputType::Text),
+    ("nodes", InputType::Text),
+    ("ompthreads", InputType::Count),
+    ("partition", InputType::Text),
+    ("pcap_accelerator", InputType::Count),
+    ("pcap_node", InputType::Count),
+    ("pcput", InputType::Duration),
+    ("pgov", InputType::Text),
+    ("place", InputType::Text),
+    ("pmem", InputType::Size),
+    ("preempt_targets", InputType::Text),
+    ("pstate", InputType::Text),
+    ("pvmem", InputType::Size),
+    ("resc", InputType::Text),
+    ("select", InputType::Text),
+    ("site", InputType::Text),
+    ("soft_walltime", InputType::Duration),
+    ("software", InputType::Text),
+    ("ssinodes", InputType::Count),
+    ("start_time", InputType::Count),
+    ("tolerate_node_failures", InputType::Text),
+    ("vmem", InputType::Size),
+    ("vnode", InputType::Text),
+    ("vntype", InputType::Text),
+    ("walltime", InputType::Duration),
+];
