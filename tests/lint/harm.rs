@@ -273,3 +273,22 @@ fn what_reads_files_or_ends_the_server_is_dangerous() {
         assert!(checked.findings.iter().any(|found| found.code == "JSF404"), "{}", record.formula);
     }
 }
+
+/// A crash that no value of a job can avert is known without a queue.
+#[test]
+fn crashes_without_a_queue() {
+    let crashes = |formula: &str| {
+        let submission = FormulaSubmission::to_openpbs(formula);
+        Checked::of(&submission, &Schema::openpbs(), &Surroundings::default()).crashes_scheduler
+    };
+    for formula in
+        ["(-8)**(1/3)", "1+2j", "ncpus * 2j - mem", "-(-1)**0.5", "-10**400", "10**400", "1j if 1 else ncpus"]
+    {
+        assert!(crashes(formula), "{formula}");
+    }
+    for formula in
+        ["(-ncpus)**0.5", "abs((-8)**(1/3))", "(-8)**(1/3) > 1", "1j / 0", "1/0 + 1j", "nosuch + 1j", "10**300"]
+    {
+        assert!(!crashes(formula), "{formula}");
+    }
+}

@@ -4,15 +4,20 @@
 
 mod trial;
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use crate::diagnostic::{Diagnostic, Severity, Span, sort_by_place};
+use crate::formula::name_resolution::Meaning;
 use crate::formula::program::Program;
+use crate::formula::syntax::Construct;
 use crate::formula::{Formula, lint as analysis};
 use crate::jobs::JobTable;
 use crate::pbs::files::sched_config::SchedConfig;
 use crate::pbs::files::server::ServerSettings;
 use crate::pbs::order::Ordered;
+use crate::pbs::qmgr_validation::operands::{Operand, OperandArithmetic};
 use crate::pbs::qmgr_validation::{Validation, validate};
 use crate::pbs::share_tree::PbsTree;
 use crate::pbs::site_findings as advice;
@@ -118,7 +123,7 @@ impl Checked {
         let trial_kills = trial.is_some_and(|trial| trial_kills(&trial.ordered.ranking));
         Self {
             validation: validate(submitted.text(), schema),
-            crashes_scheduler: trial_kills || findings.iter().any(kills),
+            crashes_scheduler: trial_kills || findings.iter().any(kills) || is_always_complex(formula, schema),
             jobs: site.trial.as_ref().map(JobCounts::of),
             findings,
         }
@@ -151,6 +156,21 @@ fn covers(shown: &Diagnostic, foreseen: &Diagnostic) -> bool {
 /// Whether a finding says that the scheduler dies as soon as the formula is set.
 fn kills(found: &Diagnostic) -> bool {
     found.severity == Severity::Error && matches!(found.code, "JSF302" | "JSF401" | "JSF405")
+}
+
+/// Whether the result is a complex number for every job.
+fn is_always_complex(formula: &Formula, schema: &Schema) -> bool {
+    let resolve = |name: &str| Meaning::of(name, schema);
+    let Ok(program) = Program::compile_python(Arc::new(formula.expr().clone()), &resolve) else { return false };
+    let operand = |name: &str| match resolve(name) {
+        Meaning::Input => Operand::Number,
+        _ if name == Construct::Imaginary.words() => Operand::Complex,
+        _ => Operand::Opaque,
+    };
+    let inputs: Vec<Operand> = program.inputs().iter().map(|name| operand(name)).collect();
+    let mut evaluator = program.evaluator(OperandArithmetic::default());
+    let is_complex = matches!(evaluator.evaluate(&inputs), Ok(Operand::Complex));
+    is_complex && evaluator.arithmetic().uncertainty().is_none()
 }
 
 /// What the site has to say.

@@ -16,7 +16,7 @@
 
 mod bound_names;
 mod executed_text;
-mod operands;
+pub(super) mod operands;
 mod passes;
 mod statements;
 

@@ -7,8 +7,10 @@ use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, P
 
 /// A value while the formula is validated.
 #[derive(Debug, Clone)]
-pub(super) enum Operand {
+pub(in crate::pbs) enum Operand {
     Known(Value),
+    /// A float or a short integer.
+    Number,
     /// A complex number.
     Complex,
     /// Anything else: a string, a lambda, a module.
@@ -17,7 +19,7 @@ pub(super) enum Operand {
 
 /// CPython's arithmetic on [`Operand`]s. It stops where an unknown value decides what happens next.
 #[derive(Debug, Default)]
-pub(super) struct OperandArithmetic {
+pub(in crate::pbs) struct OperandArithmetic {
     python: Python,
     /// Why the evaluation says nothing about what Python does.
     uncertainty: Cell<Option<Uncertainty>>,
@@ -25,7 +27,7 @@ pub(super) struct OperandArithmetic {
 
 impl OperandArithmetic {
     /// Why the last evaluation says nothing about what Python does; `None` if it does.
-    pub(super) fn uncertainty(&self) -> Option<Uncertainty> {
+    pub(in crate::pbs) fn uncertainty(&self) -> Option<Uncertainty> {
         self.uncertainty.get()
     }
 
@@ -55,7 +57,8 @@ impl OperandArithmetic {
 
 /// Whether no operation with a complex number overflows on this number.
 fn converts_to_complex(operand: &Operand) -> bool {
-    matches!(operand, Operand::Complex | Operand::Known(Value::Bool(_) | Value::Int(_) | Value::Float(_)))
+    let is_short = |value: &Value| matches!(value, Value::Bool(_) | Value::Int(_) | Value::Float(_));
+    matches!(operand, Operand::Complex | Operand::Number) || matches!(operand, Operand::Known(value) if is_short(value))
 }
 
 impl Arithmetic for OperandArithmetic {
@@ -103,7 +106,7 @@ impl Arithmetic for OperandArithmetic {
     fn truth(&self, x: &Operand) -> bool {
         match x {
             Operand::Known(value) => value.truth(),
-            Operand::Complex | Operand::Opaque => {
+            Operand::Number | Operand::Complex | Operand::Opaque => {
                 self.uncertainty.set(Some(Uncertainty::NonArithmetic));
                 false
             }
@@ -145,7 +148,7 @@ impl Operand {
     fn known(&self) -> Option<Value> {
         match self {
             Self::Known(value) => Some(value.clone()),
-            Self::Complex | Self::Opaque => None,
+            Self::Number | Self::Complex | Self::Opaque => None,
         }
     }
 }

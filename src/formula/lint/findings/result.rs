@@ -61,7 +61,7 @@ fn too_large(case: &Case<'_>) -> Option<Diagnostic> {
     let is_too_large = |value: &Value| matches!(value, Value::Big(_)) && beyond_doubles(value);
     // just below the largest double the bounds cannot tell
     let results = || case.trial.attempts.iter().map(|attempt| &attempt.result);
-    let is_beyond = values.is_whole() && values.least() >= f64::MAX / 2.0;
+    let is_beyond = values.is_whole() && (values.least() >= f64::MAX / 2.0 || values.most() <= -f64::MAX / 2.0);
     if is_beyond && results().all(|result| result.as_ref().is_ok_and(is_too_large)) && results().next().is_some() {
         let message = "the result is an integer beyond 1.8e308 for every job";
         return Some(Diagnostic::error("JSF405", message, span).with_help(help));
