@@ -8,7 +8,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use job_sort_formula::python::vector_math::Lanes;
+use job_sort_formula::python::vector_math::VectorMath;
 
 const LENGTH: usize = 4096;
 
@@ -41,7 +41,7 @@ fn pair(criterion: &mut Criterion, name: &str, lanes: impl Fn(&mut [f64]), libra
 }
 
 fn lanes_and_library(criterion: &mut Criterion) {
-    let lanes = Lanes::widest();
+    let lanes = VectorMath::new();
     let x = column(1, 0.0, 1000.0);
     let y = column(2, -10.0, 10.0);
     let power = |base: f64, exponent: f64| black_box(base).powf(black_box(exponent));

@@ -17,6 +17,7 @@ pub mod rank;
 #[cfg(feature = "cli")]
 pub mod report;
 pub mod schema;
+mod simd;
 pub mod slurm;
 
 pub use crate::python::Value;

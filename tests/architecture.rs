@@ -8,14 +8,18 @@ use std::path::{Path, PathBuf};
 /// `formula/syntax` before `formula`.
 const FOLDERS: &[(&str, &[&str])] = &[
     ("ahead", &[]),
+    ("simd", &[]),
     ("json_visitor", &[]),
     ("diagnostic", &[]),
     ("schema", &["diagnostic"]),
-    ("python", &["ahead"]),
+    ("python", &["ahead", "simd"]),
     // the operators of the tree are those of the arithmetic
     ("formula/syntax", &["diagnostic", "python"]),
     ("formula/name_resolution", &["python", "schema"]),
-    ("formula/program", &["ahead", "diagnostic", "formula/name_resolution", "formula/syntax", "python", "schema"]),
+    (
+        "formula/program",
+        &["ahead", "diagnostic", "formula/name_resolution", "formula/syntax", "python", "schema", "simd"],
+    ),
     // `program`: a failure that is only possible is reported with inputs that show it, and a literal is read once
     (
         "formula/lint",
@@ -23,7 +27,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ),
     ("formula", &["formula/*", "diagnostic", "python", "schema"]),
     ("fairshare", &["json_visitor", "pbs", "python"]),
-    ("jobs", &["ahead", "python", "schema"]),
+    ("jobs", &["ahead", "python", "schema", "simd"]),
     ("ingest", &["jobs", "json_visitor", "pbs", "python", "schema"]),
     ("rank", &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "python", "schema"]),
     ("pbs", &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "json_visitor", "python", "rank", "schema"]),

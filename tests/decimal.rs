@@ -3,15 +3,15 @@
 use crate::support::cases;
 
 use cases::{Generator, Operation};
-use job_sort_formula::python::{Arithmetic, BaseTen, BaseTenValue, ErrorKind, Python, Raised, Value};
+use job_sort_formula::python::{Arithmetic, DecimalArithmetic, DecimalValue, ErrorKind, Python, Raised, Value};
 
 /// What base ten answers; nothing where it cannot hold the operands.
-fn in_base_ten(operation: &Operation, ten: &BaseTen) -> Option<Result<Value, Raised>> {
+fn in_base_ten(operation: &Operation, ten: &DecimalArithmetic) -> Option<Result<Value, Raised>> {
     let number = |value: &Value| ten.number(value).ok();
     let result = match operation {
         Operation::Unary(op, x) => ten.unary(*op, &number(x)?),
         Operation::Binary(op, x, y) => ten.binary(*op, &number(x)?, &number(y)?),
-        Operation::Compare(op, x, y) => ten.compare(*op, &number(x)?, &number(y)?).map(BaseTenValue::Bool),
+        Operation::Compare(op, x, y) => ten.compare(*op, &number(x)?, &number(y)?).map(DecimalValue::Bool),
         Operation::Call(callee, positional, keywords) => {
             let positional: Vec<_> = positional.iter().map(number).collect::<Option<_>>()?;
             let keywords: Vec<_> =
@@ -91,7 +91,7 @@ fn setting(name: &str, default: u64) -> u64 {
 
 #[test]
 fn base_ten_agrees_with_python() {
-    let (python, ten) = (Python::new(), BaseTen::new());
+    let (python, ten) = (Python::new(), DecimalArithmetic::new());
     let mut generator = Generator(setting("JSF_REFEREE_SEED", 4));
     let mut wrong = Vec::new();
     let mut judged = 0;

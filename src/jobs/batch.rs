@@ -7,12 +7,10 @@ use std::ops::Range;
 
 use crate::jobs::ids::compare;
 use crate::jobs::{JobState, MAX_NAME};
-use crate::python::Value;
+use crate::python::{MAX_EXACT_INT, Value};
 use lanes::{Lanes, WHOLE};
 pub(super) use locals::Locals;
 
-/// Integers up to this magnitude are the same as a double: 2^53.
-const EXACT: i64 = 1 << 53;
 /// Stands for a time of queueing that is not known: later than any other.
 pub(super) const UNKNOWN: i64 = i64::MAX;
 
@@ -84,7 +82,7 @@ impl Batch {
     #[inline]
     pub(crate) fn put(&mut self, column: usize, by: InputPrecedence, value: &Value) -> Option<()> {
         match value {
-            Value::Int(whole) if (-EXACT..=EXACT).contains(whole) => {
+            Value::Int(whole) if (-MAX_EXACT_INT..=MAX_EXACT_INT).contains(whole) => {
                 self.put_number(column, by, |lanes, row, mark| lanes.put(row, *whole as f64, mark | WHOLE));
             }
             Value::Float(x) => self.put_number(column, by, |lanes, row, mark| lanes.put(row, *x, mark)),
@@ -202,7 +200,7 @@ mod tests {
         batch.abandon();
         assert!(batch.finish(row(b"0")) && !batch.climbs(1));
         assert!(!batch.finish(row("é".as_bytes())) && !batch.finish(row(b"")));
-        assert!(batch.put(0, InputPrecedence::Job, &Value::Int(EXACT + 1)).is_none());
+        assert!(batch.put(0, InputPrecedence::Job, &Value::Int(MAX_EXACT_INT + 1)).is_none());
         assert!(matches!(batch.columns[0].value(0), Some(Value::Int(3))) && batch.columns[0].value(1).is_none());
         batch.clear(1);
         assert!(batch.len() == 0 && batch.columns[0].value(0).is_none());

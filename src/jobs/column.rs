@@ -6,12 +6,9 @@ mod marks;
 
 use num_traits::ToPrimitive;
 
-use crate::python::{Strip, Value};
+use crate::python::{ColumnView, MAX_EXACT_INT, Value};
 use block::Block;
 use form::Lane;
-
-/// Integers up to this magnitude are the same as a double: 2^53.
-const EXACT: i64 = 1 << 53;
 
 /// How many rows stand together. All blocks of a column but the last are full.
 pub const BLOCK_ROWS: usize = 4096;
@@ -62,7 +59,7 @@ impl Column {
     #[inline]
     fn append_value(&mut self, value: Value, set: bool) {
         let (lane, whole, exact) = match &value {
-            Value::Int(i) => (*i as f64, true, (-EXACT..=EXACT).contains(i)),
+            Value::Int(i) => (*i as f64, true, (-MAX_EXACT_INT..=MAX_EXACT_INT).contains(i)),
             Value::Float(x) => (*x, false, true),
             Value::Big(big) => (big.to_f64().unwrap_or(f64::NAN), true, false),
             Value::Bool(truth) => (f64::from(u8::from(*truth)), false, false),
@@ -97,7 +94,7 @@ impl Column {
     /// Appends what the formula sees of so many jobs that do not have this input.
     pub fn extend_default(&mut self, value: &Value, count: usize) {
         let (lane, whole) = match value {
-            Value::Int(i) if (-EXACT..=EXACT).contains(i) => (*i as f64, true),
+            Value::Int(i) if (-MAX_EXACT_INT..=MAX_EXACT_INT).contains(i) => (*i as f64, true),
             Value::Float(x) => (*x, false),
             _ => return (0..count).for_each(|_| self.push_default(value.clone())),
         };
@@ -183,7 +180,7 @@ impl Column {
     }
 
     /// The rows of a block, side by side. Where [`Column::aside`] has an entry the lane is not the exact value.
-    pub fn strip(&self, block: usize) -> Option<Strip<'_>> {
+    pub fn strip(&self, block: usize) -> Option<ColumnView<'_>> {
         self.blocks.get(block).map(Block::strip)
     }
 
@@ -228,19 +225,19 @@ mod tests {
     use num_bigint::BigInt;
 
     use super::*;
-    use crate::python::LaneValues;
+    use crate::python::ColumnValues;
 
     #[test]
     fn keeps_every_value_as_it_came() {
         let big = BigInt::from(1u64 << 63) * BigInt::from(4);
         let mut column = Column::new();
-        column.push(Value::Int(EXACT));
-        column.push(Value::Int(EXACT + 1));
+        column.push(Value::Int(MAX_EXACT_INT));
+        column.push(Value::Int(MAX_EXACT_INT + 1));
         column.push(Value::Float(2.0));
         column.push(Value::Big(Arc::new(big.clone())));
         column.push_default(Value::Int(0));
-        assert!(matches!(column.value(0), Value::Int(EXACT)));
-        assert!(matches!(column.value(1), Value::Int(i) if i == EXACT + 1));
+        assert!(matches!(column.value(0), Value::Int(MAX_EXACT_INT)));
+        assert!(matches!(column.value(1), Value::Int(i) if i == MAX_EXACT_INT + 1));
         assert!(matches!(column.value(2), Value::Float(2.0)));
         assert!(matches!(column.value(3), Value::Big(x) if *x == big));
         assert!(matches!(column.value(4), Value::Int(0)) && !column.is_set(4) && column.is_set(3));
@@ -274,12 +271,12 @@ mod tests {
             assert!(column.value(row).is_same(&values(row)), "row {row}");
             assert_eq!(column.is_set(row), row % 5 != 0, "row {row}");
         }
-        let lanes = |block| column.strip(block).unwrap().lanes;
-        assert!(matches!(lanes(0), LaneValues::Same(7.0)));
-        assert!(matches!(lanes(1), LaneValues::Tiny(_)));
-        assert!(matches!(lanes(2), LaneValues::Short(_)));
-        assert!(matches!(lanes(3), LaneValues::Narrow(_)));
-        assert!(matches!(lanes(4), LaneValues::Wide(_)));
+        let lanes = |block| column.strip(block).unwrap().values;
+        assert!(matches!(lanes(0), ColumnValues::Constant(7.0)));
+        assert!(matches!(lanes(1), ColumnValues::I8(_)));
+        assert!(matches!(lanes(2), ColumnValues::I16(_)));
+        assert!(matches!(lanes(3), ColumnValues::I32(_)));
+        assert!(matches!(lanes(4), ColumnValues::F64(_)));
     }
 
     #[test]
@@ -290,7 +287,7 @@ mod tests {
         column.extend_lanes(&lanes, true);
         column.extend_lanes(&lanes, false);
         column.extend_default(&Value::Int(3), 5000);
-        column.extend_default(&Value::Int(EXACT + 1), 2);
+        column.extend_default(&Value::Int(MAX_EXACT_INT + 1), 2);
         assert_eq!((column.len(), column.aside().len()), (25_003, 2));
         assert!(column.value(10_000).is_same(&Value::Int(9999)) && column.value(10_001).is_same(&Value::Float(0.0)));
         assert!(column.value(20_001).is_same(&Value::Int(3)) && column.value(25_000).is_same(&Value::Int(3)));

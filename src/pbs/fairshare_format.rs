@@ -55,7 +55,7 @@ mod tests {
         let mut bits = 0x1234_5678_9abc_def0_u64;
         for round in 0..300_000_u32 {
             bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let unit = (bits >> 11) as f64 / 9_007_199_254_740_992.0;
+            let unit = (bits >> 11) as f64 / crate::python::MAX_EXACT_FLOAT;
             let scale = [1.0, 1e-3, 1e-6, 1e3, 1e7, -0.5][round as usize % 6];
             let half = ((bits >> 40) as f64 + 0.5) / 1e6;
             for value in [unit * scale, f64::from((unit * scale) as f32), half, -half, f64::from(half as f32)] {

@@ -7,12 +7,10 @@ use std::sync::Arc;
 
 use num_bigint::BigInt;
 
-use crate::python::Value;
+use crate::python::{MAX_EXACT_FLOAT, Value};
 
 /// The most decimals of a resource amount or a logged value.
 const MOST_DECIMALS: usize = 4;
-/// Doubles up to this magnitude hold every integer: 2^53.
-const EXACT: f64 = 9_007_199_254_740_992.0;
 /// From this magnitude on doubles are integers: 2^52. What is less becomes one, a tie the even one, on the way to the
 /// sum with it.
 const WHOLE: f64 = 4_503_599_627_370_496.0;
@@ -26,7 +24,7 @@ pub fn decimals(v: f64) -> usize {
     let whole = |x: f64| x as i64 as f64;
     let fits = |i: &usize| {
         let shifted = v.abs() * [1.0, 10.0, 100.0, 1000.0][*i];
-        let rest = if shifted < EXACT { whole((shifted - whole(shifted)) * 1000.0) } else { 0.0 };
+        let rest = if shifted < MAX_EXACT_FLOAT { whole((shifted - whole(shifted)) * 1000.0) } else { 0.0 };
         !(1.0..999.0).contains(&rest)
     };
     if v.is_finite() { (0..MOST_DECIMALS).find(fits).unwrap_or(MOST_DECIMALS) } else { 0 }
@@ -126,7 +124,7 @@ pub fn resource(v: f64) -> Value {
         return Value::Float(v);
     }
     let places = decimals(v);
-    if places == 0 && v.abs() < EXACT {
+    if places == 0 && v.abs() < MAX_EXACT_FLOAT {
         return Value::Int(v.round_ties_even() as i64);
     }
     let text = format!("{v:.places$}");

@@ -42,7 +42,11 @@ impl Numbers {
     pub fn resource(self, amount: Value) -> Value {
         match (self, &amount) {
             // A whole number that a double holds is printed as it is.
-            (Self::OpenPbs, Value::Int(whole)) if whole.unsigned_abs() < 1 << 53 => amount,
+            (Self::OpenPbs, Value::Int(whole))
+                if whole.unsigned_abs() < crate::python::MAX_EXACT_INT.unsigned_abs() =>
+            {
+                amount
+            }
             (Self::OpenPbs, _) => digits::resource(double(&amount)),
             (Self::Exact | Self::Decimal, _) => amount,
         }
@@ -86,7 +90,7 @@ impl Numbers {
 
 /// Kilobytes as an integer where a double holds them exactly.
 fn whole(kb: f64) -> Value {
-    if kb.abs() < 9_007_199_254_740_992.0 { Value::Int(kb as i64) } else { Value::Float(kb) }
+    if kb.abs() < crate::python::MAX_EXACT_FLOAT { Value::Int(kb as i64) } else { Value::Float(kb) }
 }
 
 /// The double that the scheduler keeps: a long is one of 64 bits first, and whatever is beyond stops there.

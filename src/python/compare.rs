@@ -4,17 +4,17 @@ use std::cmp::Ordering;
 
 use num_bigint::BigInt;
 
-use crate::python::limits::Work;
+use crate::python::limits::Fuel;
 use crate::python::value::{Integer, Number};
-use crate::python::{ComparisonOperator, Raised, Value, exact};
+use crate::python::{ComparisonOperator, MAX_EXACT_INT, Raised, Value, conversion};
 
 /// `x op y`.
 #[inline]
-pub(super) fn compare(op: ComparisonOperator, x: &Value, y: &Value, work: &Work) -> Result<bool, Raised> {
+pub(super) fn compare(op: ComparisonOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<bool, Raised> {
     match (x, y) {
         (Value::Int(a), Value::Int(b)) if is_plain(op) => Ok(holds(op, Some(a.cmp(b)))),
         (Value::Float(a), Value::Float(b)) if is_plain(op) => Ok(holds(op, a.partial_cmp(b))),
-        _ => general(op, x, y, work),
+        _ => general(op, x, y, fuel),
     }
 }
 
@@ -37,22 +37,22 @@ pub(super) fn holds(op: ComparisonOperator, ordering: Option<Ordering>) -> bool 
     }
 }
 
-fn general(op: ComparisonOperator, x: &Value, y: &Value, work: &Work) -> Result<bool, Raised> {
+fn general(op: ComparisonOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<bool, Raised> {
     match op {
-        ComparisonOperator::In => contains(y, x, work),
-        ComparisonOperator::NotIn => contains(y, x, work).map(|found| !found),
+        ComparisonOperator::In => contains(y, x, fuel),
+        ComparisonOperator::NotIn => contains(y, x, fuel).map(|found| !found),
         _ => match (x, y) {
-            (Value::Tuple(a), Value::Tuple(b)) | (Value::List(a), Value::List(b)) => sequences(op, a, b, work),
-            _ => scalars(op, x, y, work),
+            (Value::Tuple(a), Value::Tuple(b)) | (Value::List(a), Value::List(b)) => sequences(op, a, b, fuel),
+            _ => scalars(op, x, y, fuel),
         },
     }
 }
 
 /// Values of which at most one is a sequence.
-fn scalars(op: ComparisonOperator, x: &Value, y: &Value, work: &Work) -> Result<bool, Raised> {
+fn scalars(op: ComparisonOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<bool, Raised> {
     if let (Some(a), Some(b)) = (x.number(), y.number()) {
         if let (Number::Integer(Integer::Big(big)), _) | (_, Number::Integer(Integer::Big(big))) = (a, b) {
-            work.charge(big.bits() / 64)?;
+            fuel.consume(big.bits() / 64)?;
         }
         return Ok(holds(op, numbers(a, b)));
     }
@@ -97,21 +97,21 @@ fn integer_and_float(x: Integer, y: f64) -> Option<Ordering> {
     match x {
         _ if y.is_nan() => None,
         _ if y.is_infinite() => 0.0.partial_cmp(&y),
-        Integer::Small(value) if value.unsigned_abs() <= 1 << 53 => (value as f64).partial_cmp(&y),
+        Integer::Small(value) if value.unsigned_abs() <= MAX_EXACT_INT.unsigned_abs() => (value as f64).partial_cmp(&y),
         // A fraction that is cut off towards zero lies between two doubles below 2^53, far from such an integer.
-        _ => Some(x.to_big().cmp(&exact::truncated(y))),
+        _ => Some(x.to_big().cmp(&conversion::truncated(y))),
     }
 }
 
 /// The first unequal items decide, or else the lengths.
-fn sequences(op: ComparisonOperator, x: &[Value], y: &[Value], work: &Work) -> Result<bool, Raised> {
+fn sequences(op: ComparisonOperator, x: &[Value], y: &[Value], fuel: &Fuel) -> Result<bool, Raised> {
     let only_equality = matches!(op, ComparisonOperator::Equal | ComparisonOperator::NotEqual);
     if only_equality && x.len() != y.len() {
         return Ok(op == ComparisonOperator::NotEqual);
     }
     for (a, b) in x.iter().zip(y) {
-        if !matches(a, b, work)? {
-            return if only_equality { Ok(op == ComparisonOperator::NotEqual) } else { compare(op, a, b, work) };
+        if !matches(a, b, fuel)? {
+            return if only_equality { Ok(op == ComparisonOperator::NotEqual) } else { compare(op, a, b, fuel) };
         }
     }
     Ok(holds(op, Some(x.len().cmp(&y.len()))))
@@ -121,22 +121,22 @@ fn sequences(op: ComparisonOperator, x: &[Value], y: &[Value], work: &Work) -> R
 ///
 /// Values have no identity here. Python's `nan` is one object and other nans are rare, so nans of the same bits
 /// count as the same object.
-fn matches(x: &Value, y: &Value, work: &Work) -> Result<bool, Raised> {
-    work.charge(1)?;
+fn matches(x: &Value, y: &Value, fuel: &Fuel) -> Result<bool, Raised> {
+    fuel.consume(1)?;
     if let (Value::Float(a), Value::Float(b)) = (x, y)
         && a.to_bits() == b.to_bits()
     {
         return Ok(true);
     }
-    compare(ComparisonOperator::Equal, x, y, work)
+    compare(ComparisonOperator::Equal, x, y, fuel)
 }
 
-fn contains(sequence: &Value, item: &Value, work: &Work) -> Result<bool, Raised> {
+fn contains(sequence: &Value, item: &Value, fuel: &Fuel) -> Result<bool, Raised> {
     let Some(items) = sequence.items() else {
         return Err(Raised::type_error(format!("argument of type '{}' is not iterable", sequence.type_name())));
     };
     for candidate in items.iter() {
-        if matches(candidate, item, work)? {
+        if matches(candidate, item, fuel)? {
             return Ok(true);
         }
     }

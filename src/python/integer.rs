@@ -1,20 +1,17 @@
-//! Integers of any size: the operators on them, exact, each result within [`limits::INTEGER_BITS`].
+//! Integers of any size: the operators on them, conversion, each result within [`limits::INTEGER_BITS`].
 
 use num_bigint::BigInt;
 use num_integer::Integer as _;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-use crate::python::limits::Work;
+use crate::python::limits::Fuel;
 use crate::python::value::Integer;
-use crate::python::{BinaryOperator, Raised, Value, exact, float, limits};
+use crate::python::{BinaryOperator, MAX_EXACT_INT, Raised, Value, conversion, float, limits};
 
 pub(super) const DIVISION_BY_ZERO: &str = "division by zero";
 pub(super) const FLOOR_DIVISION_BY_ZERO: &str = "integer division or modulo by zero";
 const MODULO_BY_ZERO: &str = "integer modulo by zero";
 const NEGATIVE_SHIFT: &str = "negative shift count";
-
-/// Below this, a quotient of the two as doubles is rounded once: both are exact.
-const EXACT_AS_FLOAT: u64 = 1 << 53;
 
 impl Integer<'_> {
     /// A copy of any size.
@@ -60,13 +57,13 @@ impl Integer<'_> {
 
 /// `x op y`. The caller has told `@` from the rest: no integer understands it.
 #[inline]
-pub(super) fn binary(op: BinaryOperator, x: Integer, y: Integer, work: &Work) -> Result<Option<Value>, Raised> {
+pub(super) fn binary(op: BinaryOperator, x: Integer, y: Integer, fuel: &Fuel) -> Result<Option<Value>, Raised> {
     if let (Integer::Small(a), Integer::Small(b)) = (x, y)
         && let Some(value) = small(op, a, b)
     {
         return Ok(Some(value));
     }
-    big(op, x, y, work)
+    big(op, x, y, fuel)
 }
 
 /// The result where it is found in 64 bits without an error.
@@ -90,8 +87,9 @@ fn small(op: BinaryOperator, a: i64, b: i64) -> Option<Value> {
 }
 
 fn small_quotient(a: i64, b: i64) -> Option<f64> {
-    let exact = a.unsigned_abs() <= EXACT_AS_FLOAT && b.unsigned_abs() <= EXACT_AS_FLOAT;
-    (exact && b != 0).then(|| a as f64 / b as f64)
+    // Both operands are exact as doubles, so the quotient is rounded once.
+    let is_exact = |x: i64| x.unsigned_abs() <= MAX_EXACT_INT.unsigned_abs();
+    (is_exact(a) && is_exact(b) && b != 0).then(|| a as f64 / b as f64)
 }
 
 fn small_floor_divide(a: i64, b: i64) -> Option<i64> {
@@ -106,21 +104,21 @@ fn small_modulo(a: i64, b: i64) -> Option<i64> {
 
 /// The result at any size, and every error.
 #[cold]
-fn big(op: BinaryOperator, x: Integer, y: Integer, work: &Work) -> Result<Option<Value>, Raised> {
+fn big(op: BinaryOperator, x: Integer, y: Integer, fuel: &Fuel) -> Result<Option<Value>, Raised> {
     use BinaryOperator as Op;
     match op {
-        Op::Add | Op::Subtract | Op::BitAnd | Op::BitOr | Op::BitXor => linear(op, &x.to_big(), &y.to_big(), work),
-        Op::Multiply => multiply(x, y, work),
+        Op::Add | Op::Subtract | Op::BitAnd | Op::BitOr | Op::BitXor => linear(op, &x.to_big(), &y.to_big(), fuel),
+        Op::Multiply => multiply(x, y, fuel),
         Op::Divide if y.is_zero() => Err(Raised::zero_division(DIVISION_BY_ZERO)),
         Op::Divide => {
-            work.charge(division_work(x, y))?;
-            exact::quotient(&x.to_big(), &y.to_big()).map(Value::Float)
+            fuel.consume(division_work(x, y))?;
+            conversion::quotient(&x.to_big(), &y.to_big()).map(Value::Float)
         }
         Op::FloorDivide if y.is_zero() => Err(Raised::zero_division(FLOOR_DIVISION_BY_ZERO)),
         Op::Modulo if y.is_zero() => Err(Raised::zero_division(MODULO_BY_ZERO)),
-        Op::FloorDivide => floor_divide(x, y, work).map(|(quotient, _)| Value::int(quotient)),
-        Op::Modulo => floor_divide(x, y, work).map(|(_, remainder)| Value::int(remainder)),
-        Op::Power => power(x, y, work),
+        Op::FloorDivide => floor_divide(x, y, fuel).map(|(quotient, _)| Value::int(quotient)),
+        Op::Modulo => floor_divide(x, y, fuel).map(|(_, remainder)| Value::int(remainder)),
+        Op::Power => power(x, y, fuel),
         Op::ShiftLeft => shift_left(x, y),
         Op::ShiftRight => shift_right(x, y),
         Op::MatrixMultiply => return Ok(None),
@@ -129,8 +127,8 @@ fn big(op: BinaryOperator, x: Integer, y: Integer, work: &Work) -> Result<Option
 }
 
 /// The operators whose work grows with the length of the longer operand.
-fn linear(op: BinaryOperator, a: &BigInt, b: &BigInt, work: &Work) -> Result<Value, Raised> {
-    work.charge(a.bits().max(b.bits()) / 64 + 1)?;
+fn linear(op: BinaryOperator, a: &BigInt, b: &BigInt, fuel: &Fuel) -> Result<Value, Raised> {
+    fuel.consume(a.bits().max(b.bits()) / 64 + 1)?;
     within(match op {
         BinaryOperator::Add => a + b,
         BinaryOperator::Subtract => a - b,
@@ -147,9 +145,9 @@ pub(super) fn within(value: BigInt) -> Result<Value, Raised> {
 }
 
 /// `x * y`.
-pub(super) fn multiply(x: Integer, y: Integer, work: &Work) -> Result<Value, Raised> {
+pub(super) fn multiply(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     limits::check_bits((x.bits() + y.bits()).saturating_sub(1))?;
-    work.charge(x.words() * y.words())?;
+    fuel.consume(x.words() * y.words())?;
     within(x.to_big() * y.to_big())
 }
 
@@ -158,13 +156,13 @@ fn division_work(x: Integer, y: Integer) -> u64 {
 }
 
 /// The quotient towards minus infinity and what remains, with the sign of `y`; `y` is not zero.
-pub(super) fn floor_divide(x: Integer, y: Integer, work: &Work) -> Result<(BigInt, BigInt), Raised> {
-    work.charge(division_work(x, y))?;
+pub(super) fn floor_divide(x: Integer, y: Integer, fuel: &Fuel) -> Result<(BigInt, BigInt), Raised> {
+    fuel.consume(division_work(x, y))?;
     Ok(x.to_big().div_mod_floor(&y.to_big()))
 }
 
 /// `x ** y`; a negative exponent makes it a power of doubles.
-fn power(x: Integer, y: Integer, work: &Work) -> Result<Value, Raised> {
+fn power(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     if y.is_negative() {
         return float::power(x.to_float()?, y.to_float()?).map(Value::Float);
     }
@@ -183,7 +181,7 @@ fn power(x: Integer, y: Integer, work: &Work) -> Result<Value, Raised> {
     let bits = (base.bits() - 1).saturating_mul(u64::from(exponent)).saturating_add(1);
     limits::check_bits(bits)?;
     let words = base.bits().saturating_mul(u64::from(exponent)) / 64 + 1;
-    work.charge(words.saturating_mul(words))?;
+    fuel.consume(words.saturating_mul(words))?;
     within(base.pow(exponent))
 }
 

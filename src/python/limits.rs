@@ -14,7 +14,7 @@ pub const INTEGER_BITS: u64 = 131_072;
 pub const SEQUENCE_ITEMS: usize = 100_000;
 
 /// The work of one evaluation, in operations on 64-bit words; about a quarter of a second.
-pub const WORK: u64 = 1 << 28;
+pub const FUEL: u64 = 1 << 28;
 
 /// What one item of a new sequence costs, in words.
 pub(super) const ITEM: u64 = 16;
@@ -36,15 +36,15 @@ pub(super) fn check_bits(bits: u64) -> Result<(), Raised> {
 
 /// What is left of the work of one evaluation.
 #[derive(Debug, Clone)]
-pub(super) struct Work {
+pub(super) struct Fuel {
     whole: u64,
     left: Cell<u64>,
 }
 
-impl Work {
-    /// So many operations, at most [`WORK`].
+impl Fuel {
+    /// So many operations, at most [`FUEL`].
     pub(super) fn new(whole: u64) -> Self {
-        let whole = whole.min(WORK);
+        let whole = whole.min(FUEL);
         Self { whole, left: Cell::new(whole) }
     }
 
@@ -54,7 +54,7 @@ impl Work {
     }
 
     /// Spends this many word operations; an error when they are not left.
-    pub(super) fn charge(&self, words: u64) -> Result<(), Raised> {
+    pub(super) fn consume(&self, words: u64) -> Result<(), Raised> {
         match self.left.get().checked_sub(words) {
             Some(left) => {
                 self.left.set(left);

@@ -5,10 +5,11 @@
 //! same trait.
 
 mod argument;
+mod column_view;
 mod compare;
+mod conversion;
 mod decimal;
 mod error;
-mod exact;
 mod float;
 mod function;
 mod functions;
@@ -19,20 +20,20 @@ pub mod operator;
 mod python;
 mod repr;
 mod sequence;
-mod strip;
 #[cfg(test)]
 mod tests;
 mod value;
 pub mod vector_math;
 
-pub use crate::python::decimal::{BaseTen, BaseTenValue};
+pub use crate::python::column_view::{ColumnValues, ColumnView, IntMask};
+pub(crate) use crate::python::conversion::{MAX_EXACT_FLOAT, MAX_EXACT_INT};
+pub use crate::python::decimal::{DecimalArithmetic, DecimalValue};
 pub use crate::python::error::{ErrorKind, Raised};
 pub use crate::python::float::binary as float_binary;
 pub use crate::python::function::{Function, constant};
 pub use crate::python::functions::real as real_function;
 pub use crate::python::python::Python;
-pub(crate) use crate::python::repr::plain_digits;
-pub use crate::python::strip::{LaneValues, Strip, Wholes};
+pub(crate) use crate::python::repr::fixed_point_digits;
 pub use crate::python::value::Value;
 
 pub use crate::python::operator::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};

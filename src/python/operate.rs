@@ -1,6 +1,6 @@
 //! The operators, told apart by the types of their operands.
 
-use crate::python::limits::Work;
+use crate::python::limits::Fuel;
 use crate::python::value::{Integer, Number};
 use crate::python::{BinaryOperator, Raised, UnaryOperator, Value, float, integer, sequence};
 
@@ -22,12 +22,12 @@ pub(super) fn unary(op: UnaryOperator, x: &Value) -> Result<Value, Raised> {
 
 /// `x op y`.
 #[inline]
-pub(super) fn binary(op: BinaryOperator, x: &Value, y: &Value, work: &Work) -> Result<Value, Raised> {
+pub(super) fn binary(op: BinaryOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     let result = match (x, y) {
-        (Value::Int(a), Value::Int(b)) => integer::binary(op, Integer::Small(*a), Integer::Small(*b), work)?,
+        (Value::Int(a), Value::Int(b)) => integer::binary(op, Integer::Small(*a), Integer::Small(*b), fuel)?,
         (Value::Float(a), Value::Float(b)) => float::binary(op, *a, *b)?.map(Value::Float),
         (Value::Bool(a), Value::Bool(b)) if is_logical(op) => return Ok(Value::Bool(logical(op, *a, *b))),
-        _ => mixed(op, x, y, work)?,
+        _ => mixed(op, x, y, fuel)?,
     };
     result.ok_or_else(|| unsupported(spelling(op), x, y))
 }
@@ -45,13 +45,13 @@ fn logical(op: BinaryOperator, a: bool, b: bool) -> bool {
     }
 }
 
-fn mixed(op: BinaryOperator, x: &Value, y: &Value, work: &Work) -> Result<Option<Value>, Raised> {
+fn mixed(op: BinaryOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<Option<Value>, Raised> {
     match (x.number(), y.number()) {
-        (Some(Number::Integer(a)), Some(Number::Integer(b))) => integer::binary(op, a, b, work),
+        (Some(Number::Integer(a)), Some(Number::Integer(b))) => integer::binary(op, a, b, fuel),
         // A float does not know the operator before it asks whether the integer fits in a float.
         (Some(_), Some(_)) if is_logical(op) || is_shift_or_matrix(op) => Ok(None),
         (Some(a), Some(b)) => Ok(float::binary(op, a.to_float()?, b.to_float()?)?.map(Value::Float)),
-        _ => sequences(op, x, y, work),
+        _ => sequences(op, x, y, fuel),
     }
 }
 
@@ -59,11 +59,11 @@ fn is_shift_or_matrix(op: BinaryOperator) -> bool {
     matches!(op, BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight | BinaryOperator::MatrixMultiply)
 }
 
-fn sequences(op: BinaryOperator, x: &Value, y: &Value, work: &Work) -> Result<Option<Value>, Raised> {
+fn sequences(op: BinaryOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<Option<Value>, Raised> {
     match (op, x.items(), y.items()) {
-        (BinaryOperator::Add, Some(_), _) => sequence::concatenate(x, y, work).map(Some),
-        (BinaryOperator::Multiply, Some(items), _) => sequence::repeat(x, items, y, work).map(Some),
-        (BinaryOperator::Multiply, None, Some(items)) => sequence::repeat(y, items, x, work).map(Some),
+        (BinaryOperator::Add, Some(_), _) => sequence::concatenate(x, y, fuel).map(Some),
+        (BinaryOperator::Multiply, Some(items), _) => sequence::repeat(x, items, y, fuel).map(Some),
+        (BinaryOperator::Multiply, None, Some(items)) => sequence::repeat(y, items, x, fuel).map(Some),
         _ => Ok(None),
     }
 }

@@ -1,6 +1,6 @@
 //! CPython 3.11's numbers, behind the trait that a program is run on.
 
-use crate::python::limits::Work;
+use crate::python::limits::Fuel;
 use crate::python::{
     Arithmetic, BinaryOperator, ComparisonOperator, Raised, UnaryOperator, Value, compare, functions, limits, operate,
 };
@@ -21,24 +21,24 @@ use crate::python::{
 /// ```
 #[derive(Debug, Clone)]
 pub struct Python {
-    work: Work,
+    fuel: Fuel,
 }
 
 impl Python {
-    /// With all of [`limits::WORK`] to spend.
+    /// With all of [`limits::FUEL`] to spend.
     pub fn new() -> Self {
-        Self { work: Work::new(limits::WORK) }
+        Self { fuel: Fuel::new(limits::FUEL) }
     }
 
     /// With so much to spend on each evaluation, in operations on 64-bit words; never more than
-    /// [`limits::WORK`].
-    pub fn with_work(words: u64) -> Self {
-        Self { work: Work::new(words) }
+    /// [`limits::FUEL`].
+    pub fn with_fuel(words: u64) -> Self {
+        Self { fuel: Fuel::new(words) }
     }
 
     /// Begins another evaluation: what the last one spent is given back.
     pub fn reset(&self) {
-        self.work.reset();
+        self.fuel.reset();
     }
 }
 
@@ -63,12 +63,12 @@ impl Arithmetic for Python {
 
     #[inline]
     fn binary(&self, op: BinaryOperator, x: &Value, y: &Value) -> Result<Value, Raised> {
-        operate::binary(op, x, y, &self.work)
+        operate::binary(op, x, y, &self.fuel)
     }
 
     #[inline]
     fn compare(&self, op: ComparisonOperator, x: &Value, y: &Value) -> Result<bool, Raised> {
-        compare::compare(op, x, y, &self.work)
+        compare::compare(op, x, y, &self.fuel)
     }
 
     #[inline]
@@ -78,7 +78,7 @@ impl Arithmetic for Python {
 
     #[inline]
     fn call(&self, callee: &Value, positional: &[Value], keywords: &[(&str, Value)]) -> Result<Value, Raised> {
-        functions::call(callee, positional, keywords, &self.work)
+        functions::call(callee, positional, keywords, &self.fuel)
     }
 
     fn tuple(&self, items: Vec<Value>) -> Value {

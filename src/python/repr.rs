@@ -62,26 +62,44 @@ fn separated(f: &mut fmt::Formatter<'_>, items: &[Value]) -> fmt::Result {
     Ok(())
 }
 
-/// Python's `repr` of a float, where that is digits and a point.
+/// Python's `repr` of a float that needs no exponent.
 #[inline]
-pub(crate) fn plain_digits(value: f64, buffer: &mut zmij::Buffer) -> Option<&str> {
+pub(crate) fn fixed_point_digits(value: f64, buffer: &mut zmij::Buffer) -> Option<&str> {
     let magnitude = value.abs();
-    // zmij, too, writes these without an exponent
+    // In this range zmij writes no exponent either.
     (magnitude == 0.0 || (1e-4..1e16).contains(&magnitude)).then(|| buffer.format_finite(value))
 }
 
-/// The fewest digits that read back as the same double, with an exponent below 1e-4 and from 1e16 on.
+/// Appends the shortest digits that read back as the same double, with an exponent below 1e-4 and from 1e16 on.
+///
+/// Of two shortest digit strings that are equally near to the double, CPython and zmij both take the one that ends in
+/// an even digit. The standard library's `{:e}` does not.
 pub(super) fn float(value: f64, text: &mut String) {
-    if let Some(digits) = plain_digits(value, &mut zmij::Buffer::new()) {
+    let mut buffer = zmij::Buffer::new();
+    if let Some(digits) = fixed_point_digits(value, &mut buffer) {
         text.push_str(digits);
     } else if value.is_nan() {
         text.push_str("nan");
     } else if value.is_infinite() {
         text.push_str(if value > 0.0 { "inf" } else { "-inf" });
     } else {
-        let scientific = format!("{value:e}");
-        let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-        let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
-        _ = write!(text, "{digits}e{sign}{exponent:0>2}");
+        scientific(buffer.format_finite(value), text);
     }
+}
+
+/// Appends a finite nonzero number in Python's form `d.ddde±XX`, from digits with or without an exponent.
+fn scientific(digits: &str, text: &mut String) {
+    let (mantissa, exponent) = digits.split_once('e').unwrap_or((digits, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let (negative, mantissa) = mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = format!("{whole}{fraction}");
+    let significant = all.trim_start_matches('0');
+    let exponent = exponent + whole.len() as i32 - 1 - (all.len() - significant.len()) as i32;
+    let (first, rest) = significant.trim_end_matches('0').split_at(1);
+    _ = write!(text, "{}{first}", if negative { "-" } else { "" });
+    if !rest.is_empty() {
+        _ = write!(text, ".{rest}");
+    }
+    _ = write!(text, "e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs());
 }

@@ -9,7 +9,9 @@ use rust_decimal::Decimal;
 use crate::diagnostic::Span;
 use crate::formula::program::{EvalError, Evaluator, LANES, Program};
 use crate::jobs::{BLOCK_ROWS, Column, JobTable};
-use crate::python::{Arithmetic, BaseTen, BaseTenValue, LaneValues, Python, Raised, Strip, Value, Wholes};
+use crate::python::{
+    Arithmetic, ColumnValues, ColumnView, DecimalArithmetic, DecimalValue, IntMask, Python, Raised, Value,
+};
 use crate::rank::score::double;
 use crate::rank::scores::Part;
 use crate::rank::{Exact, Keep, OnError, ScoreError, Scores};
@@ -116,7 +118,7 @@ impl<'t> Scorer<'t> {
         }
     }
 
-    fn decimal(&self, value: &BaseTenValue) -> Result<Decimal, ScoreError> {
+    fn decimal(&self, value: &DecimalValue) -> Result<Decimal, ScoreError> {
         value.decimal().ok_or_else(|| ScoreError::NotANumber { type_name: value.type_name(), span: self.whole })
     }
 }
@@ -153,7 +155,7 @@ impl<'t> Scorer<'t> {
 
     /// A runner in base ten, row by row.
     fn in_base_ten<'s>(&'s self) -> impl FnMut(usize, usize) -> Part + use<'s, 't> {
-        let mut rows = RowByRow::new(self, BaseTen::new());
+        let mut rows = RowByRow::new(self, DecimalArithmetic::new());
         move |from, to| {
             let mut part = Part::new(from, Keep::Decimal, Vec::new());
             for row in from..to {
@@ -164,10 +166,10 @@ impl<'t> Scorer<'t> {
     }
 
     /// The inputs of some rows side by side.
-    fn gather(&self, start: usize, rows: usize, strips: &mut Vec<Strip<'t>>) {
+    fn gather(&self, start: usize, rows: usize, strips: &mut Vec<ColumnView<'t>>) {
         strips.clear();
         for column in &self.columns {
-            let missing = Strip { lanes: LaneValues::Same(0.0), wholes: Wholes::All };
+            let missing = ColumnView { values: ColumnValues::Constant(0.0), ints: IntMask::All };
             let strip = column.and_then(|column| column.strip(start / BLOCK_ROWS));
             strips.push(strip.map_or(missing, |strip| strip.window(start % BLOCK_ROWS, rows)));
         }

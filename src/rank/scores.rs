@@ -158,7 +158,7 @@ impl Scores {
     #[inline]
     pub(crate) fn ahead(&self, row: usize) {
         if let ExactColumn::Python(column) = &self.exact {
-            column.strip(row / BLOCK_ROWS).into_iter().for_each(|strip| strip.row_ahead(row % BLOCK_ROWS));
+            column.strip(row / BLOCK_ROWS).into_iter().for_each(|strip| strip.prefetch_row(row % BLOCK_ROWS));
         }
     }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::pbs::number_format as digits;
 use crate::pbs::number_format::Logged;
-use crate::python::{Value, plain_digits};
+use crate::python::{Value, fixed_point_digits};
 use crate::report::blocks::write_blocks;
 use crate::report::pieces::Pieces;
 use crate::report::{Line, LineMaker, Placed, RankFormat, RankReport};
@@ -86,9 +86,9 @@ fn push_line(
 #[inline]
 fn push_floats(kept: f64, exact: f64, text: &mut Pieces<'_>) {
     let (mut kept_digits, mut exact_digits) = (zmij::Buffer::new(), zmij::Buffer::new());
-    let kept_digits = plain_digits(kept, &mut kept_digits);
+    let kept_digits = fixed_point_digits(kept, &mut kept_digits);
     let exact_digits =
-        if exact.to_bits() == kept.to_bits() { kept_digits } else { plain_digits(exact, &mut exact_digits) };
+        if exact.to_bits() == kept.to_bits() { kept_digits } else { fixed_point_digits(exact, &mut exact_digits) };
     let (Some(kept_digits), Some(exact_digits), Some(logged)) = (kept_digits, exact_digits, Logged::of(kept)) else {
         return push_words(&Value::Float(kept).repr(), &Value::Float(exact).repr(), &digits::logged(kept), text);
     };

@@ -1,7 +1,8 @@
 //! Which way a formula moves when one input grows and all others stay.
 
-use crate::formula::lint::ranges::{EXACT, Facts, Kinds, Values, inside};
+use crate::formula::lint::ranges::{Facts, Kinds, Values, inside};
 use crate::formula::syntax::{Expr, NodeId, NodeKind};
+use crate::python::MAX_EXACT_FLOAT;
 use crate::python::{BinaryOperator, ComparisonOperator, Function, UnaryOperator};
 
 /// How a value moves when one input grows.
@@ -145,7 +146,7 @@ impl Walk<'_> {
     /// that is where one of them, as it changes, is now an integer and now a float.
     fn is_rounded_unevenly(&self, operands: &[NodeId], result: Values) -> bool {
         let turns = |node: &NodeId| !self.same[node.index()] && is_mixed(self.values(*node));
-        let is_large = |values: Values| values.most() > EXACT || values.least() < -EXACT;
+        let is_large = |values: Values| values.most() > MAX_EXACT_FLOAT || values.least() < -MAX_EXACT_FLOAT;
         let sizes = || operands.iter().map(|&node| self.values(node)).chain([result]);
         operands.iter().any(turns) && sizes().any(is_large)
     }

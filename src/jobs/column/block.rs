@@ -3,7 +3,7 @@
 use crate::jobs::column::BLOCK_ROWS;
 use crate::jobs::column::form::{Form, Lane, Look, Small, append, with_room};
 use crate::jobs::column::marks::Marks;
-use crate::python::{LaneValues, Strip, Wholes};
+use crate::python::{ColumnValues, ColumnView, IntMask};
 
 /// The rows of a block and what is known of each.
 #[derive(Debug, Clone, Default)]
@@ -131,20 +131,20 @@ impl Block {
         (row < self.len).then(|| self.lanes.lane(row))
     }
 
-    pub(super) fn strip(&self) -> Strip<'_> {
-        let lanes = match &self.lanes {
-            Kept::Same(same) => LaneValues::Same(*same),
-            Kept::Tiny(lanes) => LaneValues::Tiny(lanes),
-            Kept::Short(lanes) => LaneValues::Short(lanes),
-            Kept::Narrow(lanes) => LaneValues::Narrow(lanes),
-            Kept::Wide(lanes) => LaneValues::Wide(lanes),
+    pub(super) fn strip(&self) -> ColumnView<'_> {
+        let values = match &self.lanes {
+            Kept::Same(same) => ColumnValues::Constant(*same),
+            Kept::Tiny(lanes) => ColumnValues::I8(lanes),
+            Kept::Short(lanes) => ColumnValues::I16(lanes),
+            Kept::Narrow(lanes) => ColumnValues::I32(lanes),
+            Kept::Wide(lanes) => ColumnValues::F64(lanes),
         };
-        let wholes = match self.whole.words() {
-            _ if self.whole.is_all() => Wholes::All,
-            Some(words) if !self.whole.is_none() => Wholes::Bits(words),
-            _ => Wholes::Nobody,
+        let ints = match self.whole.words() {
+            _ if self.whole.is_all() => IntMask::All,
+            Some(words) if !self.whole.is_none() => IntMask::Bits(words),
+            _ => IntMask::None,
         };
-        Strip { lanes, wholes }
+        ColumnView { values, ints }
     }
 }
 

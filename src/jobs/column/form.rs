@@ -1,7 +1,7 @@
 //! In how many bits numbers can be held exactly, and how they get there: many at a time.
 
 use crate::jobs::column::BLOCK_ROWS;
-use crate::python::vector_math::dispatch::widest;
+use crate::simd::dispatch;
 
 /// How many bits a number takes: 8, 16 or 32 as an integer, or those of a double. Each form holds what those before it
 /// do.
@@ -28,7 +28,7 @@ pub(super) struct Look {
 impl Look {
     pub(super) fn at<L: Lane>(lanes: &[L]) -> Self {
         let Some(&first) = lanes.first() else { return Self { are_same: true, are_narrow: true, least: 0, most: 0 } };
-        widest(
+        dispatch(
             #[inline(always)]
             move || {
                 let (mut differ, mut lost, mut least, mut most) = (L::Bits::default(), L::Bits::default(), 0, 0);
@@ -143,7 +143,7 @@ pub(super) fn append<L: Lane, T: Copy + Default>(kept: &mut Vec<T>, lanes: &[L],
     let start = kept.len();
     kept.resize(start + lanes.len(), T::default());
     let room = &mut kept[start..];
-    widest(
+    dispatch(
         #[inline(always)]
         move || room.iter_mut().zip(lanes).for_each(|(kept, &lane)| *kept = of(lane)),
     );

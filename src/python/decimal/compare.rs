@@ -2,11 +2,11 @@
 
 use std::cmp::Ordering;
 
-use crate::python::decimal::value::BaseTenValue;
+use crate::python::decimal::value::DecimalValue;
 use crate::python::{ComparisonOperator, Raised, compare as python};
 
 /// `x op y`.
-pub(super) fn compare(op: ComparisonOperator, x: &BaseTenValue, y: &BaseTenValue) -> Result<bool, Raised> {
+pub(super) fn compare(op: ComparisonOperator, x: &DecimalValue, y: &DecimalValue) -> Result<bool, Raised> {
     if let (Some(a), Some(b)) = (x.decimal(), y.decimal())
         && !matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn)
     {
@@ -15,7 +15,7 @@ pub(super) fn compare(op: ComparisonOperator, x: &BaseTenValue, y: &BaseTenValue
     match (op, x, y) {
         (ComparisonOperator::In, ..) => contains(y, x),
         (ComparisonOperator::NotIn, ..) => Ok(!contains(y, x)?),
-        (_, BaseTenValue::Tuple(a), BaseTenValue::Tuple(b)) | (_, BaseTenValue::List(a), BaseTenValue::List(b)) => {
+        (_, DecimalValue::Tuple(a), DecimalValue::Tuple(b)) | (_, DecimalValue::List(a), DecimalValue::List(b)) => {
             sequences(op, a, b)
         }
         (ComparisonOperator::Equal, ..) => Ok(is_same(x, y)),
@@ -25,16 +25,16 @@ pub(super) fn compare(op: ComparisonOperator, x: &BaseTenValue, y: &BaseTenValue
 }
 
 /// Whether two values that are not both numbers and not both sequences are one.
-fn is_same(x: &BaseTenValue, y: &BaseTenValue) -> bool {
+fn is_same(x: &DecimalValue, y: &DecimalValue) -> bool {
     match (x, y) {
-        (BaseTenValue::None, BaseTenValue::None) => true,
-        (BaseTenValue::Function(a), BaseTenValue::Function(b)) => a == b,
+        (DecimalValue::None, DecimalValue::None) => true,
+        (DecimalValue::Function(a), DecimalValue::Function(b)) => a == b,
         _ => false,
     }
 }
 
 /// The first unequal items decide, or else the lengths.
-fn sequences(op: ComparisonOperator, x: &[BaseTenValue], y: &[BaseTenValue]) -> Result<bool, Raised> {
+fn sequences(op: ComparisonOperator, x: &[DecimalValue], y: &[DecimalValue]) -> Result<bool, Raised> {
     let by_length = python::holds(op, Some(x.len().cmp(&y.len())));
     if matches!(op, ComparisonOperator::Equal | ComparisonOperator::NotEqual) && x.len() != y.len() {
         return Ok(by_length);
@@ -50,7 +50,7 @@ fn sequences(op: ComparisonOperator, x: &[BaseTenValue], y: &[BaseTenValue]) -> 
     Ok(by_length)
 }
 
-fn contains(sequence: &BaseTenValue, item: &BaseTenValue) -> Result<bool, Raised> {
+fn contains(sequence: &DecimalValue, item: &DecimalValue) -> Result<bool, Raised> {
     let Some(items) = sequence.items() else {
         return Err(Raised::type_error(format!("argument of type '{}' is not iterable", sequence.type_name())));
     };

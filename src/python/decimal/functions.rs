@@ -3,18 +3,18 @@
 use rust_decimal::Decimal;
 
 use crate::python::argument::Arguments;
-use crate::python::decimal::value::{BaseTenValue, held};
+use crate::python::decimal::value::{DecimalValue, held};
 use crate::python::decimal::{aggregates, operate, reals, rounding};
 use crate::python::{Arithmetic, BinaryOperator, ErrorKind, Function, Python, Raised, argument};
 
 /// `callee(positional…, keyword=…)`.
 pub(super) fn call(
-    callee: &BaseTenValue,
-    positional: &[BaseTenValue],
-    keywords: &[(&str, BaseTenValue)],
+    callee: &DecimalValue,
+    positional: &[DecimalValue],
+    keywords: &[(&str, DecimalValue)],
     python: &Python,
-) -> Result<BaseTenValue, Raised> {
-    let BaseTenValue::Function(function) = callee else {
+) -> Result<DecimalValue, Raised> {
+    let DecimalValue::Function(function) = callee else {
         return Err(Raised::type_error(format!("'{}' object is not callable", callee.type_name())));
     };
     match argument::bind(*function, positional, keywords)? {
@@ -38,21 +38,21 @@ fn is_about_integers(function: Function) -> bool {
 }
 
 /// Functions of integers are Python's; a number with a fraction is refused in Python's words.
-fn integers(function: Function, values: &[BaseTenValue], python: &Python) -> Result<BaseTenValue, Raised> {
-    let values: Vec<_> = values.iter().map(BaseTenValue::to_python).collect();
-    BaseTenValue::from_python(&python.call(&crate::python::Value::Function(function), &values, &[])?)
+fn integers(function: Function, values: &[DecimalValue], python: &Python) -> Result<DecimalValue, Raised> {
+    let values: Vec<_> = values.iter().map(DecimalValue::to_python).collect();
+    DecimalValue::from_python(&python.call(&crate::python::Value::Function(function), &values, &[])?)
 }
 
-fn one(function: Function, x: &BaseTenValue, python: &Python) -> Result<BaseTenValue, Raised> {
+fn one(function: Function, x: &DecimalValue, python: &Python) -> Result<DecimalValue, Raised> {
     use Function as F;
     match function {
         F::Abs => match x.decimal() {
             Some(value) => Ok(value.abs().into()),
             None => Err(Raised::type_error(format!("bad operand type for abs(): '{}'", x.type_name()))),
         },
-        F::All => Ok(BaseTenValue::Bool(x.iterate()?.iter().all(BaseTenValue::truth))),
-        F::Any => Ok(BaseTenValue::Bool(x.iterate()?.iter().any(BaseTenValue::truth))),
-        F::Bool => Ok(BaseTenValue::Bool(x.truth())),
+        F::All => Ok(DecimalValue::Bool(x.iterate()?.iter().all(DecimalValue::truth))),
+        F::Any => Ok(DecimalValue::Bool(x.iterate()?.iter().any(DecimalValue::truth))),
+        F::Bool => Ok(DecimalValue::Bool(x.truth())),
         F::Float => number(x, "float() argument must be a string or a real number"),
         F::Len => match x.items() {
             Some(items) => Ok(Decimal::from(items.len()).into()),
@@ -73,18 +73,18 @@ fn one(function: Function, x: &BaseTenValue, python: &Python) -> Result<BaseTenV
 }
 
 /// The number, or a `TypeError` that begins with these words.
-fn number(x: &BaseTenValue, wanted: &str) -> Result<BaseTenValue, Raised> {
+fn number(x: &DecimalValue, wanted: &str) -> Result<DecimalValue, Raised> {
     match x.decimal() {
         Some(value) => Ok(value.into()),
         None => Err(Raised::type_error(format!("{wanted}, not '{}'", x.type_name()))),
     }
 }
 
-fn pair(first: Decimal, second: Decimal) -> BaseTenValue {
-    BaseTenValue::Tuple([first.into(), second.into()].into())
+fn pair(first: Decimal, second: Decimal) -> DecimalValue {
+    DecimalValue::Tuple([first.into(), second.into()].into())
 }
 
-fn two(function: Function, x: &BaseTenValue, y: &BaseTenValue) -> Result<BaseTenValue, Raised> {
+fn two(function: Function, x: &DecimalValue, y: &DecimalValue) -> Result<DecimalValue, Raised> {
     match function {
         Function::Divmod => match (x.decimal(), y.decimal()) {
             (Some(a), Some(b)) => operate::divmod(a, b).map(|(quotient, remainder)| pair(quotient, remainder)),
@@ -100,18 +100,18 @@ fn two(function: Function, x: &BaseTenValue, y: &BaseTenValue) -> Result<BaseTen
     }
 }
 
-fn many(function: Function, values: &[BaseTenValue]) -> Result<BaseTenValue, Raised> {
+fn many(function: Function, values: &[DecimalValue]) -> Result<DecimalValue, Raised> {
     match function {
         Function::Hypot => {
-            let lengths = values.iter().map(BaseTenValue::real).collect::<Result<Vec<_>, _>>()?;
+            let lengths = values.iter().map(DecimalValue::real).collect::<Result<Vec<_>, _>>()?;
             aggregates::norm(&lengths)
         }
         Function::Float => Ok(Decimal::ZERO.into()),
-        _ => Ok(BaseTenValue::Bool(false)),
+        _ => Ok(DecimalValue::Bool(false)),
     }
 }
 
-fn named(function: Function, slots: [Option<&BaseTenValue>; 4], python: &Python) -> Result<BaseTenValue, Raised> {
+fn named(function: Function, slots: [Option<&DecimalValue>; 4], python: &Python) -> Result<DecimalValue, Raised> {
     match (function, slots) {
         (Function::Int, [None, None, ..]) => Ok(Decimal::ZERO.into()),
         (Function::Int, [Some(x), None, ..]) => {
@@ -119,11 +119,11 @@ fn named(function: Function, slots: [Option<&BaseTenValue>; 4], python: &Python)
             held(value.decimal().map(|value| value.trunc()))
         }
         (Function::Int, [x, base, ..]) => {
-            let (x, base) = (x.map(BaseTenValue::to_python), base.map(BaseTenValue::to_python));
+            let (x, base) = (x.map(DecimalValue::to_python), base.map(DecimalValue::to_python));
             let positional: Vec<_> = x.into_iter().collect();
             let keywords: Vec<_> = base.into_iter().map(|base| ("base", base)).collect();
             let result = python.call(&crate::python::Value::Function(function), &positional, &keywords)?;
-            BaseTenValue::from_python(&result)
+            DecimalValue::from_python(&result)
         }
         (Function::Round, [Some(x), digits, ..]) => rounding::round(x, digits),
         (Function::Sum, [Some(items), start, ..]) => {

@@ -5,28 +5,28 @@ use num_integer::Integer as _;
 use rust_decimal::{Decimal, MathematicalOps};
 
 use crate::python::decimal::scaled;
-use crate::python::decimal::value::{BaseTenValue, held};
+use crate::python::decimal::value::{DecimalValue, held};
 use crate::python::{Arithmetic, BinaryOperator, ErrorKind, Python, Raised, UnaryOperator, operate};
 
 pub(super) const DIVISION_BY_ZERO: &str = "division by zero";
 
 /// `op x`.
-pub(super) fn unary(op: UnaryOperator, x: &BaseTenValue, python: &Python) -> Result<BaseTenValue, Raised> {
+pub(super) fn unary(op: UnaryOperator, x: &DecimalValue, python: &Python) -> Result<DecimalValue, Raised> {
     match (op, x.decimal()) {
-        (UnaryOperator::Not, _) => Ok(BaseTenValue::Bool(!x.truth())),
+        (UnaryOperator::Not, _) => Ok(DecimalValue::Bool(!x.truth())),
         (UnaryOperator::Plus, Some(value)) => Ok(value.into()),
         (UnaryOperator::Minus, Some(value)) => Ok((-value).into()),
-        _ => BaseTenValue::from_python(&python.unary(op, &x.to_python())?),
+        _ => DecimalValue::from_python(&python.unary(op, &x.to_python())?),
     }
 }
 
 /// `x op y`.
 pub(super) fn binary(
     op: BinaryOperator,
-    x: &BaseTenValue,
-    y: &BaseTenValue,
+    x: &DecimalValue,
+    y: &DecimalValue,
     python: &Python,
-) -> Result<BaseTenValue, Raised> {
+) -> Result<DecimalValue, Raised> {
     use BinaryOperator as Op;
     if let (Some(a), Some(b)) = (x.decimal(), y.decimal()) {
         return match op {
@@ -38,7 +38,7 @@ pub(super) fn binary(
             Op::Modulo => divmod(a, b).map(|(_, remainder)| remainder.into()),
             Op::Power => power(a, b),
             // Bits are those of integers; a fraction is told so in Python's words.
-            _ => BaseTenValue::from_python(&python.binary(op, &x.to_python(), &y.to_python())?),
+            _ => DecimalValue::from_python(&python.binary(op, &x.to_python(), &y.to_python())?),
         };
     }
     if matches!(op, Op::Add | Op::Multiply) && (x.items().is_some() || y.items().is_some()) {
@@ -49,7 +49,7 @@ pub(super) fn binary(
 }
 
 /// `x / y`.
-pub(super) fn divide(x: Decimal, y: Decimal) -> Result<BaseTenValue, Raised> {
+pub(super) fn divide(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
     if y.is_zero() {
         return Err(Raised::zero_division(DIVISION_BY_ZERO));
     }
@@ -75,7 +75,7 @@ pub(super) fn rounded(digits: &BigInt, scale: i64) -> Result<Decimal, Raised> {
 ///
 /// # Errors
 /// Zero to a negative power; [`ErrorKind::Complex`]; a result beyond the decimals.
-pub(super) fn power(x: Decimal, y: Decimal) -> Result<BaseTenValue, Raised> {
+pub(super) fn power(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
     if x.is_zero() && y.is_sign_negative() && !y.is_zero() {
         return Err(Raised::zero_division("0.0 cannot be raised to a negative power"));
     }
@@ -97,7 +97,7 @@ pub(super) fn power(x: Decimal, y: Decimal) -> Result<BaseTenValue, Raised> {
     held(x.checked_ln().and_then(|logarithm| logarithm.checked_mul(y)).and_then(|product| product.checked_exp()))
 }
 
-fn whole_power(x: Decimal, y: Decimal) -> Result<BaseTenValue, Raised> {
+fn whole_power(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
     let is_even = (y.trunc().mantissa() & 1) == 0;
     if x.abs() == Decimal::ONE {
         return Ok(if is_even { Decimal::ONE } else { x }.into());

@@ -3,22 +3,22 @@
 use rust_decimal::{Decimal, MathematicalOps};
 
 use crate::python::decimal::functions::missing;
-use crate::python::decimal::value::{BaseTenValue, held};
+use crate::python::decimal::value::{DecimalValue, held};
 use crate::python::decimal::{operate, scaled};
 use crate::python::{Function, Raised};
 
 /// A function of one number.
-pub(super) fn one(function: Function, x: Decimal) -> Result<BaseTenValue, Raised> {
+pub(super) fn one(function: Function, x: Decimal) -> Result<DecimalValue, Raised> {
     use Function as F;
     match function {
         F::Ceil => Ok(x.ceil().into()),
         F::Floor => Ok(x.floor().into()),
         F::Fabs => Ok(x.abs().into()),
-        F::Isfinite => Ok(BaseTenValue::Bool(true)),
-        F::Isinf | F::Isnan => Ok(BaseTenValue::Bool(false)),
+        F::Isfinite => Ok(DecimalValue::Bool(true)),
+        F::Isinf | F::Isnan => Ok(DecimalValue::Bool(false)),
         F::Sqrt if x.is_sign_negative() && !x.is_zero() => Err(Raised::domain()),
         F::Sqrt => held(scaled::square_root(x)),
-        F::Log | F::Log2 | F::Log10 | F::Log1p => logarithm(function, x).map(BaseTenValue::Decimal),
+        F::Log | F::Log2 | F::Log10 | F::Log1p => logarithm(function, x).map(DecimalValue::Decimal),
         F::Degrees => held(x.checked_mul(Decimal::from(180)).and_then(|turn| turn.checked_div(Decimal::PI))),
         F::Radians => held(x.checked_mul(Decimal::PI).and_then(|turn| turn.checked_div(Decimal::from(180)))),
         F::Sin => held(x.checked_sin()),
@@ -29,7 +29,7 @@ pub(super) fn one(function: Function, x: Decimal) -> Result<BaseTenValue, Raised
 }
 
 /// Functions made of `exp`.
-fn exponential(function: Function, x: Decimal) -> Result<BaseTenValue, Raised> {
+fn exponential(function: Function, x: Decimal) -> Result<DecimalValue, Raised> {
     let powers = || Some((x.checked_exp()?, (-x).checked_exp()?));
     let sum = || powers().and_then(|(up, down)| up.checked_add(down));
     let difference = || powers().and_then(|(up, down)| up.checked_sub(down));
@@ -46,7 +46,7 @@ fn exponential(function: Function, x: Decimal) -> Result<BaseTenValue, Raised> {
 }
 
 /// A quotient that has no value where the divisor vanishes.
-fn ratio(x: Option<Decimal>, y: Option<Decimal>) -> Result<BaseTenValue, Raised> {
+fn ratio(x: Option<Decimal>, y: Option<Decimal>) -> Result<DecimalValue, Raised> {
     held(x.zip(y).and_then(|(x, y)| x.checked_div(y)))
 }
 
@@ -67,7 +67,7 @@ pub(super) fn logarithm(function: Function, x: Decimal) -> Result<Decimal, Raise
 }
 
 /// A function of two numbers.
-pub(super) fn two(function: Function, x: Decimal, y: Decimal) -> Result<BaseTenValue, Raised> {
+pub(super) fn two(function: Function, x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
     match function {
         Function::Pow => pow(x, y),
         Function::Copysign => Ok(if y.is_sign_negative() { -x.abs() } else { x.abs() }.into()),
@@ -79,14 +79,14 @@ pub(super) fn two(function: Function, x: Decimal, y: Decimal) -> Result<BaseTenV
         Function::Remainder => {
             let (a, b, scale) = scaled::aligned(x, y.abs());
             let nearest = scaled::divide_to_nearest(&a, &b);
-            operate::rounded(&(a - nearest * b), scale).map(BaseTenValue::Decimal)
+            operate::rounded(&(a - nearest * b), scale).map(DecimalValue::Decimal)
         }
         _ => Err(missing(function)),
     }
 }
 
 /// `math.pow`, which has no complex numbers.
-fn pow(x: Decimal, y: Decimal) -> Result<BaseTenValue, Raised> {
+fn pow(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
     let is_pole = x.is_zero() && y < Decimal::ZERO;
     let is_root = x < Decimal::ZERO && !y.is_integer();
     if is_pole || is_root { Err(Raised::domain()) } else { operate::power(x, y) }
@@ -94,18 +94,18 @@ fn pow(x: Decimal, y: Decimal) -> Result<BaseTenValue, Raised> {
 
 /// `isclose(a, b, rel_tol=1e-09, abs_tol=0.0)`.
 pub(super) fn isclose(
-    a: &BaseTenValue,
-    b: &BaseTenValue,
-    relative: Option<&BaseTenValue>,
-    absolute: Option<&BaseTenValue>,
-) -> Result<BaseTenValue, Raised> {
+    a: &DecimalValue,
+    b: &DecimalValue,
+    relative: Option<&DecimalValue>,
+    absolute: Option<&DecimalValue>,
+) -> Result<DecimalValue, Raised> {
     let (a, b) = (a.real()?, b.real()?);
-    let relative = relative.map_or(Ok(Decimal::new(1, 9)), BaseTenValue::real)?;
-    let absolute = absolute.map_or(Ok(Decimal::ZERO), BaseTenValue::real)?;
+    let relative = relative.map_or(Ok(Decimal::new(1, 9)), DecimalValue::real)?;
+    let absolute = absolute.map_or(Ok(Decimal::ZERO), DecimalValue::real)?;
     if relative < Decimal::ZERO || absolute < Decimal::ZERO {
         return Err(Raised::value("tolerances must be non-negative"));
     }
     let apart = b.checked_sub(a).ok_or_else(scaled::too_large)?.abs();
     let tolerance = relative.checked_mul(a.abs().max(b.abs())).ok_or_else(scaled::too_large)?;
-    Ok(BaseTenValue::Bool(apart <= tolerance.max(absolute)))
+    Ok(DecimalValue::Bool(apart <= tolerance.max(absolute)))
 }

@@ -6,18 +6,18 @@ use rust_decimal::{Decimal, RoundingStrategy};
 use crate::python::Raised;
 use crate::python::decimal::operate::rounded;
 use crate::python::decimal::scaled;
-use crate::python::decimal::value::BaseTenValue;
+use crate::python::decimal::value::DecimalValue;
 
 /// More digits before the point than this no decimal has.
 const MOST_PLACES: u32 = 30;
 
 /// `round(number, ndigits=None)`, half to even.
-pub(super) fn round(x: &BaseTenValue, digits: Option<&BaseTenValue>) -> Result<BaseTenValue, Raised> {
+pub(super) fn round(x: &DecimalValue, digits: Option<&DecimalValue>) -> Result<DecimalValue, Raised> {
     let Some(value) = x.decimal() else {
         return Err(Raised::type_error(format!("type {} doesn't define __round__ method", x.type_name())));
     };
     let digits = match digits {
-        None | Some(BaseTenValue::None) => Decimal::ZERO,
+        None | Some(DecimalValue::None) => Decimal::ZERO,
         Some(digits) => match digits.decimal() {
             Some(whole) if whole.is_integer() => whole,
             _ => {
@@ -27,7 +27,7 @@ pub(super) fn round(x: &BaseTenValue, digits: Option<&BaseTenValue>) -> Result<B
         },
     };
     match i64::try_from(digits) {
-        Ok(places @ ..0) => to_tens(value, places.unsigned_abs()).map(BaseTenValue::Decimal),
+        Ok(places @ ..0) => to_tens(value, places.unsigned_abs()).map(DecimalValue::Decimal),
         Ok(decimals @ 0..=28) => {
             Ok(value.round_dp_with_strategy(decimals as u32, RoundingStrategy::MidpointNearestEven).into())
         }

@@ -1,25 +1,25 @@
 use crate::python::decimal::*;
 use crate::python::{BinaryOperator as Op, ErrorKind, Function};
 
-fn literal(text: &str) -> BaseTenValue {
-    BaseTen::new().literal(text, &Value::Float(0.0)).unwrap()
+fn literal(text: &str) -> DecimalValue {
+    DecimalArithmetic::new().literal(text, &Value::Float(0.0)).unwrap()
 }
 
-fn text(result: Result<BaseTenValue, Raised>) -> String {
+fn text(result: Result<DecimalValue, Raised>) -> String {
     match result {
-        Ok(BaseTenValue::Decimal(value)) => value.normalize().to_string(),
+        Ok(DecimalValue::Decimal(value)) => value.normalize().to_string(),
         Ok(other) => other.to_python().repr(),
         Err(raised) => raised.to_string(),
     }
 }
 
 fn binary(x: &str, op: Op, y: &str) -> String {
-    text(BaseTen::new().binary(op, &literal(x), &literal(y)))
+    text(DecimalArithmetic::new().binary(op, &literal(x), &literal(y)))
 }
 
 fn call(function: Function, arguments: &[&str]) -> String {
     let arguments: Vec<_> = arguments.iter().map(|text| literal(text)).collect();
-    text(BaseTen::new().call(&BaseTenValue::Function(function), &arguments, &[]))
+    text(DecimalArithmetic::new().call(&DecimalValue::Function(function), &arguments, &[]))
 }
 
 #[test]
@@ -39,21 +39,21 @@ fn literals_are_kept_as_they_are_written() {
         assert_eq!(text(Ok(literal(written))), kept, "{written}");
     }
     for impossible in ["1e29", "1e999999999999", "1e-29", "1e-99999999999999999999", "1j", "e5", "1e", "1e+"] {
-        let raised = BaseTen::new().literal(impossible, &Value::Float(1.0)).unwrap_err();
+        let raised = DecimalArithmetic::new().literal(impossible, &Value::Float(1.0)).unwrap_err();
         assert_eq!(raised.kind, ErrorKind::Decimal, "{impossible}");
     }
 }
 
 #[test]
 fn literals_that_are_no_floats_go_by_their_value() {
-    let ten = BaseTen::new();
+    let ten = DecimalArithmetic::new();
     assert_eq!(text(ten.literal("0x1f", &Value::Int(31))), "31");
     assert_eq!(text(ten.literal("True", &Value::Bool(true))), "True");
 }
 
 #[test]
 fn floats_arrive_by_their_shortest_text() {
-    let ten = BaseTen::new();
+    let ten = DecimalArithmetic::new();
     assert_eq!(text(ten.number(&Value::Float(0.1))), "0.1");
     assert_eq!(text(ten.number(&Value::Float(-1e22))), "-10000000000000000000000");
     for impossible in [f64::NAN, f64::INFINITY, 1e300, 1e-300] {

@@ -10,7 +10,7 @@ use crate::python::{ErrorKind, Function, Raised, Value};
 
 /// A value that a formula computes with in base ten. Integers and fractions are one type.
 #[derive(Debug, Clone)]
-pub enum BaseTenValue {
+pub enum DecimalValue {
     /// `None`
     None,
     /// `True` or `False`; counts as 1 or 0.
@@ -18,19 +18,19 @@ pub enum BaseTenValue {
     /// A number of at most 28 digits.
     Decimal(Decimal),
     /// A tuple.
-    Tuple(Arc<[BaseTenValue]>),
+    Tuple(Arc<[DecimalValue]>),
     /// A list.
-    List(Arc<[BaseTenValue]>),
+    List(Arc<[DecimalValue]>),
     /// A function that is named without being called.
     Function(Function),
 }
 
 /// The decimal, or the error that there is none.
-pub(super) fn held(value: Option<Decimal>) -> Result<BaseTenValue, Raised> {
-    value.map(BaseTenValue::Decimal).ok_or_else(scaled::too_large)
+pub(super) fn held(value: Option<Decimal>) -> Result<DecimalValue, Raised> {
+    value.map(DecimalValue::Decimal).ok_or_else(scaled::too_large)
 }
 
-impl BaseTenValue {
+impl DecimalValue {
     /// The number it is or counts as.
     #[inline]
     pub fn decimal(&self) -> Option<Decimal> {
@@ -120,7 +120,7 @@ impl BaseTenValue {
     }
 }
 
-impl From<Decimal> for BaseTenValue {
+impl From<Decimal> for DecimalValue {
     fn from(value: Decimal) -> Self {
         Self::Decimal(value)
     }

@@ -1,7 +1,7 @@
 //! Functions over many values: `min`, `max`, `sum`, `prod`, `fsum`, `hypot`, `dist`.
 
-use crate::python::limits::Work;
-use crate::python::{BinaryOperator, ComparisonOperator, Function, Raised, Value, compare, exact, operate};
+use crate::python::limits::Fuel;
+use crate::python::{BinaryOperator, ComparisonOperator, Function, Raised, Value, compare, conversion, operate};
 
 /// `min` and `max`: a later value replaces an earlier one only when it is strictly beyond it.
 pub(super) fn extreme(
@@ -9,7 +9,7 @@ pub(super) fn extreme(
     values: &[Value],
     key: Option<&Value>,
     default: Option<&Value>,
-    work: &Work,
+    fuel: &Fuel,
 ) -> Result<Value, Raised> {
     let op = if function == Function::Max { ComparisonOperator::Greater } else { ComparisonOperator::Less };
     let values = match values {
@@ -18,8 +18,8 @@ pub(super) fn extreme(
     };
     let key = key.filter(|key| !matches!(key, Value::None));
     let best = match key {
-        None => plain_extreme(op, values, work)?,
-        Some(key) => keyed_extreme(op, values, key, work)?,
+        None => plain_extreme(op, values, fuel)?,
+        Some(key) => keyed_extreme(op, values, key, fuel)?,
     };
     match best.or(default) {
         Some(value) => Ok(value.clone()),
@@ -29,12 +29,12 @@ pub(super) fn extreme(
     }
 }
 
-fn plain_extreme<'a>(op: ComparisonOperator, values: &'a [Value], work: &Work) -> Result<Option<&'a Value>, Raised> {
+fn plain_extreme<'a>(op: ComparisonOperator, values: &'a [Value], fuel: &Fuel) -> Result<Option<&'a Value>, Raised> {
     let Some((mut best, rest)) = values.split_first() else {
         return Ok(None);
     };
     for value in rest {
-        if compare::compare(op, value, best, work)? {
+        if compare::compare(op, value, best, fuel)? {
             best = value;
         }
     }
@@ -45,14 +45,14 @@ fn keyed_extreme<'a>(
     op: ComparisonOperator,
     values: &'a [Value],
     key: &Value,
-    work: &Work,
+    fuel: &Fuel,
 ) -> Result<Option<&'a Value>, Raised> {
     let mut best: Option<(Value, &Value)> = None;
     for value in values {
-        let rank = crate::python::functions::call(key, std::slice::from_ref(value), &[], work)?;
+        let rank = crate::python::functions::call(key, std::slice::from_ref(value), &[], fuel)?;
         let better = match &best {
             None => true,
-            Some((leading, _)) => compare::compare(op, &rank, leading, work)?,
+            Some((leading, _)) => compare::compare(op, &rank, leading, fuel)?,
         };
         if better {
             best = Some((rank, value));
@@ -62,17 +62,17 @@ fn keyed_extreme<'a>(
 }
 
 /// `sum(iterable, start=0)`: from the left, one `+` after another, as Python 3.11 does.
-pub(super) fn sum(items: &Value, start: Option<&Value>, work: &Work) -> Result<Value, Raised> {
-    accumulate(BinaryOperator::Add, items, start.cloned().unwrap_or(Value::Int(0)), work)
+pub(super) fn sum(items: &Value, start: Option<&Value>, fuel: &Fuel) -> Result<Value, Raised> {
+    accumulate(BinaryOperator::Add, items, start.cloned().unwrap_or(Value::Int(0)), fuel)
 }
 
 /// `prod(iterable, start=1)`.
-pub(super) fn prod(items: &Value, start: Option<&Value>, work: &Work) -> Result<Value, Raised> {
-    accumulate(BinaryOperator::Multiply, items, start.cloned().unwrap_or(Value::Int(1)), work)
+pub(super) fn prod(items: &Value, start: Option<&Value>, fuel: &Fuel) -> Result<Value, Raised> {
+    accumulate(BinaryOperator::Multiply, items, start.cloned().unwrap_or(Value::Int(1)), fuel)
 }
 
-fn accumulate(op: BinaryOperator, items: &Value, start: Value, work: &Work) -> Result<Value, Raised> {
-    items.iterate()?.iter().try_fold(start, |result, item| operate::binary(op, &result, item, work))
+fn accumulate(op: BinaryOperator, items: &Value, start: Value, fuel: &Fuel) -> Result<Value, Raised> {
+    items.iterate()?.iter().try_fold(start, |result, item| operate::binary(op, &result, item, fuel))
 }
 
 /// `fsum(iterable)`: Shewchuk's sum, kept as doubles that do not overlap, rounded once.
@@ -175,11 +175,11 @@ fn norm(lengths: &[f64]) -> f64 {
         return 0.0;
     }
     // Scaled by a power of two to about 1, no square can overflow, nor vanish while it matters.
-    let (digits, exponent) = exact::parts(largest);
+    let (digits, exponent) = conversion::parts(largest);
     let scale = 64 - i64::from(digits.leading_zeros()) + exponent;
     let (mut high, mut low) = (0.0_f64, 0.0_f64);
     for length in lengths {
-        let scaled = length * exact::power_of_two(-scale / 2) * exact::power_of_two(scale / 2 - scale);
+        let scaled = length * conversion::power_of_two(-scale / 2) * conversion::power_of_two(scale / 2 - scale);
         let square = scaled * scaled;
         let sum = high + square;
         let (large, small) = if high < square { (square, high) } else { (high, square) };
@@ -189,5 +189,5 @@ fn norm(lengths: &[f64]) -> f64 {
     let root = (high + low).sqrt();
     let missing = (high - root * root) - root.mul_add(root, -(root * root)) + low;
     let root = root + missing / (2.0 * root);
-    root * exact::power_of_two(scale / 2) * exact::power_of_two(scale - scale / 2)
+    root * conversion::power_of_two(scale / 2) * conversion::power_of_two(scale - scale / 2)
 }

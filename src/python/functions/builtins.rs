@@ -1,8 +1,8 @@
 //! Builtins on single values: `abs`, `float`, `int`, `len`, `divmod`.
 
-use crate::python::limits::Work;
+use crate::python::limits::Fuel;
 use crate::python::value::{Integer, Number};
-use crate::python::{Raised, Value, exact, float as floats, integer, operate};
+use crate::python::{Raised, Value, conversion, float as floats, integer, operate};
 
 /// `abs(x)`.
 pub(super) fn abs(x: &Value) -> Result<Value, Raised> {
@@ -32,7 +32,7 @@ pub(super) fn int(x: Option<&Value>, base: Option<&Value>) -> Result<Value, Rais
         (Some(_), Some(base)) => Err(with_base(base)),
         (Some(x), None) => match x.number() {
             Some(Number::Integer(value)) => Ok(value.to_value()),
-            Some(Number::Float(value)) => exact::float_to_int(value.trunc()),
+            Some(Number::Float(value)) => conversion::float_to_int(value.trunc()),
             None => Err(Raised::type_error(format!(
                 "int() argument must be a string, a bytes-like object or a real number, not '{}'",
                 x.type_name()
@@ -59,13 +59,13 @@ pub(super) fn len(x: &Value) -> Result<Value, Raised> {
 }
 
 /// `divmod(x, y)`.
-pub(super) fn divmod(x: &Value, y: &Value, work: &Work) -> Result<Value, Raised> {
+pub(super) fn divmod(x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     let pair = match (x.number(), y.number()) {
         (Some(Number::Integer(_)), Some(Number::Integer(b))) if b.is_zero() => {
             return Err(Raised::zero_division(integer::FLOOR_DIVISION_BY_ZERO));
         }
         (Some(Number::Integer(a)), Some(Number::Integer(b))) => {
-            let (quotient, remainder) = integer::floor_divide(a, b, work)?;
+            let (quotient, remainder) = integer::floor_divide(a, b, fuel)?;
             [Value::int(quotient), Value::int(remainder)]
         }
         (Some(a), Some(b)) => {

@@ -1,16 +1,16 @@
 //! Functions on the parts of a double and on the distance between doubles.
 
 use crate::python::value::Integer;
-use crate::python::{Raised, Value, exact};
+use crate::python::{Raised, Value, conversion};
 
 /// `frexp(x)`.
 pub(super) fn frexp(x: f64) -> Value {
     if x == 0.0 || !x.is_finite() {
         return Value::tuple(vec![Value::Float(x), Value::Int(0)]);
     }
-    let (digits, exponent) = exact::parts(x);
+    let (digits, exponent) = conversion::parts(x);
     let length = 64 - i64::from(digits.leading_zeros());
-    let mantissa = digits as f64 * exact::power_of_two(-length);
+    let mantissa = digits as f64 * conversion::power_of_two(-length);
     Value::tuple(vec![Value::Float(mantissa.copysign(x)), Value::Int(exponent + length)])
 }
 
@@ -33,9 +33,9 @@ pub(super) fn ldexp(x: &Value, exponent: &Value) -> Result<f64, Raised> {
     if x == 0.0 || !x.is_finite() {
         return Ok(x);
     }
-    let (digits, own) = exact::parts(x);
+    let (digits, own) = conversion::parts(x);
     // No double is further than this from any other.
-    let result = exact::nearest(digits, own + exponent.clamp(-5000, 5000));
+    let result = conversion::nearest(digits, own + exponent.clamp(-5000, 5000));
     if result.is_infinite() { Err(Raised::range()) } else { Ok(result.copysign(x)) }
 }
 

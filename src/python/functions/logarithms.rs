@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use crate::python::value::{Integer, Number};
-use crate::python::{Function, Raised, Value, exact, float};
+use crate::python::{Function, Raised, Value, conversion, float};
 
 /// `log`, `log2`, `log10` of a number.
 #[inline]
@@ -13,10 +13,10 @@ pub(super) fn logarithm(function: Function, x: &Value) -> Result<f64, Raised> {
             if value.sign() == num_bigint::Sign::Minus {
                 return Err(Raised::domain());
             }
-            match exact::big_to_float(value) {
+            match conversion::big_to_float(value) {
                 Ok(float) => of_float(function, float),
                 Err(_) => {
-                    let (mantissa, exponent) = exact::big_fraction(value);
+                    let (mantissa, exponent) = conversion::big_fraction(value);
                     Ok(library(function, mantissa) + library(function, black_box(2.0)) * exponent)
                 }
             }

@@ -13,7 +13,7 @@ mod rounding;
 mod theory;
 
 use crate::python::argument::Arguments;
-use crate::python::limits::Work;
+use crate::python::limits::Fuel;
 use crate::python::{Function, Raised, Value, argument};
 
 pub use crate::python::functions::reals::real;
@@ -24,23 +24,23 @@ pub(super) fn call(
     callee: &Value,
     positional: &[Value],
     keywords: &[(&str, Value)],
-    work: &Work,
+    fuel: &Fuel,
 ) -> Result<Value, Raised> {
     let Value::Function(function) = callee else {
         return Err(Raised::type_error(format!("'{}' object is not callable", callee.type_name())));
     };
     match argument::bind(*function, positional, keywords)? {
-        Arguments::Positional([x]) => one(*function, x, work),
-        Arguments::Positional([x, y]) => two(*function, x, y, work),
-        Arguments::Positional(values) => many(*function, values, work),
-        Arguments::Named(slots) => named(*function, slots, work),
-        Arguments::Extreme { values, key, default } => aggregates::extreme(*function, values, key, default, work),
+        Arguments::Positional([x]) => one(*function, x, fuel),
+        Arguments::Positional([x, y]) => two(*function, x, y, fuel),
+        Arguments::Positional(values) => many(*function, values, fuel),
+        Arguments::Named(slots) => named(*function, slots, fuel),
+        Arguments::Extreme { values, key, default } => aggregates::extreme(*function, values, key, default, fuel),
     }
 }
 
 /// Functions of one argument, and those of any number given one.
 #[inline]
-fn one(function: Function, x: &Value, work: &Work) -> Result<Value, Raised> {
+fn one(function: Function, x: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     use Function as F;
     match function {
         F::Abs => builtins::abs(x),
@@ -52,9 +52,9 @@ fn one(function: Function, x: &Value, work: &Work) -> Result<Value, Raised> {
         F::Ceil => rounding::to_integer(x, f64::ceil),
         F::Floor => rounding::to_integer(x, f64::floor),
         F::Trunc => rounding::trunc(x),
-        F::Factorial => theory::factorial(x, work),
-        F::Isqrt => theory::isqrt(x, work),
-        F::Perm => theory::factorial_of(x.index()?, work),
+        F::Factorial => theory::factorial(x, fuel),
+        F::Isqrt => theory::isqrt(x, fuel),
+        F::Perm => theory::factorial_of(x.index()?, fuel),
         F::Isfinite => Ok(Value::Bool(x.real()?.is_finite())),
         F::Isinf => Ok(Value::Bool(x.real()?.is_infinite())),
         F::Isnan => Ok(Value::Bool(x.real()?.is_nan())),
@@ -62,34 +62,34 @@ fn one(function: Function, x: &Value, work: &Work) -> Result<Value, Raised> {
         F::Modf => x.real().map(doubles::modf),
         F::Fsum => aggregates::fsum(x),
         F::Log | F::Log2 | F::Log10 => logarithms::logarithm(function, x).map(Value::Float),
-        F::Gcd | F::Hypot | F::Lcm => many(function, std::slice::from_ref(x), work),
+        F::Gcd | F::Hypot | F::Lcm => many(function, std::slice::from_ref(x), fuel),
         _ => reals::real(function, x.real()?).map(Value::Float),
     }
 }
 
 /// Functions of two arguments, and those of any number given two.
 #[inline]
-fn two(function: Function, x: &Value, y: &Value, work: &Work) -> Result<Value, Raised> {
+fn two(function: Function, x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     use Function as F;
     match function {
-        F::Comb => theory::comb(x, y, work),
+        F::Comb => theory::comb(x, y, fuel),
         F::Dist => aggregates::dist(x, y),
-        F::Divmod => builtins::divmod(x, y, work),
+        F::Divmod => builtins::divmod(x, y, fuel),
         F::Ldexp => doubles::ldexp(x, y).map(Value::Float),
         F::Log => logarithms::to_base(x, y).map(Value::Float),
-        F::Perm => theory::perm(x, y, work),
-        F::Gcd => theory::gcd(x.index()?, y.index()?, work),
-        F::Lcm => theory::lcm(x.index()?, y.index()?, work),
+        F::Perm => theory::perm(x, y, fuel),
+        F::Gcd => theory::gcd(x.index()?, y.index()?, fuel),
+        F::Lcm => theory::lcm(x.index()?, y.index()?, fuel),
         F::Hypot => aggregates::hypot([x, y].into_iter()).map(Value::Float),
         _ => reals::real_of_two(function, x.real()?, y.real()?).map(Value::Float),
     }
 }
 
 /// Functions of any number of arguments, and `int()` and the like, given none.
-fn many(function: Function, values: &[Value], work: &Work) -> Result<Value, Raised> {
+fn many(function: Function, values: &[Value], fuel: &Fuel) -> Result<Value, Raised> {
     match function {
-        Function::Gcd => theory::fold(values, Value::Int(0), theory::gcd, work),
-        Function::Lcm => theory::fold(values, Value::Int(1), theory::lcm, work),
+        Function::Gcd => theory::fold(values, Value::Int(0), theory::gcd, fuel),
+        Function::Lcm => theory::fold(values, Value::Int(1), theory::lcm, fuel),
         Function::Hypot => aggregates::hypot(values.iter()).map(Value::Float),
         Function::Float => Ok(Value::Float(0.0)),
         _ => Ok(Value::Bool(false)),
@@ -97,12 +97,12 @@ fn many(function: Function, values: &[Value], work: &Work) -> Result<Value, Rais
 }
 
 /// Functions whose parameters have names.
-fn named(function: Function, slots: [Option<&Value>; 4], work: &Work) -> Result<Value, Raised> {
+fn named(function: Function, slots: [Option<&Value>; 4], fuel: &Fuel) -> Result<Value, Raised> {
     match (function, slots) {
         (Function::Int, [x, base, ..]) => builtins::int(x, base),
-        (Function::Round, [Some(x), digits, ..]) => rounding::round(x, digits, work),
-        (Function::Sum, [Some(items), start, ..]) => aggregates::sum(items, start, work),
-        (Function::Prod, [Some(items), start, ..]) => aggregates::prod(items, start, work),
+        (Function::Round, [Some(x), digits, ..]) => rounding::round(x, digits, fuel),
+        (Function::Sum, [Some(items), start, ..]) => aggregates::sum(items, start, fuel),
+        (Function::Prod, [Some(items), start, ..]) => aggregates::prod(items, start, fuel),
         (Function::Isclose, [Some(a), Some(b), relative, absolute]) => doubles::isclose(a, b, relative, absolute),
         _ => Ok(Value::None),
     }

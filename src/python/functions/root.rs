@@ -3,7 +3,7 @@
 //! Rust's own is rounded correctly; the C library's, and so Python's, is off by a unit in the last place for about
 //! every tenth argument.
 
-use crate::python::exact;
+use crate::python::conversion;
 
 /// The polynomial that comes near the cube root between 1/2 and 1, the constant term first.
 #[allow(clippy::excessive_precision)]
@@ -28,9 +28,9 @@ pub(super) fn cbrt(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() {
         return x;
     }
-    let (digits, exponent) = exact::parts(x);
+    let (digits, exponent) = conversion::parts(x);
     let length = 64 - i64::from(digits.leading_zeros());
-    let (fraction, exponent) = (digits as f64 * exact::power_of_two(-length), exponent + length);
+    let (fraction, exponent) = (digits as f64 * conversion::power_of_two(-length), exponent + length);
     let start = START.iter().rev().fold(0.0, |sum, term| sum * fraction + term);
     let cube = start * start * start;
     let left_over = match exponent % 3 {
@@ -41,5 +41,5 @@ pub(super) fn cbrt(x: f64) -> f64 {
         _ => 1.0,
     };
     let root = start * (cube + 2.0 * fraction) / (2.0 * cube + fraction) * left_over;
-    (root * exact::power_of_two(exponent / 3)).copysign(x)
+    (root * conversion::power_of_two(exponent / 3)).copysign(x)
 }

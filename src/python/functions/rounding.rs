@@ -4,9 +4,9 @@ use num_bigint::BigInt;
 use num_integer::Integer as _;
 use num_traits::{One, Signed, Zero};
 
-use crate::python::limits::Work;
+use crate::python::limits::Fuel;
 use crate::python::value::{Integer, Number};
-use crate::python::{Raised, Value, exact, integer};
+use crate::python::{Raised, Value, conversion, integer};
 
 /// More decimals than this no double has; fewer digits before the point than this none keeps.
 const MOST_DIGITS: i64 = 323;
@@ -16,7 +16,7 @@ const LEAST_DIGITS: i64 = -308;
 pub(super) fn to_integer(x: &Value, round: fn(f64) -> f64) -> Result<Value, Raised> {
     match x.integer() {
         Some(value) => Ok(value.to_value()),
-        None => exact::float_to_int(round(x.real()?)),
+        None => conversion::float_to_int(round(x.real()?)),
     }
 }
 
@@ -24,7 +24,7 @@ pub(super) fn to_integer(x: &Value, round: fn(f64) -> f64) -> Result<Value, Rais
 pub(super) fn trunc(x: &Value) -> Result<Value, Raised> {
     match x.number() {
         Some(Number::Integer(value)) => Ok(value.to_value()),
-        Some(Number::Float(value)) => exact::float_to_int(value.trunc()),
+        Some(Number::Float(value)) => conversion::float_to_int(value.trunc()),
         None => Err(undefined(x, "__trunc__")),
     }
 }
@@ -34,7 +34,7 @@ fn undefined(x: &Value, method: &str) -> Raised {
 }
 
 /// `round(number, ndigits=None)`.
-pub(super) fn round(x: &Value, digits: Option<&Value>, work: &Work) -> Result<Value, Raised> {
+pub(super) fn round(x: &Value, digits: Option<&Value>, fuel: &Fuel) -> Result<Value, Raised> {
     let number = x.number().ok_or_else(|| undefined(x, "__round__"))?;
     let digits = match digits {
         None | Some(Value::None) => None,
@@ -42,8 +42,8 @@ pub(super) fn round(x: &Value, digits: Option<&Value>, work: &Work) -> Result<Va
     };
     match (number, digits) {
         (Number::Integer(value), None) => Ok(value.to_value()),
-        (Number::Integer(value), Some(digits)) => round_integer(value, digits, work),
-        (Number::Float(value), None) => exact::float_to_int(value.round_ties_even()),
+        (Number::Integer(value), Some(digits)) => round_integer(value, digits, fuel),
+        (Number::Float(value), None) => conversion::float_to_int(value.round_ties_even()),
         (Number::Float(value), Some(digits)) => round_float(value, digits).map(Value::Float),
     }
 }
@@ -63,7 +63,7 @@ fn clip(digits: Integer) -> i64 {
 }
 
 /// The nearest multiple of `10^-digits`, the even one of two.
-fn round_integer(value: Integer, digits: i64, work: &Work) -> Result<Value, Raised> {
+fn round_integer(value: Integer, digits: i64, fuel: &Fuel) -> Result<Value, Raised> {
     if digits >= 0 {
         return Ok(value.to_value());
     }
@@ -73,7 +73,7 @@ fn round_integer(value: Integer, digits: i64, work: &Work) -> Result<Value, Rais
         return Ok(Value::Int(0));
     }
     let words = value.words();
-    work.charge(words.saturating_mul(words).saturating_mul(2))?;
+    fuel.consume(words.saturating_mul(words).saturating_mul(2))?;
     let unit = BigInt::from(10).pow(places as u32);
     integer::within(nearest_multiple(&value.to_big(), &unit) * unit)
 }
@@ -110,10 +110,10 @@ fn round_float(x: f64, digits: i64) -> Result<f64, Raised> {
 /// A positive double to the nearest multiple of `10^places`; infinity where it leaves the doubles.
 fn round_to_tens(x: f64, places: u32) -> f64 {
     let unit = BigInt::from(10).pow(places);
-    let whole = exact::truncated(x);
+    let whole = conversion::truncated(x);
     // A fraction only matters at a tie, which it breaks upwards; doubled, it is odd and no tie.
     let fraction = x.fract() != 0.0;
     let doubled = whole * 2_u32 + u32::from(fraction);
     let multiple = nearest_multiple(&doubled, &(&unit * 2_u32)) * unit;
-    if multiple.is_zero() { 0.0 } else { exact::big_to_float(&multiple).unwrap_or(f64::INFINITY) }
+    if multiple.is_zero() { 0.0 } else { conversion::big_to_float(&multiple).unwrap_or(f64::INFINITY) }
 }

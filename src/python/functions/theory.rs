@@ -4,7 +4,7 @@ use num_bigint::BigInt;
 use num_integer::Integer as _;
 use num_traits::{One, ToPrimitive};
 
-use crate::python::limits::Work;
+use crate::python::limits::Fuel;
 use crate::python::value::Integer;
 use crate::python::{Raised, Value, integer, limits};
 
@@ -12,35 +12,35 @@ const NEGATIVE_N: &str = "n must be a non-negative integer";
 const NEGATIVE_K: &str = "k must be a non-negative integer";
 
 /// `factorial(x)`.
-pub(super) fn factorial(x: &Value, work: &Work) -> Result<Value, Raised> {
-    factorial_of(x.index()?, work)
+pub(super) fn factorial(x: &Value, fuel: &Fuel) -> Result<Value, Raised> {
+    factorial_of(x.index()?, fuel)
 }
 
 /// `n!`
-pub(super) fn factorial_of(n: Integer, work: &Work) -> Result<Value, Raised> {
+pub(super) fn factorial_of(n: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     if n.is_negative() {
         return Err(Raised::value("factorial() not defined for negative values"));
     }
     match n {
-        Integer::Small(n) => falling_product(&BigInt::from(n), n.unsigned_abs(), work),
+        Integer::Small(n) => falling_product(&BigInt::from(n), n.unsigned_abs(), fuel),
         Integer::Big(_) => Err(Raised::overflow("factorial() argument should not exceed 9223372036854775807")),
     }
 }
 
 /// `n (n - 1) … (n - k + 1)` for `k <= n`.
-fn falling_product(n: &BigInt, k: u64, work: &Work) -> Result<Value, Raised> {
+fn falling_product(n: &BigInt, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
     // `k!` is no larger, and has more than `k` bits from 4 on.
     limits::check_bits(if k < 4 { 0 } else { k })?;
     let mut product = BigInt::one();
     for step in 0..k {
-        product = step_up(product, n - step, work)?;
+        product = step_up(product, n - step, fuel)?;
     }
     Ok(Value::int(product))
 }
 
 /// The next product, within the limit.
-fn step_up(product: BigInt, factor: BigInt, work: &Work) -> Result<BigInt, Raised> {
-    work.charge((product.bits() / 64 + 1) * (factor.bits() / 64 + 1))?;
+fn step_up(product: BigInt, factor: BigInt, fuel: &Fuel) -> Result<BigInt, Raised> {
+    fuel.consume((product.bits() / 64 + 1) * (factor.bits() / 64 + 1))?;
     let product = product * factor;
     limits::check_bits(product.bits())?;
     Ok(product)
@@ -60,21 +60,21 @@ fn chosen(n: &Value, k: &Value) -> Result<Option<(BigInt, BigInt)>, Raised> {
 }
 
 /// `perm(n, k)`.
-pub(super) fn perm(n: &Value, k: &Value, work: &Work) -> Result<Value, Raised> {
+pub(super) fn perm(n: &Value, k: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     if matches!(k, Value::None) {
-        return factorial(n, work);
+        return factorial(n, fuel);
     }
     let Some((n, k)) = chosen(n, k)? else {
         return Ok(Value::Int(0));
     };
     match k.to_i64() {
-        Some(k) => falling_product(&n, k.unsigned_abs(), work),
+        Some(k) => falling_product(&n, k.unsigned_abs(), fuel),
         None => Err(Raised::overflow("k must not exceed 9223372036854775807")),
     }
 }
 
 /// `comb(n, k)`.
-pub(super) fn comb(n: &Value, k: &Value, work: &Work) -> Result<Value, Raised> {
+pub(super) fn comb(n: &Value, k: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     let Some((n, k)) = chosen(n, k)? else {
         return Ok(Value::Int(0));
     };
@@ -86,8 +86,8 @@ pub(super) fn comb(n: &Value, k: &Value, work: &Work) -> Result<Value, Raised> {
     let k = k.unsigned_abs();
     limits::check_bits(k)?;
     match n.to_u64() {
-        Some(n) => choose(n, k, work),
-        None => choose_from_big(&n, k, work),
+        Some(n) => choose(n, k, fuel),
+        None => choose_from_big(&n, k, fuel),
     }
 }
 
@@ -95,30 +95,30 @@ pub(super) fn comb(n: &Value, k: &Value, work: &Work) -> Result<Value, Raised> {
 const DIVISION: u64 = 5;
 
 /// The number of ways to choose `k` of `n`, several factors at a time.
-fn choose(n: u64, k: u64, work: &Work) -> Result<Value, Raised> {
+fn choose(n: u64, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
     let mut result = BigInt::one();
     let (mut numerator, mut denominator) = (1_u64, 1_u64);
     for step in 0..k {
         match (numerator.checked_mul(n - step), denominator.checked_mul(step + 1)) {
             (Some(longer), Some(divisor)) => (numerator, denominator) = (longer, divisor),
             _ => {
-                result = scale(result, numerator.into(), denominator, work)?;
+                result = scale(result, numerator.into(), denominator, fuel)?;
                 (numerator, denominator) = (n - step, step + 1);
             }
         }
     }
-    scale(result, numerator.into(), denominator, work).map(Value::int)
+    scale(result, numerator.into(), denominator, fuel).map(Value::int)
 }
 
 /// The same of an `n` of more than 64 bits.
-fn choose_from_big(n: &BigInt, k: u64, work: &Work) -> Result<Value, Raised> {
-    let result = (0..k).try_fold(BigInt::one(), |result, step| scale(result, n - step, step + 1, work))?;
+fn choose_from_big(n: &BigInt, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
+    let result = (0..k).try_fold(BigInt::one(), |result, step| scale(result, n - step, step + 1, fuel))?;
     Ok(Value::int(result))
 }
 
 /// `value * numerator / denominator`, which is whole.
-fn scale(value: BigInt, numerator: BigInt, denominator: u64, work: &Work) -> Result<BigInt, Raised> {
-    work.charge((value.bits() / 64 + 1) * (numerator.bits() / 64 + 1 + DIVISION))?;
+fn scale(value: BigInt, numerator: BigInt, denominator: u64, fuel: &Fuel) -> Result<BigInt, Raised> {
+    fuel.consume((value.bits() / 64 + 1) * (numerator.bits() / 64 + 1 + DIVISION))?;
     let result = value * numerator / denominator;
     limits::check_bits(result.bits())?;
     Ok(result)
@@ -128,39 +128,39 @@ fn scale(value: BigInt, numerator: BigInt, denominator: u64, work: &Work) -> Res
 pub(super) fn fold(
     values: &[Value],
     none: Value,
-    function: fn(Integer, Integer, &Work) -> Result<Value, Raised>,
-    work: &Work,
+    function: fn(Integer, Integer, &Fuel) -> Result<Value, Raised>,
+    fuel: &Fuel,
 ) -> Result<Value, Raised> {
     let Some((first, rest)) = values.split_first() else {
         return Ok(none);
     };
     let first = integer::magnitude(first.index()?);
-    rest.iter().try_fold(first, |result, value| function(result.index()?, value.index()?, work))
+    rest.iter().try_fold(first, |result, value| function(result.index()?, value.index()?, fuel))
 }
 
 /// `gcd(x, y)`.
-pub(super) fn gcd(x: Integer, y: Integer, work: &Work) -> Result<Value, Raised> {
+pub(super) fn gcd(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     if let (Integer::Small(a), Integer::Small(b)) = (x, y) {
         return Ok(Value::int(BigInt::from(a.unsigned_abs().gcd(&b.unsigned_abs()))));
     }
     // One bit less with each step, each over all words.
-    work.charge(x.bits().min(y.bits()).saturating_mul(x.words().max(y.words())) / 2)?;
+    fuel.consume(x.bits().min(y.bits()).saturating_mul(x.words().max(y.words())) / 2)?;
     Ok(Value::int(x.to_big().gcd(&y.to_big())))
 }
 
 /// `lcm(x, y)`.
-pub(super) fn lcm(x: Integer, y: Integer, work: &Work) -> Result<Value, Raised> {
+pub(super) fn lcm(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     if x.is_zero() || y.is_zero() {
         return Ok(Value::Int(0));
     }
-    let divisor = gcd(x, y, work)?;
-    let (quotient, _) = integer::floor_divide(x, divisor.index()?, work)?;
-    let multiple = integer::multiply(Integer::Big(&quotient), y, work)?;
+    let divisor = gcd(x, y, fuel)?;
+    let (quotient, _) = integer::floor_divide(x, divisor.index()?, fuel)?;
+    let multiple = integer::multiply(Integer::Big(&quotient), y, fuel)?;
     Ok(integer::magnitude(multiple.index()?))
 }
 
 /// `isqrt(x)`.
-pub(super) fn isqrt(x: &Value, work: &Work) -> Result<Value, Raised> {
+pub(super) fn isqrt(x: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     let n = x.index()?;
     if n.is_negative() {
         return Err(Raised::value("isqrt() argument must be nonnegative"));
@@ -168,7 +168,7 @@ pub(super) fn isqrt(x: &Value, work: &Work) -> Result<Value, Raised> {
     match n {
         Integer::Small(value) => Ok(Value::Int(value.isqrt())),
         Integer::Big(value) => {
-            work.charge(16 * n.words() * n.words())?;
+            fuel.consume(16 * n.words() * n.words())?;
             Ok(Value::int(value.sqrt()))
         }
     }

@@ -16,16 +16,15 @@
 //! too few lanes certain to be worth the way.
 //!
 //! ```
-//! use job_sort_formula::python::vector_math::Lanes;
+//! use job_sort_formula::python::vector_math::VectorMath;
 //!
 //! let hours = [0.5, 12.0, 300.0];
 //! let mut weights = [0.0; 3];
-//! Lanes::widest().pow_scalar_base(2.0, &hours, &mut weights);
+//! VectorMath::new().pow_scalar_base(2.0, &hours, &mut weights);
 //! assert_eq!(weights, hours.map(|hours| 2f64.powf(hours)));
 //! ```
 
 mod certainty;
-pub(crate) mod dispatch;
 mod exponential;
 mod logarithm;
 mod polynomial;
@@ -35,24 +34,24 @@ mod stretch;
 #[cfg(test)]
 mod tests;
 
-use crate::python::vector_math::dispatch::Level;
 use crate::python::vector_math::exponential::{Exp, Exp2};
 use crate::python::vector_math::logarithm::Ln;
 use crate::python::vector_math::power::{Power, PowerOfBase, ToPower};
 use crate::python::vector_math::small_powers::{Cube, Fourth, Reciprocal, Root, Square};
 use crate::python::vector_math::stretch::apply;
+use crate::simd::Level;
 
 /// The functions, on the instructions that this processor has.
 ///
 /// All of them write as many lanes as the shortest slice has and leave the rest of `out` alone. None allocates.
 #[derive(Debug, Clone, Copy)]
-pub struct Lanes {
+pub struct VectorMath {
     level: Level,
 }
 
-impl Lanes {
-    /// On the widest instructions that this processor has. The first call looks; later ones remember.
-    pub fn widest() -> Self {
+impl VectorMath {
+    /// Selects the widest instructions of this processor. The first call detects them; later calls reuse the result.
+    pub fn new() -> Self {
         Self { level: Level::new() }
     }
 
@@ -91,5 +90,11 @@ impl Lanes {
     /// `x[i].ln()`.
     pub fn ln(self, x: &[f64], out: &mut [f64]) {
         apply(self.level, &Ln, [x], out);
+    }
+}
+
+impl Default for VectorMath {
+    fn default() -> Self {
+        Self::new()
     }
 }

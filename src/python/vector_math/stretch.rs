@@ -1,9 +1,9 @@
 //! A column, stretch by stretch: all lanes at once by our own computation, then the doubtful ones by the C library.
 //!
-//! The two loops are apart so that the first has no branch and is vectorised.
+//! The two loops are apart so that the first has no branch and is dispatch_at.
 
 use crate::python::vector_math::certainty::{Lane, PUBLISHED};
-use crate::python::vector_math::dispatch::{Level, fuses, vectorised};
+use crate::simd::{Level, dispatch_at, has_fused_multiply_add};
 use std::array::from_fn;
 
 /// One function of `N` columns.
@@ -14,9 +14,9 @@ pub(super) trait Kernel<const N: usize> {
     fn library(&self, arguments: [f64; N]) -> f64;
 }
 
-/// Lanes that the compiler is shown at a time: a fixed number, and a multiple of every vector's.
+/// VectorMath that the compiler is shown at a time: a fixed number, and a multiple of every vector's.
 const BLOCK: usize = 64;
-/// Lanes between two visits to the library: few enough to stay in the nearest cache.
+/// VectorMath between two visits to the library: few enough to stay in the nearest cache.
 const STRETCH: usize = 8 * BLOCK;
 
 /// Fills `out` as far as all slices reach, and says how many lanes asked the library.
@@ -28,7 +28,7 @@ pub(super) fn apply<K: Kernel<N>, const N: usize>(
 ) -> usize {
     let length = inputs.iter().fold(out.len(), |length, input| length.min(input.len()));
     let (out, inputs) = (&mut out[..length], inputs.map(|input| &input[..length]));
-    if !(PUBLISHED && fuses(level)) {
+    if !(PUBLISHED && has_fused_multiply_add(level)) {
         return from_library(kernel, inputs, out, 0..length);
     }
     let starts = (0..length).step_by(STRETCH);
@@ -38,7 +38,7 @@ pub(super) fn apply<K: Kernel<N>, const N: usize>(
 
 fn stretch<K: Kernel<N>, const N: usize>(level: Level, kernel: &K, inputs: [&[f64]; N], out: &mut [f64]) -> usize {
     let mut doubtful = [[0; BLOCK]; STRETCH / BLOCK];
-    vectorised(
+    dispatch_at(
         level,
         #[inline(always)]
         || blocks(kernel, inputs, out, &mut doubtful),

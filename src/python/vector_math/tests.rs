@@ -1,16 +1,16 @@
-//! Lanes against the C library, bit for bit, on every level that this machine has.
+//! VectorMath against the C library, bit for bit, on every level that this machine has.
 //!
 //! `LANES_CASES` says how many random cases each test tries, `LANES_SEED` where to begin. A wide run:
 //! `LANES_CASES=100000000 cargo test --release lanes -- --nocapture`.
 
 use crate::python::vector_math::certainty::PUBLISHED;
-use crate::python::vector_math::dispatch::{Level, fuses};
 use crate::python::vector_math::exponential::{Exp, Exp2};
 use crate::python::vector_math::logarithm::Ln;
 use crate::python::vector_math::power::{Power, PowerOfBase, ToPower};
 use crate::python::vector_math::small_powers::{Cube, Fourth, Reciprocal, Root, Square};
 use crate::python::vector_math::stretch::{Kernel, apply};
 use crate::python::vector_math::*;
+use crate::simd::{Level, has_fused_multiply_add};
 use std::array::from_fn;
 use std::hint::black_box;
 
@@ -276,7 +276,7 @@ fn chosen_values() {
     ];
     let values: Vec<f64> = magnitudes.into_iter().chain([f64::NAN]).flat_map(|x| [x, -x]).collect();
     for level in levels() {
-        let lanes = Lanes { level };
+        let lanes = VectorMath { level };
         let mut got = vec![0.0; values.len()];
         let same = |name: &str, got: &[f64], wanted: &dyn Fn(f64) -> f64| {
             for (x, got) in values.iter().zip(got) {
@@ -305,7 +305,7 @@ fn chosen_values() {
 fn slices_of_any_length() {
     let values: [f64; 1200] = from_fn(|at| 1.0 + at as f64 / 7.0);
     for level in levels() {
-        let lanes = Lanes { level };
+        let lanes = VectorMath { level };
         for length in (0..140).chain([511, 512, 513, 1024, 1100]) {
             let mut out = [-1.0; 1200];
             // the shortest slice decides, whichever it is
@@ -329,7 +329,7 @@ fn few_lanes_ask_the_library() {
     let x: Vec<f64> = (0..100_000).map(|_| draws.magnitude(-3.0, 6.0)).collect();
     let y: Vec<f64> = (0..100_000).map(|_| draws.between(-10.0, 10.0)).collect();
     let mut out = vec![0.0; 100_000];
-    for level in levels().into_iter().filter(|level| PUBLISHED && fuses(*level)) {
+    for level in levels().into_iter().filter(|level| PUBLISHED && has_fused_multiply_add(*level)) {
         let few = |name: &str, asked: usize| {
             println!("{name} on {level:?}: {:.2} % by the library", asked as f64 / 1e3);
             assert!(asked < 6_000, "{name} on {level:?}: {asked} of 100000");

@@ -3,7 +3,7 @@
 use rust_decimal::prelude::ToPrimitive;
 
 use crate::jobs::{BLOCK_ROWS, Column};
-use crate::python::LaneValues;
+use crate::python::ColumnValues;
 use crate::rank::score::double;
 use crate::rank::scores::{ExactColumn, Scores};
 
@@ -41,12 +41,12 @@ impl Scores {
             rows = rows.end..kept.len().min(rows.end + BLOCK_ROWS - at % BLOCK_ROWS);
             let (Some(strip), skipped) = (column.strip(at / BLOCK_ROWS), at % BLOCK_ROWS) else { return };
             let kept = &mut kept[rows.clone()];
-            match strip.lanes {
-                LaneValues::Same(same) => kept.fill(self.keep.kept(same)),
-                LaneValues::Tiny(lanes) => self.keep_each(&lanes[skipped..], kept),
-                LaneValues::Short(lanes) => self.keep_each(&lanes[skipped..], kept),
-                LaneValues::Narrow(lanes) => self.keep_each(&lanes[skipped..], kept),
-                LaneValues::Wide(lanes) => self.keep_each(&lanes[skipped..], kept),
+            match strip.values {
+                ColumnValues::Constant(same) => kept.fill(self.keep.kept(same)),
+                ColumnValues::I8(lanes) => self.keep_each(&lanes[skipped..], kept),
+                ColumnValues::I16(lanes) => self.keep_each(&lanes[skipped..], kept),
+                ColumnValues::I32(lanes) => self.keep_each(&lanes[skipped..], kept),
+                ColumnValues::F64(lanes) => self.keep_each(&lanes[skipped..], kept),
             }
         }
         for (row, (_, value)) in from(column.aside(), first, |(row, _)| *row as usize) {

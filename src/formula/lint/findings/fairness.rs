@@ -39,7 +39,7 @@ pub(super) fn fairness(case: &Case<'_>, program: &Program) -> Vec<Diagnostic> {
 
 /// Whether the input changes the value of some job, the wrong way.
 fn matters(case: &Case<'_>, program: &Program, input: usize, wrong: Direction) -> bool {
-    let mut evaluator = program.evaluator(Python::with_work(1 << 20));
+    let mut evaluator = program.evaluator(Python::with_fuel(1 << 20));
     let mut choices: Vec<&Value> = case.trial.choices[input].iter().collect();
     choices.sort_by(|x, y| double(x).total_cmp(&double(y)));
     let bases = case.trial.attempts.iter().filter(|attempt| attempt.result.is_ok()).take(8);

@@ -4,10 +4,7 @@ use crate::diagnostic::Diagnostic;
 use crate::formula::lint::findings::Case;
 use crate::formula::lint::ranges::Kinds;
 use crate::formula::syntax::{NodeId, NodeKind};
-use crate::python::{Arithmetic, ComparisonOperator, Function, Python, Value};
-
-/// Beyond this a double does not hold every integer.
-const EXACT: f64 = 9_007_199_254_740_992.0;
+use crate::python::{Arithmetic, ComparisonOperator, Function, MAX_EXACT_FLOAT, Python, Value};
 
 /// Findings on integers beyond 2^53 that are turned into doubles and are not the same then.
 pub(super) fn integers(case: &Case<'_>) -> Vec<Diagnostic> {
@@ -36,7 +33,7 @@ fn loses_digits(case: &Case<'_>, node: NodeId) -> Option<String> {
     }
     let message = format!("{} loses its last digits beside a float", case.quoted(node));
     let Some(value) = case.facts.constant(node) else {
-        let is_beyond = values.least() >= EXACT || values.most() <= -EXACT;
+        let is_beyond = values.least() >= MAX_EXACT_FLOAT || values.most() <= -MAX_EXACT_FLOAT;
         return is_beyond.then_some(message);
     };
     let python = Python::new();

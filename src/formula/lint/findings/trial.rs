@@ -59,7 +59,7 @@ impl Trial {
             true => MOST_COSTLY_JOBS,
             false => (MOST_STEPS / program.expr().nodes().len().max(1)).clamp(4, MOST_JOBS),
         };
-        let mut evaluator = program.evaluator(Python::with_work(WORK));
+        let mut evaluator = program.evaluator(Python::with_fuel(WORK));
         trial.one_at_a_time(most, &mut evaluator);
         trial.mixed(most, &mut evaluator);
         trial

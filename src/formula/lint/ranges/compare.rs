@@ -47,8 +47,7 @@ fn equality(a: Values, b: Values, nan: bool) -> Truth {
     let (least, most) = (a.least().max(b.least()), a.most().min(b.most()));
     let only_zero = least == 0.0 && most == 0.0;
     let both_zero = a.may_be_zero() && b.may_be_zero();
-    let same =
-        a.only().is_some() && a.only() == b.only() && a.most_size() < crate::formula::lint::ranges::values::EXACT;
+    let same = a.only().is_some() && a.only() == b.only() && a.most_size() < crate::python::MAX_EXACT_FLOAT;
     Truth { may_hold: least <= most && (!only_zero || both_zero), may_fail: nan || !same }
 }
 
@@ -80,7 +79,7 @@ pub(super) fn refined(op: ComparisonOperator, a: Values, b: Values, holds: bool)
 
 /// The greatest number below a bound; an integer beyond 2^53 may lie between two doubles.
 fn below(a: Values, bound: f64) -> f64 {
-    let between = a.kinds().meets(Kinds::INT) && bound.abs() > crate::formula::lint::ranges::values::EXACT;
+    let between = a.kinds().meets(Kinds::INT) && bound.abs() > crate::python::MAX_EXACT_FLOAT;
     if between { bound } else { bound.next_down() }
 }
 

@@ -24,7 +24,6 @@ mod words;
 pub use crate::formula::lint::ranges::facts::{Fact, Facts};
 pub use crate::formula::lint::ranges::inputs::Ranges;
 pub use crate::formula::lint::ranges::kinds::{Errors, Kinds};
-pub(super) use crate::formula::lint::ranges::values::EXACT;
 pub use crate::formula::lint::ranges::values::Values;
 pub(super) use crate::formula::lint::ranges::walk::inside;
 pub(super) use crate::formula::lint::ranges::words::Bound;

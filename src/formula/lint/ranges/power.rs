@@ -6,8 +6,9 @@
 use crate::formula::lint::ranges::arithmetic::{hull, kinds_of};
 use crate::formula::lint::ranges::kinds::{Errors, Kinds};
 use crate::formula::lint::ranges::outcome::Outcome;
-use crate::formula::lint::ranges::values::{EXACT, Values};
+use crate::formula::lint::ranges::values::Values;
 use crate::python::ErrorKind;
+use crate::python::MAX_EXACT_FLOAT;
 
 /// `a ** b`
 pub(super) fn operator(a: Values, b: Values) -> Outcome {
@@ -111,7 +112,7 @@ fn corners(low: f64, high: f64, b: Values) -> (f64, f64) {
             if corner.is_nan() { 1.0 } else { corner }
         }));
     // 0 to the power of 0 is 1, although all around it is 0
-    let is_exact = |bound: f64| bound == bound.floor() && bound.abs() <= EXACT || bound.is_infinite();
+    let is_exact = |bound: f64| bound == bound.floor() && bound.abs() <= MAX_EXACT_FLOAT || bound.is_infinite();
     let down = if is_exact(least) { least } else { least.next_down().next_down().max(0.0) };
     let up = if is_exact(most) { most } else { most.next_up().next_up() };
     let zero_to_zero = low == 0.0 && b.may_be_zero();

@@ -3,11 +3,8 @@
 use num_traits::ToPrimitive;
 
 use crate::formula::lint::ranges::kinds::Kinds;
-use crate::python::{Arithmetic, ComparisonOperator, Python, Value};
+use crate::python::{Arithmetic, ComparisonOperator, MAX_EXACT_FLOAT, Python, Value};
 use crate::schema::Range;
-
-/// Beyond this, doubles are further apart than integers.
-pub(in crate::formula::lint) const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A set of values, never smaller than what it stands for.
 ///
@@ -242,7 +239,7 @@ impl Values {
     /// The bounds moved away from each other as far as a nearest double of an integer can be off.
     pub(super) fn outward(mut self) -> Self {
         if self.kinds.meets(Kinds::INT) {
-            let off = |bound: f64| bound.abs() >= EXACT;
+            let off = |bound: f64| bound.abs() >= MAX_EXACT_FLOAT;
             self.least = if off(self.least) { self.least.next_down() } else { self.least };
             self.most = if off(self.most) { self.most.next_up() } else { self.most };
             self.least = self.least.min(f64::MAX);

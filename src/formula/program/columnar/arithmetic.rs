@@ -2,9 +2,10 @@
 
 use crate::formula::program::columnar::loops::Arm;
 use crate::formula::program::columnar::vector::{Entry, Kind, KindArm, Kinds, Lent, Operand, Vector};
-use crate::formula::program::columnar::{AllMarked, Columnar, EXACT, loops};
-use crate::python::vector_math::dispatch::{Level, fuses};
+use crate::formula::program::columnar::{AllMarked, Columnar, loops};
+use crate::python::MAX_EXACT_FLOAT;
 use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Python, Raised, UnaryOperator, Value};
+use crate::simd::{Level, has_fused_multiply_add};
 
 impl<'i> Columnar<'_, 'i> {
     pub(super) fn unary(&mut self, op: UnaryOperator) -> Result<(), AllMarked> {
@@ -83,7 +84,7 @@ impl<'i> Columnar<'_, 'i> {
                 }
             }
         }
-        Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Float), most: EXACT }
+        Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Float), most: MAX_EXACT_FLOAT }
     }
 
     pub(super) fn compare(&mut self, op: ComparisonOperator) -> Result<(), AllMarked> {
@@ -126,7 +127,7 @@ impl<'i> Columnar<'_, 'i> {
     pub(super) fn floats(&mut self, x: Arm<'_>, f: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
         loops::zip(x, Arm::Same(0.0), &mut lanes, move |x, _| f(x), |_, _, _| false);
-        Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Float), most: EXACT }
+        Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Float), most: MAX_EXACT_FLOAT }
     }
 
     /// An operation that makes an integer of two integers and otherwise a float. `most` is what it makes at most of
@@ -139,12 +140,12 @@ impl<'i> Columnar<'_, 'i> {
         f: impl Fn(f64, f64) -> f64 + Copy,
     ) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
-        let too_large = |lane: f64| lane.abs() >= EXACT;
+        let too_large = |lane: f64| lane.abs() >= MAX_EXACT_FLOAT;
         let kinds = if x.kinds.is_all(Kind::Float) || y.kinds.is_all(Kind::Float) {
             loops::zip(x.arm, y.arm, &mut lanes, f, |_, _, _| false);
             Kinds::All(Kind::Float)
         } else if x.kinds.is_integer() && y.kinds.is_integer() {
-            if most < EXACT {
+            if most < MAX_EXACT_FLOAT {
                 loops::zip(x.arm, y.arm, &mut lanes, move |x, y| f(x, y) + 0.0, |_, _, _| false);
             } else if loops::zip(x.arm, y.arm, &mut lanes, move |x, y| f(x, y) + 0.0, |_, _, r| too_large(r)) {
                 self.mark_where(Arm::Each(&lanes), Arm::Same(0.0), |r, _| too_large(r));
@@ -156,7 +157,7 @@ impl<'i> Columnar<'_, 'i> {
             self.settle_integers(&mut lanes, &kinds);
             Kinds::Each(kinds)
         };
-        Vector { lanes: Lent::Own(lanes), kinds, most: most.min(EXACT) }
+        Vector { lanes: Lent::Own(lanes), kinds, most: most.min(MAX_EXACT_FLOAT) }
     }
 
     /// An integer where both are integers, else a float.
@@ -171,9 +172,9 @@ impl<'i> Columnar<'_, 'i> {
 
     /// Makes the zeros of the integers positive, and marks integers that are too large.
     pub(super) fn settle_integers(&mut self, lanes: &mut [f64], kinds: &[u8]) {
-        if loops::settle(lanes, kinds, EXACT) {
+        if loops::settle(lanes, kinds, MAX_EXACT_FLOAT) {
             let mut mask = self.scratch.bytes(self.rows);
-            loops::test(Arm::Each(lanes), Arm::Same(EXACT), &mut mask, |x, exact| x.abs() >= exact);
+            loops::test(Arm::Each(lanes), Arm::Same(MAX_EXACT_FLOAT), &mut mask, |x, exact| x.abs() >= exact);
             loops::zip_into(&mut mask, kinds, |large, kind| large & u8::from(kind != 0));
             self.mark(mask);
         }
@@ -208,7 +209,7 @@ impl<'i> Columnar<'_, 'i> {
             self.python.begin();
             let result = evaluate(&self.python, lane).map(Entry::Scalar);
             match result.as_ref().ok().and_then(Entry::operand) {
-                Some(Operand { arm, kinds: kind, most }) if most < EXACT || kind.is_all(Kind::Float) => {
+                Some(Operand { arm, kinds: kind, most }) if most < MAX_EXACT_FLOAT || kind.is_all(Kind::Float) => {
                     (lanes[lane], kinds[lane]) = (arm.at(0), kind.at(0) as u8);
                 }
                 _ => mask[lane] = 1,
@@ -216,7 +217,7 @@ impl<'i> Columnar<'_, 'i> {
         }
         self.outcome.mark(&mask);
         self.scratch.give_bytes(mask);
-        Vector { lanes: Lent::Own(lanes), kinds: Kinds::Each(kinds), most: EXACT }
+        Vector { lanes: Lent::Own(lanes), kinds: Kinds::Each(kinds), most: MAX_EXACT_FLOAT }
     }
 
     /// Pushes a result; none is a failure of every lane that goes this way.
@@ -244,7 +245,7 @@ fn two_reciprocals(divisor: f64) -> Option<(f64, f64)> {
     let is_whole = divisor > 0.0 && divisor < MOST && divisor.fract() == 0.0;
     let high = 1.0 / divisor;
     let low = (-high).mul_add(divisor, 1.0) / divisor;
-    is_whole.then_some((high, low)).filter(|_| fuses(Level::new()))
+    is_whole.then_some((high, low)).filter(|_| has_fused_multiply_add(Level::new()))
 }
 
 #[cfg(test)]
@@ -283,7 +284,7 @@ mod tests {
             let divisor = 1.0 + next(1 + turn % 39);
             let (high, low) = two_reciprocals(divisor).unwrap();
             let near = divisor * next(13);
-            for x in [next(1 + turn % 53), -next(53), near, near + 1.0, near - 1.0, 0.0, 1.0, EXACT] {
+            for x in [next(1 + turn % 53), -next(53), near, near + 1.0, near - 1.0, 0.0, 1.0, MAX_EXACT_FLOAT] {
                 let found = x.mul_add(high, x * low);
                 assert_eq!(found.to_bits(), (x / divisor).to_bits(), "{x} / {divisor}");
             }

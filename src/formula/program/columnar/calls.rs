@@ -2,8 +2,9 @@
 
 use crate::formula::program::columnar::loops::Arm;
 use crate::formula::program::columnar::vector::{Entry, Kind, KindArm, Kinds, Lent, Operand, Vector};
-use crate::formula::program::columnar::{AllMarked, Columnar, EXACT, loops};
-use crate::python::vector_math::Lanes;
+use crate::formula::program::columnar::{AllMarked, Columnar, loops};
+use crate::python::MAX_EXACT_FLOAT;
+use crate::python::vector_math::VectorMath;
 use crate::python::{Arithmetic, Function, Python, Value};
 
 impl<'i> Columnar<'_, 'i> {
@@ -89,28 +90,28 @@ impl<'i> Columnar<'_, 'i> {
     }
 
     /// The same of a function of the C library.
-    fn library(&mut self, x: Arm<'_>, f: impl Fn(Lanes, &[f64], &mut [f64])) -> Vector<'i> {
+    fn library(&mut self, x: Arm<'_>, f: impl Fn(VectorMath, &[f64], &mut [f64])) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
         match x {
-            Arm::Each(x) => f(Lanes::widest(), x, &mut lanes),
+            Arm::Each(x) => f(VectorMath::new(), x, &mut lanes),
             Arm::Same(x) => {
                 let mut one = [0.0];
-                f(Lanes::widest(), &[x], &mut one);
+                f(VectorMath::new(), &[x], &mut one);
                 lanes.fill(one[0]);
             }
         }
         self.mark_unless_finite(&lanes);
-        Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Float), most: EXACT }
+        Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Float), most: MAX_EXACT_FLOAT }
     }
 
     /// A rounding to an integer; what has none, or too large a one, is marked.
     fn integers(&mut self, x: Arm<'_>, round: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
-        let fails = |r: f64| r.is_nan() || r.abs() >= EXACT;
+        let fails = |r: f64| r.is_nan() || r.abs() >= MAX_EXACT_FLOAT;
         if loops::zip(x, Arm::Same(0.0), &mut lanes, move |x, _| round(x) + 0.0, |_, _, r| fails(r)) {
             self.mark_where(Arm::Each(&lanes), Arm::Same(0.0), |r, _| fails(r));
         }
-        Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Int), most: EXACT }
+        Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Int), most: MAX_EXACT_FLOAT }
     }
 
     /// `max` and `min`: the first item to which no later one is preferred.

@@ -1,12 +1,12 @@
 //! The inputs of the block that comes next, on their way while this one is computed.
 
 use crate::ahead::LINE;
-use crate::python::{LaneValues, Strip};
+use crate::python::{ColumnValues, ColumnView};
 
 /// Inputs that are asked for a few lines at a time: the processor waits for so many at once and no more.
 #[derive(Debug, Default)]
 pub(super) struct Coming<'i> {
-    strips: Vec<Strip<'i>>,
+    strips: Vec<ColumnView<'i>>,
     /// The strip whose lines are asked for, and the next of them.
     strip: usize,
     line: usize,
@@ -16,10 +16,10 @@ pub(super) struct Coming<'i> {
 
 impl<'i> Coming<'i> {
     /// Begins with other inputs, which shall all be asked for in so many steps.
-    pub(super) fn set(&mut self, strips: &[Strip<'i>], steps: usize) {
+    pub(super) fn set(&mut self, strips: &[ColumnView<'i>], steps: usize) {
         self.strips.clear();
         self.strips.extend_from_slice(strips);
-        let lines: usize = strips.iter().map(|strip| lines(strip.lanes)).sum();
+        let lines: usize = strips.iter().map(|strip| lines(strip.values)).sum();
         (self.strip, self.line, self.share) = (0, 0, lines.div_ceil(steps.max(1)));
     }
 
@@ -29,7 +29,7 @@ impl<'i> Coming<'i> {
         while let Some(strip) = self.strips.get(self.strip)
             && left > 0
         {
-            let asked = strip.ahead(self.line, left);
+            let asked = strip.prefetch_lines(self.line, left);
             if asked < left {
                 (self.strip, self.line) = (self.strip + 1, 0);
             } else {
@@ -41,13 +41,13 @@ impl<'i> Coming<'i> {
 }
 
 /// How many lines of the cache the numbers take.
-fn lines(lanes: LaneValues<'_>) -> usize {
+fn lines(lanes: ColumnValues<'_>) -> usize {
     let bytes = match lanes {
-        LaneValues::Same(_) => 0,
-        LaneValues::Tiny(lanes) => size_of_val(lanes),
-        LaneValues::Short(lanes) => size_of_val(lanes),
-        LaneValues::Narrow(lanes) => size_of_val(lanes),
-        LaneValues::Wide(lanes) => size_of_val(lanes),
+        ColumnValues::Constant(_) => 0,
+        ColumnValues::I8(lanes) => size_of_val(lanes),
+        ColumnValues::I16(lanes) => size_of_val(lanes),
+        ColumnValues::I32(lanes) => size_of_val(lanes),
+        ColumnValues::F64(lanes) => size_of_val(lanes),
     };
     bytes.div_ceil(LINE)
 }

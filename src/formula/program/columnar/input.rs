@@ -1,28 +1,29 @@
 //! From a column's strip to lanes.
 
 use crate::formula::program::columnar::vector::{Entry, Kind, Kinds, Lent, Vector};
-use crate::formula::program::columnar::{AllMarked, Columnar, EXACT, loops};
-use crate::python::{LaneValues, Wholes};
+use crate::formula::program::columnar::{AllMarked, Columnar, loops};
+use crate::python::MAX_EXACT_FLOAT;
+use crate::python::{ColumnValues, IntMask};
 
 impl Columnar<'_, '_> {
     /// Pushes an input. One that the caller did not give is a `NameError`.
     pub(super) fn input(&mut self, slot: usize) -> Result<(), AllMarked> {
         let Some(&strip) = self.strips.get(slot) else { return self.fail() };
-        let (lanes, most) = match strip.lanes {
-            LaneValues::Same(lane) => match strip.wholes {
-                Wholes::All => return self.push_scalar(Ok::<_, ()>(Kind::Int.value(lane))),
-                Wholes::Nobody => return self.push_scalar(Ok::<_, ()>(Kind::Float.value(lane))),
-                Wholes::Bits(_) => (Lent::Own(self.filled(lane)), lane.abs()),
+        let (lanes, most) = match strip.values {
+            ColumnValues::Constant(lane) => match strip.ints {
+                IntMask::All => return self.push_scalar(Ok::<_, ()>(Kind::Int.value(lane))),
+                IntMask::None => return self.push_scalar(Ok::<_, ()>(Kind::Float.value(lane))),
+                IntMask::Bits(_) => (Lent::Own(self.filled(lane)), lane.abs()),
             },
-            LaneValues::Tiny(small) => (self.widened(small), magnitude(i8::MIN)),
-            LaneValues::Short(small) => (self.widened(small), magnitude(i16::MIN)),
-            LaneValues::Narrow(small) => (self.widened(small), magnitude(i32::MIN)),
-            LaneValues::Wide(lanes) => (Lent::Given(lanes.get(..self.rows).unwrap_or(lanes)), EXACT),
+            ColumnValues::I8(small) => (self.widened(small), magnitude(i8::MIN)),
+            ColumnValues::I16(small) => (self.widened(small), magnitude(i16::MIN)),
+            ColumnValues::I32(small) => (self.widened(small), magnitude(i32::MIN)),
+            ColumnValues::F64(lanes) => (Lent::Given(lanes.get(..self.rows).unwrap_or(lanes)), MAX_EXACT_FLOAT),
         };
-        let kinds = match strip.wholes {
-            Wholes::All => Kinds::All(Kind::Int),
-            Wholes::Nobody => Kinds::All(Kind::Float),
-            Wholes::Bits(words) => Kinds::Each(self.spread(words)),
+        let kinds = match strip.ints {
+            IntMask::All => Kinds::All(Kind::Int),
+            IntMask::None => Kinds::All(Kind::Float),
+            IntMask::Bits(words) => Kinds::Each(self.spread(words)),
         };
         if lanes.as_slice().len() < self.rows {
             return self.fail();

@@ -1,6 +1,6 @@
 //! The loops over lanes: one pass each, without a branch, for the compiler to make vector instructions of.
 
-use crate::python::vector_math::dispatch::widest;
+use crate::simd::dispatch;
 
 /// One number for all lanes, or one for each.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +32,7 @@ pub(super) fn zip(
     fails: impl Fn(f64, f64, f64) -> bool + Copy,
 ) -> bool {
     match (x, y) {
-        (Arm::Each(x), Arm::Each(y)) => widest(
+        (Arm::Each(x), Arm::Each(y)) => dispatch(
             #[inline(always)]
             move || {
                 let mut any = 0;
@@ -43,7 +43,7 @@ pub(super) fn zip(
                 any != 0
             },
         ),
-        (Arm::Each(x), Arm::Same(y)) => widest(
+        (Arm::Each(x), Arm::Same(y)) => dispatch(
             #[inline(always)]
             move || {
                 let mut any = 0;
@@ -54,7 +54,7 @@ pub(super) fn zip(
                 any != 0
             },
         ),
-        (Arm::Same(x), Arm::Each(y)) => widest(
+        (Arm::Same(x), Arm::Each(y)) => dispatch(
             #[inline(always)]
             move || {
                 let mut any = 0;
@@ -77,7 +77,7 @@ pub(super) fn zip(
 #[inline]
 pub(super) fn dot(x: Arm<'_>, [high, low]: [f64; 2], out: &mut [f64]) {
     match x {
-        Arm::Each(x) => widest(
+        Arm::Each(x) => dispatch(
             #[inline(always)]
             move || out.iter_mut().zip(x).for_each(|(out, &x)| *out = x.mul_add(high, x * low)),
         ),
@@ -89,7 +89,7 @@ pub(super) fn dot(x: Arm<'_>, [high, low]: [f64; 2], out: &mut [f64]) {
 #[inline]
 pub(super) fn test(x: Arm<'_>, y: Arm<'_>, out: &mut [u8], holds: impl Fn(f64, f64) -> bool + Copy) {
     match (x, y) {
-        (Arm::Each(x), Arm::Each(y)) => widest(
+        (Arm::Each(x), Arm::Each(y)) => dispatch(
             #[inline(always)]
             move || {
                 for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
@@ -97,7 +97,7 @@ pub(super) fn test(x: Arm<'_>, y: Arm<'_>, out: &mut [u8], holds: impl Fn(f64, f
                 }
             },
         ),
-        (Arm::Each(x), Arm::Same(y)) => widest(
+        (Arm::Each(x), Arm::Same(y)) => dispatch(
             #[inline(always)]
             move || {
                 for (out, &x) in out.iter_mut().zip(x) {
@@ -105,7 +105,7 @@ pub(super) fn test(x: Arm<'_>, y: Arm<'_>, out: &mut [u8], holds: impl Fn(f64, f
                 }
             },
         ),
-        (Arm::Same(x), Arm::Each(y)) => widest(
+        (Arm::Same(x), Arm::Each(y)) => dispatch(
             #[inline(always)]
             move || {
                 for (out, &y) in out.iter_mut().zip(y) {
@@ -120,7 +120,7 @@ pub(super) fn test(x: Arm<'_>, y: Arm<'_>, out: &mut [u8], holds: impl Fn(f64, f
 /// Whether `holds(x)` in any lane.
 #[inline]
 pub(super) fn any(lanes: &[f64], holds: impl Fn(f64) -> bool + Copy) -> bool {
-    widest(
+    dispatch(
         #[inline(always)]
         move || lanes.iter().fold(0, |any, &lane| any | u64::from(holds(lane))) != 0,
     )
@@ -130,7 +130,7 @@ pub(super) fn any(lanes: &[f64], holds: impl Fn(f64) -> bool + Copy) -> bool {
 #[inline]
 pub(super) fn select(mask: &[u8], x: Arm<'_>, y: Arm<'_>, out: &mut [f64]) {
     match (x, y) {
-        (Arm::Each(x), Arm::Each(y)) => widest(
+        (Arm::Each(x), Arm::Each(y)) => dispatch(
             #[inline(always)]
             move || {
                 for (((out, &m), &x), &y) in out.iter_mut().zip(mask).zip(x).zip(y) {
@@ -138,7 +138,7 @@ pub(super) fn select(mask: &[u8], x: Arm<'_>, y: Arm<'_>, out: &mut [f64]) {
                 }
             },
         ),
-        (Arm::Each(x), Arm::Same(y)) => widest(
+        (Arm::Each(x), Arm::Same(y)) => dispatch(
             #[inline(always)]
             move || {
                 for ((out, &m), &x) in out.iter_mut().zip(mask).zip(x) {
@@ -146,7 +146,7 @@ pub(super) fn select(mask: &[u8], x: Arm<'_>, y: Arm<'_>, out: &mut [f64]) {
                 }
             },
         ),
-        (Arm::Same(x), Arm::Each(y)) => widest(
+        (Arm::Same(x), Arm::Each(y)) => dispatch(
             #[inline(always)]
             move || {
                 for ((out, &m), &y) in out.iter_mut().zip(mask).zip(y) {
@@ -154,7 +154,7 @@ pub(super) fn select(mask: &[u8], x: Arm<'_>, y: Arm<'_>, out: &mut [f64]) {
                 }
             },
         ),
-        (Arm::Same(x), Arm::Same(y)) => widest(
+        (Arm::Same(x), Arm::Same(y)) => dispatch(
             #[inline(always)]
             move || {
                 for (out, &m) in out.iter_mut().zip(mask) {
@@ -168,7 +168,7 @@ pub(super) fn select(mask: &[u8], x: Arm<'_>, y: Arm<'_>, out: &mut [f64]) {
 /// Makes -0.0 positive in the lanes that are no floats; whether any of those reaches `limit` in magnitude.
 #[inline]
 pub(super) fn settle(lanes: &mut [f64], kinds: &[u8], limit: f64) -> bool {
-    widest(
+    dispatch(
         #[inline(always)]
         move || {
             let mut any = 0;
@@ -185,7 +185,7 @@ pub(super) fn settle(lanes: &mut [f64], kinds: &[u8], limit: f64) -> bool {
 /// Small integers as doubles.
 #[inline]
 pub(super) fn widen<T: Copy + Into<f64>>(small: &[T], out: &mut [f64]) {
-    widest(
+    dispatch(
         #[inline(always)]
         move || {
             for (out, &small) in out.iter_mut().zip(small) {
@@ -198,7 +198,7 @@ pub(super) fn widen<T: Copy + Into<f64>>(small: &[T], out: &mut [f64]) {
 /// `out = f(x, y)` on bytes.
 #[inline]
 pub(super) fn zip_bytes(x: &[u8], y: &[u8], out: &mut [u8], f: impl Fn(u8, u8) -> u8 + Copy) {
-    widest(
+    dispatch(
         #[inline(always)]
         move || {
             for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
@@ -211,7 +211,7 @@ pub(super) fn zip_bytes(x: &[u8], y: &[u8], out: &mut [u8], f: impl Fn(u8, u8) -
 /// `x = f(x, y)` on bytes, in place.
 #[inline]
 pub(super) fn zip_into(x: &mut [u8], y: &[u8], f: impl Fn(u8, u8) -> u8 + Copy) {
-    widest(
+    dispatch(
         #[inline(always)]
         move || x.iter_mut().zip(y).for_each(|(x, &y)| *x = f(*x, y)),
     );
@@ -220,7 +220,7 @@ pub(super) fn zip_into(x: &mut [u8], y: &[u8], f: impl Fn(u8, u8) -> u8 + Copy) 
 /// `x = f(x)` on bytes, in place.
 #[inline]
 pub(super) fn map_bytes(bytes: &mut [u8], f: impl Fn(u8) -> u8 + Copy) {
-    widest(
+    dispatch(
         #[inline(always)]
         move || bytes.iter_mut().for_each(|byte| *byte = f(*byte)),
     );
@@ -229,7 +229,7 @@ pub(super) fn map_bytes(bytes: &mut [u8], f: impl Fn(u8) -> u8 + Copy) {
 /// `out = x` where the mask is 1, `y` where it is 0, on bytes.
 #[inline]
 pub(super) fn select_bytes(mask: &[u8], x: &[u8], y: &[u8], out: &mut [u8]) {
-    widest(
+    dispatch(
         #[inline(always)]
         move || {
             for (((out, &m), &x), &y) in out.iter_mut().zip(mask).zip(x).zip(y) {
@@ -243,7 +243,7 @@ pub(super) fn select_bytes(mask: &[u8], x: &[u8], y: &[u8], out: &mut [u8]) {
 /// Whether any byte is set.
 #[inline]
 pub(super) fn any_byte(bytes: &[u8]) -> bool {
-    widest(
+    dispatch(
         #[inline(always)]
         move || bytes.iter().fold(0, |any, &byte| any | byte) != 0,
     )

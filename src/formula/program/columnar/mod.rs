@@ -1,6 +1,6 @@
 //! The executor for many rows: each instruction runs over a block of lanes before the next one does.
 //!
-//! Enters: a [`Program`], and the inputs of up to [`LANES`] rows as [`Strip`]s. Leaves: an [`Outcome`], which has a
+//! Enters: a [`Program`], and the inputs of up to [`LANES`] rows as [`ColumnView`]s. Leaves: an [`Outcome`], which has a
 //! number for every lane that the block could compute, bit for bit what the scalar executor gives, and a mark on
 //! every other: a lane that would raise an error, an integer that reaches 2^53, a value that is no number, NaN. What
 //! those lanes give, the scalar executor says; a mark too many costs time and nothing else.
@@ -24,7 +24,7 @@ pub use vector::Kind;
 
 use crate::formula::program::Program;
 use crate::formula::program::instruction::Instruction;
-use crate::python::{Arithmetic, Python, Strip, Value};
+use crate::python::{Arithmetic, ColumnView, Python, Value};
 use coming::Coming;
 use flow::Frame;
 use scratch::Scratch;
@@ -33,18 +33,15 @@ use vector::Entry;
 /// The most rows that are computed side by side: what they need stays in the processor's nearest cache.
 pub const LANES: usize = 1024;
 
-/// Below this magnitude, 2^53, an integer is the same as a double.
-const EXACT: f64 = 9_007_199_254_740_992.0;
-
 /// Runs one program on block after block; all memory that it needs goes round.
 ///
 /// ```
-/// use job_sort_formula::python::{LaneValues, Strip, Wholes};
+/// use job_sort_formula::python::{ColumnValues, ColumnView, IntMask};
 /// use job_sort_formula::{Formula, Schema};
 ///
 /// let program = Formula::parse("ncpus / queue_priority")?.compile(&Schema::openpbs())?;
-/// let ncpus = Strip { lanes: LaneValues::Narrow(&[4, 8, 64]), wholes: Wholes::All };
-/// let priority = Strip { lanes: LaneValues::Narrow(&[2, 0, 1]), wholes: Wholes::All };
+/// let ncpus = ColumnView { values: ColumnValues::I32(&[4, 8, 64]), ints: IntMask::All };
+/// let priority = ColumnView { values: ColumnValues::I32(&[2, 0, 1]), ints: IntMask::All };
 /// let mut columnar = program.columnar();
 /// let outcome = columnar.evaluate(&[ncpus, priority], 3, &[]);
 /// assert_eq!((outcome.lanes()[0], outcome.lanes()[2]), (2.0, 64.0));
@@ -55,7 +52,7 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 pub struct Columnar<'p, 'i> {
     program: &'p Program,
     python: Python,
-    strips: Vec<Strip<'i>>,
+    strips: Vec<ColumnView<'i>>,
     coming: Coming<'i>,
     rows: usize,
     stack: Vec<Entry<'i>>,
@@ -96,7 +93,7 @@ impl Program {
 impl<'i> Columnar<'_, 'i> {
     /// Computes a block of at most [`LANES`] rows; more are left out. `inputs` are in the order of
     /// [`Program::inputs`], `inexact` names the rows of which some strip does not hold the true value.
-    pub fn evaluate(&mut self, inputs: &[Strip<'i>], rows: usize, inexact: &[usize]) -> &Outcome {
+    pub fn evaluate(&mut self, inputs: &[ColumnView<'i>], rows: usize, inexact: &[usize]) -> &Outcome {
         self.rows = rows.min(LANES);
         self.outcome.begin(self.rows, inexact);
         self.strips.clear();
@@ -112,7 +109,7 @@ impl<'i> Columnar<'_, 'i> {
     }
 
     /// Says what the inputs of the next block will be, so that they are on their way while this one is computed.
-    pub fn announce(&mut self, inputs: &[Strip<'i>]) {
+    pub fn announce(&mut self, inputs: &[ColumnView<'i>]) {
         self.coming.set(inputs, self.program.code.len());
     }
 

@@ -2,8 +2,9 @@
 
 use crate::formula::program::columnar::loops::Arm;
 use crate::formula::program::columnar::vector::{Kind, Kinds, Lent, Operand, Vector};
-use crate::formula::program::columnar::{Columnar, EXACT, loops};
-use crate::python::vector_math::Lanes;
+use crate::formula::program::columnar::{Columnar, loops};
+use crate::python::MAX_EXACT_FLOAT;
+use crate::python::vector_math::VectorMath;
 
 impl<'i> Columnar<'_, 'i> {
     /// `x ** y`: an integer where both are integers and `y` is not negative, else a float.
@@ -35,13 +36,13 @@ impl<'i> Columnar<'_, 'i> {
     pub(super) fn power_of_floats(&mut self, x: Arm<'_>, y: Arm<'_>) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
         match (x, y) {
-            (Arm::Each(x), Arm::Each(y)) => Lanes::widest().pow(x, y, &mut lanes),
-            (Arm::Each(x), Arm::Same(y)) => Lanes::widest().pow_scalar_exponent(x, y, &mut lanes),
-            (Arm::Same(x), Arm::Each(y)) => Lanes::widest().pow_scalar_base(x, y, &mut lanes),
+            (Arm::Each(x), Arm::Each(y)) => VectorMath::new().pow(x, y, &mut lanes),
+            (Arm::Each(x), Arm::Same(y)) => VectorMath::new().pow_scalar_exponent(x, y, &mut lanes),
+            (Arm::Same(x), Arm::Each(y)) => VectorMath::new().pow_scalar_base(x, y, &mut lanes),
             (Arm::Same(x), Arm::Same(y)) => lanes.fill(x.powf(y)),
         }
         self.mark_unless_finite(&lanes);
-        Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Float), most: EXACT }
+        Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Float), most: MAX_EXACT_FLOAT }
     }
 
     /// Marks infinite results and NaN.

@@ -1,7 +1,8 @@
 //! What lies on the stack of the columnar executor: one value for all lanes, or a number for each.
 
+use crate::formula::program::columnar::Scratch;
 use crate::formula::program::columnar::loops::Arm;
-use crate::formula::program::columnar::{EXACT, Scratch};
+use crate::python::MAX_EXACT_FLOAT;
 use crate::python::Value;
 
 /// The type of a number. The order counts: everything above a float is an integer to arithmetic.
@@ -116,7 +117,7 @@ impl<'i> Entry<'i> {
             Self::Scalar(value) => {
                 let (lane, kind) = match value {
                     Value::Float(x) => (*x, Kind::Float),
-                    Value::Int(i) if i.unsigned_abs() <= EXACT as u64 => (*i as f64, Kind::Int),
+                    Value::Int(i) if i.unsigned_abs() <= MAX_EXACT_FLOAT as u64 => (*i as f64, Kind::Int),
                     Value::Bool(truth) => (f64::from(u8::from(*truth)), Kind::Bool),
                     _ => return None,
                 };

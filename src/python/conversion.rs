@@ -1,10 +1,16 @@
-//! Integers and doubles turned into each other, rounding at most once, half to even.
+//! Conversion between integers and doubles, rounded at most once, half to even.
 
 use num_bigint::{BigInt, BigUint, Sign};
 use num_traits::{ToPrimitive, Zero};
 
 use crate::python::value::Integer;
 use crate::python::{Raised, Value};
+
+/// The largest integer up to which every integer is exactly a double: 2^53.
+pub(crate) const MAX_EXACT_INT: i64 = 1 << 53;
+
+/// [`MAX_EXACT_INT`] as a double.
+pub(crate) const MAX_EXACT_FLOAT: f64 = MAX_EXACT_INT as f64;
 
 /// The exponent of the smallest double, `2^-1074`.
 const SMALLEST: i64 = -1074;
