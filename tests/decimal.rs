@@ -97,7 +97,7 @@ fn base_ten_agrees_with_python() {
     let mut judged = 0;
     for _ in 0..setting("JSF_REFEREE_CASES", 50_000) {
         let operation = generator.operation();
-        ten.reset();
+        ten.begin();
         let Some(answer) = in_base_ten(&operation, &ten) else { continue };
         if !is_ordinary(&operation) || is_unsteady(&operation) {
             continue;

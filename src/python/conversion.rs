@@ -1,9 +1,9 @@
-//! Conversion between integers and doubles, rounded at most once, half to even.
+//! Conversion between integers and doubles, exact or rounded once, ties to even.
 
 use num_bigint::{BigInt, BigUint, Sign};
 use num_traits::{ToPrimitive, Zero};
 
-use crate::python::value::Integer;
+use crate::python::float_parts::{MIN_EXPONENT, compose, decompose, power_of_two};
 use crate::python::{Raised, Value};
 
 /// The largest integer up to which every integer is exactly a double: 2^53.
@@ -12,37 +12,7 @@ pub(crate) const MAX_EXACT_INT: i64 = 1 << 53;
 /// [`MAX_EXACT_INT`] as a double.
 pub(crate) const MAX_EXACT_FLOAT: f64 = MAX_EXACT_INT as f64;
 
-/// The exponent of the smallest double, `2^-1074`.
-const SMALLEST: i64 = -1074;
-
-/// `2^exponent`; zero below the smallest double, infinity beyond the largest.
-pub(super) fn power_of_two(exponent: i64) -> f64 {
-    match exponent {
-        ..SMALLEST => 0.0,
-        SMALLEST..-1022 => f64::from_bits(1 << (exponent - SMALLEST)),
-        -1022..1024 => f64::from_bits(((exponent + 1023) as u64) << 52),
-        1024.. => f64::INFINITY,
-    }
-}
-
-/// The double nearest to `digits * 2^exponent`, subnormals included; infinity when it is too large.
-///
-/// The lowest bit of `digits` may stand for all that was cut off, if there are at least 56 bits.
-pub(super) fn nearest(digits: u64, exponent: i64) -> f64 {
-    let length = 64 - i64::from(digits.leading_zeros());
-    let precision = length.saturating_add(exponent).saturating_sub(SMALLEST).min(53);
-    if digits == 0 || precision < 0 {
-        return 0.0;
-    }
-    let cut = (length - precision).max(0);
-    let kept = if cut >= 64 { 0 } else { digits >> cut };
-    let rest = if cut >= 64 { digits } else { digits & ((1 << cut) - 1) };
-    let half = if cut == 0 { u64::MAX } else { 1 << (cut - 1) };
-    let up = rest > half || (rest == half && kept & 1 == 1);
-    (kept + u64::from(up)) as f64 * power_of_two(exponent.saturating_add(cut))
-}
-
-/// The leading 64 bits of an integer, with whatever follows them told by the last, and their exponent.
+/// The leading 64 bits of an integer, the last of them a sticky bit for the bits that follow, and their exponent.
 fn leading(magnitude: &BigUint) -> (u64, i64) {
     let shift = magnitude.bits().saturating_sub(64);
     let top = (magnitude >> shift).to_u64().unwrap_or(u64::MAX);
@@ -53,17 +23,17 @@ fn leading(magnitude: &BigUint) -> (u64, i64) {
 /// The nearest double to an integer of any size.
 ///
 /// # Errors
-/// `OverflowError` beyond the largest double.
+/// `OverflowError` for an integer beyond the largest double.
 pub(super) fn big_to_float(value: &BigInt) -> Result<f64, Raised> {
     let (digits, exponent) = leading(value.magnitude());
-    let float = nearest(digits, exponent);
+    let float = compose(digits, exponent);
     if float.is_infinite() {
         return Err(Raised::overflow("int too large to convert to float"));
     }
     Ok(if value.sign() == Sign::Minus { -float } else { float })
 }
 
-/// `(m, e)` with `0.5 <= m < 1` and `m * 2^e` the integer rounded to 53 bits; for positive integers.
+/// A positive integer, rounded to 53 bits, as `(m, e)` where it is `m * 2^e` and `0.5 <= m < 1`.
 pub(super) fn big_fraction(value: &BigInt) -> (f64, f64) {
     let (digits, exponent) = leading(value.magnitude());
     let mantissa = digits as f64 * power_of_two(-64);
@@ -71,33 +41,9 @@ pub(super) fn big_fraction(value: &BigInt) -> (f64, f64) {
     if mantissa < 1.0 { (mantissa, bits) } else { (0.5, bits + 1.0) }
 }
 
-impl Integer<'_> {
-    /// The nearest double.
-    ///
-    /// # Errors
-    /// `OverflowError` beyond the largest double.
-    #[inline]
-    pub(super) fn to_float(self) -> Result<f64, Raised> {
-        match self {
-            Integer::Small(value) => Ok(value as f64),
-            Integer::Big(value) => big_to_float(value),
-        }
-    }
-}
-
-/// A finite double as `digits * 2^exponent`, without its sign.
-pub(super) fn parts(value: f64) -> (u64, i64) {
-    let bits = value.to_bits();
-    let fraction = bits & ((1 << 52) - 1);
-    match (bits >> 52) & 0x7ff {
-        0 => (fraction, SMALLEST),
-        biased => (fraction | (1 << 52), biased as i64 - 1075),
-    }
-}
-
 /// The integer part of a finite double.
 pub(super) fn truncated(value: f64) -> BigInt {
-    let (digits, exponent) = parts(value);
+    let (digits, exponent) = decompose(value);
     let magnitude = if exponent >= 0 {
         BigUint::from(digits) << exponent
     } else if exponent > -64 {
@@ -108,10 +54,10 @@ pub(super) fn truncated(value: f64) -> BigInt {
     BigInt::from_biguint(if value < 0.0 { Sign::Minus } else { Sign::Plus }, magnitude)
 }
 
-/// A double without a fraction as an integer.
+/// A double that has no fraction, as an integer.
 ///
 /// # Errors
-/// `ValueError` of a nan and `OverflowError` of an infinity, in the words of `int()`.
+/// `ValueError` for a nan and `OverflowError` for an infinity, with the texts of `int()`.
 pub(super) fn float_to_int(value: f64) -> Result<Value, Raised> {
     const TWO_63: f64 = 9_223_372_036_854_775_808.0;
     if (-TWO_63..TWO_63).contains(&value) {
@@ -127,8 +73,8 @@ pub(super) fn float_to_int(value: f64) -> Result<Value, Raised> {
 
 /// `x / y` of integers, rounded once; `y` is not zero.
 pub(super) fn quotient(x: &BigInt, y: &BigInt) -> Result<f64, Raised> {
-    // Of the quotient, 56 bits or more and a last one for the remainder; below the doubles, fewer.
-    let shift = (x.bits() as i64 - y.bits() as i64 - 57).max(SMALLEST - 3);
+    // The integer quotient gets at least 56 bits, and a sticky bit for the remainder; fewer below the subnormals.
+    let shift = (x.bits() as i64 - y.bits() as i64 - 57).max(MIN_EXPONENT - 3);
     let (numerator, denominator) = if shift >= 0 {
         (x.magnitude().clone(), y.magnitude() << shift)
     } else {
@@ -136,7 +82,7 @@ pub(super) fn quotient(x: &BigInt, y: &BigInt) -> Result<f64, Raised> {
     };
     let (digits, remainder) = num_integer::Integer::div_rem(&numerator, &denominator);
     let digits = digits.to_u64().unwrap_or(u64::MAX) | u64::from(!remainder.is_zero());
-    let float = nearest(digits, shift);
+    let float = compose(digits, shift);
     if float.is_infinite() {
         return Err(Raised::overflow("integer division result too large for a float"));
     }

@@ -1,9 +1,9 @@
-//! What the arithmetic raises.
+//! Exceptions: what an operation raises in Python, and the errors of this crate's own limits.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// The kind of an error: Python's exception, or one of the three that only this crate has.
+/// The kind of an error: one of Python's exceptions, or one of the three kinds that only this crate has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ErrorKind {
     /// `ZeroDivisionError`
@@ -20,27 +20,27 @@ pub enum ErrorKind {
     Recursion,
     /// `MemoryError`
     Memory,
-    /// `SyntaxError`, where CPython raises it only when it compiles the text
+    /// `SyntaxError`, where CPython's parser accepts the text and only its compiler rejects it
     Syntax,
-    /// the formula met a complex number
+    /// the result is a complex number in Python
     Complex,
     /// an integer or a computation beyond the documented limits
     Limit,
-    /// something base ten cannot hold or do
+    /// a value or a function that decimal arithmetic does not have
     Decimal,
 }
 
-/// An error of one operation: Python's kind and, word for word, Python's text.
+/// The exception that one operation raises, with Python's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Raised {
-    /// Which exception.
+    /// The exception's type.
     pub kind: ErrorKind,
-    /// What `str(exception)` gives.
+    /// The text: `str(exception)` in Python.
     pub text: Cow<'static, str>,
 }
 
 impl Raised {
-    /// An error of this kind with this text.
+    /// An exception of this kind with this text.
     pub fn new(kind: ErrorKind, text: impl Into<Cow<'static, str>>) -> Self {
         Self { kind, text: text.into() }
     }
@@ -65,19 +65,19 @@ impl Raised {
         Self::new(ErrorKind::ZeroDivision, text)
     }
 
-    /// What the `math` functions say of an argument outside their domain.
+    /// The `ValueError` of a `math` function whose argument is outside its domain.
     pub(super) fn domain() -> Self {
         Self::value("math domain error")
     }
 
-    /// What the `math` functions say of a result beyond the doubles.
+    /// The `OverflowError` of a `math` function whose result exceeds the largest double.
     pub(super) fn range() -> Self {
         Self::overflow("math range error")
     }
 }
 
 impl ErrorKind {
-    /// Python's name of the exception; for the crate's own kinds, words in the same style.
+    /// Python's name of the exception; a short name for the crate's own kinds.
     pub fn exception(self) -> &'static str {
         match self {
             Self::ZeroDivision => "ZeroDivisionError",
@@ -93,11 +93,9 @@ impl ErrorKind {
             Self::Decimal => "decimal",
         }
     }
-}
 
-impl ErrorKind {
-    /// The kind in plain words, under which errors are counted.
-    pub fn words(self) -> &'static str {
+    /// The name of the kind in reports and summaries.
+    pub fn description(self) -> &'static str {
         match self {
             Self::ZeroDivision => "division by zero",
             Self::Value => "domain error",

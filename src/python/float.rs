@@ -1,11 +1,11 @@
-//! Doubles: the operators on them, with Python's errors and signs of zero.
+//! Operators on doubles, with Python's errors and signs of zero.
 
 use crate::python::{BinaryOperator, ErrorKind, Raised};
 
-/// `x op y`, bit for bit as Python's floats; `None` where floats do not know the operator.
+/// `x op y`, with the bits of Python's floats; `None` for an operator that floats do not implement.
 ///
 /// # Errors
-/// `ZeroDivisionError`; of `**` also `OverflowError`, and [`ErrorKind::Complex`] where Python leaves the reals.
+/// `ZeroDivisionError`; for `**` also `OverflowError`, and [`ErrorKind::Complex`] where the result is complex in Python.
 #[inline]
 pub fn binary(op: BinaryOperator, x: f64, y: f64) -> Result<Option<f64>, Raised> {
     use BinaryOperator as Op;
@@ -44,7 +44,7 @@ pub(super) fn divmod(x: f64, y: f64) -> Result<(f64, f64), Raised> {
     if y == 0.0 { Err(Raised::zero_division("float divmod()")) } else { Ok(quotient_and_remainder(x, y)) }
 }
 
-/// What remains of `x`, with the sign of `y`, even when it is zero.
+/// The remainder, which has the sign of `y`, even when it is zero.
 fn remainder(x: f64, y: f64) -> f64 {
     let rest = x % y;
     if rest == 0.0 {
@@ -56,7 +56,7 @@ fn remainder(x: f64, y: f64) -> f64 {
     }
 }
 
-/// The quotient is found from `x` less its remainder, which `y` divides but for one rounding.
+/// The quotient comes from `x` minus its remainder, a multiple of `y` up to one rounding, as in CPython's `float_divmod`.
 fn quotient_and_remainder(x: f64, y: f64) -> (f64, f64) {
     let truncated_rest = x % y;
     let rest = remainder(x, y);
@@ -71,16 +71,16 @@ fn quotient_and_remainder(x: f64, y: f64) -> (f64, f64) {
     (if quotient - whole > 0.5 { whole + 1.0 } else { whole }, rest)
 }
 
-/// The C library's power, except that it makes a nan even of 1 to the power of a signalling nan.
-pub(super) fn raised(x: f64, y: f64) -> f64 {
+/// The C library's `pow`, except for a signalling nan: 1 raised to it is 1, as CPython has it.
+pub(super) fn library_power(x: f64, y: f64) -> f64 {
     if x == 1.0 || y == 0.0 { 1.0 } else { x.powf(y) }
 }
 
 /// `x ** y`.
 ///
 /// # Errors
-/// As Python: zero to a negative power, a result beyond the doubles; [`ErrorKind::Complex`] for the fractional
-/// power of a negative number.
+/// `ZeroDivisionError` for zero to a negative power, `OverflowError` for a result beyond the doubles,
+/// [`ErrorKind::Complex`] for a fractional power of a negative number.
 pub(super) fn power(x: f64, y: f64) -> Result<f64, Raised> {
     if y.is_finite() && x.is_finite() {
         if x == 0.0 && y < 0.0 {
@@ -93,7 +93,7 @@ pub(super) fn power(x: f64, y: f64) -> Result<f64, Raised> {
             ));
         }
     }
-    let result = raised(x, y);
+    let result = library_power(x, y);
     if result.is_infinite() && x.is_finite() && y.is_finite() {
         return Err(Raised::overflow("(34, 'Numerical result out of range')"));
     }

@@ -1,8 +1,10 @@
-//! Every function that a formula can call, by name.
+//! The functions that a formula can call: their names, their parameters, and Python's `TypeError` for a wrong call.
+//!
+//! CPython has one wording of these errors for each way in which it declares a function.
 
-use crate::python::Value;
+use crate::python::{Raised, Value};
 
-/// Writes the enumeration and its name table from one list.
+/// Defines the enumeration and its name table from one list.
 macro_rules! functions {
     (math { $($math:ident $math_name:literal,)* } builtin { $($builtin:ident $builtin_name:literal,)* }) => {
         /// A function of Python's `math` module or one of its builtins.
@@ -62,13 +64,13 @@ functions! {
 }
 
 impl Function {
-    /// Whether Python counts it among the types: `int`, `float`, `bool`.
+    /// Whether it is a type in Python: `int`, `float`, `bool`.
     pub fn is_type(self) -> bool {
         matches!(self, Self::Int | Self::Float | Self::Bool)
     }
 
-    /// The name with its module, as some of Python's messages have it: `math.sqrt`, `abs`.
-    pub(super) fn qualified(self) -> String {
+    /// The name with its module, as some error messages have it: `math.sqrt`, `abs`.
+    fn qualified(self) -> String {
         let module = if self.is_math() { "math." } else { "" };
         format!("{module}{}", self.name())
     }
@@ -85,4 +87,247 @@ pub fn constant(name: &str) -> Option<Value> {
         _ => return None,
     };
     Some(Value::Float(value))
+}
+
+/// How a function is declared, which decides how it takes arguments and how its errors read.
+#[derive(Debug, Clone, Copy)]
+enum Signature {
+    /// One positional argument.
+    One,
+    /// Between these numbers of positional arguments, no keywords.
+    Between(usize, usize),
+    /// `log`, whose errors read differently.
+    Logarithm,
+    /// Any number of positional arguments, no keywords.
+    Any,
+    /// Named parameters.
+    Named(Parameters),
+    /// `min` and `max`: one or more positional arguments, and the keywords `key` and `default`.
+    Extreme,
+}
+
+/// Parameters that may be given by name.
+#[derive(Debug, Clone, Copy)]
+struct Parameters {
+    /// The names in order; empty for a positional-only parameter.
+    names: &'static [&'static str],
+    /// The smallest number of positional arguments.
+    min_positional: usize,
+    /// The largest number of positional arguments.
+    max_positional: usize,
+    /// The number of required arguments.
+    required: usize,
+}
+
+const INT: Parameters = Parameters { names: &["", "base"], min_positional: 0, max_positional: 2, required: 0 };
+const ROUND: Parameters =
+    Parameters { names: &["number", "ndigits"], min_positional: 0, max_positional: 2, required: 1 };
+const SUM: Parameters = Parameters { names: &["", "start"], min_positional: 1, max_positional: 2, required: 1 };
+const PROD: Parameters = Parameters { names: &["", "start"], min_positional: 1, max_positional: 1, required: 1 };
+const ISCLOSE: Parameters =
+    Parameters { names: &["a", "b", "rel_tol", "abs_tol"], min_positional: 0, max_positional: 2, required: 2 };
+
+/// The arguments of one call, by parameter.
+#[derive(Debug)]
+pub(super) enum Arguments<'a, V> {
+    /// Positional arguments only, of an accepted number.
+    Positional(&'a [V]),
+    /// The arguments of a function with named parameters, in the order of the parameters.
+    Named([Option<&'a V>; 4]),
+    /// The arguments of `min` and `max`.
+    Extreme { values: &'a [V], key: Option<&'a V>, default: Option<&'a V> },
+}
+
+impl Function {
+    fn signature(self) -> Signature {
+        match self {
+            Self::Atan2
+            | Self::Comb
+            | Self::Copysign
+            | Self::Dist
+            | Self::Divmod
+            | Self::Fmod
+            | Self::Ldexp
+            | Self::Nextafter
+            | Self::Pow
+            | Self::Remainder => Signature::Between(2, 2),
+            Self::Perm => Signature::Between(1, 2),
+            Self::Bool | Self::Float => Signature::Between(0, 1),
+            Self::Log => Signature::Logarithm,
+            Self::Gcd | Self::Hypot | Self::Lcm => Signature::Any,
+            Self::Int => Signature::Named(INT),
+            Self::Round => Signature::Named(ROUND),
+            Self::Sum => Signature::Named(SUM),
+            Self::Prod => Signature::Named(PROD),
+            Self::Isclose => Signature::Named(ISCLOSE),
+            Self::Max | Self::Min => Signature::Extreme,
+            _ => Signature::One,
+        }
+    }
+
+    /// The smallest and the largest number of arguments, positional or named; no largest where it is unlimited.
+    pub fn arity(self) -> (usize, Option<usize>) {
+        match self.signature() {
+            Signature::One => (1, Some(1)),
+            Signature::Between(least, most) => (least, Some(most)),
+            Signature::Logarithm => (1, Some(2)),
+            Signature::Any => (0, None),
+            Signature::Named(parameters) => (parameters.required, Some(parameters.names.len())),
+            Signature::Extreme => (1, None),
+        }
+    }
+
+    /// The names of the parameters that may be given as keywords.
+    pub fn keywords(self) -> &'static [&'static str] {
+        match self.signature() {
+            Signature::Named(parameters) => match parameters.names {
+                ["", rest @ ..] => rest,
+                all => all,
+            },
+            Signature::Extreme => &["key", "default"],
+            _ => &[],
+        }
+    }
+}
+
+/// Binds the arguments of a call to the function's parameters.
+///
+/// # Errors
+/// `TypeError`, with CPython's text for this function.
+#[inline]
+pub(super) fn bind<'a, V>(
+    function: Function,
+    positional: &'a [V],
+    keywords: &'a [(&str, V)],
+) -> Result<Arguments<'a, V>, Raised> {
+    let signature = function.signature();
+    match signature {
+        Signature::Named(parameters) => bind_named(function, parameters, positional, keywords).map(Arguments::Named),
+        Signature::Extreme => bind_extreme(function, positional, keywords),
+        _ if !keywords.is_empty() => Err(takes_no_keywords(function)),
+        _ => match count_error(function, signature, positional.len()) {
+            Some(text) => Err(Raised::type_error(text)),
+            None => Ok(Arguments::Positional(positional)),
+        },
+    }
+}
+
+fn takes_no_keywords(function: Function) -> Raised {
+    let name = if function == Function::Log { "log".to_owned() } else { function.qualified() };
+    Raised::type_error(format!("{name}() takes no keyword arguments"))
+}
+
+/// Python's error text for a wrong number of positional arguments.
+fn count_error(function: Function, signature: Signature, given: usize) -> Option<String> {
+    let name = function.name();
+    match signature {
+        Signature::One if given != 1 => {
+            Some(format!("{}() takes exactly one argument ({given} given)", function.qualified()))
+        }
+        Signature::Between(least, most) if given < least || given > most => {
+            let (bound, count) = match (least == most, given < least) {
+                (true, _) => ("", most),
+                (false, true) => ("at least ", least),
+                (false, false) => ("at most ", most),
+            };
+            Some(format!("{name} expected {bound}{count} argument{}, got {given}", plural(count)))
+        }
+        Signature::Logarithm if !(1..=2).contains(&given) => Some("math.log requires 1 to 2 arguments".to_owned()),
+        _ => None,
+    }
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+fn bind_named<'a, V>(
+    function: Function,
+    parameters: Parameters,
+    positional: &'a [V],
+    keywords: &'a [(&str, V)],
+) -> Result<[Option<&'a V>; 4], Raised> {
+    let name = function.name();
+    check_counts(name, parameters, positional.len(), keywords.len())?;
+    let mut slots = [None; 4];
+    for (index, (slot, parameter)) in slots.iter_mut().zip(parameters.names).enumerate() {
+        let by_name = || keywords.iter().find(|(keyword, _)| keyword == parameter).map(|(_, value)| value);
+        *slot = positional.get(index).or_else(by_name);
+        if slot.is_none() && index < parameters.required {
+            let place = index + 1;
+            return Err(Raised::type_error(format!("{name}() missing required argument '{parameter}' (pos {place})")));
+        }
+    }
+    check_names(name, parameters, positional.len(), keywords)?;
+    Ok(slots)
+}
+
+fn check_counts(name: &str, parameters: Parameters, given: usize, keywords: usize) -> Result<(), Raised> {
+    let Parameters { names, min_positional: least, max_positional: most, .. } = parameters;
+    let total = given + keywords;
+    if total > names.len() {
+        let kind = if given == 0 { "keyword " } else { "" };
+        let (count, s) = (names.len(), plural(names.len()));
+        return Err(Raised::type_error(format!("{name}() takes at most {count} {kind}argument{s} ({total} given)")));
+    }
+    if given < least || given > most {
+        let bound = match given < least {
+            true if least < most => "at least",
+            false if parameters.required < most => "at most",
+            _ => "exactly",
+        };
+        let count = if given < least { least } else { most };
+        let s = plural(count);
+        return Err(Raised::type_error(format!(
+            "{name}() takes {bound} {count} positional argument{s} ({given} given)"
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses a keyword that names no parameter, or a parameter that is also given by position.
+fn check_names<V>(name: &str, parameters: Parameters, given: usize, keywords: &[(&str, V)]) -> Result<(), Raised> {
+    let filled = parameters.names.get(..given).unwrap_or(parameters.names);
+    let twice = |parameter: &str| !parameter.is_empty() && keywords.iter().any(|(keyword, _)| *keyword == parameter);
+    if let Some(place) = filled.iter().position(|parameter| twice(parameter)) {
+        let (parameter, place) = (filled[place], place + 1);
+        return Err(Raised::type_error(format!(
+            "argument for {name}() given by name ('{parameter}') and position ({place})"
+        )));
+    }
+    let is_known = |keyword: &str| !keyword.is_empty() && parameters.names.contains(&keyword);
+    match keywords.iter().find(|(keyword, _)| !is_known(keyword)) {
+        Some((keyword, _)) => Err(invalid_keyword(name, keyword)),
+        None => Ok(()),
+    }
+}
+
+fn invalid_keyword(name: &str, keyword: &str) -> Raised {
+    Raised::type_error(format!("'{keyword}' is an invalid keyword argument for {name}()"))
+}
+
+fn bind_extreme<'a, V>(
+    function: Function,
+    values: &'a [V],
+    keywords: &'a [(&str, V)],
+) -> Result<Arguments<'a, V>, Raised> {
+    let name = function.name();
+    if values.is_empty() {
+        return Err(Raised::type_error(format!("{name} expected at least 1 argument, got 0")));
+    }
+    if keywords.len() > 2 {
+        let given = keywords.len();
+        return Err(Raised::type_error(format!("{name}() takes at most 2 keyword arguments ({given} given)")));
+    }
+    if let Some((keyword, _)) = keywords.iter().find(|(keyword, _)| !matches!(*keyword, "key" | "default")) {
+        return Err(invalid_keyword(name, keyword));
+    }
+    let find = |name: &str| keywords.iter().find(|(keyword, _)| *keyword == name).map(|(_, value)| value);
+    let (key, default) = (find("key"), find("default"));
+    if default.is_some() && values.len() > 1 {
+        return Err(Raised::type_error(format!(
+            "Cannot specify a default for {name}() with multiple positional arguments"
+        )));
+    }
+    Ok(Arguments::Extreme { values, key, default })
 }

@@ -1,8 +1,8 @@
-//! Integers of any size: the operators on them, conversion, each result within [`limits::INTEGER_BITS`].
+//! Operators on integers of any size. Results are exact, and at most [`limits::INTEGER_BITS`] long.
 
 use num_bigint::BigInt;
 use num_integer::Integer as _;
-use num_traits::{One, Signed, ToPrimitive, Zero};
+use num_traits::{One, ToPrimitive, Zero};
 
 use crate::python::limits::Fuel;
 use crate::python::value::Integer;
@@ -13,62 +13,20 @@ pub(super) const FLOOR_DIVISION_BY_ZERO: &str = "integer division or modulo by z
 const MODULO_BY_ZERO: &str = "integer modulo by zero";
 const NEGATIVE_SHIFT: &str = "negative shift count";
 
-impl Integer<'_> {
-    /// A copy of any size.
-    pub(super) fn to_big(self) -> BigInt {
-        match self {
-            Integer::Small(value) => BigInt::from(value),
-            Integer::Big(value) => value.clone(),
-        }
-    }
-
-    /// The same integer as a value.
-    pub(super) fn to_value(self) -> Value {
-        match self {
-            Integer::Small(value) => Value::Int(value),
-            Integer::Big(value) => Value::int(value.clone()),
-        }
-    }
-
-    pub(super) fn is_zero(self) -> bool {
-        matches!(self, Integer::Small(0))
-    }
-
-    pub(super) fn is_negative(self) -> bool {
-        match self {
-            Integer::Small(value) => value < 0,
-            Integer::Big(value) => value.is_negative(),
-        }
-    }
-
-    /// How many bits its magnitude takes.
-    pub(super) fn bits(self) -> u64 {
-        match self {
-            Integer::Small(value) => u64::from(u64::BITS - value.unsigned_abs().leading_zeros()),
-            Integer::Big(value) => value.bits(),
-        }
-    }
-
-    /// How many 64-bit words its magnitude takes, at least one.
-    pub(super) fn words(self) -> u64 {
-        self.bits() / 64 + 1
-    }
-}
-
-/// `x op y`. The caller has told `@` from the rest: no integer understands it.
+/// `x op y`; `None` for `@`, which integers do not implement.
 #[inline]
 pub(super) fn binary(op: BinaryOperator, x: Integer, y: Integer, fuel: &Fuel) -> Result<Option<Value>, Raised> {
     if let (Integer::Small(a), Integer::Small(b)) = (x, y)
-        && let Some(value) = small(op, a, b)
+        && let Some(value) = in_64_bits(op, a, b)
     {
         return Ok(Some(value));
     }
-    big(op, x, y, fuel)
+    of_any_size(op, x, y, fuel)
 }
 
-/// The result where it is found in 64 bits without an error.
+/// The result, where 64-bit arithmetic gives it without overflow or error.
 #[inline]
-fn small(op: BinaryOperator, a: i64, b: i64) -> Option<Value> {
+fn in_64_bits(op: BinaryOperator, a: i64, b: i64) -> Option<Value> {
     use BinaryOperator as Op;
     match op {
         Op::Add => a.checked_add(b).map(Value::Int),
@@ -102,16 +60,16 @@ fn small_modulo(a: i64, b: i64) -> Option<i64> {
     Some(if remainder != 0 && (remainder < 0) != (b < 0) { remainder + b } else { remainder })
 }
 
-/// The result at any size, and every error.
+/// The result for operands of any size, and all errors.
 #[cold]
-fn big(op: BinaryOperator, x: Integer, y: Integer, fuel: &Fuel) -> Result<Option<Value>, Raised> {
+fn of_any_size(op: BinaryOperator, x: Integer, y: Integer, fuel: &Fuel) -> Result<Option<Value>, Raised> {
     use BinaryOperator as Op;
     match op {
         Op::Add | Op::Subtract | Op::BitAnd | Op::BitOr | Op::BitXor => linear(op, &x.to_big(), &y.to_big(), fuel),
         Op::Multiply => multiply(x, y, fuel),
         Op::Divide if y.is_zero() => Err(Raised::zero_division(DIVISION_BY_ZERO)),
         Op::Divide => {
-            fuel.consume(division_work(x, y))?;
+            fuel.consume(division_cost(x, y))?;
             conversion::quotient(&x.to_big(), &y.to_big()).map(Value::Float)
         }
         Op::FloorDivide if y.is_zero() => Err(Raised::zero_division(FLOOR_DIVISION_BY_ZERO)),
@@ -126,10 +84,10 @@ fn big(op: BinaryOperator, x: Integer, y: Integer, fuel: &Fuel) -> Result<Option
     .map(Some)
 }
 
-/// The operators whose work grows with the length of the longer operand.
+/// The operators whose cost is linear in the length of the longer operand.
 fn linear(op: BinaryOperator, a: &BigInt, b: &BigInt, fuel: &Fuel) -> Result<Value, Raised> {
     fuel.consume(a.bits().max(b.bits()) / 64 + 1)?;
-    within(match op {
+    checked(match op {
         BinaryOperator::Add => a + b,
         BinaryOperator::Subtract => a - b,
         BinaryOperator::BitAnd => a & b,
@@ -138,8 +96,8 @@ fn linear(op: BinaryOperator, a: &BigInt, b: &BigInt, fuel: &Fuel) -> Result<Val
     })
 }
 
-/// The integer, if it is within the limit.
-pub(super) fn within(value: BigInt) -> Result<Value, Raised> {
+/// The integer as a value, if it is within the limit.
+pub(super) fn checked(value: BigInt) -> Result<Value, Raised> {
     limits::check_bits(value.bits())?;
     Ok(Value::int(value))
 }
@@ -148,20 +106,20 @@ pub(super) fn within(value: BigInt) -> Result<Value, Raised> {
 pub(super) fn multiply(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     limits::check_bits((x.bits() + y.bits()).saturating_sub(1))?;
     fuel.consume(x.words() * y.words())?;
-    within(x.to_big() * y.to_big())
+    checked(x.to_big() * y.to_big())
 }
 
-fn division_work(x: Integer, y: Integer) -> u64 {
+fn division_cost(x: Integer, y: Integer) -> u64 {
     x.words() + (x.words().saturating_sub(y.words()) + 1) * y.words()
 }
 
-/// The quotient towards minus infinity and what remains, with the sign of `y`; `y` is not zero.
+/// The quotient rounded towards minus infinity, and the remainder, which has the sign of `y`. `y` is not zero.
 pub(super) fn floor_divide(x: Integer, y: Integer, fuel: &Fuel) -> Result<(BigInt, BigInt), Raised> {
-    fuel.consume(division_work(x, y))?;
+    fuel.consume(division_cost(x, y))?;
     Ok(x.to_big().div_mod_floor(&y.to_big()))
 }
 
-/// `x ** y`; a negative exponent makes it a power of doubles.
+/// `x ** y`. With a negative exponent it is a power of doubles.
 fn power(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     if y.is_negative() {
         return float::power(x.to_float()?, y.to_float()?).map(Value::Float);
@@ -182,7 +140,7 @@ fn power(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     limits::check_bits(bits)?;
     let words = base.bits().saturating_mul(u64::from(exponent)) / 64 + 1;
     fuel.consume(words.saturating_mul(words))?;
-    within(base.pow(exponent))
+    checked(base.pow(exponent))
 }
 
 fn shift_left(x: Integer, y: Integer) -> Result<Value, Raised> {
@@ -194,14 +152,14 @@ fn shift_left(x: Integer, y: Integer) -> Result<Value, Raised> {
     }
     let count = match y {
         Integer::Small(count) => count,
-        // Python counts its own digits, of 30 bits, in 64 bits.
+        // CPython counts the integer's digits, of 30 bits each, in 64 bits.
         Integer::Big(count) if (count / 30_u32).to_i64().is_none() => {
             return Err(Raised::overflow("too many digits in integer"));
         }
         Integer::Big(_) => return Err(limits::integer_too_long()),
     };
     limits::check_bits(x.bits().saturating_add(count.unsigned_abs()))?;
-    within(x.to_big() << count)
+    checked(x.to_big() << count)
 }
 
 fn shift_right(x: Integer, y: Integer) -> Result<Value, Raised> {

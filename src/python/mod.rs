@@ -1,25 +1,22 @@
-//! The arithmetic, once: what an operator or a function makes of values, and which error it raises.
+//! Python's numbers: what an operator or a function makes of values, and which exception it raises.
 //!
-//! Nothing here knows of formulas, names or places in a text; a caller attaches those. [`Python`] is the
-//! reference: CPython 3.11's numbers to the last bit. A second system, base ten, stands beside it behind the
-//! same trait.
+//! What enters are values and the name of an operation; what leaves is a [`Value`] or a [`Raised`] exception. Formulas,
+//! names and source positions are unknown here; callers add them. [`Python`] is the reference: CPython 3.11, to the
+//! last bit. [`DecimalArithmetic`] does the same with 28 decimal digits, behind the same trait, [`Arithmetic`].
+//! [`vector_math`] computes some functions of `math` on whole columns, with the same bits.
 
-mod argument;
 mod column_view;
-mod compare;
 mod conversion;
 mod decimal;
 mod error;
 mod float;
+mod float_parts;
 mod function;
 mod functions;
 mod integer;
 pub mod limits;
-mod operate;
-pub mod operator;
-mod python;
+mod operators;
 mod repr;
-mod sequence;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -31,48 +28,134 @@ pub use crate::python::decimal::{DecimalArithmetic, DecimalValue};
 pub use crate::python::error::{ErrorKind, Raised};
 pub use crate::python::float::binary as float_binary;
 pub use crate::python::function::{Function, constant};
-pub use crate::python::functions::real as real_function;
-pub use crate::python::python::Python;
+pub use crate::python::functions::real_function;
+pub use crate::python::operators::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
 pub(crate) use crate::python::repr::fixed_point_digits;
 pub use crate::python::value::Value;
 
-pub use crate::python::operator::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
+use crate::python::limits::Fuel;
 
-/// A number system that a program can be run on.
+/// A number system that can run a program.
 pub trait Arithmetic {
-    /// What the system computes with.
+    /// The values of the system.
     type Value: Clone + std::fmt::Debug;
 
-    /// Begins another evaluation; whatever bounds the work of one starts anew.
+    /// Starts another evaluation. A system that limits the work of one evaluation resets its count.
     fn begin(&self) {}
-    /// `op x`; `not` gives the system's truth value.
+    /// `op x`; `not` returns the system's truth value.
     fn unary(&self, op: UnaryOperator, x: &Self::Value) -> Result<Self::Value, Raised>;
     /// `x op y`.
     fn binary(&self, op: BinaryOperator, x: &Self::Value, y: &Self::Value) -> Result<Self::Value, Raised>;
     /// `x op y`, one link of a comparison chain.
     fn compare(&self, op: ComparisonOperator, x: &Self::Value, y: &Self::Value) -> Result<bool, Raised>;
-    /// Python's truth of a value: false is zero, empty, `None`.
+    /// Python's truth value: zero, an empty sequence and `None` are false.
     fn truth(&self, x: &Self::Value) -> bool;
-    /// `callee(positional…, keyword=…)`. A callee that is no function is a `TypeError`, as in Python.
+    /// `callee(positional…, keyword=…)`. A callee that is not a function raises `TypeError`, as in Python.
     fn call(
         &self,
         callee: &Self::Value,
         positional: &[Self::Value],
         keywords: &[(&str, Self::Value)],
     ) -> Result<Self::Value, Raised>;
-    /// The display `(a, b)`.
+    /// The tuple display `(a, b)`.
     fn tuple(&self, items: Vec<Self::Value>) -> Self::Value;
-    /// The display `[a, b]`.
+    /// The list display `[a, b]`.
     fn list(&self, items: Vec<Self::Value>) -> Self::Value;
-    /// A number as it arrives from a literal or an input.
+    /// Converts a literal or an input to this system.
     fn number(&self, value: &Value) -> Result<Self::Value, Raised>;
-    /// A literal: its source text, and the value that Python reads in it.
+    /// Converts a literal, given its source text and Python's value of it.
     ///
-    /// Only base ten looks at the text, which it keeps digit by digit.
+    /// Only decimal arithmetic reads the text, because the nearest double has lost some of its digits.
     fn literal(&self, text: &str, value: &Value) -> Result<Self::Value, Raised> {
         let _ = text;
         self.number(value)
     }
-    /// A value of this system as Python's, for reports and ordering.
+    /// Converts a value of this system to Python's, for reports and ordering.
     fn to_python(&self, value: &Self::Value) -> Value;
+}
+
+/// CPython 3.11's numbers on the GNU C library 2.36.
+///
+/// Every value, type and error is CPython's, to the last bit, with three exceptions: the [`limits`] are this crate's,
+/// `hypot` and `dist` may differ by a unit in the last place, and a union of types, `int | float`, raises `TypeError`.
+///
+/// ```
+/// use job_sort_formula::python::{Arithmetic, Python, Value};
+/// use job_sort_formula::python::BinaryOperator;
+///
+/// let python = Python::new();
+/// let quotient = python.binary(BinaryOperator::Divide, &Value::Int(7), &Value::Int(2));
+/// assert_eq!(quotient.map(|value| value.repr()).as_deref(), Ok("3.5"));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Python {
+    fuel: Fuel,
+}
+
+impl Python {
+    /// Grants each evaluation all of [`limits::FUEL`].
+    pub fn new() -> Self {
+        Self::with_fuel(limits::FUEL)
+    }
+
+    /// Grants each evaluation this much work, in operations on 64-bit words; at most [`limits::FUEL`].
+    pub fn with_fuel(words: u64) -> Self {
+        Self { fuel: Fuel::new(words) }
+    }
+}
+
+impl Default for Python {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Arithmetic for Python {
+    type Value = Value;
+
+    #[inline]
+    fn begin(&self) {
+        self.fuel.refill();
+    }
+
+    #[inline]
+    fn unary(&self, op: UnaryOperator, x: &Value) -> Result<Value, Raised> {
+        operators::unary(op, x)
+    }
+
+    #[inline]
+    fn binary(&self, op: BinaryOperator, x: &Value, y: &Value) -> Result<Value, Raised> {
+        operators::binary(op, x, y, &self.fuel)
+    }
+
+    #[inline]
+    fn compare(&self, op: ComparisonOperator, x: &Value, y: &Value) -> Result<bool, Raised> {
+        operators::compare(op, x, y, &self.fuel)
+    }
+
+    #[inline]
+    fn truth(&self, x: &Value) -> bool {
+        x.truth()
+    }
+
+    #[inline]
+    fn call(&self, callee: &Value, positional: &[Value], keywords: &[(&str, Value)]) -> Result<Value, Raised> {
+        functions::call(callee, positional, keywords, &self.fuel)
+    }
+
+    fn tuple(&self, items: Vec<Value>) -> Value {
+        Value::tuple(items)
+    }
+
+    fn list(&self, items: Vec<Value>) -> Value {
+        Value::list(items)
+    }
+
+    fn number(&self, value: &Value) -> Result<Value, Raised> {
+        Ok(value.clone())
+    }
+
+    fn to_python(&self, value: &Value) -> Value {
+        value.clone()
+    }
 }

@@ -1,22 +1,22 @@
-//! A Python value, as far as a formula can meet one.
+//! Python values: the types that a formula can produce.
 
 use std::sync::Arc;
 
 use num_bigint::BigInt;
-use num_traits::ToPrimitive;
+use num_traits::{Signed, ToPrimitive};
 
-use crate::python::Function;
+use crate::python::{Function, Raised, conversion};
 
-/// A value that a formula computes with. Integers that fit in 64 bits are always [`Value::Int`].
+/// A Python value. An integer that fits in 64 bits is always [`Value::Int`].
 #[derive(Debug, Clone)]
 pub enum Value {
     /// `None`
     None,
-    /// `True` or `False`; counts as 1 or 0.
+    /// `True` or `False`; a number, 1 or 0, to arithmetic.
     Bool(bool),
-    /// An integer of at most 64 bits.
+    /// An integer that fits in 64 bits.
     Int(i64),
-    /// An integer of more than 64 bits.
+    /// An integer that does not fit in 64 bits.
     Big(Arc<BigInt>),
     /// A double.
     Float(f64),
@@ -24,18 +24,18 @@ pub enum Value {
     Tuple(Arc<[Value]>),
     /// A list.
     List(Arc<[Value]>),
-    /// A function that is named without being called.
+    /// A function, named and not called.
     Function(Function),
 }
 
-/// An integer operand, wherever it is kept.
+/// An integer operand of either representation.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Integer<'a> {
     Small(i64),
     Big(&'a BigInt),
 }
 
-/// A numeric operand: what arithmetic is defined on. A bool is its integer.
+/// A numeric operand. A bool is an integer.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Number<'a> {
     Integer(Integer<'a>),
@@ -43,7 +43,7 @@ pub(super) enum Number<'a> {
 }
 
 impl Value {
-    /// The integer, kept in 64 bits where it fits.
+    /// The integer, in 64 bits where it fits.
     pub fn int(value: BigInt) -> Self {
         match value.to_i64() {
             Some(small) => Self::Int(small),
@@ -61,7 +61,7 @@ impl Value {
         Self::List(items.into())
     }
 
-    /// The name of its Python type: `int`, `NoneType`, `builtin_function_or_method`.
+    /// The name of its Python type, such as `int`, `NoneType` or `builtin_function_or_method`.
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::None => "NoneType",
@@ -75,7 +75,7 @@ impl Value {
         }
     }
 
-    /// The same value of the same type, bit by bit: `1`, `1.0` and `True` differ, a `nan` is itself.
+    /// Whether both have the same type and the same bits: `1`, `1.0` and `True` differ, and a nan is the same as itself.
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::None, Self::None) => true,
@@ -91,7 +91,7 @@ impl Value {
         }
     }
 
-    /// Its items, where it is a tuple or a list.
+    /// The items of a tuple or a list.
     pub(super) fn items(&self) -> Option<&Arc<[Self]>> {
         match self {
             Self::Tuple(items) | Self::List(items) => Some(items),
@@ -99,7 +99,7 @@ impl Value {
         }
     }
 
-    /// The integer it is or counts as.
+    /// The integer, for an int or a bool.
     #[inline]
     pub(super) fn integer(&self) -> Option<Integer<'_>> {
         match self {
@@ -110,7 +110,7 @@ impl Value {
         }
     }
 
-    /// The number it is or counts as.
+    /// The number, for an int, a bool or a float.
     #[inline]
     pub(super) fn number(&self) -> Option<Number<'_>> {
         match self {
@@ -119,7 +119,7 @@ impl Value {
         }
     }
 
-    /// Python's truth of the value: false is zero, empty, `None`.
+    /// Python's truth value: zero, an empty sequence and `None` are false.
     #[inline]
     pub fn truth(&self) -> bool {
         match self {
@@ -129,6 +129,107 @@ impl Value {
             Self::Float(value) => *value != 0.0,
             Self::Tuple(items) | Self::List(items) => !items.is_empty(),
             Self::Big(_) | Self::Function(_) => true,
+        }
+    }
+
+    /// The double that a function of the `math` module takes for this argument.
+    ///
+    /// # Errors
+    /// `TypeError` for a value that is not a number, `OverflowError` for an integer beyond the largest double.
+    #[inline]
+    pub(super) fn real(&self) -> Result<f64, Raised> {
+        match self.number() {
+            Some(number) => number.to_float(),
+            None => Err(Raised::type_error(format!("must be real number, not {}", self.type_name()))),
+        }
+    }
+
+    /// The integer, for a function that takes only integers.
+    ///
+    /// # Errors
+    /// `TypeError` for any other value.
+    pub(super) fn index(&self) -> Result<Integer<'_>, Raised> {
+        self.integer().ok_or_else(|| {
+            Raised::type_error(format!("'{}' object cannot be interpreted as an integer", self.type_name()))
+        })
+    }
+
+    /// The items, for a function that iterates over its argument.
+    ///
+    /// # Errors
+    /// `TypeError` for a value that is neither a tuple nor a list.
+    pub(super) fn iterate(&self) -> Result<&[Self], Raised> {
+        match self.items() {
+            Some(items) => Ok(items),
+            None => Err(Raised::type_error(format!("'{}' object is not iterable", self.type_name()))),
+        }
+    }
+}
+
+impl Integer<'_> {
+    /// The integer as a `BigInt`.
+    pub(super) fn to_big(self) -> BigInt {
+        match self {
+            Integer::Small(value) => BigInt::from(value),
+            Integer::Big(value) => value.clone(),
+        }
+    }
+
+    /// The integer as a value.
+    pub(super) fn to_value(self) -> Value {
+        match self {
+            Integer::Small(value) => Value::Int(value),
+            Integer::Big(value) => Value::int(value.clone()),
+        }
+    }
+
+    pub(super) fn is_zero(self) -> bool {
+        matches!(self, Integer::Small(0))
+    }
+
+    pub(super) fn is_negative(self) -> bool {
+        match self {
+            Integer::Small(value) => value < 0,
+            Integer::Big(value) => value.is_negative(),
+        }
+    }
+
+    /// The length of its magnitude in bits.
+    pub(super) fn bits(self) -> u64 {
+        match self {
+            Integer::Small(value) => u64::from(u64::BITS - value.unsigned_abs().leading_zeros()),
+            Integer::Big(value) => value.bits(),
+        }
+    }
+
+    /// The cost of one pass over its magnitude, in 64-bit words; at least one.
+    pub(super) fn words(self) -> u64 {
+        self.bits() / 64 + 1
+    }
+
+    /// The nearest double.
+    ///
+    /// # Errors
+    /// `OverflowError` for an integer beyond the largest double.
+    #[inline]
+    pub(super) fn to_float(self) -> Result<f64, Raised> {
+        match self {
+            Integer::Small(value) => Ok(value as f64),
+            Integer::Big(value) => conversion::big_to_float(value),
+        }
+    }
+}
+
+impl Number<'_> {
+    /// The nearest double.
+    ///
+    /// # Errors
+    /// `OverflowError` for an integer beyond the largest double.
+    #[inline]
+    pub(super) fn to_float(self) -> Result<f64, Raised> {
+        match self {
+            Number::Integer(value) => value.to_float(),
+            Number::Float(value) => Ok(value),
         }
     }
 }

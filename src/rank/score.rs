@@ -102,7 +102,7 @@ impl ScoreError {
     /// The kind, in words under which errors are counted.
     pub fn kind(&self) -> &'static str {
         match self {
-            Self::Raised(error) => error.raised.kind.words(),
+            Self::Raised(error) => error.raised.kind.description(),
             Self::NotANumber { .. } => "not a number",
             Self::TooLarge { .. } => "too large",
         }

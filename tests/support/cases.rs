@@ -17,7 +17,7 @@ pub enum Operation {
 impl Operation {
     /// What this crate answers.
     pub fn answer(&self, python: &Python) -> Result<Value, Raised> {
-        python.reset();
+        python.begin();
         match self {
             Self::Unary(op, x) => python.unary(*op, x),
             Self::Binary(op, x, y) => python.binary(*op, x, y),

@@ -1,11 +1,14 @@
-//! The functions in base ten: Python's where they are about whole numbers, 28 digits where they are not.
+//! The functions of decimal arithmetic: Python's for integers, 28-digit versions for the others where one exists.
 
-use rust_decimal::Decimal;
+use num_bigint::BigInt;
+use rust_decimal::{Decimal, MathematicalOps, RoundingStrategy};
 
-use crate::python::argument::Arguments;
-use crate::python::decimal::value::{DecimalValue, held};
-use crate::python::decimal::{aggregates, operate, reals, rounding};
-use crate::python::{Arithmetic, BinaryOperator, ErrorKind, Function, Python, Raised, argument};
+use crate::python::decimal::{DecimalValue, checked, operators, scaled};
+use crate::python::function::Arguments;
+use crate::python::{
+    Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Function, Python, Raised, Value, function,
+    operators as python_operators,
+};
 
 /// `callee(positional…, keyword=…)`.
 pub(super) fn call(
@@ -17,30 +20,30 @@ pub(super) fn call(
     let DecimalValue::Function(function) = callee else {
         return Err(Raised::type_error(format!("'{}' object is not callable", callee.type_name())));
     };
-    match argument::bind(*function, positional, keywords)? {
-        Arguments::Positional(values) if is_about_integers(*function) => integers(*function, values, python),
+    match function::bind(*function, positional, keywords)? {
+        Arguments::Positional(values) if is_integer_function(*function) => integer_function(*function, values, python),
         Arguments::Positional([x]) => one(*function, x, python),
         Arguments::Positional([x, y]) => two(*function, x, y),
         Arguments::Positional(values) => many(*function, values),
         Arguments::Named(slots) => named(*function, slots, python),
-        Arguments::Extreme { values, key, default } => aggregates::extreme(*function, values, key, default, python),
+        Arguments::Extreme { values, key, default } => extreme(*function, values, key, default, python),
     }
 }
 
-/// The error of a function that base ten is without.
-pub(super) fn missing(function: Function) -> Raised {
-    Raised::new(ErrorKind::Decimal, format!("`{}`, which base ten does not have", function.name()))
+/// The error for a function that decimal arithmetic does not have.
+fn unsupported(function: Function) -> Raised {
+    Raised::new(ErrorKind::Decimal, format!("`{}`, which decimal arithmetic does not have", function.name()))
 }
 
-fn is_about_integers(function: Function) -> bool {
+fn is_integer_function(function: Function) -> bool {
     use Function as F;
     matches!(function, F::Comb | F::Factorial | F::Gcd | F::Isqrt | F::Lcm | F::Perm)
 }
 
-/// Functions of integers are Python's; a number with a fraction is refused in Python's words.
-fn integers(function: Function, values: &[DecimalValue], python: &Python) -> Result<DecimalValue, Raised> {
+/// Functions of integers are Python's; a number with a fraction is Python's `TypeError`.
+fn integer_function(function: Function, values: &[DecimalValue], python: &Python) -> Result<DecimalValue, Raised> {
     let values: Vec<_> = values.iter().map(DecimalValue::to_python).collect();
-    DecimalValue::from_python(&python.call(&crate::python::Value::Function(function), &values, &[])?)
+    DecimalValue::from_python(&python.call(&Value::Function(function), &values, &[])?)
 }
 
 fn one(function: Function, x: &DecimalValue, python: &Python) -> Result<DecimalValue, Raised> {
@@ -62,21 +65,21 @@ fn one(function: Function, x: &DecimalValue, python: &Python) -> Result<DecimalV
             Some(value) => Ok(value.trunc().into()),
             None => Err(Raised::type_error(format!("type {} doesn't define __trunc__ method", x.type_name()))),
         },
-        F::Fsum => aggregates::accumulate(BinaryOperator::Add, x, Decimal::ZERO.into(), python),
+        F::Fsum => accumulate(BinaryOperator::Add, x, Decimal::ZERO.into(), python),
         F::Modf => {
             let value = x.real()?;
             Ok(pair(value.fract(), value.trunc()))
         }
         F::Hypot => Ok(x.real()?.abs().into()),
-        _ => reals::one(function, x.real()?),
+        _ => real_function(function, x.real()?),
     }
 }
 
-/// The number, or a `TypeError` that begins with these words.
-fn number(x: &DecimalValue, wanted: &str) -> Result<DecimalValue, Raised> {
+/// The argument if it is a number; otherwise a `TypeError` whose text begins with `expected`.
+fn number(x: &DecimalValue, expected: &str) -> Result<DecimalValue, Raised> {
     match x.decimal() {
         Some(value) => Ok(value.into()),
-        None => Err(Raised::type_error(format!("{wanted}, not '{}'", x.type_name()))),
+        None => Err(Raised::type_error(format!("{expected}, not '{}'", x.type_name()))),
     }
 }
 
@@ -87,16 +90,14 @@ fn pair(first: Decimal, second: Decimal) -> DecimalValue {
 fn two(function: Function, x: &DecimalValue, y: &DecimalValue) -> Result<DecimalValue, Raised> {
     match function {
         Function::Divmod => match (x.decimal(), y.decimal()) {
-            (Some(a), Some(b)) => operate::divmod(a, b).map(|(quotient, remainder)| pair(quotient, remainder)),
-            _ => Err(crate::python::operate::mistyped("divmod()", x.type_name(), y.type_name())),
+            (Some(a), Some(b)) => operators::divmod(a, b).map(|(quotient, remainder)| pair(quotient, remainder)),
+            _ => Err(python_operators::mistyped("divmod()", x.type_name(), y.type_name())),
         },
-        Function::Dist => aggregates::dist(x, y),
-        Function::Hypot => aggregates::norm(&[x.real()?, y.real()?]),
-        // The first argument is refused before the second is looked at.
-        Function::Log => {
-            operate::divide(reals::logarithm(function, x.real()?)?, reals::logarithm(function, y.real()?)?)
-        }
-        _ => reals::two(function, x.real()?, y.real()?),
+        Function::Dist => dist(x, y),
+        Function::Hypot => norm(&[x.real()?, y.real()?]),
+        // The first argument is checked before the second.
+        Function::Log => operators::divide(logarithm(function, x.real()?)?, logarithm(function, y.real()?)?),
+        _ => real_function_of_two(function, x.real()?, y.real()?),
     }
 }
 
@@ -104,7 +105,7 @@ fn many(function: Function, values: &[DecimalValue]) -> Result<DecimalValue, Rai
     match function {
         Function::Hypot => {
             let lengths = values.iter().map(DecimalValue::real).collect::<Result<Vec<_>, _>>()?;
-            aggregates::norm(&lengths)
+            norm(&lengths)
         }
         Function::Float => Ok(Decimal::ZERO.into()),
         _ => Ok(DecimalValue::Bool(false)),
@@ -116,26 +117,226 @@ fn named(function: Function, slots: [Option<&DecimalValue>; 4], python: &Python)
         (Function::Int, [None, None, ..]) => Ok(Decimal::ZERO.into()),
         (Function::Int, [Some(x), None, ..]) => {
             let value = number(x, "int() argument must be a string, a bytes-like object or a real number")?;
-            held(value.decimal().map(|value| value.trunc()))
+            checked(value.decimal().map(|value| value.trunc()))
         }
         (Function::Int, [x, base, ..]) => {
             let (x, base) = (x.map(DecimalValue::to_python), base.map(DecimalValue::to_python));
             let positional: Vec<_> = x.into_iter().collect();
             let keywords: Vec<_> = base.into_iter().map(|base| ("base", base)).collect();
-            let result = python.call(&crate::python::Value::Function(function), &positional, &keywords)?;
+            let result = python.call(&Value::Function(function), &positional, &keywords)?;
             DecimalValue::from_python(&result)
         }
-        (Function::Round, [Some(x), digits, ..]) => rounding::round(x, digits),
+        (Function::Round, [Some(x), digits, ..]) => round(x, digits),
         (Function::Sum, [Some(items), start, ..]) => {
-            aggregates::accumulate(BinaryOperator::Add, items, start.cloned().unwrap_or(Decimal::ZERO.into()), python)
+            accumulate(BinaryOperator::Add, items, start.cloned().unwrap_or(Decimal::ZERO.into()), python)
         }
-        (Function::Prod, [Some(items), start, ..]) => aggregates::accumulate(
-            BinaryOperator::Multiply,
-            items,
-            start.cloned().unwrap_or(Decimal::ONE.into()),
-            python,
-        ),
-        (Function::Isclose, [Some(a), Some(b), relative, absolute]) => reals::isclose(a, b, relative, absolute),
-        _ => Err(missing(function)),
+        (Function::Prod, [Some(items), start, ..]) => {
+            accumulate(BinaryOperator::Multiply, items, start.cloned().unwrap_or(Decimal::ONE.into()), python)
+        }
+        (Function::Isclose, [Some(a), Some(b), relative, absolute]) => isclose(a, b, relative, absolute),
+        _ => Err(unsupported(function)),
     }
+}
+
+/// `min` and `max`. Of equal values the first is returned.
+fn extreme(
+    function: Function,
+    values: &[DecimalValue],
+    key: Option<&DecimalValue>,
+    default: Option<&DecimalValue>,
+    python: &Python,
+) -> Result<DecimalValue, Raised> {
+    let op = if function == Function::Max { ComparisonOperator::Greater } else { ComparisonOperator::Less };
+    let values = match values {
+        [single] => single.iterate()?,
+        several => several,
+    };
+    let key = key.filter(|key| !matches!(key, DecimalValue::None));
+    let rank = |value: &DecimalValue| match key {
+        Some(key) => call(key, std::slice::from_ref(value), &[], python),
+        None => Ok(value.clone()),
+    };
+    let mut best: Option<(DecimalValue, &DecimalValue)> = None;
+    for value in values {
+        let rank = rank(value)?;
+        let better = match &best {
+            None => true,
+            Some((leading, _)) => operators::compare(op, &rank, leading)?,
+        };
+        if better {
+            best = Some((rank, value));
+        }
+    }
+    best.map(|(_, value)| value)
+        .or(default)
+        .cloned()
+        .ok_or_else(|| Raised::new(ErrorKind::Value, format!("{}() arg is an empty sequence", function.name())))
+}
+
+/// Folds `+` or `*` over the items, from the left.
+fn accumulate(
+    op: BinaryOperator,
+    items: &DecimalValue,
+    start: DecimalValue,
+    python: &Python,
+) -> Result<DecimalValue, Raised> {
+    items.iterate()?.iter().try_fold(start, |result, item| operators::binary(op, &result, item, python))
+}
+
+/// `dist(p, q)`.
+fn dist(p: &DecimalValue, q: &DecimalValue) -> Result<DecimalValue, Raised> {
+    let (p, q) = (p.iterate()?, q.iterate()?);
+    if p.len() != q.len() {
+        return Err(Raised::value("both points must have the same number of dimensions"));
+    }
+    let length =
+        |(a, b): (&DecimalValue, &DecimalValue)| a.real()?.checked_sub(b.real()?).ok_or_else(scaled::too_large);
+    let lengths = p.iter().zip(q).map(length).collect::<Result<Vec<_>, Raised>>()?;
+    norm(&lengths)
+}
+
+/// The square root of the sum of squares.
+fn norm(lengths: &[Decimal]) -> Result<DecimalValue, Raised> {
+    checked(scaled::norm(lengths))
+}
+
+/// Functions of one number that have a 28-digit implementation.
+fn real_function(function: Function, x: Decimal) -> Result<DecimalValue, Raised> {
+    use Function as F;
+    match function {
+        F::Ceil => Ok(x.ceil().into()),
+        F::Floor => Ok(x.floor().into()),
+        F::Fabs => Ok(x.abs().into()),
+        F::Isfinite => Ok(DecimalValue::Bool(true)),
+        F::Isinf | F::Isnan => Ok(DecimalValue::Bool(false)),
+        F::Sqrt if x.is_sign_negative() && !x.is_zero() => Err(Raised::domain()),
+        F::Sqrt => checked(scaled::square_root(x)),
+        F::Log | F::Log2 | F::Log10 | F::Log1p => logarithm(function, x).map(DecimalValue::Decimal),
+        F::Degrees => checked(x.checked_mul(Decimal::from(180)).and_then(|turn| turn.checked_div(Decimal::PI))),
+        F::Radians => checked(x.checked_mul(Decimal::PI).and_then(|turn| turn.checked_div(Decimal::from(180)))),
+        F::Sin => checked(x.checked_sin()),
+        F::Cos => checked(x.checked_cos()),
+        F::Tan => ratio(x.checked_sin(), x.checked_cos()),
+        _ => exponential(function, x),
+    }
+}
+
+/// Functions that are computed from `exp`.
+fn exponential(function: Function, x: Decimal) -> Result<DecimalValue, Raised> {
+    let powers = || Some((x.checked_exp()?, (-x).checked_exp()?));
+    let sum = || powers().and_then(|(up, down)| up.checked_add(down));
+    let difference = || powers().and_then(|(up, down)| up.checked_sub(down));
+    let half = |value: Option<Decimal>| value.and_then(|value| value.checked_div(Decimal::TWO));
+    match function {
+        Function::Exp => checked(x.checked_exp()),
+        Function::Expm1 => checked(x.checked_exp().and_then(|power| power.checked_sub(Decimal::ONE))),
+        Function::Exp2 => operators::power(Decimal::TWO, x),
+        Function::Sinh => checked(half(difference())),
+        Function::Cosh => checked(half(sum())),
+        Function::Tanh => ratio(difference(), sum()),
+        _ => Err(unsupported(function)),
+    }
+}
+
+/// A quotient; an error where the divisor is zero.
+fn ratio(x: Option<Decimal>, y: Option<Decimal>) -> Result<DecimalValue, Raised> {
+    checked(x.zip(y).and_then(|(x, y)| x.checked_div(y)))
+}
+
+/// `log`, `log2`, `log10`, `log1p`.
+fn logarithm(function: Function, x: Decimal) -> Result<Decimal, Raised> {
+    let x = if function == Function::Log1p { x.checked_add(Decimal::ONE).ok_or_else(scaled::too_large)? } else { x };
+    if x <= Decimal::ZERO {
+        return Err(Raised::domain());
+    }
+    let result = match function {
+        Function::Log10 => x.checked_log10(),
+        Function::Log2 => {
+            x.checked_ln().zip(Decimal::TWO.checked_ln()).and_then(|(whole, part)| whole.checked_div(part))
+        }
+        _ => x.checked_ln(),
+    };
+    result.ok_or_else(scaled::too_large)
+}
+
+/// Functions of two numbers.
+fn real_function_of_two(function: Function, x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
+    match function {
+        Function::Pow => pow(x, y),
+        Function::Copysign => Ok(if y.is_sign_negative() { -x.abs() } else { x.abs() }.into()),
+        Function::Fmod | Function::Remainder if y.is_zero() => Err(Raised::domain()),
+        Function::Fmod => {
+            let (_, rest) = operators::divmod(x.abs(), y.abs())?;
+            Ok(if x.is_sign_negative() { -rest } else { rest }.into())
+        }
+        Function::Remainder => {
+            let (a, b, scale) = scaled::aligned(x, y.abs());
+            let nearest = scaled::divide_to_nearest(&a, &b);
+            operators::rounded(&(a - nearest * b), scale).map(DecimalValue::Decimal)
+        }
+        _ => Err(unsupported(function)),
+    }
+}
+
+/// `math.pow`, which has no complex results.
+fn pow(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
+    let is_pole = x.is_zero() && y < Decimal::ZERO;
+    let is_root = x < Decimal::ZERO && !y.is_integer();
+    if is_pole || is_root { Err(Raised::domain()) } else { operators::power(x, y) }
+}
+
+/// `isclose(a, b, rel_tol=1e-09, abs_tol=0.0)`.
+fn isclose(
+    a: &DecimalValue,
+    b: &DecimalValue,
+    relative: Option<&DecimalValue>,
+    absolute: Option<&DecimalValue>,
+) -> Result<DecimalValue, Raised> {
+    let (a, b) = (a.real()?, b.real()?);
+    let relative = relative.map_or(Ok(Decimal::new(1, 9)), DecimalValue::real)?;
+    let absolute = absolute.map_or(Ok(Decimal::ZERO), DecimalValue::real)?;
+    if relative < Decimal::ZERO || absolute < Decimal::ZERO {
+        return Err(Raised::value("tolerances must be non-negative"));
+    }
+    let distance = b.checked_sub(a).ok_or_else(scaled::too_large)?.abs();
+    let tolerance = relative.checked_mul(a.abs().max(b.abs())).ok_or_else(scaled::too_large)?;
+    Ok(DecimalValue::Bool(distance <= tolerance.max(absolute)))
+}
+
+/// More integer digits than any decimal has.
+const MAX_PLACES: u32 = 30;
+
+/// `round(number, ndigits=None)`, half to even.
+fn round(x: &DecimalValue, digits: Option<&DecimalValue>) -> Result<DecimalValue, Raised> {
+    let Some(value) = x.decimal() else {
+        return Err(Raised::type_error(format!("type {} doesn't define __round__ method", x.type_name())));
+    };
+    let digits = match digits {
+        None | Some(DecimalValue::None) => Decimal::ZERO,
+        Some(digits) => match digits.decimal() {
+            Some(whole) if whole.is_integer() => whole,
+            _ => {
+                let name = digits.type_name();
+                return Err(Raised::type_error(format!("'{name}' object cannot be interpreted as an integer")));
+            }
+        },
+    };
+    match i64::try_from(digits) {
+        Ok(places @ ..0) => round_to_tens(value, places.unsigned_abs()).map(DecimalValue::Decimal),
+        Ok(decimals @ 0..=28) => {
+            Ok(value.round_dp_with_strategy(decimals as u32, RoundingStrategy::MidpointNearestEven).into())
+        }
+        Ok(_) => Ok(value.into()),
+        Err(_) => Ok(if digits.is_sign_negative() { Decimal::ZERO } else { value }.into()),
+    }
+}
+
+/// The nearest multiple of `10^places`, ties to even.
+fn round_to_tens(value: Decimal, places: u64) -> Result<Decimal, Raised> {
+    let Some(places) = u32::try_from(places).ok().filter(|places| *places <= MAX_PLACES) else {
+        return Ok(Decimal::ZERO);
+    };
+    let unit = scaled::power_of_ten(places + value.scale());
+    let multiple = scaled::divide_to_nearest(&BigInt::from(value.mantissa()), &unit);
+    operators::rounded(&multiple, -i64::from(places))
 }

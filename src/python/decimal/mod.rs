@@ -1,50 +1,164 @@
-//! Numbers in base ten, 28 digits of them, behind the same trait as Python's.
+//! Decimal arithmetic: numbers of 28 significant digits, behind the same trait as Python's.
 //!
-//! Literals are kept as they are written, so that `0.1 + 0.2` is `0.3`. The meaning of every operator and function
-//! follows Python's numbers; but integers and fractions are one type, there is no infinity and no nan, and what is
-//! smaller than `1e-28` is zero.
+//! Literals keep the digits of their text, so that `0.1 + 0.2` is `0.3`. Operators and functions mean what they mean for
+//! Python's numbers, with these differences: integers and fractions have one type, there are no infinities and no nans,
+//! and a magnitude below `1e-28` is zero.
 
-mod aggregates;
-mod compare;
 mod functions;
-mod operate;
-mod reals;
-mod rounding;
+mod operators;
 mod scaled;
 #[cfg(test)]
 mod tests;
-mod value;
 
-pub use crate::python::decimal::value::DecimalValue;
+use std::sync::Arc;
 
-use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Python, Raised, UnaryOperator, Value};
+use num_bigint::BigInt;
+use rust_decimal::Decimal;
 
-/// Base ten, with the work that one evaluation may still do on whole numbers.
+use crate::python::{
+    Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Function, Python, Raised, UnaryOperator, Value,
+};
+
+/// A value of decimal arithmetic. Integers and fractions have one type.
+#[derive(Debug, Clone)]
+pub enum DecimalValue {
+    /// `None`
+    None,
+    /// `True` or `False`; a number, 1 or 0, to arithmetic.
+    Bool(bool),
+    /// A number of at most 28 significant digits.
+    Decimal(Decimal),
+    /// A tuple.
+    Tuple(Arc<[DecimalValue]>),
+    /// A list.
+    List(Arc<[DecimalValue]>),
+    /// A function, named and not called.
+    Function(Function),
+}
+
+/// The decimal as a value, or the error that the number is too large.
+fn checked(value: Option<Decimal>) -> Result<DecimalValue, Raised> {
+    value.map(DecimalValue::Decimal).ok_or_else(scaled::too_large)
+}
+
+impl DecimalValue {
+    /// The number, for a number or a bool.
+    #[inline]
+    pub fn decimal(&self) -> Option<Decimal> {
+        match self {
+            Self::Decimal(value) => Some(*value),
+            Self::Bool(value) => Some(Decimal::from(u8::from(*value))),
+            _ => None,
+        }
+    }
+
+    /// The name of the Python type that error messages show. A number without a fraction is an `int`.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::Decimal(value) if value.is_integer() => "int",
+            Self::Decimal(_) => "float",
+            Self::Tuple(_) => "tuple",
+            Self::List(_) => "list",
+            Self::None => Value::None.type_name(),
+            Self::Bool(value) => Value::Bool(*value).type_name(),
+            Self::Function(function) => Value::Function(*function).type_name(),
+        }
+    }
+
+    /// The items of a tuple or a list.
+    pub(super) fn items(&self) -> Option<&[Self]> {
+        match self {
+            Self::Tuple(items) | Self::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The items, for a function that iterates over its argument.
+    pub(super) fn iterate(&self) -> Result<&[Self], Raised> {
+        self.items().ok_or_else(|| Raised::type_error(format!("'{}' object is not iterable", self.type_name())))
+    }
+
+    /// The number that a function of the `math` module takes for this argument.
+    pub(super) fn real(&self) -> Result<Decimal, Raised> {
+        self.decimal().ok_or_else(|| Raised::type_error(format!("must be real number, not {}", self.type_name())))
+    }
+
+    /// Python's truth value.
+    pub fn truth(&self) -> bool {
+        match self {
+            Self::None => false,
+            Self::Bool(value) => *value,
+            Self::Decimal(value) => !value.is_zero(),
+            Self::Tuple(items) | Self::List(items) => !items.is_empty(),
+            Self::Function(_) => true,
+        }
+    }
+
+    /// Converts Python's value: an integer exactly, a float as its shortest `repr` reads.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Decimal`] for infinities, nans and numbers of too many digits.
+    pub fn from_python(value: &Value) -> Result<Self, Raised> {
+        let all = |items: &[Value]| items.iter().map(Self::from_python).collect::<Result<Arc<[Self]>, _>>();
+        match value {
+            Value::None => Ok(Self::None),
+            Value::Bool(value) => Ok(Self::Bool(*value)),
+            Value::Int(value) => Ok(Self::Decimal(Decimal::from(*value))),
+            Value::Big(value) => checked(scaled::to_decimal(value, 0)),
+            Value::Float(value) if !value.is_finite() => Err(Raised::new(
+                ErrorKind::Decimal,
+                format!("`{}`, which decimal arithmetic does not have", Value::Float(*value)),
+            )),
+            Value::Float(_) => scaled::parse(&value.repr()).map(Self::Decimal),
+            Value::Tuple(items) => all(items).map(Self::Tuple),
+            Value::List(items) => all(items).map(Self::List),
+            Value::Function(function) => Ok(Self::Function(*function)),
+        }
+    }
+
+    /// Converts to Python's value: an `int` where there is no fraction, else the nearest `float`.
+    pub fn to_python(&self) -> Value {
+        let all = |items: &[Self]| items.iter().map(Self::to_python).collect();
+        match self {
+            Self::None => Value::None,
+            Self::Bool(value) => Value::Bool(*value),
+            Self::Decimal(value) if value.is_integer() => Value::int(BigInt::from(value.trunc().mantissa())),
+            Self::Decimal(value) => Value::Float(value.to_string().parse().unwrap_or(f64::NAN)),
+            Self::Tuple(items) => Value::tuple(all(items)),
+            Self::List(items) => Value::list(all(items)),
+            Self::Function(function) => Value::Function(*function),
+        }
+    }
+}
+
+impl From<Decimal> for DecimalValue {
+    fn from(value: Decimal) -> Self {
+        Self::Decimal(value)
+    }
+}
+
+/// Decimal arithmetic with 28 significant digits.
 ///
 /// ```
 /// use job_sort_formula::python::{Arithmetic, DecimalArithmetic, Value};
 /// use job_sort_formula::python::BinaryOperator;
 ///
-/// let ten = DecimalArithmetic::new();
-/// let (x, y) = (ten.number(&Value::Float(0.1))?, ten.number(&Value::Float(0.2))?);
-/// let sum = ten.binary(BinaryOperator::Add, &x, &y)?;
-/// assert_eq!(ten.to_python(&sum).repr(), "0.3");
+/// let decimal = DecimalArithmetic::new();
+/// let (x, y) = (decimal.number(&Value::Float(0.1))?, decimal.number(&Value::Float(0.2))?);
+/// let sum = decimal.binary(BinaryOperator::Add, &x, &y)?;
+/// assert_eq!(decimal.to_python(&sum).repr(), "0.3");
 /// # Ok::<(), job_sort_formula::python::Raised>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct DecimalArithmetic {
+    /// Computes the operations that are defined on integers only.
     integers: Python,
 }
 
 impl DecimalArithmetic {
-    /// With all of [`limits::FUEL`](crate::python::limits::FUEL) to spend.
+    /// Grants each evaluation all of [`limits::FUEL`](crate::python::limits::FUEL) for operations on integers.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Begins another evaluation: what the last one spent is given back.
-    pub fn reset(&self) {
-        self.integers.reset();
     }
 }
 
@@ -53,19 +167,19 @@ impl Arithmetic for DecimalArithmetic {
 
     #[inline]
     fn begin(&self) {
-        self.reset();
+        self.integers.begin();
     }
 
     fn unary(&self, op: UnaryOperator, x: &DecimalValue) -> Result<DecimalValue, Raised> {
-        operate::unary(op, x, &self.integers)
+        operators::unary(op, x, &self.integers)
     }
 
     fn binary(&self, op: BinaryOperator, x: &DecimalValue, y: &DecimalValue) -> Result<DecimalValue, Raised> {
-        operate::binary(op, x, y, &self.integers)
+        operators::binary(op, x, y, &self.integers)
     }
 
     fn compare(&self, op: ComparisonOperator, x: &DecimalValue, y: &DecimalValue) -> Result<bool, Raised> {
-        compare::compare(op, x, y)
+        operators::compare(op, x, y)
     }
 
     fn truth(&self, x: &DecimalValue) -> bool {
@@ -95,7 +209,7 @@ impl Arithmetic for DecimalArithmetic {
 
     fn literal(&self, text: &str, value: &Value) -> Result<DecimalValue, Raised> {
         match value {
-            // Only the text of a float has digits that its value lost; an integer's value is exact.
+            // A float literal has lost digits; an integer literal is exact.
             Value::Float(_) => scaled::parse(text).map(DecimalValue::Decimal),
             _ => self.number(value),
         }

@@ -1,4 +1,4 @@
-//! Decimals as an integer and a power of ten, for what has to be exact before it is rounded.
+//! Scaled integers, `digits * 10^-scale`: exact intermediate results that are rounded once to a decimal.
 
 use num_bigint::BigInt;
 use num_integer::Integer as _;
@@ -7,21 +7,21 @@ use rust_decimal::Decimal;
 
 use crate::python::{ErrorKind, Raised};
 
-/// The most decimals of a decimal.
-const MOST_DECIMALS: i64 = 28;
+/// The largest scale of a decimal.
+const MAX_SCALE: i64 = 28;
 
-/// Of how many bits the digits of a decimal are at most.
+/// The largest length of a decimal's digits, in bits.
 const DIGIT_BITS: u64 = 96;
 
-/// More zeros than this no decimal can end with.
-const MOST_ZEROS: i64 = 29;
+/// The largest number of zeros at the end of a decimal.
+const MAX_TRAILING_ZEROS: i64 = 29;
 
 /// `10^exponent`
 pub(super) fn power_of_ten(exponent: u32) -> BigInt {
     BigInt::from(10).pow(exponent)
 }
 
-/// The integer nearest to `x / y` with `y > 0`, the even one of two.
+/// The integer nearest to `x / y` for `y > 0`, ties to even.
 pub(super) fn divide_to_nearest(x: &BigInt, y: &BigInt) -> BigInt {
     let (quotient, remainder) = x.div_mod_floor(y);
     match (remainder * 2_u32).cmp(y) {
@@ -31,18 +31,18 @@ pub(super) fn divide_to_nearest(x: &BigInt, y: &BigInt) -> BigInt {
     }
 }
 
-/// The decimal nearest to `digits * 10^-scale`; none when it is too large. What is too small becomes zero.
+/// The decimal nearest to `digits * 10^-scale`; zero when that is too small, `None` when it is too large.
 pub(super) fn to_decimal(digits: &BigInt, scale: i64) -> Option<Decimal> {
-    if digits.is_zero() || scale > MOST_DECIMALS + 3 + digits.bits() as i64 {
+    if digits.is_zero() || scale > MAX_SCALE + 3 + digits.bits() as i64 {
         return Some(Decimal::ZERO);
     }
     if scale < 0 {
-        let zeros = u32::try_from(-scale).ok().filter(|zeros| i64::from(*zeros) <= MOST_ZEROS)?;
+        let zeros = u32::try_from(-scale).ok().filter(|zeros| i64::from(*zeros) <= MAX_TRAILING_ZEROS)?;
         return to_decimal(&(digits * power_of_ten(zeros)), 0);
     }
-    // A bit is worth less than a third of a digit: from this lower bound on, one more digit soon suffices.
+    // A bit is worth more than 0.3 digits, so this many digits have to go; one or two more may have to.
     let excess = (digits.bits().saturating_sub(DIGIT_BITS) * 3 / 10) as i64;
-    let mut dropped = excess.max(scale - MOST_DECIMALS).max(0);
+    let mut dropped = excess.max(scale - MAX_SCALE).max(0);
     while dropped <= scale {
         let kept = divide_to_nearest(digits, &power_of_ten(dropped as u32));
         if kept.bits() <= DIGIT_BITS {
@@ -53,20 +53,21 @@ pub(super) fn to_decimal(digits: &BigInt, scale: i64) -> Option<Decimal> {
     None
 }
 
-/// The digits of two decimals over the same power of ten, and its exponent.
+/// The digits of two decimals at the same scale, and that scale.
 pub(super) fn aligned(x: Decimal, y: Decimal) -> (BigInt, BigInt, i64) {
     let scale = x.scale().max(y.scale());
     let digits = |value: Decimal| BigInt::from(value.mantissa()) * power_of_ten(scale - value.scale());
     (digits(x), digits(y), i64::from(scale))
 }
 
-/// The text of a decimal literal as the nearest decimal.
+/// Parses a decimal literal; the nearest decimal.
 ///
 /// # Errors
-/// [`ErrorKind::Decimal`] of a number that is too large, so small that nothing is left of it, or no such text.
+/// [`ErrorKind::Decimal`] for a number that is too large, for one that rounds to zero and is not zero, and for any other
+/// text.
 pub(super) fn parse(text: &str) -> Result<Decimal, Raised> {
     let (digits, scale) = split(text)
-        .ok_or_else(|| Raised::new(ErrorKind::Decimal, format!("`{text}`, which is no number of base ten")))?;
+        .ok_or_else(|| Raised::new(ErrorKind::Decimal, format!("`{text}`, which is not a decimal number")))?;
     let decimal = to_decimal(&digits, scale).ok_or_else(too_large)?;
     if decimal.is_zero() && !digits.is_zero() {
         return Err(Raised::new(ErrorKind::Decimal, "a number that is less than 1e-28, but not zero"));
@@ -74,7 +75,7 @@ pub(super) fn parse(text: &str) -> Result<Decimal, Raised> {
     Ok(decimal)
 }
 
-/// The digits of a literal and how many of them are decimals.
+/// The digits and the scale of a literal.
 fn split(text: &str) -> Option<(BigInt, i64)> {
     let text = text.replace('_', "");
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
@@ -86,12 +87,12 @@ fn split(text: &str) -> Option<(BigInt, i64)> {
     Some((digits, (fraction.len() as i64).saturating_sub(exponent)))
 }
 
-/// The error of a number beyond the decimals.
+/// The error for a number beyond the largest decimal.
 pub(super) fn too_large() -> Raised {
     Raised::new(ErrorKind::Decimal, "a number of more than 28 digits before the point")
 }
 
-/// An exponent, which beyond 32 bits might as well be without end.
+/// An exponent, saturated to 32 bits.
 fn saturated(exponent: &str) -> Option<i64> {
     let digits = exponent.trim_start_matches(['+', '-']);
     if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
@@ -101,12 +102,12 @@ fn saturated(exponent: &str) -> Option<i64> {
     Some(if exponent.starts_with('-') { -i64::from(size) } else { i64::from(size) })
 }
 
-/// The root of a decimal that is not negative, rounded once.
+/// The square root of a decimal that is not negative, rounded once.
 pub(super) fn square_root(x: Decimal) -> Option<Decimal> {
     root(&BigInt::from(x.mantissa()), x.scale())
 }
 
-/// The root of the sum of squares, rounded once.
+/// The square root of the sum of squares, rounded once.
 pub(super) fn norm(lengths: &[Decimal]) -> Option<Decimal> {
     let scale = lengths.iter().map(Decimal::scale).max().unwrap_or(0);
     let digits = |length: &Decimal| BigInt::from(length.mantissa()) * power_of_ten(scale - length.scale());
@@ -114,9 +115,9 @@ pub(super) fn norm(lengths: &[Decimal]) -> Option<Decimal> {
     root(&squares, 2 * scale)
 }
 
-/// The root of `digits * 10^-scale`.
+/// The square root of `digits * 10^-scale`.
 fn root(digits: &BigInt, scale: u32) -> Option<Decimal> {
-    // Of an even power of ten, with digits enough for 29 in the root and one to tell on which side it lies.
+    // An even scale, with enough digits for 29 in the root, and a sticky digit after them.
     let shift = 60 + scale % 2;
     let digits = digits * power_of_ten(shift);
     let root = digits.sqrt();

@@ -1,3 +1,5 @@
+//! Decimal results digit by digit.
+
 use crate::python::decimal::*;
 use crate::python::{BinaryOperator as Op, ErrorKind, Function};
 
@@ -23,7 +25,7 @@ fn call(function: Function, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn literals_are_kept_as_they_are_written() {
+fn literals_keep_the_digits_of_their_text() {
     for (written, kept) in [
         ("0.30000000000000000004", "0.30000000000000000004"),
         (".5", "0.5"),
@@ -45,19 +47,19 @@ fn literals_are_kept_as_they_are_written() {
 }
 
 #[test]
-fn literals_that_are_no_floats_go_by_their_value() {
-    let ten = DecimalArithmetic::new();
-    assert_eq!(text(ten.literal("0x1f", &Value::Int(31))), "31");
-    assert_eq!(text(ten.literal("True", &Value::Bool(true))), "True");
+fn literals_other_than_floats_convert_by_value() {
+    let decimal = DecimalArithmetic::new();
+    assert_eq!(text(decimal.literal("0x1f", &Value::Int(31))), "31");
+    assert_eq!(text(decimal.literal("True", &Value::Bool(true))), "True");
 }
 
 #[test]
-fn floats_arrive_by_their_shortest_text() {
-    let ten = DecimalArithmetic::new();
-    assert_eq!(text(ten.number(&Value::Float(0.1))), "0.1");
-    assert_eq!(text(ten.number(&Value::Float(-1e22))), "-10000000000000000000000");
+fn floats_convert_by_their_shortest_repr() {
+    let decimal = DecimalArithmetic::new();
+    assert_eq!(text(decimal.number(&Value::Float(0.1))), "0.1");
+    assert_eq!(text(decimal.number(&Value::Float(-1e22))), "-10000000000000000000000");
     for impossible in [f64::NAN, f64::INFINITY, 1e300, 1e-300] {
-        assert_eq!(ten.number(&Value::Float(impossible)).unwrap_err().kind, ErrorKind::Decimal);
+        assert_eq!(decimal.number(&Value::Float(impossible)).unwrap_err().kind, ErrorKind::Decimal);
     }
 }
 
@@ -78,7 +80,7 @@ fn operators_mean_what_they_mean_in_python() {
 }
 
 #[test]
-fn errors_are_of_pythons_kinds_or_of_base_ten() {
+fn errors_are_pythons_or_decimal() {
     assert_eq!(binary("1", Op::Divide, "0"), "ZeroDivisionError: division by zero");
     assert_eq!(binary("1", Op::Modulo, "0"), "ZeroDivisionError: division by zero");
     assert_eq!(binary("0", Op::Power, "-1"), "ZeroDivisionError: 0.0 cannot be raised to a negative power");
@@ -90,12 +92,12 @@ fn errors_are_of_pythons_kinds_or_of_base_ten() {
     assert!(binary("1", Op::ShiftLeft, "200").starts_with("decimal: "));
     assert!(binary("10", Op::Power, "1000").starts_with("decimal: "));
     assert_eq!(call(Function::Sqrt, &["-1"]), "ValueError: math domain error");
-    assert_eq!(call(Function::Gamma, &["2"]), "decimal: `gamma`, which base ten does not have");
+    assert_eq!(call(Function::Gamma, &["2"]), "decimal: `gamma`, which decimal arithmetic does not have");
     assert_eq!(call(Function::Sqrt, &[]), "TypeError: math.sqrt() takes exactly one argument (0 given)");
 }
 
 #[test]
-fn functions_round_half_to_even_in_base_ten() {
+fn functions_round_half_to_even_in_decimal() {
     assert_eq!(call(Function::Round, &["2.5"]), "2");
     assert_eq!(call(Function::Round, &["2.675", "2"]), "2.68");
     assert_eq!(call(Function::Round, &["-15", "-1"]), "-20");

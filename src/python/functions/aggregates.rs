@@ -1,9 +1,11 @@
 //! Functions over many values: `min`, `max`, `sum`, `prod`, `fsum`, `hypot`, `dist`.
 
 use crate::python::limits::Fuel;
-use crate::python::{BinaryOperator, ComparisonOperator, Function, Raised, Value, compare, conversion, operate};
+use crate::python::{
+    BinaryOperator, ComparisonOperator, ErrorKind, Function, Raised, Value, float_parts, functions, operators,
+};
 
-/// `min` and `max`: a later value replaces an earlier one only when it is strictly beyond it.
+/// `min` and `max`. Of equal values the first is returned.
 pub(super) fn extreme(
     function: Function,
     values: &[Value],
@@ -18,30 +20,28 @@ pub(super) fn extreme(
     };
     let key = key.filter(|key| !matches!(key, Value::None));
     let best = match key {
-        None => plain_extreme(op, values, fuel)?,
-        Some(key) => keyed_extreme(op, values, key, fuel)?,
+        None => extreme_value(op, values, fuel)?,
+        Some(key) => extreme_by_key(op, values, key, fuel)?,
     };
     match best.or(default) {
         Some(value) => Ok(value.clone()),
-        None => {
-            Err(Raised::new(crate::python::ErrorKind::Value, format!("{}() arg is an empty sequence", function.name())))
-        }
+        None => Err(Raised::new(ErrorKind::Value, format!("{}() arg is an empty sequence", function.name()))),
     }
 }
 
-fn plain_extreme<'a>(op: ComparisonOperator, values: &'a [Value], fuel: &Fuel) -> Result<Option<&'a Value>, Raised> {
+fn extreme_value<'a>(op: ComparisonOperator, values: &'a [Value], fuel: &Fuel) -> Result<Option<&'a Value>, Raised> {
     let Some((mut best, rest)) = values.split_first() else {
         return Ok(None);
     };
     for value in rest {
-        if compare::compare(op, value, best, fuel)? {
+        if operators::compare(op, value, best, fuel)? {
             best = value;
         }
     }
     Ok(Some(best))
 }
 
-fn keyed_extreme<'a>(
+fn extreme_by_key<'a>(
     op: ComparisonOperator,
     values: &'a [Value],
     key: &Value,
@@ -49,10 +49,10 @@ fn keyed_extreme<'a>(
 ) -> Result<Option<&'a Value>, Raised> {
     let mut best: Option<(Value, &Value)> = None;
     for value in values {
-        let rank = crate::python::functions::call(key, std::slice::from_ref(value), &[], fuel)?;
+        let rank = functions::call(key, std::slice::from_ref(value), &[], fuel)?;
         let better = match &best {
             None => true,
-            Some((leading, _)) => compare::compare(op, &rank, leading, fuel)?,
+            Some((leading, _)) => operators::compare(op, &rank, leading, fuel)?,
         };
         if better {
             best = Some((rank, value));
@@ -61,7 +61,7 @@ fn keyed_extreme<'a>(
     Ok(best.map(|(_, value)| value))
 }
 
-/// `sum(iterable, start=0)`: from the left, one `+` after another, as Python 3.11 does.
+/// `sum(iterable, start=0)`: plain `+` from the left, as in Python 3.11. Later releases compensate for rounding.
 pub(super) fn sum(items: &Value, start: Option<&Value>, fuel: &Fuel) -> Result<Value, Raised> {
     accumulate(BinaryOperator::Add, items, start.cloned().unwrap_or(Value::Int(0)), fuel)
 }
@@ -72,16 +72,16 @@ pub(super) fn prod(items: &Value, start: Option<&Value>, fuel: &Fuel) -> Result<
 }
 
 fn accumulate(op: BinaryOperator, items: &Value, start: Value, fuel: &Fuel) -> Result<Value, Raised> {
-    items.iterate()?.iter().try_fold(start, |result, item| operate::binary(op, &result, item, fuel))
+    items.iterate()?.iter().try_fold(start, |result, item| operators::binary(op, &result, item, fuel))
 }
 
-/// `fsum(iterable)`: Shewchuk's sum, kept as doubles that do not overlap, rounded once.
+/// `fsum(iterable)`: Shewchuk's exact summation with non-overlapping partial sums, rounded once.
 pub(super) fn fsum(items: &Value) -> Result<Value, Raised> {
     let mut partials: Vec<f64> = Vec::new();
     let (mut special, mut infinities) = (0.0, 0.0);
     for item in items.iterate()? {
         let value = item.real()?;
-        let high = absorb(&mut partials, value);
+        let high = add_partial(&mut partials, value);
         if high.is_finite() {
             if high != 0.0 {
                 partials.push(high);
@@ -103,8 +103,8 @@ pub(super) fn fsum(items: &Value) -> Result<Value, Raised> {
     if infinities.is_nan() { Err(Raised::value("-inf + inf in fsum")) } else { Ok(Value::Float(special)) }
 }
 
-/// Adds a value to the partial sums, which keep what is lost; what is not lost comes back.
-fn absorb(partials: &mut Vec<f64>, mut value: f64) -> f64 {
+/// Adds a value to the partial sums. They keep the rounding errors; the rounded sum is returned.
+fn add_partial(partials: &mut Vec<f64>, mut value: f64) -> f64 {
     let mut kept = 0;
     for index in 0..partials.len() {
         let (large, small) = match partials[index] {
@@ -123,7 +123,7 @@ fn absorb(partials: &mut Vec<f64>, mut value: f64) -> f64 {
     value
 }
 
-/// The sum of doubles that do not overlap, the smallest first, rounded half to even.
+/// The sum of non-overlapping doubles, in increasing order of magnitude, rounded once, ties to even.
 fn round_once(partials: &[f64]) -> f64 {
     let mut rest = partials.iter().rev().copied();
     let mut high = rest.next().unwrap_or(0.0);
@@ -134,7 +134,7 @@ fn round_once(partials: &[f64]) -> f64 {
         if low == 0.0 {
             continue;
         }
-        // Exactly half a unit was cut off, and what follows says to which side the sum lies.
+        // The rounding error may be exactly half a unit; the next partial sum then decides the direction.
         let follows = rest.next().unwrap_or(0.0);
         let corrected = high + 2.0 * low;
         if follows != 0.0 && (low < 0.0) == (follows < 0.0) && corrected - high == 2.0 * low {
@@ -162,7 +162,7 @@ pub(super) fn dist(p: &Value, q: &Value) -> Result<Value, Raised> {
     Ok(Value::Float(norm(&lengths)))
 }
 
-/// The root of the sum of squares, rounded nearly once: squares and sum are kept in two doubles.
+/// The square root of the sum of squares, rounded nearly once: squares and sum are double-double numbers.
 fn norm(lengths: &[f64]) -> f64 {
     let largest = lengths.iter().copied().fold(0.0, f64::max);
     if largest.is_infinite() || lengths.len() == 1 {
@@ -174,12 +174,11 @@ fn norm(lengths: &[f64]) -> f64 {
     if largest == 0.0 {
         return 0.0;
     }
-    // Scaled by a power of two to about 1, no square can overflow, nor vanish while it matters.
-    let (digits, exponent) = conversion::parts(largest);
-    let scale = 64 - i64::from(digits.leading_zeros()) + exponent;
+    // Scaled to about 1 by a power of two, no square overflows, and none that matters underflows.
+    let (_, scale) = float_parts::fraction_and_exponent(largest);
     let (mut high, mut low) = (0.0_f64, 0.0_f64);
     for length in lengths {
-        let scaled = length * conversion::power_of_two(-scale / 2) * conversion::power_of_two(scale / 2 - scale);
+        let scaled = length * float_parts::power_of_two(-scale / 2) * float_parts::power_of_two(scale / 2 - scale);
         let square = scaled * scaled;
         let sum = high + square;
         let (large, small) = if high < square { (square, high) } else { (high, square) };
@@ -187,7 +186,7 @@ fn norm(lengths: &[f64]) -> f64 {
         high = sum;
     }
     let root = (high + low).sqrt();
-    let missing = (high - root * root) - root.mul_add(root, -(root * root)) + low;
-    let root = root + missing / (2.0 * root);
-    root * conversion::power_of_two(scale / 2) * conversion::power_of_two(scale - scale / 2)
+    let correction = (high - root * root) - root.mul_add(root, -(root * root)) + low;
+    let root = root + correction / (2.0 * root);
+    root * float_parts::power_of_two(scale / 2) * float_parts::power_of_two(scale - scale / 2)
 }

@@ -1,8 +1,12 @@
-//! Builtins on single values: `abs`, `float`, `int`, `len`, `divmod`.
+//! Builtins of one number: `abs`, `float`, `int`, `len`, `divmod`, `round`; and `floor`, `ceil`, `trunc` of `math`.
+
+use num_bigint::BigInt;
+use num_integer::Integer as _;
+use num_traits::{One, Signed, Zero};
 
 use crate::python::limits::Fuel;
 use crate::python::value::{Integer, Number};
-use crate::python::{Raised, Value, conversion, float as floats, integer, operate};
+use crate::python::{Raised, Value, conversion, float, integer, operators};
 
 /// `abs(x)`.
 pub(super) fn abs(x: &Value) -> Result<Value, Raised> {
@@ -14,7 +18,7 @@ pub(super) fn abs(x: &Value) -> Result<Value, Raised> {
 }
 
 /// `float(x)`.
-pub(super) fn float(x: &Value) -> Result<f64, Raised> {
+pub(super) fn to_float(x: &Value) -> Result<f64, Raised> {
     match x.number() {
         Some(number) => number.to_float(),
         None => Err(Raised::type_error(format!(
@@ -29,7 +33,7 @@ pub(super) fn int(x: Option<&Value>, base: Option<&Value>) -> Result<Value, Rais
     match (x, base) {
         (None, None) => Ok(Value::Int(0)),
         (None, Some(_)) => Err(Raised::type_error("int() missing string argument")),
-        (Some(_), Some(base)) => Err(with_base(base)),
+        (Some(_), Some(base)) => Err(int_base_error(base)),
         (Some(x), None) => match x.number() {
             Some(Number::Integer(value)) => Ok(value.to_value()),
             Some(Number::Float(value)) => conversion::float_to_int(value.trunc()),
@@ -41,8 +45,8 @@ pub(super) fn int(x: Option<&Value>, base: Option<&Value>) -> Result<Value, Rais
     }
 }
 
-/// A base asks for a string, and there are none: only the error is left to find.
-fn with_base(base: &Value) -> Raised {
+/// The error of `int(x, base)`: a base needs a string, and formulas have no strings.
+fn int_base_error(base: &Value) -> Raised {
     match base.index() {
         Err(error) => error,
         Ok(Integer::Small(0 | 2..=36)) => Raised::type_error("int() can't convert non-string with explicit base"),
@@ -69,10 +73,120 @@ pub(super) fn divmod(x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised>
             [Value::int(quotient), Value::int(remainder)]
         }
         (Some(a), Some(b)) => {
-            let (quotient, remainder) = floats::divmod(a.to_float()?, b.to_float()?)?;
+            let (quotient, remainder) = float::divmod(a.to_float()?, b.to_float()?)?;
             [Value::Float(quotient), Value::Float(remainder)]
         }
-        _ => return Err(operate::unsupported("divmod()", x, y)),
+        _ => return Err(operators::unsupported("divmod()", x, y)),
     };
     Ok(Value::Tuple(pair.into()))
+}
+
+/// With more digits than this, `round` returns a double unchanged; with fewer than the second, it returns zero.
+const MAX_DIGITS: i64 = 323;
+const MIN_DIGITS: i64 = -308;
+
+/// `floor(x)` and `ceil(x)`.
+pub(super) fn to_integer(x: &Value, round: fn(f64) -> f64) -> Result<Value, Raised> {
+    match x.integer() {
+        Some(value) => Ok(value.to_value()),
+        None => conversion::float_to_int(round(x.real()?)),
+    }
+}
+
+/// `trunc(x)`.
+pub(super) fn trunc(x: &Value) -> Result<Value, Raised> {
+    match x.number() {
+        Some(Number::Integer(value)) => Ok(value.to_value()),
+        Some(Number::Float(value)) => conversion::float_to_int(value.trunc()),
+        None => Err(undefined(x, "__trunc__")),
+    }
+}
+
+fn undefined(x: &Value, method: &str) -> Raised {
+    Raised::type_error(format!("type {} doesn't define {method} method", x.type_name()))
+}
+
+/// `round(number, ndigits=None)`.
+pub(super) fn round(x: &Value, digits: Option<&Value>, fuel: &Fuel) -> Result<Value, Raised> {
+    let number = x.number().ok_or_else(|| undefined(x, "__round__"))?;
+    let digits = match digits {
+        None | Some(Value::None) => None,
+        Some(value) => Some(saturated(value.index()?)),
+    };
+    match (number, digits) {
+        (Number::Integer(value), None) => Ok(value.to_value()),
+        (Number::Integer(value), Some(digits)) => round_integer(value, digits, fuel),
+        (Number::Float(value), None) => conversion::float_to_int(value.round_ties_even()),
+        (Number::Float(value), Some(digits)) => round_float(value, digits).map(Value::Float),
+    }
+}
+
+/// The number of digits, saturated to 64 bits.
+fn saturated(digits: Integer) -> i64 {
+    match digits {
+        Integer::Small(value) => value,
+        Integer::Big(value) => {
+            if value.is_negative() {
+                i64::MIN
+            } else {
+                i64::MAX
+            }
+        }
+    }
+}
+
+/// The nearest multiple of `10^-digits`, ties to even.
+fn round_integer(value: Integer, digits: i64, fuel: &Fuel) -> Result<Value, Raised> {
+    if digits >= 0 {
+        return Ok(value.to_value());
+    }
+    // A power of ten with more digits than this is over ten times the integer.
+    let places = digits.unsigned_abs();
+    if places > value.bits() / 3 + 2 {
+        return Ok(Value::Int(0));
+    }
+    let words = value.words();
+    fuel.consume(words.saturating_mul(words).saturating_mul(2))?;
+    let unit = BigInt::from(10).pow(places as u32);
+    integer::checked(round_quotient(&value.to_big(), &unit) * unit)
+}
+
+/// `value / unit`, rounded to the nearest integer, ties to even.
+fn round_quotient(value: &BigInt, unit: &BigInt) -> BigInt {
+    let (quotient, remainder) = value.div_mod_floor(unit);
+    let up = match (remainder * 2_u32).cmp(unit) {
+        std::cmp::Ordering::Less => false,
+        std::cmp::Ordering::Equal => quotient.is_odd(),
+        std::cmp::Ordering::Greater => true,
+    };
+    if up { quotient + BigInt::one() } else { quotient }
+}
+
+/// The double nearest to the decimal number of this many digits that is nearest to `x`.
+fn round_float(x: f64, digits: i64) -> Result<f64, Raised> {
+    if !x.is_finite() || digits > MAX_DIGITS {
+        return Ok(x);
+    }
+    if digits < MIN_DIGITS {
+        return Ok(0.0 * x);
+    }
+    let result = match usize::try_from(digits) {
+        Ok(decimals) => format!("{:.decimals$}", x.abs()).parse().unwrap_or(x),
+        Err(_) => round_to_tens(x.abs(), digits.unsigned_abs() as u32),
+    };
+    if result.is_infinite() {
+        return Err(Raised::overflow("rounded value too large to represent"));
+    }
+    Ok(result.copysign(x))
+}
+
+/// A positive double rounded to a multiple of `10^places`; infinity where that exceeds the doubles.
+fn round_to_tens(x: f64, places: u32) -> f64 {
+    let unit = BigInt::from(10).pow(places);
+    let whole = conversion::truncated(x);
+    // The fraction matters only at a tie, which it breaks upwards: adding 1 to the doubled value does the same.
+    let fraction = x.fract() != 0.0;
+    let doubled = whole * 2_u32 + u32::from(fraction);
+    let multiple = round_quotient(&doubled, &(&unit * 2_u32)) * unit;
+    if multiple.is_zero() { 0.0 } else { conversion::big_to_float(&multiple).unwrap_or(f64::INFINITY) }
 }

@@ -1,19 +1,18 @@
-//! Powers, exponentials and logarithms of whole columns, with the bits that the C library gives one number at a time.
+//! Powers, exponentials and logarithms of whole columns, with the bits of the C library.
 //!
 //! What enters are slices of doubles; what leaves is, in every lane, the double that [`f64::powf`], [`f64::exp`],
-//! [`f64::exp2`] or [`f64::ln`] gets from the platform's C library. Nothing is raised here: a domain error is the
-//! library's NaN, an overflow its infinity, and what Python makes of them is the caller's matter.
+//! [`f64::exp2`] or [`f64::ln`] gets from the platform's C library. Nothing raises here: a domain error is the library's
+//! nan, an overflow its infinity, and the caller makes Python's exceptions of them.
 //!
-//! The bits are the library's, yet few lanes ask it. A lane is computed with some twelve bits more than a double holds
-//! (`exponential`, `logarithm`, `power`, `small_powers`). Where that value is further from the middle between two
-//! doubles than the library's published error, the library cannot but round as we do (`certainty`). The other lanes,
-//! one in thirty or so, and every special one (zeros, subnormals, infinities, NaN, negative bases, overflow) are given
-//! to the library itself (`stretch`). So only its error bound is assumed, not its algorithm: glibc with or without
-//! fused multiply-add and musl are alike. Where no bound is published, or the processor has no fused multiply-add, all
-//! lanes ask the library.
+//! Few lanes call the library. A lane is computed with some twelve bits more than a double holds (`exp_log`, `power`).
+//! Where that value is further from the midpoint between two doubles than the library's published error bound, the
+//! library must round as we do (`ziv_rounding`). The other lanes, about one in thirty, and all special ones (zeros,
+//! subnormals, infinities, nans, negative bases, overflow) are computed by the library itself (`kernel_driver`). So only
+//! the library's error bound is assumed, not its algorithm: glibc, with or without fused multiply-add, and musl are
+//! alike. Where no bound is published, or the processor has no fused multiply-add, the library computes all lanes.
 //!
-//! `log2` and `log10` have no place here: the library's bounds for them (0.55 and above 1 unit in the last place) leave
-//! too few lanes certain to be worth the way.
+//! `log2` and `log10` are not here: the library's bounds for them, 0.55 and above 1 unit in the last place, leave too
+//! few lanes certain.
 //!
 //! ```
 //! use job_sort_formula::python::vector_math::VectorMath;
@@ -24,26 +23,21 @@
 //! assert_eq!(weights, hours.map(|hours| 2f64.powf(hours)));
 //! ```
 
-mod certainty;
-mod exponential;
-mod logarithm;
-mod polynomial;
+mod exp_log;
+mod kernel_driver;
 mod power;
-mod small_powers;
-mod stretch;
 #[cfg(test)]
 mod tests;
+mod ziv_rounding;
 
-use crate::python::vector_math::exponential::{Exp, Exp2};
-use crate::python::vector_math::logarithm::Ln;
-use crate::python::vector_math::power::{Power, PowerOfBase, ToPower};
-use crate::python::vector_math::small_powers::{Cube, Fourth, Reciprocal, Root, Square};
-use crate::python::vector_math::stretch::apply;
+use crate::python::vector_math::exp_log::{Exp, Exp2, Ln};
+use crate::python::vector_math::kernel_driver::apply;
+use crate::python::vector_math::power::{Cube, Fourth, Power, PowerOfBase, Reciprocal, Root, Square, ToPower};
 use crate::simd::Level;
 
-/// The functions, on the instructions that this processor has.
+/// The functions, with the instructions of this processor.
 ///
-/// All of them write as many lanes as the shortest slice has and leave the rest of `out` alone. None allocates.
+/// Each fills `out` up to the length of the shortest slice and leaves the rest unchanged. None allocates.
 #[derive(Debug, Clone, Copy)]
 pub struct VectorMath {
     level: Level,
@@ -65,7 +59,7 @@ impl VectorMath {
         apply(self.level, &PowerOfBase::new(base), [exponent], out);
     }
 
-    /// `base[i].powf(exponent)`. The exponents 2, 3, 4, 0.5 and -1 need no logarithm and are quickest.
+    /// `base[i].powf(exponent)`. The exponents 2, 3, 4, 0.5 and -1 need no logarithm and are the fastest.
     pub fn pow_scalar_exponent(self, base: &[f64], exponent: f64, out: &mut [f64]) {
         match exponent {
             2.0 => apply(self.level, &Square, [base], out),

@@ -1,24 +1,27 @@
-//! `pow` by way of the logarithm: both arguments a column, or either one number.
+//! `pow` of columns: by exponential and logarithm in general, without them for the exponents 2, 3, 4, 0.5 and -1.
 //!
-//! What is constant over the column is computed once, in the kernel. The calls to the library hide their constants
-//! from the compiler, which would else put `exp2` for a base of 2 and products for small exponents: other bits.
+//! Constants of a column are computed once, when the kernel is made. Calls to the library hide constants from the
+//! compiler, which otherwise replaces them with `exp2` for a base of 2 and with products for small exponents: other bits.
+//!
+//! The special exponents use a product, a square root or a reciprocal to about 100 bits. Their margin is the library's
+//! error alone: the function is `pow`, not a multiplication, and near a midpoint the two may differ.
 
-use crate::python::vector_math::certainty::{EXPONENTIAL, Lane, POWER_SLOPE, is_positive_normal};
-use crate::python::vector_math::exponential::exponential;
-use crate::python::vector_math::logarithm::fine;
-use crate::python::vector_math::stretch::Kernel;
 use std::hint::black_box;
+
+use crate::python::vector_math::exp_log::{exp, fine_log};
+use crate::python::vector_math::kernel_driver::Kernel;
+use crate::python::vector_math::ziv_rounding::{EXP_MARGIN, Lane, POW_MARGIN_SLOPE, UNIT, is_positive_normal, rounded};
 
 /// `e^(exponent · (high + low))`.
 #[inline(always)]
-fn power((high, low): (f64, f64), exponent: f64) -> Lane {
+fn exp_of_product((high, low): (f64, f64), exponent: f64) -> Lane {
     let z = exponent * high;
     let z_rest = exponent.mul_add(low, exponent.mul_add(high, -z));
-    exponential(z, z_rest, z.abs().mul_add(POWER_SLOPE, EXPONENTIAL))
+    exp(z, z_rest, z.abs().mul_add(POW_MARGIN_SLOPE, EXP_MARGIN))
 }
 
-/// The library's `pow` of two numbers.
-pub(super) fn library_power(base: f64, exponent: f64) -> f64 {
+/// The C library's `pow`.
+fn library_power(base: f64, exponent: f64) -> f64 {
     black_box(base).powf(black_box(exponent))
 }
 
@@ -28,7 +31,7 @@ pub(super) struct Power;
 impl Kernel<2> for Power {
     #[inline(always)]
     fn lane(&self, [base, exponent]: [f64; 2]) -> Lane {
-        let lane = power(fine(base), exponent);
+        let lane = exp_of_product(fine_log(base), exponent);
         Lane { value: lane.value, certain: lane.certain & is_positive_normal(base) }
     }
 
@@ -45,8 +48,8 @@ pub(super) struct PowerOfBase {
 
 impl PowerOfBase {
     pub(super) fn new(base: f64) -> Self {
-        // a logarithm that is not a number leaves no lane certain
-        let logarithm = if is_positive_normal(base) { fine(base) } else { (f64::NAN, f64::NAN) };
+        // With a nan for the logarithm, no lane is certain.
+        let logarithm = if is_positive_normal(base) { fine_log(base) } else { (f64::NAN, f64::NAN) };
         Self { base, logarithm }
     }
 }
@@ -54,7 +57,7 @@ impl PowerOfBase {
 impl Kernel<1> for PowerOfBase {
     #[inline(always)]
     fn lane(&self, [exponent]: [f64; 1]) -> Lane {
-        power(self.logarithm, exponent)
+        exp_of_product(self.logarithm, exponent)
     }
 
     fn library(&self, [exponent]: [f64; 1]) -> f64 {
@@ -81,5 +84,121 @@ impl Kernel<1> for ToPower {
 
     fn library(&self, [base]: [f64; 1]) -> f64 {
         library_power(base, self.exponent)
+    }
+}
+
+/// The library's error beyond 0.5 units in the last place for a result near 1: 0.011.
+const MARGIN_NEAR_ONE: f64 = 0.0115 * UNIT;
+/// What each power of two between 1 and the result adds to it: ln 2 times 4.6e-5.
+const MARGIN_PER_DOUBLING: f64 = 3.2e-5 * UNIT;
+
+/// Between 2⁻⁹⁰⁰ and 2⁹⁰⁰ a result is finite and its second part is not subnormal.
+const MAX_DOUBLINGS: f64 = 900.0;
+/// The limit for a square root, whose error is found by squaring it.
+const MAX_ROOT_DOUBLINGS: f64 = MAX_DOUBLINGS / 2.0;
+
+/// Rounds `high + low`. The result is certain if `pow` must return it and it is within a factor of 2^`max_doublings`
+/// from 1.
+#[inline(always)]
+fn rounded_power(high: f64, low: f64, max_doublings: f64) -> Lane {
+    const EXPONENT: u64 = 0x7ff;
+    const INTEGER_BITS: u64 = 0x4330_0000_0000_0000;
+    let exponent = f64::from_bits((high.to_bits() >> 52) & EXPONENT | INTEGER_BITS) - ((1u64 << 52) + 1023) as f64;
+    let doublings = exponent.abs();
+    let lane = rounded(high, low, doublings.mul_add(MARGIN_PER_DOUBLING, MARGIN_NEAR_ONE));
+    Lane { value: lane.value, certain: lane.certain & (doublings <= max_doublings) }
+}
+
+/// [`rounded_power`] of a product. Zeros are common bases, and certain: their power is the product.
+#[inline(always)]
+fn product(base: f64, high: f64, low: f64) -> Lane {
+    let lane = rounded_power(high, low, MAX_DOUBLINGS);
+    let value = if base == 0.0 { high } else { lane.value };
+    Lane { value, certain: lane.certain | (base == 0.0) }
+}
+
+/// `x²` exactly.
+#[inline(always)]
+fn square(x: f64) -> (f64, f64) {
+    let high = x * x;
+    (high, x.mul_add(x, -high))
+}
+
+/// To the power of 2.
+pub(super) struct Square;
+
+impl Kernel<1> for Square {
+    #[inline(always)]
+    fn lane(&self, [x]: [f64; 1]) -> Lane {
+        let (high, low) = square(x);
+        product(x, high, low)
+    }
+
+    fn library(&self, [x]: [f64; 1]) -> f64 {
+        library_power(x, 2.0)
+    }
+}
+
+/// To the power of 3.
+pub(super) struct Cube;
+
+impl Kernel<1> for Cube {
+    #[inline(always)]
+    fn lane(&self, [x]: [f64; 1]) -> Lane {
+        let (square, square_rest) = square(x);
+        let high = square * x;
+        product(x, high, square_rest.mul_add(x, square.mul_add(x, -high)))
+    }
+
+    fn library(&self, [x]: [f64; 1]) -> f64 {
+        library_power(x, 3.0)
+    }
+}
+
+/// To the power of 4.
+pub(super) struct Fourth;
+
+impl Kernel<1> for Fourth {
+    #[inline(always)]
+    fn lane(&self, [x]: [f64; 1]) -> Lane {
+        let (once, once_rest) = square(x);
+        let (high, low) = square(once);
+        product(x, high, (once + once).mul_add(once_rest, low))
+    }
+
+    fn library(&self, [x]: [f64; 1]) -> f64 {
+        library_power(x, 4.0)
+    }
+}
+
+/// To the power of 0.5. Zeros are left to the library, because the square root of -0 differs from its power.
+pub(super) struct Root;
+
+impl Kernel<1> for Root {
+    #[inline(always)]
+    fn lane(&self, [x]: [f64; 1]) -> Lane {
+        let root = x.sqrt();
+        let remainder = (-root).mul_add(root, x);
+        rounded_power(root, remainder / (root + root), MAX_ROOT_DOUBLINGS)
+    }
+
+    fn library(&self, [x]: [f64; 1]) -> f64 {
+        library_power(x, 0.5)
+    }
+}
+
+/// To the power of -1.
+pub(super) struct Reciprocal;
+
+impl Kernel<1> for Reciprocal {
+    #[inline(always)]
+    fn lane(&self, [x]: [f64; 1]) -> Lane {
+        let inverse = 1.0 / x;
+        let remainder = (-inverse).mul_add(x, 1.0);
+        rounded_power(inverse, remainder * inverse, MAX_DOUBLINGS)
+    }
+
+    fn library(&self, [x]: [f64; 1]) -> f64 {
+        library_power(x, -1.0)
     }
 }

@@ -1,28 +1,26 @@
-//! VectorMath against the C library, bit for bit, on every level that this machine has.
+//! The vector functions against the C library, bit for bit, at every SIMD level of this machine.
 //!
-//! `LANES_CASES` says how many random cases each test tries, `LANES_SEED` where to begin. A wide run:
-//! `LANES_CASES=100000000 cargo test --release lanes -- --nocapture`.
+//! `LANES_CASES` sets the number of random cases of each test, `LANES_SEED` the seed. A wide run:
+//! `LANES_CASES=100000000 cargo test --release vector_math -- --nocapture`.
 
-use crate::python::vector_math::certainty::PUBLISHED;
-use crate::python::vector_math::exponential::{Exp, Exp2};
-use crate::python::vector_math::logarithm::Ln;
-use crate::python::vector_math::power::{Power, PowerOfBase, ToPower};
-use crate::python::vector_math::small_powers::{Cube, Fourth, Reciprocal, Root, Square};
-use crate::python::vector_math::stretch::{Kernel, apply};
+use crate::python::vector_math::exp_log::{Exp, Exp2, Ln};
+use crate::python::vector_math::kernel_driver::{Kernel, apply};
+use crate::python::vector_math::power::{Cube, Fourth, Power, PowerOfBase, Reciprocal, Root, Square, ToPower};
+use crate::python::vector_math::ziv_rounding::HAS_PUBLISHED_BOUNDS;
 use crate::python::vector_math::*;
+use crate::simd::{Level, has_fused_multiply_add};
 use crate::simd::{Level, has_fused_multiply_add};
 use std::array::from_fn;
 use std::hint::black_box;
 
-/// One more than a stretch and a block, so that each batch ends in a part of one.
+/// Not a multiple of a block, so that the last block is partial.
 const BATCH: usize = 4096 + 65;
 
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// The level in use, and those below it that this machine has too: with narrower vectors, and without fused
-/// multiply-add.
+/// The level in use, and the lower levels of this machine: with narrower vectors, and without fused multiply-add.
 fn levels() -> Vec<Level> {
     let widest = Level::new();
     let mut levels = vec![widest];
@@ -36,10 +34,10 @@ fn levels() -> Vec<Level> {
     levels
 }
 
-/// Numbers that no one chose (Steele, Lea and Flood's SplitMix64).
-struct Draws(u64);
+/// Random numbers: SplitMix64 (Steele, Lea and Flood).
+struct Random(u64);
 
-impl Draws {
+impl Random {
     fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -63,12 +61,12 @@ impl Draws {
         (low + self.below((high - low + 1) as u64) as i64) as f64
     }
 
-    /// Evenly over the orders of magnitude.
+    /// Uniform in the logarithm to base ten.
     fn magnitude(&mut self, low: f64, high: f64) -> f64 {
         10f64.powf(self.between(low, high))
     }
 
-    /// 1 and a little more or less, down to the last bit.
+    /// Close to 1, down to a difference in the last bit.
     fn near_one(&mut self) -> f64 {
         let distance = 2f64.powf(self.between(-53.0, -3.0));
         if self.below(2) == 0 { 1.0 + distance } else { 1.0 - distance }
@@ -96,9 +94,9 @@ impl Draws {
 
     fn power(&mut self) -> [f64; 2] {
         match self.below(8) {
-            // results of any size from bases close to 1
+            // results of any magnitude from bases close to 1
             0 => [self.near_one(), self.magnitude(0.0, 17.0)],
-            // results of any size from any base
+            // results of any magnitude from any base
             1 => {
                 let base = f64::from_bits(self.below(0x7ff << 52)).max(f64::MIN_POSITIVE);
                 [base, self.between(-745.0, 710.0) / base.ln()]
@@ -107,15 +105,15 @@ impl Draws {
         }
     }
 
-    /// An argument of `exp` or, `times` ln 2 smaller, of `exp2`.
-    fn exponential(&mut self, times: f64) -> f64 {
+    /// An argument of `exp`, or of `exp2` with `scale` 1 / ln 2.
+    fn exponential(&mut self, scale: f64) -> f64 {
         match self.below(8) {
             0 => self.any(),
             1 => self.integer(-1100, 1100),
             2 => self.magnitude(-20.0, 0.0),
             3 => -self.magnitude(-20.0, 0.0),
             4 => self.between(-1.0, 1.0),
-            _ => self.between(-760.0, 760.0) * times,
+            _ => self.between(-760.0, 760.0) * scale,
         }
     }
 }
@@ -124,30 +122,30 @@ fn cases() -> u64 {
     setting("LANES_CASES", 100_000)
 }
 
-/// Compares `kernel` with `library` on every level, `cases` times or a few more, and tells what was found.
+/// Compares `kernel` with `library` at every level, for at least `cases` cases, and prints the counts.
 fn compare<K: Kernel<N>, const N: usize>(
     name: &str,
     cases: u64,
     kernel: &K,
     library: impl Fn([f64; N]) -> f64,
-    mut draw: impl FnMut(&mut Draws) -> [f64; N],
+    mut draw: impl FnMut(&mut Random) -> [f64; N],
 ) {
     let seed = setting("LANES_SEED", 0x15f);
-    let mut draws = Draws(name.bytes().fold(seed, |seed, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte))));
+    let mut random = Random(name.bytes().fold(seed, |seed, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte))));
     let levels = levels();
-    let mut asked = vec![0; levels.len()];
+    let mut by_library = vec![0; levels.len()];
     let mut tried = 0;
     let (mut inputs, mut wanted, mut got) = ([[0.0; BATCH]; N], [0.0; BATCH], [0.0; BATCH]);
     while tried < cases {
         for at in 0..BATCH {
-            let arguments = draw(&mut draws);
+            let arguments = draw(&mut random);
             for n in 0..N {
                 inputs[n][at] = arguments[n];
             }
             wanted[at] = library(arguments);
         }
-        for (level, asked) in levels.iter().zip(&mut asked) {
-            *asked += apply(*level, kernel, inputs.each_ref().map(|input| &input[..]), &mut got);
+        for (level, by_library) in levels.iter().zip(&mut by_library) {
+            *by_library += apply(*level, kernel, inputs.each_ref().map(|input| &input[..]), &mut got);
             for at in 0..BATCH {
                 let arguments: [f64; N] = from_fn(|n| inputs[n][at]);
                 let (got, wanted) = (got[at], wanted[at]);
@@ -156,8 +154,11 @@ fn compare<K: Kernel<N>, const N: usize>(
         }
         tried += BATCH as u64;
     }
-    for (level, asked) in levels.iter().zip(asked) {
-        println!("{name} on {level:?}: {tried} alike, {:.2} % by the library", asked as f64 / tried as f64 * 100.0);
+    for (level, by_library) in levels.iter().zip(by_library) {
+        println!(
+            "{name} on {level:?}: {tried} alike, {:.2} % by the library",
+            by_library as f64 / tried as f64 * 100.0
+        );
     }
 }
 
@@ -167,25 +168,25 @@ fn powf([base, exponent]: [f64; 2]) -> f64 {
 
 #[test]
 fn power_of_columns() {
-    compare("pow", cases(), &Power, powf, Draws::power);
+    compare("pow", cases(), &Power, powf, Random::power);
 }
 
 #[test]
-fn power_of_columns_at_everyday_sizes() {
-    let draw = |draws: &mut Draws| [draws.magnitude(-10.0, 10.0), draws.between(-10.0, 10.0)];
-    compare("everyday pow", cases(), &Power, powf, draw);
+fn power_of_columns_of_ordinary_size() {
+    let draw = |random: &mut Random| [random.magnitude(-10.0, 10.0), random.between(-10.0, 10.0)];
+    compare("ordinary pow", cases(), &Power, powf, draw);
 }
 
 #[test]
 fn powers_of_two() {
-    let draw = |draws: &mut Draws| [draws.between(-1100.0, 1100.0)];
+    let draw = |random: &mut Random| [random.between(-1100.0, 1100.0)];
     compare("2^y", cases(), &PowerOfBase::new(2.0), |[y]| powf([2.0, y]), draw);
 }
 
 #[test]
-fn powers_of_two_at_everyday_sizes() {
-    let draw = |draws: &mut Draws| [draws.between(-20.0, 20.0)];
-    compare("everyday 2^y", cases(), &PowerOfBase::new(2.0), |[y]| powf([2.0, y]), draw);
+fn powers_of_two_of_ordinary_size() {
+    let draw = |random: &mut Random| [random.between(-20.0, 20.0)];
+    compare("ordinary 2^y", cases(), &PowerOfBase::new(2.0), |[y]| powf([2.0, y]), draw);
 }
 
 #[test]
@@ -196,7 +197,7 @@ fn powers_of_other_numbers() {
             cases() / 12,
             &PowerOfBase::new(base),
             |[y]| powf([base, y]),
-            |draws| [draws.exponent()],
+            |random| [random.exponent()],
         );
     }
 }
@@ -209,32 +210,32 @@ fn powers_to_one_number() {
             cases() / 12,
             &ToPower::new(exponent),
             |[x]| powf([x, exponent]),
-            |draws| [draws.base()],
+            |random| [random.base()],
         );
     }
 }
 
 #[test]
 fn small_powers() {
-    compare("x^2", cases(), &Square, |[x]| powf([x, 2.0]), |draws| [draws.base()]);
-    compare("x^3", cases(), &Cube, |[x]| powf([x, 3.0]), |draws| [draws.base()]);
-    compare("x^4", cases(), &Fourth, |[x]| powf([x, 4.0]), |draws| [draws.base()]);
-    compare("x^0.5", cases(), &Root, |[x]| powf([x, 0.5]), |draws| [draws.base()]);
-    compare("x^-1", cases(), &Reciprocal, |[x]| powf([x, -1.0]), |draws| [draws.base()]);
+    compare("x^2", cases(), &Square, |[x]| powf([x, 2.0]), |random| [random.base()]);
+    compare("x^3", cases(), &Cube, |[x]| powf([x, 3.0]), |random| [random.base()]);
+    compare("x^4", cases(), &Fourth, |[x]| powf([x, 4.0]), |random| [random.base()]);
+    compare("x^0.5", cases(), &Root, |[x]| powf([x, 0.5]), |random| [random.base()]);
+    compare("x^-1", cases(), &Reciprocal, |[x]| powf([x, -1.0]), |random| [random.base()]);
 }
 
 #[test]
 fn exponentials() {
-    compare("exp", cases(), &Exp, |[x]| black_box(x).exp(), |draws| [draws.exponential(1.0)]);
-    compare("exp2", cases(), &Exp2, |[x]| black_box(x).exp2(), |draws| [draws.exponential(1.45)]);
+    compare("exp", cases(), &Exp, |[x]| black_box(x).exp(), |random| [random.exponential(1.0)]);
+    compare("exp2", cases(), &Exp2, |[x]| black_box(x).exp2(), |random| [random.exponential(1.45)]);
 }
 
 #[test]
 fn logarithms() {
-    compare("ln", cases(), &Ln, |[x]| black_box(x).ln(), |draws| [draws.base()]);
+    compare("ln", cases(), &Ln, |[x]| black_box(x).ln(), |random| [random.base()]);
 }
 
-/// Every pair of these: exact results, results in the middle of two doubles, and what is no ordinary number.
+/// Every pair of these: exact results, midpoints between two doubles, and special values.
 #[test]
 fn chosen_values() {
     let magnitudes = [
@@ -308,7 +309,7 @@ fn slices_of_any_length() {
         let lanes = VectorMath { level };
         for length in (0..140).chain([511, 512, 513, 1024, 1100]) {
             let mut out = [-1.0; 1200];
-            // the shortest slice decides, whichever it is
+            // The shortest slice decides, whichever it is.
             match length % 3 {
                 0 => lanes.pow(&values[..length], &values, &mut out),
                 1 => lanes.pow(&values, &values[..length], &mut out),
@@ -322,17 +323,17 @@ fn slices_of_any_length() {
     }
 }
 
-/// Else every other test would hold though nothing were computed here.
+/// Without this, the other tests would pass if the library computed every lane.
 #[test]
-fn few_lanes_ask_the_library() {
-    let mut draws = Draws(1);
-    let x: Vec<f64> = (0..100_000).map(|_| draws.magnitude(-3.0, 6.0)).collect();
-    let y: Vec<f64> = (0..100_000).map(|_| draws.between(-10.0, 10.0)).collect();
+fn few_lanes_call_the_library() {
+    let mut random = Random(1);
+    let x: Vec<f64> = (0..100_000).map(|_| random.magnitude(-3.0, 6.0)).collect();
+    let y: Vec<f64> = (0..100_000).map(|_| random.between(-10.0, 10.0)).collect();
     let mut out = vec![0.0; 100_000];
-    for level in levels().into_iter().filter(|level| PUBLISHED && has_fused_multiply_add(*level)) {
-        let few = |name: &str, asked: usize| {
-            println!("{name} on {level:?}: {:.2} % by the library", asked as f64 / 1e3);
-            assert!(asked < 6_000, "{name} on {level:?}: {asked} of 100000");
+    for level in levels().into_iter().filter(|level| HAS_PUBLISHED_BOUNDS && has_fused_multiply_add(*level)) {
+        let few = |name: &str, by_library: usize| {
+            println!("{name} on {level:?}: {:.2} % by the library", by_library as f64 / 1e3);
+            assert!(by_library < 6_000, "{name} on {level:?}: {by_library} of 100000");
         };
         few("pow", apply(level, &Power, [&x, &y], &mut out));
         few("2^y", apply(level, &PowerOfBase::new(2.0), [&y], &mut out));

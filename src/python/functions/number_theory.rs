@@ -29,25 +29,25 @@ pub(super) fn factorial_of(n: Integer, fuel: &Fuel) -> Result<Value, Raised> {
 
 /// `n (n - 1) … (n - k + 1)` for `k <= n`.
 fn falling_product(n: &BigInt, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
-    // `k!` is no larger, and has more than `k` bits from 4 on.
+    // The product is at least `k!`, which has more than `k` bits from `k` = 4 on.
     limits::check_bits(if k < 4 { 0 } else { k })?;
     let mut product = BigInt::one();
     for step in 0..k {
-        product = step_up(product, n - step, fuel)?;
+        product = multiply_within_limits(product, n - step, fuel)?;
     }
     Ok(Value::int(product))
 }
 
-/// The next product, within the limit.
-fn step_up(product: BigInt, factor: BigInt, fuel: &Fuel) -> Result<BigInt, Raised> {
+/// `product * factor`, within the limits.
+fn multiply_within_limits(product: BigInt, factor: BigInt, fuel: &Fuel) -> Result<BigInt, Raised> {
     fuel.consume((product.bits() / 64 + 1) * (factor.bits() / 64 + 1))?;
     let product = product * factor;
     limits::check_bits(product.bits())?;
     Ok(product)
 }
 
-/// `n` and `k` as `comb` and `perm` take them, and `k` clipped to 64 bits where it exceeds `n` anyway.
-fn chosen(n: &Value, k: &Value) -> Result<Option<(BigInt, BigInt)>, Raised> {
+/// The arguments of `comb` and `perm`; `None` where `k` exceeds `n` and the result is 0.
+fn n_and_k(n: &Value, k: &Value) -> Result<Option<(BigInt, BigInt)>, Raised> {
     let (n, k) = (n.index()?, k.index()?);
     if n.is_negative() {
         return Err(Raised::value(NEGATIVE_N));
@@ -64,7 +64,7 @@ pub(super) fn perm(n: &Value, k: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     if matches!(k, Value::None) {
         return factorial(n, fuel);
     }
-    let Some((n, k)) = chosen(n, k)? else {
+    let Some((n, k)) = n_and_k(n, k)? else {
         return Ok(Value::Int(0));
     };
     match k.to_i64() {
@@ -75,14 +75,14 @@ pub(super) fn perm(n: &Value, k: &Value, fuel: &Fuel) -> Result<Value, Raised> {
 
 /// `comb(n, k)`.
 pub(super) fn comb(n: &Value, k: &Value, fuel: &Fuel) -> Result<Value, Raised> {
-    let Some((n, k)) = chosen(n, k)? else {
+    let Some((n, k)) = n_and_k(n, k)? else {
         return Ok(Value::Int(0));
     };
     let other = &n - &k;
     let Some(k) = k.min(other).to_i64() else {
         return Err(Raised::overflow("min(n - k, k) must not exceed 9223372036854775807"));
     };
-    // With `k <= n / 2` the result is no less than `2^k`.
+    // With `k <= n / 2` the result is at least `2^k`.
     let k = k.unsigned_abs();
     limits::check_bits(k)?;
     match n.to_u64() {
@@ -91,10 +91,10 @@ pub(super) fn comb(n: &Value, k: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     }
 }
 
-/// A division takes this many times as long as a multiplication.
-const DIVISION: u64 = 5;
+/// The cost of a division relative to a multiplication.
+const DIVISION_COST: u64 = 5;
 
-/// The number of ways to choose `k` of `n`, several factors at a time.
+/// `comb(n, k)`, taking as many factors at a time as fit in 64 bits.
 fn choose(n: u64, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
     let mut result = BigInt::one();
     let (mut numerator, mut denominator) = (1_u64, 1_u64);
@@ -110,29 +110,29 @@ fn choose(n: u64, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
     scale(result, numerator.into(), denominator, fuel).map(Value::int)
 }
 
-/// The same of an `n` of more than 64 bits.
+/// `comb(n, k)` for an `n` of more than 64 bits.
 fn choose_from_big(n: &BigInt, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
     let result = (0..k).try_fold(BigInt::one(), |result, step| scale(result, n - step, step + 1, fuel))?;
     Ok(Value::int(result))
 }
 
-/// `value * numerator / denominator`, which is whole.
+/// `value * numerator / denominator`, which has no remainder.
 fn scale(value: BigInt, numerator: BigInt, denominator: u64, fuel: &Fuel) -> Result<BigInt, Raised> {
-    fuel.consume((value.bits() / 64 + 1) * (numerator.bits() / 64 + 1 + DIVISION))?;
+    fuel.consume((value.bits() / 64 + 1) * (numerator.bits() / 64 + 1 + DIVISION_COST))?;
     let result = value * numerator / denominator;
     limits::check_bits(result.bits())?;
     Ok(result)
 }
 
-/// A function of two integers, over any number of values from the left.
+/// Folds a function of two integers over any number of arguments, from the left.
 pub(super) fn fold(
     values: &[Value],
-    none: Value,
+    empty: Value,
     function: fn(Integer, Integer, &Fuel) -> Result<Value, Raised>,
     fuel: &Fuel,
 ) -> Result<Value, Raised> {
     let Some((first, rest)) = values.split_first() else {
-        return Ok(none);
+        return Ok(empty);
     };
     let first = integer::magnitude(first.index()?);
     rest.iter().try_fold(first, |result, value| function(result.index()?, value.index()?, fuel))
@@ -143,7 +143,7 @@ pub(super) fn gcd(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> 
     if let (Integer::Small(a), Integer::Small(b)) = (x, y) {
         return Ok(Value::int(BigInt::from(a.unsigned_abs().gcd(&b.unsigned_abs()))));
     }
-    // One bit less with each step, each over all words.
+    // Each step removes a bit and passes over all words.
     fuel.consume(x.bits().min(y.bits()).saturating_mul(x.words().max(y.words())) / 2)?;
     Ok(Value::int(x.to_big().gcd(&y.to_big())))
 }

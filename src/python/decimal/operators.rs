@@ -1,0 +1,181 @@
+//! The operators of decimal arithmetic: exact where 28 digits hold the result, with Python's meaning of `//` and `%`.
+
+use std::cmp::Ordering;
+
+use num_bigint::BigInt;
+use num_integer::Integer as _;
+use rust_decimal::{Decimal, MathematicalOps};
+
+use crate::python::decimal::{DecimalValue, checked, scaled};
+use crate::python::{
+    Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Python, Raised, UnaryOperator,
+    operators as python_operators,
+};
+
+pub(super) const DIVISION_BY_ZERO: &str = "division by zero";
+
+/// `op x`.
+pub(super) fn unary(op: UnaryOperator, x: &DecimalValue, python: &Python) -> Result<DecimalValue, Raised> {
+    match (op, x.decimal()) {
+        (UnaryOperator::Not, _) => Ok(DecimalValue::Bool(!x.truth())),
+        (UnaryOperator::Plus, Some(value)) => Ok(value.into()),
+        (UnaryOperator::Minus, Some(value)) => Ok((-value).into()),
+        _ => DecimalValue::from_python(&python.unary(op, &x.to_python())?),
+    }
+}
+
+/// `x op y`.
+pub(super) fn binary(
+    op: BinaryOperator,
+    x: &DecimalValue,
+    y: &DecimalValue,
+    python: &Python,
+) -> Result<DecimalValue, Raised> {
+    use BinaryOperator as Op;
+    if let (Some(a), Some(b)) = (x.decimal(), y.decimal()) {
+        return match op {
+            Op::Add => checked(a.checked_add(b)),
+            Op::Subtract => checked(a.checked_sub(b)),
+            Op::Multiply => checked(a.checked_mul(b)),
+            Op::Divide => divide(a, b),
+            Op::FloorDivide => divmod(a, b).map(|(quotient, _)| quotient.into()),
+            Op::Modulo => divmod(a, b).map(|(_, remainder)| remainder.into()),
+            Op::Power => power(a, b),
+            // Bitwise operators are Python's: defined on integers, a TypeError for a number with a fraction.
+            _ => DecimalValue::from_python(&python.binary(op, &x.to_python(), &y.to_python())?),
+        };
+    }
+    if matches!(op, Op::Add | Op::Multiply) && (x.items().is_some() || y.items().is_some()) {
+        return Err(Raised::new(
+            ErrorKind::Decimal,
+            "`+` and `*` of tuples and lists, which decimal arithmetic does not have",
+        ));
+    }
+    let spelling = if op == Op::Power { "** or pow()" } else { op.symbol() };
+    Err(python_operators::mistyped(spelling, x.type_name(), y.type_name()))
+}
+
+/// `x / y`.
+pub(super) fn divide(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
+    if y.is_zero() {
+        return Err(Raised::zero_division(DIVISION_BY_ZERO));
+    }
+    checked(x.checked_div(y))
+}
+
+/// `divmod(x, y)`: the quotient rounded towards minus infinity, and the remainder, which has the sign of `y`.
+pub(super) fn divmod(x: Decimal, y: Decimal) -> Result<(Decimal, Decimal), Raised> {
+    if y.is_zero() {
+        return Err(Raised::zero_division(DIVISION_BY_ZERO));
+    }
+    let (a, b, scale) = scaled::aligned(x, y);
+    let (quotient, remainder) = a.div_mod_floor(&b);
+    rounded(&quotient, 0).and_then(|quotient| Ok((quotient, rounded(&remainder, scale)?)))
+}
+
+/// `digits * 10^-scale`, rounded to a decimal.
+pub(super) fn rounded(digits: &BigInt, scale: i64) -> Result<Decimal, Raised> {
+    scaled::to_decimal(digits, scale).ok_or_else(scaled::too_large)
+}
+
+/// `x ** y`.
+///
+/// # Errors
+/// `ZeroDivisionError` for zero to a negative power; [`ErrorKind::Complex`] for a fractional power of a negative number;
+/// [`ErrorKind::Decimal`] for a result beyond the largest decimal.
+pub(super) fn power(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
+    if x.is_zero() && y.is_sign_negative() && !y.is_zero() {
+        return Err(Raised::zero_division("0.0 cannot be raised to a negative power"));
+    }
+    if y.is_integer() {
+        return integer_power(x, y);
+    }
+    if x.is_zero() {
+        return Ok(Decimal::ZERO.into());
+    }
+    if x.is_sign_negative() {
+        return Err(Raised::new(
+            ErrorKind::Complex,
+            "a fractional power of a negative number, which Python makes a complex number",
+        ));
+    }
+    if y == Decimal::new(5, 1) {
+        return checked(scaled::square_root(x));
+    }
+    checked(x.checked_ln().and_then(|logarithm| logarithm.checked_mul(y)).and_then(|product| product.checked_exp()))
+}
+
+/// `x ** y` for an integer `y`.
+fn integer_power(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
+    let is_even = (y.trunc().mantissa() & 1) == 0;
+    if x.abs() == Decimal::ONE {
+        return Ok(if is_even { Decimal::ONE } else { x }.into());
+    }
+    if x.is_zero() {
+        return Ok(if y.is_zero() { Decimal::ONE } else { Decimal::ZERO }.into());
+    }
+    if y.is_sign_negative() && x.abs() < Decimal::ONE {
+        // The positive power would be rounded to few digits before the division.
+        return checked(Decimal::ONE.checked_div(x).and_then(|inverse| inverse.checked_powd(-y)));
+    }
+    checked(x.checked_powd(y))
+}
+
+/// `x op y`.
+pub(super) fn compare(op: ComparisonOperator, x: &DecimalValue, y: &DecimalValue) -> Result<bool, Raised> {
+    if let (Some(a), Some(b)) = (x.decimal(), y.decimal())
+        && !matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn)
+    {
+        return Ok(python_operators::holds(op, Some(a.cmp(&b))));
+    }
+    match (op, x, y) {
+        (ComparisonOperator::In, ..) => contains(y, x),
+        (ComparisonOperator::NotIn, ..) => Ok(!contains(y, x)?),
+        (_, DecimalValue::Tuple(a), DecimalValue::Tuple(b)) | (_, DecimalValue::List(a), DecimalValue::List(b)) => {
+            compare_sequences(op, a, b)
+        }
+        (ComparisonOperator::Equal, ..) => Ok(is_same(x, y)),
+        (ComparisonOperator::NotEqual, ..) => Ok(!is_same(x, y)),
+        _ => Err(python_operators::incomparable(op, x.type_name(), y.type_name())),
+    }
+}
+
+/// Equality of two values that are not both numbers and not both sequences.
+fn is_same(x: &DecimalValue, y: &DecimalValue) -> bool {
+    match (x, y) {
+        (DecimalValue::None, DecimalValue::None) => true,
+        (DecimalValue::Function(a), DecimalValue::Function(b)) => a == b,
+        _ => false,
+    }
+}
+
+/// The first pair of unequal items decides; without one, the lengths do.
+fn compare_sequences(op: ComparisonOperator, x: &[DecimalValue], y: &[DecimalValue]) -> Result<bool, Raised> {
+    let by_length = python_operators::holds(op, Some(x.len().cmp(&y.len())));
+    if matches!(op, ComparisonOperator::Equal | ComparisonOperator::NotEqual) && x.len() != y.len() {
+        return Ok(by_length);
+    }
+    for (a, b) in x.iter().zip(y) {
+        if !compare(ComparisonOperator::Equal, a, b)? {
+            return match op {
+                ComparisonOperator::Equal | ComparisonOperator::NotEqual => {
+                    Ok(python_operators::holds(op, Some(Ordering::Less)))
+                }
+                _ => compare(op, a, b),
+            };
+        }
+    }
+    Ok(by_length)
+}
+
+fn contains(sequence: &DecimalValue, item: &DecimalValue) -> Result<bool, Raised> {
+    let Some(items) = sequence.items() else {
+        return Err(Raised::type_error(format!("argument of type '{}' is not iterable", sequence.type_name())));
+    };
+    for candidate in items {
+        if compare(ComparisonOperator::Equal, candidate, item)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

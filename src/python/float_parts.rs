@@ -1,0 +1,134 @@
+//! The parts of a double: its digits and exponent, its neighbours, and the functions of `math` that expose them.
+
+use num_bigint::Sign;
+
+use crate::python::value::Integer;
+use crate::python::{Raised, Value};
+
+/// The exponent of the smallest positive double, `2^-1074`.
+pub(super) const MIN_EXPONENT: i64 = -1074;
+
+/// `2^exponent`; zero below the smallest double, infinity beyond the largest.
+pub(super) fn power_of_two(exponent: i64) -> f64 {
+    match exponent {
+        ..MIN_EXPONENT => 0.0,
+        MIN_EXPONENT..-1022 => f64::from_bits(1 << (exponent - MIN_EXPONENT)),
+        -1022..1024 => f64::from_bits(((exponent + 1023) as u64) << 52),
+        1024.. => f64::INFINITY,
+    }
+}
+
+/// The double nearest to `digits * 2^exponent`, subnormals included; infinity when that is too large.
+///
+/// Where `digits` has at least 56 bits, its lowest bit may be a sticky bit: the `or` of all bits that were cut off.
+pub(super) fn compose(digits: u64, exponent: i64) -> f64 {
+    let length = 64 - i64::from(digits.leading_zeros());
+    let precision = length.saturating_add(exponent).saturating_sub(MIN_EXPONENT).min(53);
+    if digits == 0 || precision < 0 {
+        return 0.0;
+    }
+    let cut = (length - precision).max(0);
+    let kept = if cut >= 64 { 0 } else { digits >> cut };
+    let rest = if cut >= 64 { digits } else { digits & ((1 << cut) - 1) };
+    let half = if cut == 0 { u64::MAX } else { 1 << (cut - 1) };
+    let up = rest > half || (rest == half && kept & 1 == 1);
+    (kept + u64::from(up)) as f64 * power_of_two(exponent.saturating_add(cut))
+}
+
+/// The magnitude of a finite double as `digits * 2^exponent`.
+pub(super) fn decompose(value: f64) -> (u64, i64) {
+    let bits = value.to_bits();
+    let fraction = bits & ((1 << 52) - 1);
+    match (bits >> 52) & 0x7ff {
+        0 => (fraction, MIN_EXPONENT),
+        biased => (fraction | (1 << 52), biased as i64 - 1075),
+    }
+}
+
+/// The magnitude of a finite double other than zero as `(m, e)`, where it is `m * 2^e` and `0.5 <= m < 1`.
+pub(super) fn fraction_and_exponent(value: f64) -> (f64, i64) {
+    let (digits, exponent) = decompose(value);
+    let length = 64 - i64::from(digits.leading_zeros());
+    (digits as f64 * power_of_two(-length), exponent + length)
+}
+
+/// `frexp(x)`.
+pub(super) fn frexp(x: f64) -> Value {
+    if x == 0.0 || !x.is_finite() {
+        return Value::tuple(vec![Value::Float(x), Value::Int(0)]);
+    }
+    let (fraction, exponent) = fraction_and_exponent(x);
+    Value::tuple(vec![Value::Float(fraction.copysign(x)), Value::Int(exponent)])
+}
+
+/// `modf(x)`.
+pub(super) fn modf(x: f64) -> Value {
+    let whole = x.trunc();
+    let fraction = if x.is_infinite() { 0.0 } else { x - whole };
+    Value::tuple(vec![Value::Float(fraction.copysign(x)), Value::Float(whole)])
+}
+
+/// `ldexp(x, i)`: `x * 2^i`, rounded once.
+pub(super) fn ldexp(x: &Value, exponent: &Value) -> Result<f64, Raised> {
+    let x = x.real()?;
+    let exponent = match exponent.integer() {
+        Some(Integer::Small(value)) => value,
+        Some(Integer::Big(value)) if value.sign() == Sign::Minus => i64::MIN,
+        Some(Integer::Big(_)) => i64::MAX,
+        None => return Err(Raised::type_error("Expected an int as second argument to ldexp.")),
+    };
+    if x == 0.0 || !x.is_finite() {
+        return Ok(x);
+    }
+    let (digits, own) = decompose(x);
+    // The exponents of any two doubles differ by less than this.
+    let result = compose(digits, own + exponent.clamp(-5000, 5000));
+    if result.is_infinite() { Err(Raised::range()) } else { Ok(result.copysign(x)) }
+}
+
+/// `nextafter(x, y)`.
+pub(super) fn nextafter(x: f64, y: f64) -> f64 {
+    if x.is_nan() || y.is_nan() {
+        x + y
+    } else if x == y {
+        y
+    } else if x < y {
+        x.next_up()
+    } else {
+        x.next_down()
+    }
+}
+
+/// `ulp(x)`: the distance to the next double away from zero; for the largest double, to the one below it.
+pub(super) fn ulp(x: f64) -> f64 {
+    let size = x.abs();
+    if !size.is_finite() {
+        return size;
+    }
+    let next = size.next_up();
+    if next.is_infinite() { size - size.next_down() } else { next - size }
+}
+
+/// `isclose(a, b, rel_tol=1e-09, abs_tol=0.0)`.
+pub(super) fn isclose(
+    a: &Value,
+    b: &Value,
+    relative: Option<&Value>,
+    absolute: Option<&Value>,
+) -> Result<Value, Raised> {
+    let (a, b) = (a.real()?, b.real()?);
+    let relative = relative.map_or(Ok(1e-9), Value::real)?;
+    let absolute = absolute.map_or(Ok(0.0), Value::real)?;
+    if relative < 0.0 || absolute < 0.0 {
+        return Err(Raised::value("tolerances must be non-negative"));
+    }
+    if a == b {
+        return Ok(Value::Bool(true));
+    }
+    if a.is_infinite() || b.is_infinite() {
+        return Ok(Value::Bool(false));
+    }
+    let distance = (b - a).abs();
+    let within = |tolerance: f64| distance <= tolerance;
+    Ok(Value::Bool(within((relative * b).abs()) || within((relative * a).abs()) || within(absolute)))
+}

@@ -1,0 +1,269 @@
+//! Elementary functions of doubles, with the bits of the C library and the errors of `math`.
+//!
+//! Most call the platform's C library through Rust's `f64`. Where Rust's own implementation differs from glibc's in the
+//! last bits, the function is here: `cbrt` after glibc's published algorithm, and the inverse hyperbolic functions after
+//! the formulas of fdlibm.
+
+use std::f64::consts::{LN_2, PI};
+use std::hint::black_box;
+
+use crate::python::functions::special;
+use crate::python::value::{Integer, Number};
+use crate::python::{Function, Raised, Value, conversion, float, float_parts};
+
+/// The meaning of an infinite result for a finite argument.
+#[derive(Clone, Copy)]
+enum Infinite {
+    /// The result is too large: `OverflowError`.
+    Range,
+    /// The argument is a pole: `ValueError`.
+    Domain,
+    /// The result is correct.
+    Allowed,
+}
+
+/// Calls a function of the `math` module that takes and returns one double. Any other function returns nan.
+///
+/// # Errors
+/// `ValueError: math domain error`, `OverflowError: math range error`.
+#[inline]
+pub fn real_function(function: Function, x: f64) -> Result<f64, Raised> {
+    use Function as F;
+    match function {
+        F::Sqrt => checked(x, x.sqrt(), Infinite::Domain),
+        F::Exp => checked(x, x.exp(), Infinite::Range),
+        F::Log | F::Log2 | F::Log10 => logarithm_of_float(function, x),
+        F::Fabs => Ok(x.abs()),
+        F::Degrees => Ok(x * (180.0 / PI)),
+        F::Radians => Ok(x * (PI / 180.0)),
+        F::Ulp => Ok(float_parts::ulp(x)),
+        F::Gamma => special::gamma(x),
+        F::Lgamma => special::lgamma(x),
+        _ => {
+            let (result, infinite) = c_library(function, x);
+            checked(x, result, infinite)
+        }
+    }
+}
+
+fn c_library(function: Function, x: f64) -> (f64, Infinite) {
+    use Function as F;
+    match function {
+        F::Exp2 => (x.exp2(), Infinite::Range),
+        F::Expm1 => (x.exp_m1(), Infinite::Range),
+        F::Log1p => (x.ln_1p(), Infinite::Domain),
+        F::Cbrt => (cbrt(x), Infinite::Domain),
+        F::Sin => (x.sin(), Infinite::Domain),
+        F::Cos => (x.cos(), Infinite::Domain),
+        F::Tan => (x.tan(), Infinite::Domain),
+        F::Asin => (x.asin(), Infinite::Domain),
+        F::Acos => (x.acos(), Infinite::Domain),
+        F::Atan => (x.atan(), Infinite::Domain),
+        F::Sinh => (x.sinh(), Infinite::Range),
+        F::Cosh => (x.cosh(), Infinite::Range),
+        F::Tanh => (x.tanh(), Infinite::Domain),
+        F::Asinh => (asinh(x), Infinite::Domain),
+        F::Acosh => (acosh(x), Infinite::Domain),
+        F::Atanh => (atanh(x), Infinite::Domain),
+        F::Erf => (special::erf(x), Infinite::Allowed),
+        F::Erfc => (special::erfc(x), Infinite::Allowed),
+        _ => (f64::NAN, Infinite::Allowed),
+    }
+}
+
+/// The result, or the error that a nan or an infinity indicates.
+#[inline]
+fn checked(x: f64, result: f64, infinite: Infinite) -> Result<f64, Raised> {
+    if result.is_nan() && !x.is_nan() {
+        return Err(Raised::domain());
+    }
+    match infinite {
+        Infinite::Range if result.is_infinite() && x.is_finite() => Err(Raised::range()),
+        Infinite::Domain if result.is_infinite() && x.is_finite() => Err(Raised::domain()),
+        _ => Ok(result),
+    }
+}
+
+/// Calls a function of the `math` module that takes two doubles and returns one.
+pub(super) fn real_function_of_two(function: Function, x: f64, y: f64) -> Result<f64, Raised> {
+    match function {
+        Function::Atan2 => Ok(x.atan2(y)),
+        Function::Copysign => Ok(x.copysign(y)),
+        Function::Fmod => fmod(x, y),
+        Function::Nextafter => Ok(float_parts::nextafter(x, y)),
+        Function::Pow => pow(x, y),
+        Function::Remainder => remainder(x, y),
+        _ => Ok(f64::NAN),
+    }
+}
+
+fn fmod(x: f64, y: f64) -> Result<f64, Raised> {
+    if !x.is_nan() && !y.is_nan() && (x.is_infinite() || y == 0.0) {
+        return Err(Raised::domain());
+    }
+    Ok(x % y)
+}
+
+/// IEEE 754's remainder: `x` minus the nearest multiple of `y`, ties to even.
+fn remainder(x: f64, y: f64) -> Result<f64, Raised> {
+    if x.is_nan() || y.is_nan() {
+        return Ok(x + y);
+    }
+    if x.is_infinite() || y == 0.0 {
+        return Err(Raised::domain());
+    }
+    Ok(if y.is_infinite() { x } else { libm::remainder(x, y) })
+}
+
+/// `math.pow`, which has neither integers nor complex numbers.
+fn pow(x: f64, y: f64) -> Result<f64, Raised> {
+    let result = float::library_power(x, y);
+    if !x.is_finite() || !y.is_finite() || result.is_finite() {
+        return Ok(result);
+    }
+    // A pole and a root of a negative number are domain errors; any other infinity is out of range.
+    Err(if x == 0.0 || result.is_nan() { Raised::domain() } else { Raised::range() })
+}
+
+/// `log`, `log2`, `log10` of a number. Alone among these functions they take integers beyond the doubles.
+#[inline]
+pub(super) fn logarithm(function: Function, x: &Value) -> Result<f64, Raised> {
+    match x.number() {
+        Some(Number::Integer(Integer::Big(value))) => {
+            if value.sign() == num_bigint::Sign::Minus {
+                return Err(Raised::domain());
+            }
+            match conversion::big_to_float(value) {
+                Ok(float) => logarithm_of_float(function, float),
+                Err(_) => {
+                    let (mantissa, exponent) = conversion::big_fraction(value);
+                    Ok(library_logarithm(function, mantissa) + library_logarithm(function, black_box(2.0)) * exponent)
+                }
+            }
+        }
+        _ => logarithm_of_float(function, x.real()?),
+    }
+}
+
+/// `log(x, base)`.
+pub(super) fn logarithm_to_base(x: &Value, base: &Value) -> Result<f64, Raised> {
+    let numerator = logarithm(Function::Log, x)?;
+    float::divide(numerator, logarithm(Function::Log, base)?)
+}
+
+/// `log`, `log2`, `log10` of a double.
+#[inline]
+fn logarithm_of_float(function: Function, x: f64) -> Result<f64, Raised> {
+    if x <= 0.0 { Err(Raised::domain()) } else { Ok(library_logarithm(function, x)) }
+}
+
+fn library_logarithm(function: Function, x: f64) -> f64 {
+    match function {
+        Function::Log2 => x.log2(),
+        Function::Log10 => x.log10(),
+        _ => x.ln(),
+    }
+}
+
+/// A polynomial approximation to the cube root between 1/2 and 1, the constant term first.
+#[allow(clippy::excessive_precision)]
+const CBRT_POLYNOMIAL: [f64; 7] = [
+    0.354895765043919860,
+    1.50819193781584896,
+    -2.11499494167371287,
+    2.4469312256353444,
+    -1.83469277483613086,
+    0.784932344976639262,
+    -0.145263899385486367,
+];
+
+/// The cube root of 2.
+#[allow(clippy::excessive_precision)]
+const CBRT_2: f64 = 1.2599210498948731648;
+
+/// The cube root of 4.
+#[allow(clippy::excessive_precision)]
+const CBRT_4: f64 = 1.5874010519681994748;
+
+/// `cbrt(x)`, as the GNU C library computes it: the polynomial, one step of Halley's method, and a factor for the
+/// exponent modulo 3.
+///
+/// Rust's `cbrt` is correctly rounded. The C library's, and so Python's, is off by a unit in the last place for about
+/// one argument in ten.
+fn cbrt(x: f64) -> f64 {
+    if x == 0.0 || !x.is_finite() {
+        return x;
+    }
+    let (fraction, exponent) = float_parts::fraction_and_exponent(x);
+    let start = CBRT_POLYNOMIAL.iter().rev().fold(0.0, |sum, term| sum * fraction + term);
+    let cube = start * start * start;
+    let factor = match exponent % 3 {
+        -2 => 1.0 / CBRT_4,
+        -1 => 1.0 / CBRT_2,
+        1 => CBRT_2,
+        2 => CBRT_4,
+        _ => 1.0,
+    };
+    let root = start * (cube + 2.0 * fraction) / (2.0 * cube + fraction) * factor;
+    (root * float_parts::power_of_two(exponent / 3)).copysign(x)
+}
+
+/// 2^28: above it, adding 1 to the square changes nothing.
+const LARGE: f64 = 268_435_456.0;
+
+/// 2^-28: below it, `asinh` and `atanh` return their argument.
+const SMALL: f64 = 1.0 / LARGE;
+
+/// Whether `x` exceeds a power of two as fdlibm compares them, by the upper halves of the doubles: by a millionth or
+/// more.
+fn is_above(x: f64, power: f64) -> bool {
+    x.to_bits() >> 32 > power.to_bits() >> 32
+}
+
+/// `asinh(x)`: `ln(x + sqrt(x² + 1))`.
+fn asinh(x: f64) -> f64 {
+    let a = x.abs();
+    if !x.is_finite() || a < SMALL {
+        return x;
+    }
+    let result = if is_above(a, LARGE) {
+        a.ln() + LN_2
+    } else if is_above(a, 2.0) {
+        (2.0 * a + 1.0 / ((a * a + 1.0).sqrt() + a)).ln()
+    } else {
+        let square = a * a;
+        (a + square / (1.0 + (1.0 + square).sqrt())).ln_1p()
+    };
+    result.copysign(x)
+}
+
+/// `acosh(x)`: `ln(x + sqrt(x² - 1))`; nan below 1.
+fn acosh(x: f64) -> f64 {
+    if x < 1.0 {
+        f64::NAN
+    } else if x == f64::INFINITY || x.is_nan() {
+        x
+    } else if x >= LARGE {
+        x.ln() + LN_2
+    } else if x > 2.0 {
+        let square = x * x;
+        (2.0 * x - 1.0 / (x + (square - 1.0).sqrt())).ln()
+    } else {
+        let above = x - 1.0;
+        (above + (2.0 * above + above * above).sqrt()).ln_1p()
+    }
+}
+
+/// `atanh(x)`: `ln((1 + x) / (1 - x)) / 2`; infinite at 1 and -1, nan beyond.
+fn atanh(x: f64) -> f64 {
+    let a = x.abs();
+    if a > 1.0 {
+        return f64::NAN;
+    }
+    if a < SMALL {
+        return x;
+    }
+    let twice = a + a;
+    let argument = if a < 0.5 { twice + twice * a / (1.0 - a) } else { twice / (1.0 - a) };
+    (0.5 * argument.ln_1p()).copysign(x)
+}

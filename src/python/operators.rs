@@ -1,0 +1,417 @@
+//! Python's operators: their names, and what each does, selected by the types of its operands.
+//!
+//! Numbers are compared exactly, whatever their types; tuples and lists item by item.
+
+use std::cmp::Ordering;
+
+use num_bigint::{BigInt, Sign};
+
+use crate::python::limits::Fuel;
+use crate::python::value::{Integer, Number};
+use crate::python::{MAX_EXACT_INT, Raised, Value, conversion, float, integer, limits};
+
+/// A unary operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UnaryOperator {
+    /// `+x`
+    Plus,
+    /// `-x`
+    Minus,
+    /// `~x`
+    Invert,
+    /// `not x`
+    Not,
+}
+
+/// An arithmetic or bitwise operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BinaryOperator {
+    /// `+`
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`, true division
+    Divide,
+    /// `//`
+    FloorDivide,
+    /// `%`
+    Modulo,
+    /// `**`
+    Power,
+    /// `@`, which Python accepts and no number implements
+    MatrixMultiply,
+    /// `&`
+    BitAnd,
+    /// `|`
+    BitOr,
+    /// `^`
+    BitXor,
+    /// `<<`
+    ShiftLeft,
+    /// `>>`
+    ShiftRight,
+}
+
+/// An operator of a comparison chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ComparisonOperator {
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+    /// `in`
+    In,
+    /// `not in`
+    NotIn,
+}
+
+/// `and` or `or`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BooleanOperator {
+    /// `and`
+    And,
+    /// `or`
+    Or,
+}
+
+impl UnaryOperator {
+    /// The operator's spelling in Python.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Plus => "+",
+            Self::Minus => "-",
+            Self::Invert => "~",
+            Self::Not => "not",
+        }
+    }
+}
+
+impl BinaryOperator {
+    /// The operator's spelling in Python.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Subtract => "-",
+            Self::Multiply => "*",
+            Self::Divide => "/",
+            Self::FloorDivide => "//",
+            Self::Modulo => "%",
+            Self::Power => "**",
+            Self::MatrixMultiply => "@",
+            Self::BitAnd => "&",
+            Self::BitOr => "|",
+            Self::BitXor => "^",
+            Self::ShiftLeft => "<<",
+            Self::ShiftRight => ">>",
+        }
+    }
+}
+
+impl ComparisonOperator {
+    /// The operator's spelling in Python.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+            Self::In => "in",
+            Self::NotIn => "not in",
+        }
+    }
+}
+
+impl BooleanOperator {
+    /// The operator's spelling in Python.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::And => "and",
+            Self::Or => "or",
+        }
+    }
+}
+
+/// `op x`.
+#[inline]
+pub(super) fn unary(op: UnaryOperator, x: &Value) -> Result<Value, Raised> {
+    if op == UnaryOperator::Not {
+        return Ok(Value::Bool(!x.truth()));
+    }
+    match (op, x.number()) {
+        (UnaryOperator::Plus, Some(Number::Integer(a))) => Ok(a.to_value()),
+        (UnaryOperator::Minus, Some(Number::Integer(a))) => Ok(integer::negate(a)),
+        (UnaryOperator::Invert, Some(Number::Integer(a))) => Ok(integer::invert(a)),
+        (UnaryOperator::Plus, Some(Number::Float(a))) => Ok(Value::Float(a)),
+        (UnaryOperator::Minus, Some(Number::Float(a))) => Ok(Value::Float(-a)),
+        _ => Err(Raised::type_error(format!("bad operand type for unary {}: '{}'", op.symbol(), x.type_name()))),
+    }
+}
+
+/// `x op y`.
+#[inline]
+pub(super) fn binary(op: BinaryOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised> {
+    let result = match (x, y) {
+        (Value::Int(a), Value::Int(b)) => integer::binary(op, Integer::Small(*a), Integer::Small(*b), fuel)?,
+        (Value::Float(a), Value::Float(b)) => float::binary(op, *a, *b)?.map(Value::Float),
+        (Value::Bool(a), Value::Bool(b)) if is_logical(op) => return Ok(Value::Bool(logical(op, *a, *b))),
+        _ => mixed(op, x, y, fuel)?,
+    };
+    result.ok_or_else(|| unsupported(spelling(op), x, y))
+}
+
+/// Whether the operator returns a bool for two bools.
+fn is_logical(op: BinaryOperator) -> bool {
+    matches!(op, BinaryOperator::BitAnd | BinaryOperator::BitOr | BinaryOperator::BitXor)
+}
+
+fn logical(op: BinaryOperator, a: bool, b: bool) -> bool {
+    match op {
+        BinaryOperator::BitAnd => a & b,
+        BinaryOperator::BitOr => a | b,
+        _ => a ^ b,
+    }
+}
+
+fn mixed(op: BinaryOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<Option<Value>, Raised> {
+    match (x.number(), y.number()) {
+        (Some(Number::Integer(a)), Some(Number::Integer(b))) => integer::binary(op, a, b, fuel),
+        // Python refuses the operator before it converts the integer, which could overflow.
+        (Some(_), Some(_)) if is_logical(op) || is_shift_or_matrix(op) => Ok(None),
+        (Some(a), Some(b)) => Ok(float::binary(op, a.to_float()?, b.to_float()?)?.map(Value::Float)),
+        _ => on_sequences(op, x, y, fuel),
+    }
+}
+
+fn is_shift_or_matrix(op: BinaryOperator) -> bool {
+    matches!(op, BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight | BinaryOperator::MatrixMultiply)
+}
+
+fn on_sequences(op: BinaryOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<Option<Value>, Raised> {
+    match (op, x.items(), y.items()) {
+        (BinaryOperator::Add, Some(_), _) => concatenate(x, y, fuel).map(Some),
+        (BinaryOperator::Multiply, Some(items), _) => repeat(x, items, y, fuel).map(Some),
+        (BinaryOperator::Multiply, None, Some(items)) => repeat(y, items, x, fuel).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// The operator's name in Python's error messages.
+fn spelling(op: BinaryOperator) -> &'static str {
+    if op == BinaryOperator::Power { "** or pow()" } else { op.symbol() }
+}
+
+/// The `TypeError` for operands whose types do not support the operator.
+pub(super) fn unsupported(spelling: &str, x: &Value, y: &Value) -> Raised {
+    mistyped(spelling, x.type_name(), y.type_name())
+}
+
+/// The `TypeError` for operands of these types.
+pub(super) fn mistyped(spelling: &str, x: &str, y: &str) -> Raised {
+    Raised::type_error(format!("unsupported operand type(s) for {spelling}: '{x}' and '{y}'"))
+}
+
+/// `x + y` where `x` is a tuple or a list.
+fn concatenate(x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised> {
+    let (a, b) = match (x, y) {
+        (Value::Tuple(a), Value::Tuple(b)) | (Value::List(a), Value::List(b)) => (a, b),
+        _ => {
+            let (own, other) = (x.type_name(), y.type_name());
+            return Err(Raised::type_error(format!("can only concatenate {own} (not \"{other}\") to {own}")));
+        }
+    };
+    reserve(total_size(a, fuel)?.saturating_add(total_size(b, fuel)?), fuel)?;
+    Ok(same_type(x, a.iter().chain(b.iter()).cloned().collect()))
+}
+
+/// `sequence * count`, with the operands in either order.
+fn repeat(sequence: &Value, items: &[Value], count: &Value, fuel: &Fuel) -> Result<Value, Raised> {
+    let count = match count.integer() {
+        Some(Integer::Small(count)) => usize::try_from(count).unwrap_or(0),
+        Some(Integer::Big(_)) => return Err(Raised::overflow("cannot fit 'int' into an index-sized integer")),
+        None => {
+            let other = count.type_name();
+            return Err(Raised::type_error(format!("can't multiply sequence by non-int of type '{other}'")));
+        }
+    };
+    if items.is_empty() || count == 0 {
+        return Ok(same_type(sequence, Vec::new()));
+    }
+    reserve(total_size(items, fuel)?.saturating_mul(count), fuel)?;
+    Ok(same_type(sequence, std::iter::repeat_n(items, count).flatten().cloned().collect()))
+}
+
+/// Makes a sequence of the same type.
+fn same_type(sequence: &Value, items: Vec<Value>) -> Value {
+    if matches!(sequence, Value::Tuple(_)) { Value::tuple(items) } else { Value::list(items) }
+}
+
+/// Consumes the fuel for a new sequence of this size, or refuses it.
+fn reserve(size: usize, fuel: &Fuel) -> Result<(), Raised> {
+    if size > limits::SEQUENCE_ITEMS {
+        return Err(limits::sequence_too_long());
+    }
+    fuel.consume(size as u64 * limits::ITEM)
+}
+
+/// The number of items, those of nested sequences included; a long integer counts once per 64-bit word.
+///
+/// Repetition shares nested items. A shared item counts each time that it occurs, because later operations visit it
+/// each time.
+fn total_size(items: &[Value], fuel: &Fuel) -> Result<usize, Raised> {
+    fuel.consume(items.len() as u64)?;
+    items.iter().try_fold(0_usize, |sum, item| {
+        let own = match item {
+            Value::Tuple(nested) | Value::List(nested) => 1 + total_size(nested, fuel)?,
+            Value::Big(value) => 1 + (value.bits() / 64) as usize,
+            _ => 1,
+        };
+        Ok(sum.saturating_add(own))
+    })
+}
+
+/// `x op y`.
+#[inline]
+pub(super) fn compare(op: ComparisonOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<bool, Raised> {
+    match (x, y) {
+        (Value::Int(a), Value::Int(b)) if !is_membership(op) => Ok(holds(op, Some(a.cmp(b)))),
+        (Value::Float(a), Value::Float(b)) if !is_membership(op) => Ok(holds(op, a.partial_cmp(b))),
+        _ => compare_mixed(op, x, y, fuel),
+    }
+}
+
+fn is_membership(op: ComparisonOperator) -> bool {
+    matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn)
+}
+
+/// Whether values with this ordering satisfy the operator. A nan has no ordering.
+#[inline]
+pub(super) fn holds(op: ComparisonOperator, ordering: Option<Ordering>) -> bool {
+    use ComparisonOperator as Op;
+    match op {
+        Op::Equal => ordering == Some(Ordering::Equal),
+        Op::NotEqual => ordering != Some(Ordering::Equal),
+        Op::Less => ordering == Some(Ordering::Less),
+        Op::LessOrEqual => matches!(ordering, Some(Ordering::Less | Ordering::Equal)),
+        Op::Greater => ordering == Some(Ordering::Greater),
+        Op::GreaterOrEqual => matches!(ordering, Some(Ordering::Greater | Ordering::Equal)),
+        Op::In | Op::NotIn => false,
+    }
+}
+
+fn compare_mixed(op: ComparisonOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<bool, Raised> {
+    match op {
+        ComparisonOperator::In => contains(y, x, fuel),
+        ComparisonOperator::NotIn => contains(y, x, fuel).map(|found| !found),
+        _ => match (x, y) {
+            (Value::Tuple(a), Value::Tuple(b)) | (Value::List(a), Value::List(b)) => compare_sequences(op, a, b, fuel),
+            _ => compare_scalars(op, x, y, fuel),
+        },
+    }
+}
+
+/// Compares values of which at most one is a sequence.
+fn compare_scalars(op: ComparisonOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<bool, Raised> {
+    if let (Some(a), Some(b)) = (x.number(), y.number()) {
+        if let (Number::Integer(Integer::Big(big)), _) | (_, Number::Integer(Integer::Big(big))) = (a, b) {
+            fuel.consume(big.bits() / 64)?;
+        }
+        return Ok(holds(op, order(a, b)));
+    }
+    match op {
+        ComparisonOperator::Equal => Ok(x.is_same(y)),
+        ComparisonOperator::NotEqual => Ok(!x.is_same(y)),
+        _ => Err(incomparable(op, x.type_name(), y.type_name())),
+    }
+}
+
+/// The `TypeError` for types that have no order.
+pub(super) fn incomparable(op: ComparisonOperator, x: &str, y: &str) -> Raised {
+    let symbol = op.symbol();
+    Raised::type_error(format!("'{symbol}' not supported between instances of '{x}' and '{y}'"))
+}
+
+/// The exact order of two numbers.
+fn order(x: Number, y: Number) -> Option<Ordering> {
+    match (x, y) {
+        (Number::Integer(a), Number::Integer(b)) => Some(order_integers(a, b)),
+        (Number::Float(a), Number::Float(b)) => a.partial_cmp(&b),
+        (Number::Integer(a), Number::Float(b)) => order_integer_and_float(a, b),
+        (Number::Float(a), Number::Integer(b)) => order_integer_and_float(b, a).map(Ordering::reverse),
+    }
+}
+
+fn order_integers(x: Integer, y: Integer) -> Ordering {
+    match (x, y) {
+        (Integer::Small(a), Integer::Small(b)) => a.cmp(&b),
+        (Integer::Big(a), Integer::Big(b)) => a.cmp(b),
+        (Integer::Big(a), Integer::Small(_)) => order_to_small(a),
+        (Integer::Small(_), Integer::Big(b)) => order_to_small(b).reverse(),
+    }
+}
+
+/// The order of an integer of more than 64 bits relative to any integer of 64 bits.
+fn order_to_small(value: &BigInt) -> Ordering {
+    if value.sign() == Sign::Minus { Ordering::Less } else { Ordering::Greater }
+}
+
+fn order_integer_and_float(x: Integer, y: f64) -> Option<Ordering> {
+    match x {
+        _ if y.is_nan() => None,
+        _ if y.is_infinite() => 0.0.partial_cmp(&y),
+        Integer::Small(value) if value.unsigned_abs() <= MAX_EXACT_INT.unsigned_abs() => (value as f64).partial_cmp(&y),
+        // The integer exceeds 2^53 and a double with a fraction does not, so truncation keeps the order.
+        _ => Some(x.to_big().cmp(&conversion::truncated(y))),
+    }
+}
+
+/// The first pair of unequal items decides; without one, the lengths do.
+fn compare_sequences(op: ComparisonOperator, x: &[Value], y: &[Value], fuel: &Fuel) -> Result<bool, Raised> {
+    let only_equality = matches!(op, ComparisonOperator::Equal | ComparisonOperator::NotEqual);
+    if only_equality && x.len() != y.len() {
+        return Ok(op == ComparisonOperator::NotEqual);
+    }
+    for (a, b) in x.iter().zip(y) {
+        if !is_same_or_equal(a, b, fuel)? {
+            return if only_equality { Ok(op == ComparisonOperator::NotEqual) } else { compare(op, a, b, fuel) };
+        }
+    }
+    Ok(holds(op, Some(x.len().cmp(&y.len()))))
+}
+
+/// Whether `in` and sequence comparison take two items as equal: the same object, or `==`.
+///
+/// Values have no identity here. `math.nan` is one object in Python and other nans are rare, so nans with the same bits
+/// count as the same object.
+fn is_same_or_equal(x: &Value, y: &Value, fuel: &Fuel) -> Result<bool, Raised> {
+    fuel.consume(1)?;
+    if let (Value::Float(a), Value::Float(b)) = (x, y)
+        && a.to_bits() == b.to_bits()
+    {
+        return Ok(true);
+    }
+    compare(ComparisonOperator::Equal, x, y, fuel)
+}
+
+fn contains(sequence: &Value, item: &Value, fuel: &Fuel) -> Result<bool, Raised> {
+    let Some(items) = sequence.items() else {
+        return Err(Raised::type_error(format!("argument of type '{}' is not iterable", sequence.type_name())));
+    };
+    for candidate in items.iter() {
+        if is_same_or_equal(candidate, item, fuel)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
