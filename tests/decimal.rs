@@ -1,25 +1,25 @@
-//! Base ten beside Python's numbers: the same questions, and answers that differ only by rounding.
+//! Decimal arithmetic against Python's numbers: the same operations, and results that differ only by rounding.
 
 use crate::support::cases;
 
 use cases::{Generator, Operation};
 use job_sort_formula::python::{Arithmetic, DecimalArithmetic, DecimalValue, ErrorKind, Python, Raised, Value};
 
-/// What base ten answers; nothing where it cannot hold the operands.
-fn in_base_ten(operation: &Operation, ten: &DecimalArithmetic) -> Option<Result<Value, Raised>> {
-    let number = |value: &Value| ten.number(value).ok();
+/// The result in decimal arithmetic; `None` where it cannot represent the operands.
+fn in_decimal(operation: &Operation, decimal: &DecimalArithmetic) -> Option<Result<Value, Raised>> {
+    let number = |value: &Value| decimal.number(value).ok();
     let result = match operation {
-        Operation::Unary(op, x) => ten.unary(*op, &number(x)?),
-        Operation::Binary(op, x, y) => ten.binary(*op, &number(x)?, &number(y)?),
-        Operation::Compare(op, x, y) => ten.compare(*op, &number(x)?, &number(y)?).map(DecimalValue::Bool),
+        Operation::Unary(op, x) => decimal.unary(*op, &number(x)?),
+        Operation::Binary(op, x, y) => decimal.binary(*op, &number(x)?, &number(y)?),
+        Operation::Compare(op, x, y) => decimal.compare(*op, &number(x)?, &number(y)?).map(DecimalValue::Bool),
         Operation::Call(callee, positional, keywords) => {
             let positional: Vec<_> = positional.iter().map(number).collect::<Option<_>>()?;
             let keywords: Vec<_> =
                 keywords.iter().map(|(name, value)| Some((*name, number(value)?))).collect::<Option<_>>()?;
-            ten.call(&number(callee)?, &positional, &keywords)
+            decimal.call(&number(callee)?, &positional, &keywords)
         }
     };
-    Some(result.map(|value| ten.to_python(&value)))
+    Some(result.map(|value| decimal.to_python(&value)))
 }
 
 fn as_float(value: &Value) -> Option<f64> {
@@ -32,7 +32,7 @@ fn as_float(value: &Value) -> Option<f64> {
     }
 }
 
-/// Whether two numbers are about the same; what is no number is not judged.
+/// Whether two numbers are nearly equal. Other values are not compared.
 fn agree(ours: &Value, python: &Value) -> bool {
     match (as_float(ours), as_float(python)) {
         (Some(a), Some(b)) => !b.is_finite() || (a - b).abs() <= 1e-9 * b.abs() + 1e-15,
@@ -40,7 +40,7 @@ fn agree(ours: &Value, python: &Value) -> bool {
     }
 }
 
-/// Whether a value is of ordinary size, so that base ten loses little of it.
+/// Whether a value has an ordinary magnitude, which 28 digits represent well.
 fn ordinary(value: &Value) -> bool {
     match value {
         Value::Float(value) => value.abs() < 1e6 && (*value == 0.0 || value.abs() > 1e-6),
@@ -61,9 +61,9 @@ fn is_ordinary(operation: &Operation) -> bool {
     }
 }
 
-/// Where a rounding in base two decides between two whole numbers, or how far a base is from 1, or the sign of a
-/// zero is asked for.
-fn is_unsteady(operation: &Operation) -> bool {
+/// Whether binary rounding can change the result by more than its size: where it decides between two integers or how
+/// far a base is from 1, or where the sign of a zero counts.
+fn is_sensitive_to_rounding(operation: &Operation) -> bool {
     let text = operation.expression();
     [
         "//",
@@ -90,16 +90,16 @@ fn setting(name: &str, default: u64) -> u64 {
 }
 
 #[test]
-fn base_ten_agrees_with_python() {
-    let (python, ten) = (Python::new(), DecimalArithmetic::new());
+fn decimal_agrees_with_python() {
+    let (python, decimal) = (Python::new(), DecimalArithmetic::new());
     let mut generator = Generator(setting("JSF_REFEREE_SEED", 4));
     let mut wrong = Vec::new();
-    let mut judged = 0;
+    let mut compared = 0;
     for _ in 0..setting("JSF_REFEREE_CASES", 50_000) {
         let operation = generator.operation();
-        ten.begin();
-        let Some(answer) = in_base_ten(&operation, &ten) else { continue };
-        if !is_ordinary(&operation) || is_unsteady(&operation) {
+        decimal.begin();
+        let Some(answer) = in_decimal(&operation, &decimal) else { continue };
+        if !is_ordinary(&operation) || is_sensitive_to_rounding(&operation) {
             continue;
         }
         let same = match (&answer, &operation.answer(&python)) {
@@ -109,18 +109,18 @@ fn base_ten_agrees_with_python() {
                 ours.kind == ErrorKind::Decimal || ours.kind == theirs.kind || without_types
             }
             (Err(ours), Ok(_)) => ours.kind == ErrorKind::Decimal,
-            // What has no fraction is an integer here, whatever it was in base two.
+            // A number without a fraction is an integer here, whatever it is in Python.
             (Ok(_), Err(theirs)) => matches!(theirs.kind, ErrorKind::Type | ErrorKind::Overflow | ErrorKind::Limit),
         };
-        judged += 1;
+        compared += 1;
         if !same {
             wrong.push(format!(
-                "{}\n    ten: {answer:?}\n    Python: {:?}",
+                "{}\n    decimal: {answer:?}\n    Python: {:?}",
                 operation.expression(),
                 operation.answer(&python)
             ));
         }
     }
     wrong.truncate(30);
-    assert!(wrong.is_empty(), "of {judged}:\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "of {compared}:\n{}", wrong.join("\n"));
 }

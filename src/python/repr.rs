@@ -1,20 +1,20 @@
-//! A value as Python's `repr` writes it.
+//! The text of a value: Python's `repr`.
 
 use std::fmt::{self, Write};
 
 use crate::python::Value;
 
 impl Value {
-    /// What `repr` gives: `1e+22`, `-0.0`, `(1,)`, `<built-in function sqrt>`.
+    /// Python's `repr`: `1e+22`, `-0.0`, `(1,)`, `<built-in function sqrt>`.
     ///
-    /// Python refuses to write an integer of more than 4300 digits; this does not.
+    /// Python refuses to convert an integer of more than 4300 digits to text; this does not.
     pub fn repr(&self) -> String {
         let mut text = String::new();
         self.write_repr(&mut text);
         text
     }
 
-    /// Appends what `repr` gives.
+    /// Appends Python's `repr`.
     pub fn write_repr(&self, text: &mut String) {
         match self {
             Self::Int(value) => text.push_str(itoa::Buffer::new().format(*value)),

@@ -151,8 +151,9 @@ fn repr_breaks_ties_towards_the_even_digit() {
     let mut ties = 0;
     for k in 1..=25 {
         let unit = 5_u64.pow(k as u32);
-        let (first, last) = (10_u64.pow(17) / unit + 1 | 1, (10_u64.pow(18) / unit).min(1 << 53));
-        for m in (first..last).step_by(((last - first) / 1000 + 1) as usize * 2) {
+        let (first, last) = ((10_u64.pow(17) / unit + 1) | 1, (10_u64.pow(18) / unit).min(MAX_EXACT_INT as u64));
+        let step = 2 * (last.saturating_sub(first) / 1000 + 1);
+        for m in (first..last).step_by(step as usize) {
             let x = m as f64 / 2.0_f64.powi(k);
             let exact = m * unit;
             let reads_back = |digits: u64, exponent: i32| format!("{digits}e{exponent}").parse() == Ok(x);

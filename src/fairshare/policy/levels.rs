@@ -200,7 +200,7 @@ fn as_written(usage: f64) -> Extended {
         return Extended::from(usage);
     }
     let millionths = (usage * DECIMALS).round();
-    if millionths.abs() < (1u64 << 53) as f64 && millionths / DECIMALS == usage {
+    if millionths.abs() < crate::python::MAX_EXACT_FLOAT && millionths / DECIMALS == usage {
         Extended::from(millionths) / Extended::from(DECIMALS)
     } else {
         Extended::from(usage)

@@ -3,12 +3,12 @@
 //! `LANES_CASES` sets the number of random cases of each test, `LANES_SEED` the seed. A wide run:
 //! `LANES_CASES=100000000 cargo test --release vector_math -- --nocapture`.
 
+use crate::python::MAX_EXACT_FLOAT;
 use crate::python::vector_math::exp_log::{Exp, Exp2, Ln};
 use crate::python::vector_math::kernel_driver::{Kernel, apply};
 use crate::python::vector_math::power::{Cube, Fourth, Power, PowerOfBase, Reciprocal, Root, Square, ToPower};
 use crate::python::vector_math::ziv_rounding::HAS_PUBLISHED_BOUNDS;
 use crate::python::vector_math::*;
-use crate::simd::{Level, has_fused_multiply_add};
 use crate::simd::{Level, has_fused_multiply_add};
 use std::array::from_fn;
 use std::hint::black_box;
@@ -50,7 +50,7 @@ impl Random {
     }
 
     fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * ((self.bits() >> 11) as f64 / (1u64 << 53) as f64)
+        low + (high - low) * ((self.bits() >> 11) as f64 / MAX_EXACT_FLOAT)
     }
 
     fn any(&mut self) -> f64 {
