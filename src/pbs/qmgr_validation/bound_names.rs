@@ -20,7 +20,7 @@ pub(super) fn are_all_bound(statements: &[Statement], is_resource: &dyn Fn(&str)
         Statement::Pass => true,
         Statement::Augmented { .. } => false,
         Statement::Assignment { targets, value } => {
-            let is_bound = Analysis::new(value, is_resource, &assigned).is_all_bound();
+            let is_bound = Analysis::new(value, is_resource, &assigned).visit_all();
             let names = targets.iter().map(|target| target.name());
             let is_plain = |name: &Option<&str>| name.is_some_and(|name| !DECISIVE_VARIABLES.contains(&name));
             let are_plain = names.clone().all(|name| is_plain(&name));
@@ -63,7 +63,8 @@ impl<'e> Analysis<'e> {
         Self { expr, is_resource, assigned, reassigned: reassigned.collect(), frames: vec![module], open }
     }
 
-    fn is_all_bound(mut self) -> bool {
+    /// Visits every node that may be evaluated; whether each name among them has a value.
+    fn visit_all(mut self) -> bool {
         let is_decisive = |name: &&str| DECISIVE_VARIABLES.contains(name);
         if self.reassigned.iter().any(is_decisive) {
             return false;
