@@ -9,7 +9,7 @@ mod shares;
 mod site;
 
 pub use shares::{SharesArgs, SharesFormatName};
-pub use site::{NumbersName, OnErrorName, PolicyName, RulesName, SiteArgs};
+pub use site::{NumbersName, OnErrorName, PolicyName, ReleaseName, RulesName, SiteArgs};
 
 /// Tells what a PBS job_sort_formula does, before the scheduler does it.
 #[derive(Debug, Parser)]

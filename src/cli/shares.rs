@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         };
         change(&mut tree, name, arguments, &site, &choice)?;
         let waiting = active(&tree, arguments, &queue)?;
-        assessed.push((name, Assessed::new(tree, &choice.policy(name, &waiting))));
+        assessed.push((name, Assessed::new(tree, &choice.policy(name, &waiting, read.release()))));
     }
     let shown: Vec<Vec<NodeId>> =
         assessed.iter().map(|(_, one)| nodes(one.tree(), arguments)).collect::<Result<_, _>>()?;

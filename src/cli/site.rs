@@ -117,7 +117,7 @@ impl<'a> Site<'a> {
             (name, Some(read)) => {
                 let shares = read.share_tree()?;
                 let waiting = waiting_nodes(table, &shares);
-                let assessed = Assessed::new(shares, &choice.policy(name, &waiting));
+                let assessed = Assessed::new(shares, &choice.policy(name, &waiting, read.release()));
                 let unknown = supply(table, &assessed, |ratio| numbers.fairshare(ratio));
                 for entity in unknown.iter().take(MOST_REMARKS) {
                     let why = why_not(assessed.tree(), entity);

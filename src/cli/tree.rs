@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use job_sort_formula::fairshare::tree_document::{TreeDocument, read_tree};
-use job_sort_formula::fairshare::{Kind, NodeId, ShareTree};
+use job_sort_formula::fairshare::{Kind, NodeId, Release, ShareTree};
 use job_sort_formula::jobs::JobState;
 use job_sort_formula::pbs::files::resource_group::ResourceGroup;
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
@@ -56,6 +56,14 @@ impl Tree {
         }
     }
 
+    /// The release of Slurm that wrote the tree, where its document says.
+    pub(super) fn release(&self) -> Option<Release> {
+        match self {
+            Self::Pbs { .. } => None,
+            Self::Document(_, document) => document.release,
+        }
+    }
+
     /// The tree as it stands, for any policy.
     pub(super) fn share_tree(&self) -> Result<ShareTree, CliError> {
         match self {
@@ -79,7 +87,8 @@ fn document(path: &Path) -> Result<TreeDocument, CliError> {
     for warning in &associations.warnings {
         remark("warning", format_args!("`{name}`: {warning}"));
     }
-    Ok(TreeDocument::of(&associations.share_tree().map_err(|error| fault_of(&name, &error))?))
+    let tree = associations.share_tree().map_err(|error| fault_of(&name, &error))?;
+    Ok(TreeDocument { release: associations.release, ..TreeDocument::of(&tree) })
 }
 
 fn fault_of(name: &str, error: &dyn std::fmt::Display) -> CliError {

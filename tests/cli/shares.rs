@@ -57,7 +57,8 @@ fn the_command_gives_the_daemons_numbers() {
         std::fs::write(&path, own_json(&recorded).to_string()).expect("written");
         for (policy, run) in [("classic", "classic_d1"), ("fair-tree", "ft"), ("depth-oblivious", "do_d1_settled")] {
             let file = path.to_str().expect("UTF-8");
-            let output = jsf(&["shares", "--tree", file, "--policy", policy, "--format", "json"]);
+            let output =
+                jsf(&["shares", "--tree", file, "--policy", policy, "--slurm-release", "22.05", "--format", "json"]);
             let document: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
             let rows = recorded_rows(&recorded["results"][run]);
             for node in document["nodes"].as_array().expect("nodes") {
@@ -91,6 +92,47 @@ fn compare(node: &Value, rows: &HashMap<(String, String), Value>, place: &str) -
         compared += 1;
     }
     compared
+}
+
+/// The factors of a tree's users under fair tree, as the command gives them.
+fn factors(tree: &str, more: &[&str]) -> HashMap<String, f64> {
+    let arguments = [&["shares", "--tree", tree, "--policy", "fair-tree", "--format", "json"], more].concat();
+    let document: Value = serde_json::from_str(&stdout(&jsf(&arguments))).expect("JSON");
+    let users = document["nodes"].as_array().expect("nodes").iter().filter(|node| node["kind"] == "user");
+    let factor = |node: &Value| (node["path"].to_string(), node["fairshare"].as_f64().expect("a factor"));
+    users.map(factor).collect()
+}
+
+/// `z` and `a` are tied, and the first in the release's order is ranked first.
+#[test]
+fn the_release_is_asked_for_or_read_from_the_document_or_the_newest() {
+    let tied = r#"{"children":[{"name":"z","children":[{"name":"last","usage":1},{"name":"idle"}]},
+        {"name":"a","children":[{"name":"first","usage":1}]}]}"#;
+    let rows: Vec<Value> = [("root", "", "ASSOCIATION", 2), ("z", "root", "ASSOCIATION", 1), ("last", "z", "USER", 1)]
+        .into_iter()
+        .chain([("a", "root", "ASSOCIATION", 1), ("first", "a", "USER", 1), ("second", "a", "USER", 0)])
+        .map(|(name, parent, kind, usage)| {
+            json!({"name": name, "parent": parent, "shares": 1, "usage": usage, "type": [kind]})
+        })
+        .collect();
+    let written_by = |release: &str| json!({"shares": {"shares": rows}, "meta": {"slurm": {"release": release}}});
+    let folder = tempfile::tempdir().expect("a folder");
+    let put = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let own = put("own.json", tied.to_owned());
+    let (newest, old) = (factors(&own, &["--slurm-release", "26.11"]), factors(&own, &["--slurm-release", "22.05"]));
+    assert_ne!(newest, old);
+    assert_eq!(factors(&own, &[]), newest);
+    let [old_json, new_json, odd_json] =
+        ["22.05.8", "26.11.0-0rc1", "x"].map(|release| put(release, written_by(release).to_string()));
+    let (newest, old) = (factors(&new_json, &[]), factors(&old_json, &[]));
+    assert_ne!(newest, old);
+    assert_eq!(factors(&old_json, &["--slurm-release", "26.11"]), newest);
+    assert_eq!(factors(&odd_json, &[]), newest);
+    assert_eq!(factors(&new_json, &["--slurm-release", "22.05"]), old);
 }
 
 #[test]

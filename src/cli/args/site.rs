@@ -38,6 +38,9 @@ pub struct SiteArgs {
     /// Slurm's slurm.conf: chooses the policy, its damping and half-life
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub slurm_conf: Option<PathBuf>,
+    /// The release of Slurm whose rules hold; default: the release that wrote the tree's JSON, else the newest
+    #[arg(long, value_enum, value_name = "RELEASE", help_heading = "Rules")]
+    pub slurm_release: Option<ReleaseName>,
     /// The fair-share policy; default pbs, or what --slurm-conf says
     #[arg(long, value_enum, help_heading = "Rules")]
     pub policy: Option<PolicyName>,
@@ -89,6 +92,17 @@ impl PolicyName {
             Self::All => "all",
         }
     }
+}
+
+/// The releases of Slurm whose rules are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReleaseName {
+    /// 22.05, and releases before 23.11
+    #[value(name = "22.05")]
+    V22_05,
+    /// 26.11, and releases from 23.11 on
+    #[value(name = "26.11")]
+    V26_11,
 }
 
 /// Whose rules.

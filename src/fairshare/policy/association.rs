@@ -12,16 +12,37 @@ pub enum Rules {
     Documented,
 }
 
-/// A line of Slurm's releases, where its daemons differ.
+/// A release of Slurm whose rules are known: daemons of other releases follow the rules of one of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Release {
-    /// 22.05: siblings stand in the order in which they were loaded, which is the tree's, users before accounts.
-    /// `sshare` works out the classic factor anew, of users and accounts alike.
-    #[default]
+    /// 22.05, and every release before 23.11: siblings are ordered as they were loaded, which is the tree's order,
+    /// users before accounts. `sshare` recomputes the classic factor from the numbers that it receives, for users and
+    /// accounts alike.
     V22_05,
-    /// 26.11: siblings stand in the order of their lineage, which is alphabetical, `/` taking part: `a-b` before `a`.
-    /// `sshare` shows the factor that jobs get, and only users'.
+    /// 26.11, and every release from 23.11 on: siblings are ordered by their lineage, which is alphabetical with `/`
+    /// as a character: `a-b` before `a`. `sshare` shows the factor that jobs get, for users only.
+    #[default]
     V26_11,
+}
+
+impl Release {
+    /// Reads a version such as `22.05.8` or `26.11.0-0rc1`, as `sshare --json` gives it under `meta`.
+    ///
+    /// The order by lineage came with 23.11, whose database replaced `lft` and `rgt` by `lineage`.
+    ///
+    /// ```
+    /// use job_sort_formula::fairshare::Release;
+    ///
+    /// assert_eq!(Release::from_version("22.05.8"), Some(Release::V22_05));
+    /// assert_eq!(Release::from_version("24.05.1"), Some(Release::V26_11));
+    /// assert_eq!(Release::from_version("next"), None);
+    /// ```
+    pub fn from_version(version: &str) -> Option<Self> {
+        const FIRST_WITH_LINEAGE: (u32, u32) = (23, 11);
+        let mut numbers = version.split(['.', '-']).map(str::parse);
+        let (Some(Ok(major)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else { return None };
+        Some(if (major, minor) < FIRST_WITH_LINEAGE { Self::V22_05 } else { Self::V26_11 })
+    }
 }
 
 /// What `sshare -l` shows of a node. `None` is a blank there, or a number that the policy does not have.

@@ -51,7 +51,7 @@ pub struct FairTree {
 }
 
 impl FairTree {
-    /// The policy; by the scheduler's rules, of the default release.
+    /// The policy, with the order of siblings of the newest release.
     pub fn new(rules: Rules) -> Self {
         Self { rules, release: Release::default() }
     }

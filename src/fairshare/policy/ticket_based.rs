@@ -180,11 +180,13 @@ fn effective_usage(levels: &Levels, node: usize) -> Extended {
         (_, 0) => levels.norm_usage(node),
         _ => {
             let node = levels.counterpart(node);
-            let part = match levels.level_shares(node) {
-                0 => return levels.norm_usage(node),
-                sum => f64::from(levels.shares(node)) / f64::from(sum),
-            };
-            levels.norm_usage(node).max(Extended::from(MIN_USAGE * part))
+            let sum = levels.level_shares(node);
+            if sum == 0 {
+                return levels.norm_usage(node);
+            }
+            // in the daemon's order: `0.01 * (shares / sum)` may differ in the last bit, and then a ticket does
+            let floor = MIN_USAGE * f64::from(levels.shares(node)) / f64::from(sum);
+            levels.norm_usage(node).max(Extended::from(floor))
         }
     }
 }
@@ -219,7 +221,7 @@ fn deal(levels: &Levels, active: &[bool], shares: &[f64], factors: &[f64]) -> Ve
 mod tests {
     use super::*;
     use crate::fairshare::policy::worked_example;
-    use crate::fairshare::{Assessed, FairShare};
+    use crate::fairshare::{Assessed, FairShare, Member, TreeBuilder};
 
     fn assessed(rules: Rules, waiting: &[&str]) -> Assessed {
         let tree = worked_example();
@@ -271,6 +273,25 @@ mod tests {
             let ours = weight(row.fairshare_perc, row.fairshare_tree_usage) / row.fairshare_perc;
             assert_eq!(format!("{ours:.2}"), factor, "{name}");
         }
+    }
+
+    /// The order of the two operations in the floor decides the last ticket: `0.01 * (1/3)` would deal 461824440.
+    #[test]
+    fn the_floor_is_a_hundredth_of_the_shares_by_the_level() {
+        let mut builder = TreeBuilder::new("root");
+        for (parent, member) in [
+            ("root", Member::group("a").shares(10)),
+            ("root", Member::entity("other").shares(21)),
+            ("a", Member::entity("one").shares(1)),
+            ("a", Member::entity("two").shares(2)),
+        ] {
+            builder.add_under(parent, member).expect("sound");
+        }
+        let tree = builder.finish();
+        let waiting: Vec<NodeId> = tree.nodes().filter(|&node| tree.kind(node) == Kind::Entity).collect();
+        let assessed = Assessed::new(tree, &TicketBased::new(Rules::Scheduler, waiting));
+        let dealt = ["a", "one", "two"].map(|name| tickets(&assessed, name));
+        assert_eq!(dealt, [1_385_473_320.0, 461_824_439.0, 923_648_879.0].map(Some));
     }
 
     #[test]

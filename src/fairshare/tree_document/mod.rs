@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 
+use crate::fairshare::policy::Release;
 pub use crate::fairshare::tree_document::read::read_tree;
 
 /// The deepest tree that is read: so many nodes from the top down to the lowest one.
@@ -26,6 +27,8 @@ pub struct TreeDocument {
     pub usage: f64,
     /// The nodes, parents before children, siblings in the order of the document.
     pub nodes: Vec<TreeNode>,
+    /// The release of Slurm that wrote the document, where it says.
+    pub release: Option<Release>,
     /// Keys that mean nothing here; each once.
     pub unknown_keys: BTreeSet<String>,
 }

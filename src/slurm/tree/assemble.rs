@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::fairshare::Shares;
+use crate::fairshare::{Release, Shares};
 
 use crate::slurm::tree::association::full_name;
 use crate::slurm::tree::error::Source;
@@ -34,6 +34,7 @@ pub(super) struct Record {
 pub(super) struct Records {
     pub(super) format: TreeFormat,
     pub(super) cluster: Option<String>,
+    pub(super) release: Option<Release>,
     /// Whether an account's usage holds that of its members.
     pub(super) usage_known: bool,
     /// Whether it says which partition an association is bound to.
@@ -47,7 +48,16 @@ pub(super) struct Records {
 impl Records {
     pub(super) fn of(format: TreeFormat) -> Self {
         let (rows, warnings) = (Vec::new(), Vec::new());
-        Self { format, cluster: None, usage_known: false, names_partitions: true, names_are_cut: false, rows, warnings }
+        Self {
+            format,
+            cluster: None,
+            release: None,
+            usage_known: false,
+            names_partitions: true,
+            names_are_cut: false,
+            rows,
+            warnings,
+        }
     }
 
     /// Adds a row, if there is room for it and its names are of a sane length.
@@ -77,7 +87,8 @@ impl Records {
 }
 
 pub(super) fn assemble(source: Source<'_>, records: Records) -> Result<AssociationTree, TreeReadError> {
-    let Records { format, cluster, usage_known, names_partitions, names_are_cut, mut rows, mut warnings } = records;
+    let Records { format, cluster, release, usage_known, names_partitions, names_are_cut, mut rows, mut warnings } =
+        records;
     if rows.is_empty() {
         return Err(TreeReadError::NoRows { source_name: source.name() });
     }
@@ -94,6 +105,7 @@ pub(super) fn assemble(source: Source<'_>, records: Records) -> Result<Associati
     let mut tree = AssociationTree {
         format: Some(format),
         cluster,
+        release,
         root,
         root_usage: 0.0,
         usage_known,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::fairshare::{Kind, Member, Naming, NodeId, ShareTree, Shares, TreeBuilder, TreeError};
+use crate::fairshare::{Kind, Member, Naming, NodeId, Release, ShareTree, Shares, TreeBuilder, TreeError};
 
 use crate::slurm::tree::{TreeFormat, TreeWarning};
 
@@ -45,6 +45,8 @@ pub struct AssociationTree {
     pub format: Option<TreeFormat>,
     /// The cluster, where the document says.
     pub cluster: Option<String>,
+    /// The release of Slurm that wrote the document, where it says.
+    pub release: Option<Release>,
     /// The name of the top account: `root`.
     pub root: String,
     /// The top's own usage.
@@ -88,6 +90,7 @@ impl AssociationTree {
         Self {
             format: None,
             cluster: None,
+            release: None,
             root: tree.name(tree.root()).to_owned(),
             root_usage: tree.own_usage(tree.root()),
             usage_known: true,

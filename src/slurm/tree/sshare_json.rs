@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::fairshare::Shares;
+use crate::fairshare::{Release, Shares};
 use crate::slurm::tree::assemble::{Record, Records};
 use crate::slurm::tree::error::Source;
 use crate::slurm::tree::format::json_error;
@@ -14,6 +14,20 @@ use crate::slurm::tree::{AssociationKind, Place, RowFault, TreeFormat, TreeReadE
 struct Document<'d> {
     #[serde(borrow)]
     shares: Outer<'d>,
+    /// Which Slurm wrote the document; a document with another `meta` is read all the same.
+    #[serde(borrow, default)]
+    meta: Option<&'d RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Meta {
+    #[serde(alias = "Slurm")]
+    slurm: Version,
+}
+
+#[derive(Deserialize)]
+struct Version {
+    release: String,
 }
 
 #[derive(Deserialize)]
@@ -76,6 +90,8 @@ impl Types {
 pub(super) fn read(source: Source<'_>, text: &str) -> Result<Records, TreeReadError> {
     let document: Document<'_> = serde_json::from_str(text).map_err(|error| json_error(source, &error))?;
     let mut records = Records { usage_known: true, ..Records::of(TreeFormat::SshareJson) };
+    let meta = document.meta.and_then(|meta| serde_json::from_str::<Meta>(meta.get()).ok());
+    records.release = meta.and_then(|meta| Release::from_version(&meta.slurm.release));
     let mut others: Option<(Place, String, usize)> = None;
     for (index, raw) in document.shares.shares.into_iter().enumerate() {
         let place = Place::Entry(index + 1);
