@@ -26,7 +26,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
         &["diagnostic", "formula/name_resolution", "formula/program", "formula/syntax", "python", "schema"],
     ),
     ("formula", &["formula/*", "diagnostic", "python", "schema"]),
-    ("fairshare", &["json_visitor", "pbs", "python"]),
+    ("fairshare", &["json_visitor"]),
     ("jobs", &["ahead", "python", "schema", "simd"]),
     ("ingest", &["jobs", "json_visitor", "pbs", "python", "schema"]),
     ("rank", &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "python", "schema"]),

@@ -8,8 +8,6 @@ use crate::fairshare::tree_document::{
     MAX_DEPTH, MAX_NAME, MAX_NODES, NodeKind, NodeShares, TreeDocument, TreeDocumentError, TreeNode,
 };
 use crate::json_visitor::{self as lax, Entry, ObjectReader, Shape, Token, text_of, without_mark};
-use crate::pbs::resource_amount as numbers;
-use crate::python::Value;
 
 /// Reads `{"unknown_shares":0,"children":[{"name":"group1","shares":40,"children":[…]}]}`.
 ///
@@ -229,10 +227,7 @@ impl<'d> Walk<'d> {
 
 fn whole(token: &Token<'_>) -> Option<i64> {
     match token {
-        Token::Number(text) => match numbers::number(text)? {
-            Value::Int(whole) => Some(whole),
-            _ => None,
-        },
+        Token::Number(text) => text.parse().ok(),
         _ => None,
     }
 }
