@@ -10,7 +10,7 @@ use super::{CliError, Outcome};
 pub(super) fn run(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     match &arguments.code {
         Some(name) => {
-            let unknown = || CliError::usage(format!("`{name}` is no code of a finding; `jsf codes` lists all"));
+            let unknown = || CliError::usage(format!("`{name}` is not a known code; `jsf codes` lists all codes"));
             write!(out, "{}", Code::find(name).ok_or_else(unknown)?.page)?;
         }
         None => {

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use job_sort_formula::diagnostic::Diagnostic;
-use job_sort_formula::formula::lint as analysis;
+use job_sort_formula::formula::lint;
 use job_sort_formula::pbs::check::trial;
 use job_sort_formula::pbs::order::Ordered;
 use job_sort_formula::pbs::submission::FormulaSubmission;
@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     };
     let mut site = Site::read(&arguments.site)?;
     let mut table = site.read_queue(formula)?.unwrap_or_default();
-    show(&source, &submitted, analysis::examine(formula.expr(), &site.schema));
+    show(&source, &submitted, lint::lint(formula.expr(), &site.schema));
     let Ok(program) = formula.compile(&site.schema) else { return Ok(Outcome::Findings) };
     let tree = site.supply_shares(&program, &mut table)?;
     let Ordered { ranking, passed_over } =

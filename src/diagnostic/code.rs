@@ -1,10 +1,10 @@
-//! Every finding's code: how bad it is unless something says otherwise, its title, and its page.
+//! The codes of findings, each with its severity, its title and its page.
 
 use std::fmt;
 
 use crate::diagnostic::Severity;
 
-/// A kind of finding.
+/// The code of a kind of finding.
 ///
 /// ```
 /// use job_sort_formula::diagnostic::{Code, Severity};
@@ -15,17 +15,17 @@ use crate::diagnostic::Severity;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Code {
-    /// `JSF` and three digits. It never changes and is never used again.
+    /// `JSF` and three digits. A code does not change and is not reused.
     pub name: &'static str,
-    /// How bad such a finding is, at least.
+    /// The least severity of such a finding.
     pub severity: Severity,
-    /// What is found, in a few words.
+    /// What is wrong, in a few words.
     pub title: &'static str,
-    /// The page, in Markdown: what it does, why it matters, an example, what to use instead.
+    /// The page, in Markdown, with four headings: what it does, why it matters, example, use instead.
     pub page: &'static str,
 }
 
-/// Writes the registry from one list.
+/// Builds the table of codes.
 macro_rules! codes {
     ($($name:literal $severity:ident $title:literal,)*) => {
         const ALL: &[Code] = &[$(Code {
@@ -38,53 +38,53 @@ macro_rules! codes {
 }
 
 codes! {
-    "JSF101" Error "the text is no expression",
-    "JSF102" Error "an operator of another language",
-    "JSF103" Error "beyond the limits",
-    "JSF104" Error "valid Python, but no arithmetic",
-    "JSF105" Error "a statement: accepted, then an error for every job",
+    "JSF101" Error "invalid syntax",
+    "JSF102" Error "an operator that Python does not have",
+    "JSF103" Error "a formula beyond the limits",
+    "JSF104" Error "valid Python, but not arithmetic",
+    "JSF105" Error "a statement instead of an expression",
     "JSF106" Error "text that breaks the scheduler's script",
-    "JSF201" Error "a name that OpenPBS does not know",
+    "JSF201" Error "an unknown name",
     "JSF202" Error "a resource that is not numeric",
     "JSF203" Warning "a deprecated name",
-    "JSF204" Warning "a resource hidden by a name of Python's",
+    "JSF204" Warning "a resource hidden by a Python name",
     "JSF205" Error "a resource that hides a function",
     "JSF206" Error "a name in the wrong case",
-    "JSF207" Error "a name of OpenPBS's own scripts",
-    "JSF208" Error "a function behind the name of its module",
-    "JSF301" Error "jobs of the queue that fail",
-    "JSF302" Error "jobs of the queue whose result kills the scheduler",
+    "JSF207" Error "a variable of OpenPBS's scripts",
+    "JSF208" Error "a function with the prefix of its module",
+    "JSF301" Error "jobs in the queue for which the formula fails",
+    "JSF302" Error "jobs in the queue whose result crashes the scheduler",
     "JSF303" Warning "a division by zero",
-    "JSF304" Warning "outside a function's domain",
+    "JSF304" Warning "an argument outside a function's domain",
     "JSF305" Warning "an overflow",
     "JSF306" Warning "a power that is a complex number",
-    "JSF307" Warning "operands that the operator does not take",
+    "JSF307" Warning "operands of an unsupported type",
     "JSF308" Error "an error for every job",
-    "JSF309" Warning "an integer that takes the machine's memory",
-    "JSF310" Error "too deep for Python's compiler",
-    "JSF401" Error "a result that is no number kills the scheduler",
-    "JSF402" Warning "an error in the first evaluation kills the scheduler",
-    "JSF403" Error "an assignment that outlives its job",
-    "JSF404" Error "access to the interpreter: this runs as root",
-    "JSF405" Warning "an integer too large for a double kills the scheduler",
+    "JSF309" Warning "an integer of millions of digits",
+    "JSF310" Error "a formula too deep for Python's compiler",
+    "JSF401" Error "a result that is not a number crashes the scheduler",
+    "JSF402" Warning "an error in the first evaluation crashes the scheduler",
+    "JSF403" Error "an assignment that outlives the job",
+    "JSF404" Error "access to the interpreter, which runs as root",
+    "JSF405" Warning "an integer too large for a double crashes the scheduler",
     "JSF501" Warning "a fair-share number that is printed as 0",
     "JSF502" Warning "an amount that reaches the formula as 0",
-    "JSF503" Warning "a term that never changes the value",
-    "JSF504" Warning "ties that only the scheduler's precision makes",
-    "JSF505" Note "an integer beyond 2^53 meets a float",
+    "JSF503" Warning "a term too small to change the value",
+    "JSF504" Warning "ties caused by the scheduler's precision",
+    "JSF505" Note "an integer beyond 2^53 combined with a float",
     "JSF601" Warning "the formula favours heavy users",
-    "JSF602" Warning "the formula holds waiting jobs back",
+    "JSF602" Warning "the formula delays waiting jobs",
     "JSF603" Warning "eligible_time is used, but does not accrue",
-    "JSF604" Note "another setting orders jobs beside the formula",
-    "JSF605" Warning "a threshold that no job passes, or every job",
-    "JSF606" Warning "a slip of units",
-    "JSF607" Warning "the formula gives every job the same value",
+    "JSF604" Note "another setting that orders jobs",
+    "JSF605" Warning "a threshold that no job or every job passes",
+    "JSF606" Warning "a number in the wrong unit",
+    "JSF607" Warning "the same value for every job",
     "JSF608" Warning "a branch that is never taken",
-    "JSF609" Warning "a comparison with always the same outcome",
-    "JSF610" Error "`,` as decimal point",
-    "JSF611" Error "`%` as per cent",
-    "JSF612" Warning "`^` as power",
-    "JSF613" Error "a number is called",
+    "JSF609" Warning "a comparison with only one outcome",
+    "JSF610" Error "a decimal comma",
+    "JSF611" Error "a percent sign",
+    "JSF612" Warning "`^` instead of `**`",
+    "JSF613" Error "a number that is called",
     "JSF614" Error "a unit in the formula",
 }
 
@@ -94,7 +94,7 @@ impl Code {
         ALL
     }
 
-    /// The code of that name, in any case.
+    /// The code with this name, in any case.
     pub fn find(name: &str) -> Option<&'static Self> {
         ALL.iter().find(|code| code.name.eq_ignore_ascii_case(name))
     }

@@ -1,16 +1,17 @@
-//! What a site makes of findings: codes that it does not stand for, and codes that it does not mind.
+//! Lint levels: codes that are denied, whose findings become errors, and codes that are allowed, whose findings are
+//! dropped.
 
 use thiserror::Error;
 
 use crate::diagnostic::{Code, Diagnostic, Severity};
 
-/// The codes that were denied or allowed.
+/// The codes that are denied and those that are allowed.
 ///
 /// ```
 /// use job_sort_formula::diagnostic::Levels;
 ///
 /// assert!(Levels::new(&["JSF203,JSF504"], &["jsf604"]).is_ok());
-/// assert_eq!(Levels::new(&["JSF999"], &[]).unwrap_err().to_string(), "`JSF999` is no code of a finding");
+/// assert_eq!(Levels::new(&["JSF999"], &[]).unwrap_err().to_string(), "`JSF999` is not a known code");
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Levels {
@@ -18,22 +19,22 @@ pub struct Levels {
     allowed: Vec<&'static Code>,
 }
 
-/// What was asked of the findings cannot be.
+/// The lists of codes are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LevelsError {
-    /// There is no such code.
-    #[error("`{0}` is no code of a finding")]
+    /// A code is unknown.
+    #[error("`{0}` is not a known code")]
     Unknown(String),
-    /// The code is in both lists.
+    /// A code is in both lists.
     #[error("`{0}` is both denied and allowed")]
     Both(&'static str),
 }
 
 impl Levels {
-    /// Reads two lists of codes; each entry may name several, divided by commas.
+    /// Parses the two lists; an element can contain several codes, separated by commas.
     ///
     /// # Errors
-    /// A word is no code, or a code is in both lists.
+    /// If a code is unknown or is in both lists.
     pub fn new<S: AsRef<str>>(denied: &[S], allowed: &[S]) -> Result<Self, LevelsError> {
         let levels = Self { denied: codes(denied)?, allowed: codes(allowed)? };
         match levels.denied.iter().find(|code| levels.allowed.contains(code)) {
@@ -42,11 +43,11 @@ impl Levels {
         }
     }
 
-    /// Makes errors of the findings that are denied, and drops those that are allowed.
+    /// Makes the denied findings errors, and drops the allowed ones.
     pub fn apply(&self, findings: &mut Vec<Diagnostic>) {
-        let names = |codes: &[&Code], found: &Diagnostic| codes.iter().any(|code| code.name == found.code);
-        findings.retain(|found| !names(&self.allowed, found));
-        for found in findings.iter_mut().filter(|found| names(&self.denied, found)) {
+        let contains = |codes: &[&Code], found: &Diagnostic| codes.iter().any(|code| code.name == found.code);
+        findings.retain(|found| !contains(&self.allowed, found));
+        for found in findings.iter_mut().filter(|found| contains(&self.denied, found)) {
             found.severity = Severity::Error;
         }
     }
@@ -63,7 +64,7 @@ mod tests {
     use crate::diagnostic::Span;
 
     #[test]
-    fn denied_is_an_error_and_allowed_is_gone() {
+    fn denied_findings_are_errors_and_allowed_ones_are_dropped() {
         let warning = |code| Diagnostic::warning(code, "", Span::default());
         let mut findings = vec![warning("JSF203"), warning("JSF504"), warning("JSF605")];
         Levels::new(&["jsf203"], &["JSF504 , JSF604"]).unwrap().apply(&mut findings);

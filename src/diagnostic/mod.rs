@@ -1,86 +1,114 @@
-//! Findings as data: what is wrong, where, how bad, and what to write instead. Prose comes last.
+//! Findings as data: code, severity, message, places in the formula, help and fix. Nothing here renders them.
 
 mod code;
-mod fix;
 mod levels;
-mod span;
 
-pub use code::Code;
-pub use fix::with_safe_fixes;
-pub use levels::{Levels, LevelsError};
+use std::ops::Range;
 
 use serde::Serialize;
 
-pub use span::Span;
+pub use code::Code;
+pub use levels::{Levels, LevelsError};
 
-/// How bad a finding is.
+/// A half-open range of bytes, `start..end`, in the text that a value was parsed from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize)]
+pub struct Span {
+    /// The first byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The span `start..end`. Both fit, because a text is at most 64 KiB long.
+    pub fn new(start: usize, end: usize) -> Self {
+        Self { start: start as u32, end: end as u32 }
+    }
+
+    /// The smallest span that covers both.
+    pub fn to(self, other: Self) -> Self {
+        Self { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+
+    /// The span as a range, for slicing.
+    pub fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// The part of `text` that the span covers; `""` if the span is outside `text` or splits a character.
+    pub fn of(self, text: &str) -> &str {
+        text.get(self.range()).unwrap_or("")
+    }
+}
+
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing.
+    /// The formula works; this is worth knowing.
     Note,
-    /// The formula works, but hardly does what was meant.
+    /// The formula works, but probably not as intended.
     Warning,
-    /// The formula does not work, for every job or for some.
+    /// The formula does not work, for all or some jobs.
     Error,
 }
 
-/// Whether a fix may be applied without looking.
+/// Whether a fix can be applied automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Applicability {
-    /// The fixed formula means what was meant; `--fix` applies it.
+    /// The fixed formula is what was intended; `--fix` applies it.
     Safe,
-    /// Probably what was meant; a person decides.
+    /// The fixed formula is probably what was intended; a person decides.
     Unsafe,
-    /// A pattern to follow, not a text to paste.
+    /// An example to follow, not a text to insert.
     DisplayOnly,
 }
 
-/// A replacement for a part of the formula.
+/// A replacement of a part of the formula.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fix {
-    /// What is replaced.
+    /// The part that is replaced.
     pub span: Span,
-    /// By what.
+    /// The new text.
     pub replacement: String,
-    /// Whether it may be applied without looking.
+    /// Whether the fix can be applied automatically.
     pub applicability: Applicability,
 }
 
-/// Another place that belongs to a finding, and what stands there.
+/// Another place that a finding refers to, with a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Label {
-    /// Where.
+    /// The place.
     pub span: Span,
-    /// What about it.
+    /// The text to show there.
     pub text: String,
 }
 
-/// One finding on a formula.
+/// A finding on a formula.
 ///
-/// The message is in the house voice: lower case, no full stop, back-ticks round the user's text.
+/// Messages are in lower case, without a full stop, with back-ticks around text of the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
     /// The stable code, `JSF` and three digits.
     pub code: &'static str,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What was found.
+    /// What is wrong.
     pub message: String,
-    /// The place, in bytes of the formula.
+    /// The place in the formula.
     pub span: Span,
-    /// What to say at the place itself; empty where the message says it all.
+    /// The text to show at the place itself; can be empty.
     pub label: String,
-    /// Other places that belong to it.
+    /// Other places that the finding refers to.
     pub labels: Vec<Label>,
-    /// What to do.
+    /// What to do about it.
     pub help: Option<String>,
-    /// What to write instead.
+    /// A replacement that fixes it.
     pub fix: Option<Fix>,
 }
 
-/// Orders findings by their place, and at one place by their code.
+/// Sorts findings by place, and findings at the same place by code.
 pub fn sort_by_place(findings: &mut [Diagnostic]) {
     findings.sort_by(|left, right| (left.span, left.code).cmp(&(right.span, right.code)));
 }
@@ -106,33 +134,89 @@ impl Diagnostic {
         Self { code, severity, message: message.into(), span, label, labels, help: None, fix: None }
     }
 
-    /// The same with these words at the place itself.
+    /// Sets the text to show at the place itself.
     pub fn with_label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
     }
 
-    /// The same with another place.
+    /// Adds another place.
     pub fn with_place(mut self, span: Span, text: impl Into<String>) -> Self {
         self.labels.push(Label { span, text: text.into() });
         self
     }
 
-    /// The same with advice.
+    /// Sets the help.
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// The same with a replacement for its own place.
+    /// Sets a fix that replaces the place itself.
     pub fn replaced_by(self, replacement: impl Into<String>, applicability: Applicability) -> Self {
         let fix = Fix { span: self.span, replacement: replacement.into(), applicability };
         self.with_fix(fix)
     }
 
-    /// The same with a fix.
+    /// Sets the fix.
     pub fn with_fix(mut self, fix: Fix) -> Self {
         self.fix = Some(fix);
         self
+    }
+}
+
+/// The text with every [safe](Applicability::Safe) fix applied; of two fixes that overlap, only the first is. `None` if
+/// there are no safe fixes.
+///
+/// ```
+/// use job_sort_formula::diagnostic::{Applicability, Diagnostic, Fix, Span, with_safe_fixes};
+///
+/// let fix = Fix { span: Span::new(0, 5), replacement: "ncpus".into(), applicability: Applicability::Safe };
+/// let found = Diagnostic::error("JSF206", "the name is `ncpus`", Span::new(0, 5)).with_fix(fix);
+/// assert_eq!(with_safe_fixes("NCPUS * 2", &[found]).as_deref(), Some("ncpus * 2"));
+/// ```
+pub fn with_safe_fixes(text: &str, findings: &[Diagnostic]) -> Option<String> {
+    let is_safe = |fix: &&Fix| fix.applicability == Applicability::Safe && text.get(fix.span.range()).is_some();
+    let mut fixes: Vec<&Fix> = findings.iter().filter_map(|found| found.fix.as_ref()).filter(is_safe).collect();
+    fixes.sort_by_key(|fix| fix.span);
+    let mut free_from = 0;
+    fixes.retain(|fix| {
+        let fits = fix.span.start >= free_from;
+        free_from = if fits { fix.span.end.max(fix.span.start + 1) } else { free_from };
+        fits
+    });
+    if fixes.is_empty() {
+        return None;
+    }
+    let mut fixed = text.to_owned();
+    for fix in fixes.iter().rev() {
+        fixed.replace_range(fix.span.range(), &fix.replacement);
+    }
+    Some(fixed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(start: usize, end: usize, replacement: &str, applicability: Applicability) -> Diagnostic {
+        let span = Span::new(start, end);
+        let fix = Fix { span, replacement: replacement.into(), applicability };
+        Diagnostic::error("JSF201", "", span).with_fix(fix)
+    }
+
+    #[test]
+    fn only_safe_fixes_that_do_not_overlap_are_applied() {
+        let safe = Applicability::Safe;
+        let findings = [
+            found(4, 5, "dd", safe),
+            found(0, 1, "aa", safe),
+            found(0, 3, "never", safe),
+            found(2, 3, "x", Applicability::Unsafe),
+            found(90, 99, "outside", safe),
+            Diagnostic::error("JSF101", "", Span::new(0, 1)),
+        ];
+        assert_eq!(with_safe_fixes("a+b+d", &findings).as_deref(), Some("aa+b+dd"));
+        assert_eq!(with_safe_fixes("a+b", &findings[3..]), None);
     }
 }

@@ -1,7 +1,7 @@
-//! For each finding formulas that have it, and formulas like them that do not.
+//! For each code, formulas with such a finding, and similar formulas without it.
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use job_sort_formula::formula::lint as analysis;
+use job_sort_formula::formula::lint;
 use job_sort_formula::formula::lint::Ranges;
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema, Value};
@@ -16,10 +16,10 @@ fn schema() -> Schema {
 
 fn findings(text: &str) -> Vec<Diagnostic> {
     let formula = Formula::parse(text).unwrap_or_else(|error| panic!("{text}: {error:?}"));
-    analysis::findings(formula.expr(), &schema(), &Ranges::default())
+    lint::lint_values(formula.expr(), &schema(), &Ranges::default())
 }
 
-const HAVE: &[(&str, &[&str])] = &[
+const WITH: &[(&str, &[&str])] = &[
     (
         "JSF303",
         &[
@@ -118,7 +118,7 @@ const HAVE: &[(&str, &[&str])] = &[
     ),
 ];
 
-const HAVE_NOT: &[(&str, &[&str])] = &[
+const WITHOUT: &[(&str, &[&str])] = &[
     (
         "JSF303",
         &[
@@ -250,8 +250,8 @@ const HAVE_NOT: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn the_finding_is_there() {
-    for (code, formulas) in HAVE {
+fn formulas_have_the_finding() {
+    for (code, formulas) in WITH {
         for formula in *formulas {
             let found: Vec<_> = findings(formula).iter().map(|found| found.code).collect();
             assert!(found.contains(code), "{formula} has {found:?}, not {code}");
@@ -260,8 +260,8 @@ fn the_finding_is_there() {
 }
 
 #[test]
-fn the_finding_is_not_there() {
-    for (code, formulas) in HAVE_NOT {
+fn formulas_do_not_have_the_finding() {
+    for (code, formulas) in WITHOUT {
         for formula in *formulas {
             let found = findings(formula);
             assert!(found.iter().all(|found| found.code != *code), "{formula} has {found:#?}");
@@ -276,10 +276,10 @@ fn only(text: &str) -> Diagnostic {
 }
 
 #[test]
-fn a_possible_division_by_zero_names_its_cause_and_its_cure() {
+fn a_possible_division_by_zero_has_a_cause_and_a_fix() {
     let text = "eligible_time / queue_priority";
     let found = only(text);
-    assert_eq!(found.message, "`eligible_time / queue_priority` divides by 0 where `queue_priority` is 0");
+    assert_eq!(found.message, "`eligible_time / queue_priority` divides by 0 if `queue_priority` is 0");
     assert_eq!(found.label, "0 in a queue without a priority");
     assert_eq!(found.severity, Severity::Warning);
     let fix = found.fix.unwrap();
@@ -289,7 +289,7 @@ fn a_possible_division_by_zero_names_its_cause_and_its_cure() {
 #[test]
 fn a_sum_that_is_zero_is_explained_by_its_inputs() {
     let found = only("ncpus / (walltime - 86400)");
-    assert_eq!(found.message, "`ncpus / (walltime - 86400)` divides by 0 where `walltime` is 86400");
+    assert_eq!(found.message, "`ncpus / (walltime - 86400)` divides by 0 if `walltime` is 86400");
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn a_caret_has_one_finding_with_a_fix() {
 }
 
 #[test]
-fn a_dead_branch_shows_its_test() {
+fn a_dead_branch_shows_its_condition() {
     let text = "100 if fairshare_factor > 1 else ncpus";
     let found = only(text);
     assert_eq!((found.code, found.span.of(text)), ("JSF608", "100"));
@@ -318,34 +318,34 @@ fn a_literal_alone_is_a_note() {
 }
 
 #[test]
-fn a_lost_term_says_by_how_much() {
+fn an_absorbed_term_shows_by_how_much_it_varies() {
     let found = only("100000000 + fairshare_factor");
-    assert_eq!(found.label, "differs by 1 at most");
-    let help = "OpenPBS keeps the value in 24 bits: beside the rest of the sum, 100000000 at least, values are 8 apart";
+    assert_eq!(found.label, "varies by at most 1");
+    let help = "the value is rounded to float32; next to the other terms, which are at least 100000000, it is rounded to a multiple of 8";
     assert_eq!(found.help.as_deref(), Some(help));
 }
 
 #[test]
-fn a_slip_of_units_is_turned_round() {
+fn a_wrong_unit_is_converted() {
     let found = only("100 if mem > 4 else ncpus");
     assert_eq!(found.help.as_deref(), Some("4 GB are 4194304 kb"));
 }
 
 #[test]
-fn a_formula_outside_the_language_has_none() {
+fn a_formula_that_is_not_arithmetic_has_none() {
     for text in ["lambda: 1 / 0", "[x for x in (1 / 0,)]", "str(1 / 0)"] {
         assert_eq!(findings(text), [], "{text}");
     }
 }
 
-/// What a queue was seen to have makes a possible failure certain, or takes it away.
+/// The range of the values in a queue can make a possible error certain, or exclude it.
 #[test]
 fn observed_values_decide() {
     let formula = Formula::parse("1 / rate").unwrap();
     let severity = |values: &[f64]| {
         let mut ranges = Ranges::default();
         ranges.observe("rate", values.iter().map(|&value| Value::Float(value)));
-        let found = analysis::findings(formula.expr(), &schema(), &ranges);
+        let found = lint::lint_values(formula.expr(), &schema(), &ranges);
         found.iter().find(|found| found.code == "JSF303").map(|found| found.severity)
     };
     assert_eq!(severity(&[0.0]), Some(Severity::Error));

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use job_sort_formula::formula::lint as analysis;
+use job_sort_formula::formula::lint;
 use job_sort_formula::formula::lint::Ranges;
 use job_sort_formula::formula::syntax::MAX_LENGTH;
 use job_sort_formula::{Formula, Schema};
@@ -52,9 +52,9 @@ fn the_longest_formulas_are_analysed_at_once() {
         assert!(text.len() <= MAX_LENGTH, "{name}: {}", text.len());
         let Ok(formula) = Formula::parse(&text) else { panic!("{name} does not parse") };
         let start = Instant::now();
-        let facts = analysis::ranges(formula.expr(), &Schema::openpbs(), &Ranges::default());
+        let facts = lint::ranges(formula.expr(), &Schema::openpbs(), &Ranges::default());
         let ranges = start.elapsed();
-        let findings = analysis::findings(formula.expr(), &Schema::openpbs(), &Ranges::default());
+        let findings = lint::lint_values(formula.expr(), &Schema::openpbs(), &Ranges::default());
         let all = start.elapsed() - ranges;
         println!(
             "{name}: {} nodes, ranges {ranges:?}, findings {all:?}, {}",

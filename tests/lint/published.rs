@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use job_sort_formula::diagnostic::Severity;
-use job_sort_formula::formula::lint as analysis;
+use job_sort_formula::formula::lint;
 use job_sort_formula::formula::lint::Ranges;
 use job_sort_formula::formula::name_resolution::Meaning;
 use job_sort_formula::schema::InputType;
@@ -124,7 +124,7 @@ fn every_finding_is_known_and_right() {
     assert!(formulas.len() > 45, "{}", formulas.len());
     for text in &formulas {
         let Ok(formula) = Formula::parse(text) else { continue };
-        let findings = analysis::findings(formula.expr(), &schema(&formula), &Ranges::default());
+        let findings = lint::lint_values(formula.expr(), &schema(&formula), &Ranges::default());
         let found: Vec<(&str, &str)> = findings.iter().map(|found| (found.code, found.span.of(text))).collect();
         let is_it = |start: &str| plain(text) == start || (start.len() > 36 && plain(text).starts_with(start));
         let (start, expected) = table.iter().find(|(start, _)| is_it(start)).map_or(("", &[][..]), |(a, b)| (*a, *b));
@@ -146,9 +146,9 @@ fn the_ranges_of_a_queue_take_findings_away() {
     let mut ranges = Ranges::default();
     ranges.observe("fairshare_perc", [Value::Float(0.1), Value::Float(0.6)]);
     ranges.observe("ncpus", [Value::Int(1), Value::Int(64)]);
-    assert_eq!(analysis::findings(formula.expr(), &Schema::openpbs(), &ranges), []);
+    assert_eq!(lint::lint_values(formula.expr(), &Schema::openpbs(), &ranges), []);
     ranges.observe("fairshare_perc", [Value::Float(0.0), Value::Float(0.0)]);
-    let findings = analysis::findings(formula.expr(), &Schema::openpbs(), &ranges);
+    let findings = lint::lint_values(formula.expr(), &Schema::openpbs(), &ranges);
     let certain: Vec<_> = findings.iter().map(|found| (found.code, found.severity)).collect();
     assert_eq!(certain, [("JSF308", Severity::Error), ("JSF303", Severity::Error)]);
 }

@@ -2,7 +2,7 @@
 
 use crate::support;
 
-use job_sort_formula::formula::lint as analysis;
+use job_sort_formula::formula::lint;
 use job_sort_formula::formula::lint::Ranges;
 use job_sort_formula::{Formula, Value};
 use support::{Record, RecordedJob};
@@ -26,14 +26,14 @@ fn no_record_contradicts_the_analysis() {
         for (name, column) in table.columns() {
             ranges.observe(name, rows().map(|row| column.value(row)));
         }
-        let facts = analysis::ranges(formula.expr(), &schema, &ranges);
+        let facts = lint::ranges(formula.expr(), &schema, &ranges);
         let text = &record.formula;
         checked += 1;
         if facts.errors().is_empty() {
             free += 1;
             assert!(record.errors.is_empty(), "{text}: {:?}", record.errors);
         }
-        if facts.result().is_never() {
+        if facts.result().is_empty() {
             certain += 1;
             assert_eq!(record.errors.len(), record.values.len(), "{text}");
         }

@@ -9,8 +9,8 @@ use std::cmp::Ordering;
 use std::time::Instant;
 
 use formulas::{Dice, NAMES};
-use job_sort_formula::formula::lint as analysis;
-use job_sort_formula::formula::lint::{Direction, Facts, Ranges};
+use job_sort_formula::formula::lint;
+use job_sort_formula::formula::lint::{Facts, Monotonicity, Ranges};
 use job_sort_formula::python::{Arithmetic, ComparisonOperator, ErrorKind, Function, Python, Value};
 use job_sort_formula::{Formula, Program, Schema};
 use trace::{Seen, Tracer};
@@ -25,7 +25,7 @@ fn setting(name: &str, otherwise: u64) -> u64 {
 fn contradiction(facts: &Facts, (node, result): &Seen) -> Option<String> {
     let fact = facts.of(*node);
     match result {
-        _ if !fact.reached => Some("is reached".to_owned()),
+        _ if !fact.reachable => Some("is reached".to_owned()),
         Ok(value) if !fact.values.contains(value) => Some(format!("is {}, not {}", value.repr(), fact.values)),
         Err(kind) if !fact.errors.contains(*kind) => Some(format!("raises {kind:?}, not {:?}", fact.errors)),
         _ => None,
@@ -52,7 +52,7 @@ fn check(text: &str, schema: &Schema, dice: &mut Dice, counts: &mut Counts) {
     let Ok(formula) = Formula::parse(text) else { return };
     let Ok(program) = formula.compile(schema) else { return };
     let ranges = formulas::ranges(dice, schema);
-    let facts = analysis::ranges(formula.expr(), schema, &ranges);
+    let facts = lint::ranges(formula.expr(), schema, &ranges);
     counts.formulas += 1;
     for _ in 0..JOBS_PER_FORMULA {
         let job: Vec<(&str, Value)> =
@@ -135,19 +135,19 @@ fn along(program: &Program, name: &str, ranges: &Ranges, schema: &Schema, dice: 
     grown.into_iter().filter_map(evaluate).collect()
 }
 
-/// Whether a step goes against a direction by more than the last bits of a few functions.
-fn contradicts(direction: Direction, before: f64, after: f64) -> bool {
+/// Whether a step contradicts the monotonicity by more than the last bits of a few functions.
+fn contradicts(monotonicity: Monotonicity, before: f64, after: f64) -> bool {
     let slack = 1e-9 * before.abs().max(after.abs());
-    match direction {
-        Direction::Rising => after < before - slack,
-        Direction::Falling => after > before + slack,
-        Direction::Constant => (after - before).abs() > slack,
-        Direction::Either => false,
+    match monotonicity {
+        Monotonicity::Increasing => after < before - slack,
+        Monotonicity::Decreasing => after > before + slack,
+        Monotonicity::Constant => (after - before).abs() > slack,
+        Monotonicity::Unknown => false,
     }
 }
 
 #[test]
-fn a_value_moves_only_where_its_direction_says() {
+fn values_move_as_the_monotonicity_says() {
     let draws = setting("JSF_SOUNDNESS_DRAWS", 10_000);
     let mut dice = Dice::new(setting("JSF_SOUNDNESS_SEED", 1) + 1000);
     let schema = formulas::schema();
@@ -159,18 +159,18 @@ fn a_value_moves_only_where_its_direction_says() {
         let Ok(formula) = Formula::parse(&text) else { continue };
         let Ok(program) = formula.compile(&schema) else { continue };
         let ranges = formulas::ranges(&mut dice, &schema);
-        let facts = analysis::ranges(formula.expr(), &schema, &ranges);
+        let facts = lint::ranges(formula.expr(), &schema, &ranges);
         for name in program.inputs() {
-            let direction = analysis::direction(formula.expr(), &facts, name);
+            let monotonicity = lint::monotonicity(formula.expr(), &facts, name);
             done += 1;
-            if direction == Direction::Either {
+            if monotonicity == Monotonicity::Unknown {
                 continue;
             }
             certain += 1;
             let values = along(&program, name, &ranges, &schema, &mut dice);
             moved += usize::from(values.first() != values.last());
-            if values.windows(2).any(|pair| contradicts(direction, pair[0], pair[1])) {
-                wrong.push(format!("{direction:?} in {name}: {text}: {values:?}"));
+            if values.windows(2).any(|pair| contradicts(monotonicity, pair[0], pair[1])) {
+                wrong.push(format!("{monotonicity:?} in {name}: {text}: {values:?}"));
             }
         }
     }

@@ -1,55 +1,158 @@
-//! What can be said of a formula without running it: passes over the tree, each giving findings.
+//! Lints: passes over the tree that report what is wrong with a formula, before it is evaluated for any job.
 //!
-//! [`examine`] looks at the tree and the names alone. [`ranges`] finds what each part of the formula can be, [`direction`] which
-//! way it moves with an input, and [`findings`] what follows for the jobs.
+//! Enters: a tree and a schema. Leaves: findings. [`lint`] checks the syntax tree and the names, and [`lint_values`]
+//! what the formula computes; it builds on [`ranges`], the values that each expression can have, and on
+//! [`monotonicity`].
 
-mod calls;
-mod constructs;
-mod dangerous;
-mod direction;
 mod findings;
+mod monotonicity;
 mod names;
-mod objects;
+mod non_arithmetic;
+mod parents;
+mod punctuation;
 mod ranges;
-mod roles;
-mod separators;
 
 use crate::diagnostic::{Diagnostic, sort_by_place};
-use crate::formula::lint::roles::Roles;
+use crate::formula::lint::parents::Parents;
 use crate::formula::syntax::Expr;
 use crate::schema::Schema;
 
-pub(crate) use crate::formula::lint::dangerous::{is_dangerous_attribute, is_dangerous_builtin};
-pub use crate::formula::lint::direction::{Direction, direction};
-pub use crate::formula::lint::findings::findings;
-pub use crate::formula::lint::ranges::{Errors, Fact, Facts, Kinds, Ranges, Values, ranges};
-pub(crate) use crate::formula::lint::roles::attribute_of;
+pub use crate::formula::lint::findings::lint_values;
+pub use crate::formula::lint::monotonicity::{Monotonicity, monotonicity};
+pub(crate) use crate::formula::lint::non_arithmetic::{is_dangerous_attribute, is_dangerous_builtin};
+pub(crate) use crate::formula::lint::parents::attribute_of;
+pub use crate::formula::lint::ranges::{ErrorSet, Fact, Facts, Ranges, TypeSet, ValueSet, ranges};
 
-/// Every finding that the tree and the names alone give, in the order of their places.
+/// The findings that follow from the tree and the names alone, in the order of their places.
 ///
 /// ```
 /// use job_sort_formula::formula::{Formula, lint};
 /// use job_sort_formula::Schema;
 ///
 /// let formula: Formula = "math.log(NCPUS) + walltme".parse()?;
-/// let codes: Vec<_> = lint::examine(formula.expr(), &Schema::openpbs()).iter().map(|found| found.code).collect();
+/// let codes: Vec<_> = lint::lint(formula.expr(), &Schema::openpbs()).iter().map(|found| found.code).collect();
 /// assert_eq!(codes, ["JSF208", "JSF206", "JSF201"]);
 /// # Ok::<(), job_sort_formula::formula::syntax::SyntaxError>(())
 /// ```
-pub fn examine(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
-    let roles = Roles::of(expr);
-    let mut findings = names::names(expr, schema, &roles);
-    findings.extend(calls::calls(expr, schema));
-    let objects = objects::objects(expr, schema);
-    let mut constructs = constructs::constructs(expr, schema);
-    // what it does to the scheduler says more than what it is
-    constructs.retain(|found| found.code != "JSF104" || objects.iter().all(|object| object.span != found.span));
-    findings.extend(constructs);
-    findings.extend(objects);
-    findings.extend(separators::separators(expr, &roles));
+pub fn lint(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
+    let parents = Parents::new(expr);
+    let mut findings = names::names(expr, schema, &parents);
+    findings.extend(non_arithmetic::non_arithmetic(expr, schema));
+    findings.extend(punctuation::punctuation(expr, schema, &parents));
     sort_by_place(&mut findings);
     findings
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::diagnostic::{Span, with_safe_fixes};
+    use crate::formula::syntax::parse;
+    use crate::schema::InputType;
+
+    fn found(formula: &str, resources: &[&str]) -> Vec<Diagnostic> {
+        let mut schema = Schema::openpbs();
+        for resource in resources {
+            schema.add(resource, InputType::Count);
+        }
+        lint(&parse(formula).unwrap(), &schema)
+    }
+
+    /// The codes, each with the text at its place.
+    fn codes(formula: &str, resources: &[&str]) -> Vec<String> {
+        found(formula, resources).iter().map(|found| format!("{} {}", found.code, found.span.of(formula))).collect()
+    }
+
+    #[test]
+    fn names_that_mean_something_else() {
+        assert_eq!(codes("ans + errnum", &[]), ["JSF207 ans", "JSF207 errnum"]);
+        assert_eq!(codes("ans + errnum", &["ans", "errnum"]), [""; 0]);
+        assert_eq!(codes("ex", &[]), ["JSF201 ex"]);
+        assert_eq!(codes("ex + 1", &["ex"]), ["JSF207 ex"]);
+        assert_eq!(codes("e * log(ncpus)", &["e", "log"]), ["JSF204 e"]);
+        assert_eq!(codes("max(abs, ncpus) + abs", &["max", "abs"]), ["JSF205 max"]);
+        assert_eq!(codes("range(1)", &["range"]), ["JSF205 range"]);
+        assert_eq!(codes("math.log(ncpus) + math.nothing", &[]), ["JSF208 math.log", "JSF208 math.nothing"]);
+    }
+
+    #[test]
+    fn names_in_another_case() {
+        let formula = "NCPUS + LOG(Eligible_Time) + PI + true + MAX";
+        let findings = found(formula, &[]);
+        assert!(findings.iter().all(|found| found.code == "JSF206"), "{findings:?}");
+        let fixed = with_safe_fixes(formula, &findings).unwrap();
+        assert_eq!(fixed, "ncpus + log(eligible_time) + PI + true + MAX");
+        assert_eq!(codes("PLACE + nothing_like_it", &[]), ["JSF201 PLACE", "JSF201 nothing_like_it"]);
+    }
+
+    #[test]
+    fn useless_constructs_are_reported_once_and_dangerous_ones_always() {
+        assert_eq!(
+            codes("[x for x in (1, 2)][0] + sum(str(y) for y in (1,))", &[]),
+            ["JSF104 [x for x in (1, 2)][0]", "JSF104 str(y) for y in (1,)"]
+        );
+        assert_eq!(codes("(z := 5) + z", &[]), ["JSF403 (z := 5)"].map(|code| code.replace(['(', ')'], "")));
+        assert_eq!(codes("len(open(chr(47)).read())", &[]), ["JSF404 open", "JSF104 open(chr(47)).read"]);
+        assert_eq!(codes("ncpus.__class__", &[]), ["JSF404 ncpus.__class__"]);
+        assert_eq!(codes("(x := 1),", &[]), ["JSF401 (x := 1)", "JSF403 x := 1"]);
+        assert_eq!(codes("__debug__ + ncpus", &[]), [""; 0]);
+        assert_eq!(codes("__builtins__", &[]), ["JSF401 __builtins__", "JSF404 __builtins__"]);
+        assert!(codes("(_ for _ in ()).throw(SystemExit)", &[]).contains(&"JSF404 SystemExit".to_owned()));
+        assert_eq!(codes("[*(1, 2)]", &[]), ["JSF401 [*(1, 2)]", "JSF104 *(1, 2)"]);
+        assert_eq!(codes("eval + open", &["eval", "open"]), [""; 0]);
+    }
+
+    #[test]
+    fn numbers_are_not_called() {
+        assert_eq!(
+            codes("2(ncpus) + ncpus(1) + (ncpus)(mem) + pi(2)", &[]),
+            ["JSF613 2", "JSF613 ncpus", "JSF613 (ncpus)", "JSF613 pi"]
+        );
+        assert_eq!(codes("(max if ncpus else min)(1, 2)", &[]), [""; 0]);
+        assert_eq!(found("2(ncpus)", &[])[0].fix.as_ref().map(|fix| fix.span), Some(Span::new(1, 1)));
+    }
+
+    #[test]
+    fn decimal_commas_and_percent_signs() {
+        assert_eq!(codes("0,5*ncpus", &[]), ["JSF610 0,5"]);
+        assert_eq!(codes("ncpus + (1,25) * 2", &[]), ["JSF610 1,25"]);
+        for fine in
+            ["max(0,5*ncpus)", "ncpus in (1,2)", "fsum((1,2))", "ncpus,5", "0, 5", "x1,5".replace("x1", "mem").as_str()]
+        {
+            assert_eq!(codes(fine, &[]), [""; 0], "{fine}");
+        }
+        assert_eq!(codes("10% + ncpus", &[]), ["JSF611 10%"]);
+        for fine in ["10 % ncpus", "7%-3", "10 % + ncpus", "ncpus % 10"] {
+            assert_eq!(codes(fine, &[]), [""; 0], "{fine}");
+        }
+    }
+
+    #[test]
+    fn monotonicity_where_equal_numbers_differ() {
+        let mut schema = Schema::openpbs();
+        schema.add("r_float", InputType::Float);
+        let actual = |formula: &str, name: &str| {
+            let expr = parse(formula).unwrap();
+            monotonicity(&expr, &ranges(&expr, &schema, &Ranges::default()), name)
+        };
+        for (formula, name, expected) in [
+            // zero has two signs
+            ("copysign(2, fairshare_perc * 0.0)", "fairshare_perc", Monotonicity::Unknown),
+            ("atan2(0 * fairshare_perc, -1.0)", "fairshare_perc", Monotonicity::Unknown),
+            ("fairshare_perc * 0.0 + 1", "fairshare_perc", Monotonicity::Constant),
+            ("copysign(ncpus, r_float)", "r_float", Monotonicity::Unknown),
+            ("copysign(r_float, fairshare_perc * 0.0)", "ncpus", Monotonicity::Constant),
+            // an integer is exact where a float is rounded
+            ("(r_float + 2**60) - 2**60", "r_float", Monotonicity::Unknown),
+            ("(eligible_time + 2**60) - 2**60", "eligible_time", Monotonicity::Increasing),
+            ("(fairshare_perc + 2**60) - 2**60", "fairshare_perc", Monotonicity::Increasing),
+            ("max(0, fairshare_perc) * 1000", "fairshare_perc", Monotonicity::Increasing),
+            ("sum([max(0, fairshare_perc), 2**60]) - 2**60", "fairshare_perc", Monotonicity::Unknown),
+            // tuples are compared item by item
+            ("min(max((r_float, 0), (3, 7)))", "r_float", Monotonicity::Unknown),
+            ("max([r_float, 0])", "r_float", Monotonicity::Increasing),
+        ] {
+            assert_eq!(actual(formula, name), expected, "{formula} in {name}");
+        }
+    }
+}

@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Severity, Span, sort_by_place};
 use crate::formula::name_resolution::Meaning;
 use crate::formula::program::Program;
 use crate::formula::syntax::Construct;
-use crate::formula::{Formula, lint as analysis};
+use crate::formula::{Formula, lint};
 use crate::jobs::JobTable;
 use crate::pbs::files::sched_config::SchedConfig;
 use crate::pbs::files::server::ServerSettings;
@@ -109,7 +109,7 @@ impl Checked {
                 return Self { validation, crashes_scheduler: false, jobs: None, findings };
             }
         };
-        let mut findings = analysis::examine(formula.expr(), schema);
+        let mut findings = lint::lint(formula.expr(), schema);
         let refused = formula.compile(schema).ok().and_then(|program| refused(&program));
         let trial = site.trial.filter(|_| refused.is_none());
         findings.extend(refused);
@@ -138,7 +138,7 @@ impl Checked {
 /// What can be foreseen of the values, beyond what was found already: a failure that jobs of the queue show is said
 /// with those jobs, and a name that means nothing is no matter of values.
 fn foreseen(formula: &Formula, schema: &Schema, found: &[Diagnostic], tried: &[Diagnostic]) -> Vec<Diagnostic> {
-    let mut findings = analysis::findings(formula.expr(), schema, &analysis::Ranges::default());
+    let mut findings = lint::lint_values(formula.expr(), schema, &lint::Ranges::default());
     findings.retain(|new| {
         let is_shown =
             |shown: &Diagnostic| matches!(new.code, "JSF303" | "JSF304" | "JSF305" | "JSF306") && covers(shown, new);

@@ -1,6 +1,6 @@
 //! Random formulas, and random jobs for them.
 
-use job_sort_formula::formula::lint::{Kinds, Ranges, Values};
+use job_sort_formula::formula::lint::{Ranges, TypeSet, ValueSet};
 use job_sort_formula::python::{Function, Value};
 use job_sort_formula::schema::{InputType, Schema};
 
@@ -238,7 +238,7 @@ pub fn ranges(dice: &mut Dice, schema: &Schema) -> Ranges {
         match dice.below(4) {
             0 => ranges.observe(name, [draw(dice, whole), draw(dice, whole)]),
             1 => ranges.observe(name, [draw(dice, whole), Value::Int(0), Value::Int(1)]),
-            2 if dice.one_in(10) => ranges.set(name, Values::just(&draw(dice, whole)).or_nan(true)),
+            2 if dice.one_in(10) => ranges.set(name, ValueSet::from_value(&draw(dice, whole)).or_nan(true)),
             _ => {}
         }
     }
@@ -246,7 +246,7 @@ pub fn ranges(dice: &mut Dice, schema: &Schema) -> Ranges {
 }
 
 /// A value within a range, often at its edge or a round one.
-pub fn draw(dice: &mut Dice, within: Values) -> Value {
+pub fn draw(dice: &mut Dice, within: ValueSet) -> Value {
     for _ in 0..40 {
         let value = candidate(dice, within);
         if within.contains(&value) {
@@ -262,7 +262,7 @@ pub fn draw(dice: &mut Dice, within: Values) -> Value {
     if within.contains(&value) { value } else { Value::int(format!("{edge:.0}").parse().unwrap()) }
 }
 
-fn candidate(dice: &mut Dice, within: Values) -> Value {
+fn candidate(dice: &mut Dice, within: ValueSet) -> Value {
     let span = if dice.one_in(3) { 1e18 } else { 1e5 };
     let (least, most) = (within.least().max(-span), within.most().min(span));
     let near = |dice: &mut Dice| least + (most - least) * dice.unit();
@@ -275,11 +275,11 @@ fn candidate(dice: &mut Dice, within: Values) -> Value {
         5 if within.may_be_nan() => f64::NAN,
         _ => near(dice),
     };
-    let floats = within.kinds().meets(Kinds::FLOAT);
-    match within.kinds().meets(Kinds::INT) && (!floats || dice.one_in(2)) {
+    let floats = within.types().intersects(TypeSet::FLOAT);
+    match within.types().intersects(TypeSet::INT) && (!floats || dice.one_in(2)) {
         true if x.abs() < 9e18 => Value::Int(x.round() as i64),
         true if x.is_finite() => Value::int(format!("{:.0}", x).parse().unwrap()),
-        _ if within.kinds().meets(Kinds::BOOL) && dice.one_in(2) => Value::Bool(dice.one_in(2)),
+        _ if within.types().intersects(TypeSet::BOOL) && dice.one_in(2) => Value::Bool(dice.one_in(2)),
         _ => Value::Float(x),
     }
 }

@@ -1,37 +1,40 @@
-//! Where the formula fails, for every job or for some.
+//! Operations that fail, for every job or for some: one function for each kind of error.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::{Applicability, Diagnostic, Fix, Span};
-use crate::formula::lint::findings::Case;
-use crate::formula::lint::findings::trial::Attempt;
+use crate::formula::lint::findings::Analysis;
+use crate::formula::lint::findings::sampling::Sample;
+use crate::formula::lint::ranges::TypeSet;
 use crate::formula::program::EvalError;
 use crate::formula::syntax::{NodeId, NodeKind};
 use crate::python::{BinaryOperator, ErrorKind, Function};
 
-const COUNTED_AS_ZERO: &str = "OpenPBS counts a job as 0 when its formula fails";
+const VALUE_0: &str = "a job for which the formula fails gets the value 0";
 
-/// One failure: where, of which kind, and the job that shows it if not every job does.
+/// An operation that fails.
 struct Failure<'c> {
     node: NodeId,
     kind: ErrorKind,
+    /// Whether it fails for every job for which it is evaluated.
     is_certain: bool,
-    shown: Option<(&'c Attempt, &'c EvalError)>,
+    /// A sample job for which it fails.
+    sample: Option<(&'c Sample, &'c EvalError)>,
 }
 
 /// Findings on operations that can fail.
-pub(super) fn failures(case: &Case<'_>) -> Vec<Diagnostic> {
+pub(super) fn failures(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let mut findings: Vec<Diagnostic> = Vec::new();
     let mut places = HashSet::new();
-    for failure in collected(case) {
-        if let Some(finding) = finding(case, &failure)
+    for failure in all_failures(analysis) {
+        if let Some(finding) = finding(analysis, &failure)
             && places.insert((finding.span, finding.code))
         {
             findings.push(finding);
         }
     }
-    for (node, _) in case.expr.iter() {
-        let Some(finding) = power_by_caret(case, node, false) else { continue };
+    for (node, _) in analysis.expr.iter() {
+        let Some(finding) = power_by_caret(analysis, node, false) else { continue };
         if places.insert((finding.span, finding.code)) {
             findings.push(finding);
         }
@@ -39,55 +42,66 @@ pub(super) fn failures(case: &Case<'_>) -> Vec<Diagnostic> {
     findings
 }
 
-fn collected<'c>(case: &'c Case<'_>) -> Vec<Failure<'c>> {
-    let shown = case.trial.failures();
-    let by_place: HashMap<Span, NodeId> = case.expr.iter().map(|(node, part)| (part.span, node)).collect();
+fn all_failures<'c>(analysis: &'c Analysis<'_>) -> Vec<Failure<'c>> {
+    let samples = analysis.samples.failures();
+    let by_place: HashMap<Span, NodeId> = analysis.expr.iter().map(|(node, part)| (part.span, node)).collect();
     let mut all = Vec::new();
-    for (node, _) in case.expr.iter().filter(|(node, _)| case.facts.of(*node).always_fails()) {
-        let span = case.expr.node(node).span;
-        let shown = shown.iter().find(|(_, error)| error.span == span).copied();
-        let kind = shown.map(|(_, error)| error.raised.kind).or_else(|| case.facts.of(node).errors.iter().next());
-        all.extend(kind.map(|kind| Failure { node, kind, is_certain: true, shown }));
+    for (node, _) in analysis.expr.iter().filter(|(node, _)| analysis.facts.of(*node).always_fails()) {
+        let span = analysis.expr.node(node).span;
+        let sample = samples.iter().find(|(_, error)| error.span == span).copied();
+        let kind = sample.map(|(_, error)| error.raised.kind).or_else(|| analysis.facts.of(node).errors.iter().next());
+        all.extend(kind.map(|kind| Failure { node, kind, is_certain: true, sample }));
     }
-    for (attempt, error) in shown {
+    for (sample, error) in samples {
         if let Some(&node) = by_place.get(&error.span)
-            && !case.facts.of(node).always_fails()
+            && !analysis.facts.of(node).always_fails()
         {
-            all.push(Failure { node, kind: error.raised.kind, is_certain: false, shown: Some((attempt, error)) });
+            all.push(Failure { node, kind: error.raised.kind, is_certain: false, sample: Some((sample, error)) });
         }
     }
     all
 }
 
-fn finding(case: &Case<'_>, failure: &Failure<'_>) -> Option<Diagnostic> {
+fn finding(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnostic> {
     let finding = match failure.kind {
-        ErrorKind::ZeroDivision => division(case, failure),
-        ErrorKind::Value => domain(case, failure),
-        ErrorKind::Overflow => overflow(case, failure),
-        ErrorKind::Complex => complex(case, failure),
-        ErrorKind::Type => return power_by_caret(case, failure.node, true).or_else(|| mistyped(case, failure)),
-        ErrorKind::Limit => huge(case, failure)?,
-        // names have findings of their own
+        ErrorKind::ZeroDivision => division(analysis, failure),
+        ErrorKind::Value => domain(analysis, failure),
+        ErrorKind::Overflow => overflow(analysis, failure),
+        ErrorKind::Complex => complex(analysis, failure),
+        ErrorKind::Type => {
+            return power_by_caret(analysis, failure.node, true).or_else(|| wrong_type(analysis, failure));
+        }
+        ErrorKind::Limit => too_large(analysis, failure)?,
+        // unknown names have findings of their own
         _ => return None,
     };
     Some(finding)
 }
 
-/// An error for every job that gets there, else a warning with the job that shows it, by the inputs in its place.
-fn diagnostic(case: &Case<'_>, failure: &Failure<'_>, code: &'static str, what: &str, at: NodeId) -> Diagnostic {
-    let span = case.expr.node(at).span;
+/// An error if the operation fails for every job, else a warning with the inputs of a sample job.
+fn diagnostic(
+    analysis: &Analysis<'_>,
+    failure: &Failure<'_>,
+    code: &'static str,
+    what: &str,
+    at: NodeId,
+) -> Diagnostic {
+    let span = analysis.expr.node(at).span;
     if failure.is_certain {
-        let who = if case.facts.of(failure.node).conditional { "every job that gets here" } else { "every job" };
+        let who = if analysis.facts.of(failure.node).conditional {
+            "every job for which it is evaluated"
+        } else {
+            "every job"
+        };
         return Diagnostic::error(code, format!("{what} for {who}"), span);
     }
-    let circumstances = failure.shown.and_then(|(attempt, _)| case.circumstances(attempt, at));
-    let circumstances = circumstances.map_or_else(|| "for some jobs".to_owned(), |words| format!("where {words}"));
-    Diagnostic::warning(code, format!("{what} {circumstances}"), span)
+    let condition = analysis.condition(failure.sample.map(|(sample, _)| sample), at);
+    Diagnostic::warning(code, format!("{what} {condition}"), span)
 }
 
-/// What a failing operation divides by: a divisor, or the base of a negative power.
-fn divisor(case: &Case<'_>, node: NodeId) -> NodeId {
-    match case.kind(node) {
+/// The operand that is 0 in a division by zero: the divisor, or the base of a negative power.
+fn divisor(analysis: &Analysis<'_>, node: NodeId) -> NodeId {
+    match analysis.kind(node) {
         NodeKind::Binary { op: BinaryOperator::Power, left, .. } => *left,
         NodeKind::Binary { right, .. } => *right,
         NodeKind::Call { positional, .. } => positional.last().copied().unwrap_or(node),
@@ -95,122 +109,127 @@ fn divisor(case: &Case<'_>, node: NodeId) -> NodeId {
     }
 }
 
-fn division(case: &Case<'_>, failure: &Failure<'_>) -> Diagnostic {
-    let divisor = divisor(case, failure.node);
-    let what = format!("{} divides by 0", case.quoted(failure.node));
-    let finding = diagnostic(case, failure, "JSF303", &what, divisor);
-    let Some(name) = case.input(divisor).filter(|_| !failure.is_certain) else {
-        return finding.with_help(COUNTED_AS_ZERO);
+fn division(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
+    let divisor = divisor(analysis, failure.node);
+    let what = format!("{} divides by 0", analysis.quoted(failure.node));
+    let finding = diagnostic(analysis, failure, "JSF303", &what, divisor);
+    let Some(name) = analysis.input(divisor).filter(|_| !failure.is_certain) else {
+        return finding.with_help(VALUE_0);
     };
-    let finding = finding.with_label(case.why_zero(name));
-    match case.least_above_zero(name) {
+    let finding = finding.with_label(analysis.when_zero(name));
+    match analysis.positive_bound(name) {
         Some(least) => {
             let replacement = format!("max({name}, {least})");
-            let help = format!("write `{replacement}`; {COUNTED_AS_ZERO}");
-            let span = case.expr.node(divisor).span;
+            let help = format!("write `{replacement}`; {VALUE_0}");
+            let span = analysis.expr.node(divisor).span;
             finding.with_help(help).with_fix(Fix { span, replacement, applicability: Applicability::Unsafe })
         }
         None => finding.with_help(format!(
-            "give `{name}` a default on the server, or test it: `… / {name} if {name} else 0`; {COUNTED_AS_ZERO}"
+            "give `{name}` a default on the server, or write `… / {name} if {name} else 0`; {VALUE_0}"
         )),
     }
 }
 
-fn domain(case: &Case<'_>, failure: &Failure<'_>) -> Diagnostic {
-    let what = format!("{} has no value", case.quoted(failure.node));
-    let finding = diagnostic(case, failure, "JSF304", &what, failure.node);
-    let NodeKind::Call { callee, positional, .. } = case.kind(failure.node) else {
-        return finding.with_help(COUNTED_AS_ZERO);
+fn domain(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
+    let what = format!("{} is undefined", analysis.quoted(failure.node));
+    let finding = diagnostic(analysis, failure, "JSF304", &what, failure.node);
+    let NodeKind::Call { callee, positional, .. } = analysis.kind(failure.node) else {
+        return finding.with_help(VALUE_0);
     };
     let argument = match positional.first() {
-        Some(&argument) if !failure.is_certain => case.text(argument),
+        Some(&argument) if !failure.is_certain => analysis.text(argument),
         _ => "…",
     };
-    let advice = match case.facts.function(*callee) {
+    let domain = match analysis.facts.function(*callee) {
         Some(Function::Log | Function::Log2 | Function::Log10) => {
-            let name = case.text(*callee);
-            let input = positional.first().and_then(|&argument| case.input(argument));
-            let least = input.and_then(|input| case.least_above_zero(input)).unwrap_or("1e-7");
+            let name = analysis.text(*callee);
+            let input = positional.first().and_then(|&argument| analysis.input(argument));
+            let least = input.and_then(|input| analysis.positive_bound(input)).unwrap_or("1e-7");
             format!(
-                "`{name}` takes numbers above 0: write `{name}({argument} + 1)`, or `{name}(max({argument}, {least}))`"
+                "`{name}` requires a number above 0; write `{name}({argument} + 1)` or `{name}(max({argument}, {least}))`"
             )
         }
-        Some(Function::Sqrt) => format!("`sqrt` takes numbers from 0: write `sqrt(max({argument}, 0))`"),
-        Some(Function::Acos | Function::Asin) => "it takes numbers from -1 to 1".to_owned(),
-        Some(Function::Atanh) => "it takes numbers between -1 and 1".to_owned(),
-        Some(Function::Acosh) => "it takes numbers from 1".to_owned(),
-        Some(Function::Fmod | Function::Remainder) => "it divides by its second argument".to_owned(),
+        Some(Function::Sqrt) => format!("`sqrt` requires a number of at least 0; write `sqrt(max({argument}, 0))`"),
+        Some(Function::Acos | Function::Asin) => "the argument must be between -1 and 1".to_owned(),
+        Some(Function::Atanh) => "the argument must be between -1 and 1, exclusive".to_owned(),
+        Some(Function::Acosh) => "the argument must be at least 1".to_owned(),
+        Some(Function::Fmod | Function::Remainder) => "the second argument must not be 0".to_owned(),
         Some(Function::Factorial | Function::Isqrt | Function::Comb | Function::Perm) => {
-            "it takes integers from 0".to_owned()
+            "the arguments must be integers of at least 0".to_owned()
         }
-        _ => return finding.with_help(COUNTED_AS_ZERO),
+        _ => return finding.with_help(VALUE_0),
     };
-    finding.with_help(format!("{advice}; {COUNTED_AS_ZERO}"))
+    finding.with_help(format!("{domain}; {VALUE_0}"))
 }
 
-fn overflow(case: &Case<'_>, failure: &Failure<'_>) -> Diagnostic {
-    let what = format!("{} grows beyond 1.8e308", case.quoted(failure.node));
-    diagnostic(case, failure, "JSF305", &what, failure.node)
-        .with_help(format!("divide what stands in it by a larger number; {COUNTED_AS_ZERO}"))
+fn overflow(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
+    let what = format!("{} overflows", analysis.quoted(failure.node));
+    diagnostic(analysis, failure, "JSF305", &what, failure.node)
+        .with_help(format!("a float is at most 1.8e308, so scale the operands down; {VALUE_0}"))
 }
 
-fn complex(case: &Case<'_>, failure: &Failure<'_>) -> Diagnostic {
-    let what = format!("{} is a complex number", case.quoted(failure.node));
-    diagnostic(case, failure, "JSF306", &what, failure.node)
+fn complex(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
+    let what = format!("{} is a complex number", analysis.quoted(failure.node));
+    diagnostic(analysis, failure, "JSF306", &what, failure.node)
         .with_label("a fractional power of a negative number")
-        .with_help("keep the base from falling below 0, as in `max(…, 0) ** 0.5`; a complex result kills the scheduler")
+        .with_help("limit the base to at least 0, as in `max(…, 0) ** 0.5`; the scheduler crashes on a complex result")
 }
 
-fn huge(case: &Case<'_>, failure: &Failure<'_>) -> Option<Diagnostic> {
-    // a long computation is no proof of a long integer
-    let too_long = |error: &EvalError| error.raised.text.starts_with("an integer");
-    if !failure.is_certain && !failure.shown.is_some_and(|(_, error)| too_long(error)) {
+fn too_large(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnostic> {
+    // that a computation takes long does not prove that the integer is large
+    let is_too_large = |error: &EvalError| error.raised.text.starts_with("an integer");
+    if !failure.is_certain && !failure.sample.is_some_and(|(_, error)| is_too_large(error)) {
         return None;
     }
-    let what = format!("{} is an integer of more than 39000 digits", case.quoted(failure.node));
-    let finding = diagnostic(case, failure, "JSF309", &what, failure.node);
-    Some(finding.with_help("Python computes it to the last digit, and may take all memory of the server's host; begin with a float, as in `2.0 ** …`"))
+    let what = format!("{} is an integer of more than 39000 digits", analysis.quoted(failure.node));
+    let finding = diagnostic(analysis, failure, "JSF309", &what, failure.node);
+    Some(
+        finding.with_help(
+            "Python computes every digit and can use up the memory of the host; use a float, as in `2.0 ** …`",
+        ),
+    )
 }
 
-fn mistyped(case: &Case<'_>, failure: &Failure<'_>) -> Option<Diagnostic> {
-    let what = match case.kind(failure.node) {
-        NodeKind::Binary { op, .. } => format!("`{}` fails on these operands", op.symbol()),
-        NodeKind::Unary { op, .. } => format!("`{}` fails on this operand", op.symbol()),
-        NodeKind::Comparison { .. } => "this comparison fails".to_owned(),
-        NodeKind::Call { callee, .. } if case.facts.function(*callee).is_some() => {
-            format!("`{}` fails on these arguments", case.text(*callee))
+fn wrong_type(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnostic> {
+    let what = match analysis.kind(failure.node) {
+        NodeKind::Binary { op, .. } => format!("`{}` does not support these operands", op.symbol()),
+        NodeKind::Unary { op, .. } => format!("`{}` does not support this operand", op.symbol()),
+        NodeKind::Comparison { .. } => "these operands cannot be compared".to_owned(),
+        NodeKind::Call { callee, .. } if analysis.facts.function(*callee).is_some() => {
+            format!("`{}` does not support these arguments", analysis.text(*callee))
         }
-        // what is called is no function
+        // a callee that is not a function has a finding of its own
         _ => return None,
     };
-    let mut finding = diagnostic(case, failure, "JSF307", &what, failure.node);
-    for child in case.kind(failure.node).children() {
-        let values = case.facts.of(child).values;
-        if case.facts.function(child).is_none() && !values.is_never() {
-            finding = finding.with_place(case.expr.node(child).span, values.kinds().words().join(" or "));
+    let mut finding = diagnostic(analysis, failure, "JSF307", &what, failure.node);
+    for child in analysis.kind(failure.node).children() {
+        let values = analysis.facts.of(child).values;
+        if analysis.facts.function(child).is_none() && !values.is_empty() {
+            finding = finding.with_place(analysis.expr.node(child).span, values.types().names().join(" or "));
         }
     }
-    let text = failure.shown.map(|(_, error)| format!("Python says `{}`; ", error.raised.text)).unwrap_or_default();
-    Some(finding.with_help(format!("{text}{COUNTED_AS_ZERO}")))
+    let text = failure.sample.map(|(_, error)| format!("Python raises `{}`; ", error.raised.text)).unwrap_or_default();
+    Some(finding.with_help(format!("{text}{VALUE_0}")))
 }
 
-/// `^` where a power is meant: it fails on floats, or stands between a number and an integer.
-fn power_by_caret(case: &Case<'_>, node: NodeId, fails: bool) -> Option<Diagnostic> {
-    let NodeKind::Binary { op: BinaryOperator::BitXor, left, right } = *case.kind(node) else { return None };
-    let is_literal = |node: NodeId| matches!(case.kind(case.inside(node)), NodeKind::Literal { .. });
-    let is_test = |node: NodeId| case.facts.of(node).values.kinds().within(crate::formula::lint::Kinds::BOOL);
-    if !case.facts.of(node).reached || (!fails && (!(is_literal(left) || is_literal(right)) || is_test(left))) {
+/// `^` that was probably meant as a power: it fails for floats, or an operand is a literal.
+fn power_by_caret(analysis: &Analysis<'_>, node: NodeId, fails: bool) -> Option<Diagnostic> {
+    let NodeKind::Binary { op: BinaryOperator::BitXor, left, right } = *analysis.kind(node) else { return None };
+    let is_literal =
+        |node: NodeId| matches!(analysis.kind(analysis.without_parentheses(node)), NodeKind::Literal { .. });
+    let is_bool = |node: NodeId| analysis.facts.of(node).values.types().is_subset(TypeSet::BOOL);
+    if !analysis.facts.of(node).reachable || (!fails && (!(is_literal(left) || is_literal(right)) || is_bool(left))) {
         return None;
     }
-    let always = case.facts.of(node).always_fails();
-    let message = format!("{} is no power: `^` is exclusive-or here", case.quoted(node));
-    let span = case.expr.node(node).span;
+    let always = analysis.facts.of(node).always_fails();
+    let message = format!("`^` is the exclusive or in Python, not a power, in {}", analysis.quoted(node));
+    let span = analysis.expr.node(node).span;
     let finding =
         if always { Diagnostic::error("JSF612", message, span) } else { Diagnostic::warning("JSF612", message, span) };
-    let help = if always { "it fails for every job; for a power write `**`" } else { "for a power write `**`" };
+    let help = if always { "it fails for every job; write `**` for a power" } else { "write `**` for a power" };
     let finding = finding.with_help(help);
-    let between = case.expr.node(left).span.end as usize..case.expr.node(right).span.start as usize;
-    let caret = between.start + case.expr.text().get(between)?.find('^')?;
+    let between = analysis.expr.node(left).span.end as usize..analysis.expr.node(right).span.start as usize;
+    let caret = between.start + analysis.expr.text().get(between)?.find('^')?;
     let fix = Fix { span: Span::new(caret, caret + 1), replacement: "**".into(), applicability: Applicability::Unsafe };
     Some(finding.with_fix(fix))
 }

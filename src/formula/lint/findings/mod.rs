@@ -1,110 +1,178 @@
-//! Findings on what a formula computes: where it fails, what it never does, and whom it favours.
+//! Findings on the values of a formula: errors, conditions with one outcome, lost precision, unfair orders.
 
-mod branches;
+mod conditions;
 mod failures;
-mod fairness;
-mod integers;
+mod precision;
 mod result;
-mod terms;
-mod trial;
-mod units;
-mod wording;
+mod sampling;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::diagnostic::Diagnostic;
-use crate::formula::lint::findings::trial::Trial;
-use crate::formula::lint::ranges::{Facts, Ranges, ranges as facts_of};
+use crate::diagnostic::{Diagnostic, Span, sort_by_place};
+use crate::formula::lint::findings::sampling::{Sample, Samples};
+use crate::formula::lint::parents::without_parentheses;
+use crate::formula::lint::ranges::{Facts, Ranges, Rounded, ranges as range_analysis};
 use crate::formula::program::Program;
 use crate::formula::syntax::{Expr, NodeId, NodeKind};
-use crate::schema::Schema;
+use crate::python::Value;
+use crate::schema::{InputType, Origin, Schema};
 
-/// Nobody reads more of them; a formula of 64 KiB can have thousands, all alike.
-const MOST_FINDINGS: usize = 100;
+/// A formula of 64 KiB can have thousands of findings, all alike.
+const MAX_FINDINGS: usize = 100;
 
-/// A formula and all that is known of it.
-struct Case<'e> {
+/// A longer expression is shortened in a message; its span shows all of it.
+const MAX_QUOTED: usize = 48;
+/// The values of more inputs than this explain nothing.
+const MAX_INPUTS: usize = 3;
+
+/// A formula and what is known about it.
+struct Analysis<'e> {
     expr: &'e Expr,
     schema: &'e Schema,
     ranges: &'e Ranges,
     facts: Facts,
-    trial: Trial,
+    samples: Samples,
 }
 
-/// Findings on the values of a formula, in the order of their places, at most 100. None for a formula that is no arithmetic.
+/// Findings on the values of a formula, in the order of their places, at most 100. A formula that is not arithmetic has
+/// none.
 ///
-/// What is certain follows from the ranges of the inputs. What is only possible is reported where a job shows it,
-/// made up of values that occur; a range in `ranges` says more closely which do.
+/// ErrorSet that are certain follow from the ranges of the inputs. ErrorSet that are single possible are reported if they occur
+/// for a sample job, whose inputs have typical values within `ranges`.
 ///
 /// ```
 /// use job_sort_formula::formula::{Formula, lint};
 /// use job_sort_formula::Schema;
 ///
 /// let formula: Formula = "pow(2, -(fairshare_tree_usage / fairshare_perc))".parse()?;
-/// let findings = lint::findings(formula.expr(), &Schema::openpbs(), &lint::Ranges::default());
+/// let findings = lint::lint_values(formula.expr(), &Schema::openpbs(), &lint::Ranges::default());
 /// assert_eq!(findings[0].code, "JSF303");
 /// assert_eq!(findings[0].label, "0 for an entity without shares");
 /// # Ok::<(), job_sort_formula::formula::syntax::SyntaxError>(())
 /// ```
-pub fn findings(expr: &Expr, schema: &Schema, ranges: &Ranges) -> Vec<Diagnostic> {
+pub fn lint_values(expr: &Expr, schema: &Schema, ranges: &Ranges) -> Vec<Diagnostic> {
     let Ok(program) = Program::compile(Arc::new(expr.clone()), schema) else { return Vec::new() };
-    let facts = facts_of(expr, schema, ranges);
-    let trial = Trial::of(&program, schema, ranges, &facts);
-    let case = Case { expr, schema, ranges, facts, trial };
-    let mut findings = failures::failures(&case);
+    let facts = range_analysis(expr, schema, ranges);
+    let samples = Samples::new(&program, schema, ranges, &facts);
+    let analysis = Analysis { expr, schema, ranges, facts, samples };
+    let mut findings = failures::failures(&analysis);
     if program.refused().is_none() {
-        findings.extend(result::result(&case, &findings));
+        findings.extend(result::result(&analysis, &findings));
     }
-    findings.extend(branches::branches(&case));
-    findings.extend(fairness::fairness(&case, &program));
-    findings.extend(terms::terms(&case));
-    findings.extend(integers::integers(&case));
-    findings.extend(units::units(&case));
-    findings.sort_by_key(|finding| (finding.span, finding.code));
-    findings.truncate(MOST_FINDINGS);
+    findings.extend(result::fairness(&analysis, &program));
+    findings.extend(conditions::conditions(&analysis));
+    findings.extend(precision::precision(&analysis));
+    sort_by_place(&mut findings);
+    findings.truncate(MAX_FINDINGS);
     findings
 }
 
-impl Case<'_> {
+impl Analysis<'_> {
     fn kind(&self, node: NodeId) -> &NodeKind {
         &self.expr.node(node).kind
     }
 
-    /// The part as it is written.
+    /// The text of a node.
     fn text(&self, node: NodeId) -> &str {
         self.expr.node(node).span.of(self.expr.text())
     }
 
-    /// What stands in the parentheses.
-    fn inside(&self, mut node: NodeId) -> NodeId {
-        while let NodeKind::Parenthesised(inner) = self.kind(node) {
-            node = *inner;
-        }
-        node
+    fn without_parentheses(&self, node: NodeId) -> NodeId {
+        without_parentheses(self.expr, node)
     }
 
-    /// The input that a part is, if it is one and nothing else.
+    /// The name of the input, if the node is one.
     fn input(&self, node: NodeId) -> Option<&str> {
-        match self.kind(self.inside(node)) {
-            NodeKind::Name(name) if self.trial.place(name).is_some() => Some(name),
+        match self.kind(self.without_parentheses(node)) {
+            NodeKind::Name(name) if self.samples.place(name).is_some() => Some(name),
             _ => None,
         }
     }
 
-    /// The inputs that stand in a part, each once, in the order of the text.
+    /// The inputs that an expression uses, each once, in the order of the text.
     fn inputs(&self, part: NodeId) -> Vec<&str> {
-        let mut places: Vec<(crate::diagnostic::Span, &str)> = Vec::new();
+        let mut places: Vec<(Span, &str)> = Vec::new();
         let mut parts = vec![part];
         while let Some(part) = parts.pop() {
             let node = self.expr.node(part);
             match &node.kind {
-                NodeKind::Name(name) if self.trial.place(name).is_some() => places.push((node.span, name)),
+                NodeKind::Name(name) if self.samples.place(name).is_some() => places.push((node.span, name)),
                 kind => parts.extend(kind.children()),
             }
         }
         places.sort_unstable();
         let mut known = HashSet::new();
         places.into_iter().map(|(_, name)| name).filter(|name| known.insert(*name)).collect()
+    }
+
+    /// The text of a node in back-ticks, shortened if it is long.
+    fn quoted(&self, node: NodeId) -> String {
+        let mut text = String::new();
+        for word in self.text(node).split_whitespace() {
+            text += if text.is_empty() { "" } else { " " };
+            text += word;
+            if text.len() > MAX_QUOTED * 4 {
+                break;
+            }
+        }
+        if text.chars().count() <= MAX_QUOTED {
+            return format!("`{text}`");
+        }
+        let start: String = text.chars().take(MAX_QUOTED - 1).collect();
+        format!("`{start}…`")
+    }
+
+    /// For which jobs something happens, such as "if `a` is 0 and `b` is 3": the values that the inputs of an expression
+    /// have in a sample job for which it does.
+    fn condition(&self, sample: Option<&Sample>, node: NodeId) -> String {
+        let inputs = self.inputs(node);
+        let values = sample.map(|sample| self.samples.relevant_inputs(sample, &inputs)).unwrap_or_default();
+        let equations: Vec<String> =
+            values.iter().map(|(name, value)| format!("`{name}` is {}", without_decimals(value))).collect();
+        match equations.len() {
+            1..=MAX_INPUTS => format!("if {}", equations.join(" and ")),
+            _ => "for some jobs".to_owned(),
+        }
+    }
+
+    /// For which jobs an input is 0.
+    fn when_zero(&self, name: &str) -> &'static str {
+        match name {
+            "fairshare_perc" | "fair_share_perc" => "0 for an entity without shares",
+            "fairshare_tree_usage" => "0 for an entity without usage",
+            "fairshare_factor" => "0 for an entity without shares, or with far more usage than its share",
+            "eligible_time" => "0 for a job that has not waited yet",
+            "queue_priority" => "0 in a queue without a priority",
+            "job_priority" => "0 for a job without a priority",
+            "ncpus" => "0 for a job that requests no CPUs",
+            "accrue_type" => "0 for a job that does not accrue eligible time yet",
+            _ => match self.schema.entry(name).map(|entry| entry.origin) {
+                Some(Origin::Special) => "may be 0",
+                _ => "0 for a job that does not request it",
+            },
+        }
+    }
+
+    /// A small positive lower bound for an input that is never negative, as text.
+    fn positive_bound(&self, name: &str) -> Option<&'static str> {
+        let entry = self.schema.entry(name)?;
+        let from_zero = self.ranges.of(name, self.schema).least() >= 0.0;
+        match (name, entry.input_type) {
+            // a formula that divides by a priority expects a positive one
+            ("queue_priority" | "job_priority", _) => Some("1"),
+            _ if !from_zero => None,
+            (_, InputType::Ratio) => Some("1e-6"),
+            (_, InputType::Float) => None,
+            _ => Some("1"),
+        }
+    }
+}
+
+/// A number without the `.0` of a float.
+fn without_decimals(value: &Value) -> String {
+    match value {
+        Value::Float(number) => Rounded(*number).to_string(),
+        other => other.repr(),
     }
 }

@@ -1,100 +1,171 @@
-//! What becomes of the whole: no number, no value, always the same value.
+//! The value of the whole formula: not a number, an error or the same for every job, or one that orders jobs unfairly.
 
-use crate::diagnostic::Diagnostic;
-use crate::formula::lint::findings::Case;
-use crate::formula::lint::ranges::{Bound, Fact, Kinds};
+use crate::diagnostic::{Diagnostic, Span};
+use crate::formula::lint::findings::Analysis;
+use crate::formula::lint::monotonicity::{Monotonicity, monotonicity};
+use crate::formula::lint::ranges::{Fact, Rounded, TypeSet};
+use crate::formula::program::Program;
 use crate::formula::syntax::NodeKind;
-use crate::python::{ErrorKind, Value};
+use crate::python::{Arithmetic, ErrorKind, Function, Python, Value};
 
-/// Findings on the result, given those on the parts.
-pub(super) fn result(case: &Case<'_>, on_parts: &[Diagnostic]) -> Option<Diagnostic> {
-    let values = case.facts.result();
-    if values.is_never() {
-        return fails(case, on_parts);
+/// The finding on the value of the whole formula, given those on its operations.
+pub(super) fn result(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Option<Diagnostic> {
+    let values = analysis.facts.result();
+    if values.is_empty() {
+        return always_fails(analysis, on_operations);
     }
-    no_number(case).or_else(|| too_large(case)).or_else(|| constant(case))
+    non_numeric(analysis).or_else(|| too_large(analysis)).or_else(|| constant(analysis))
 }
 
-/// The formula fails for every job, unless a name is to blame or a finding has said so.
-fn fails(case: &Case<'_>, on_parts: &[Diagnostic]) -> Option<Diagnostic> {
-    let said = |finding: &Diagnostic| matches!(finding.code, "JSF612" | "JSF309" | "JSF306");
-    let other = [ErrorKind::Name, ErrorKind::Syntax, ErrorKind::Memory, ErrorKind::Recursion];
-    let by_name = |fact: &Fact| fact.always_fails() && other.iter().any(|&kind| fact.errors.contains(kind));
-    if on_parts.iter().any(said) || case.expr.iter().any(|(node, _)| by_name(case.facts.of(node))) {
+/// The formula fails for every job, and no finding on a name or an operation says so.
+fn always_fails(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Option<Diagnostic> {
+    let is_reported = |finding: &Diagnostic| matches!(finding.code, "JSF612" | "JSF309" | "JSF306");
+    let other_kinds = [ErrorKind::Name, ErrorKind::Syntax, ErrorKind::Memory, ErrorKind::Recursion];
+    let is_other = |fact: &Fact| fact.always_fails() && other_kinds.iter().any(|&kind| fact.errors.contains(kind));
+    if on_operations.iter().any(is_reported) || analysis.expr.iter().any(|(node, _)| is_other(analysis.facts.of(node)))
+    {
         return None;
     }
-    let span = case.expr.node(case.expr.root()).span;
+    let span = analysis.expr.node(analysis.expr.root()).span;
     let finding = Diagnostic::error("JSF308", "the formula fails for every job", span);
-    let finding = match case.trial.attempts.first().map(|attempt| &attempt.result) {
+    let finding = match analysis.samples.all.first().map(|sample| &sample.result) {
         Some(Err(error)) => finding.with_place(error.span, error.raised.text.to_string()),
         _ => finding,
     };
     Some(
-        finding
-            .with_help("`qmgr` accepts it all the same; every job is worth 0 then, and submission decides the order"),
+        finding.with_help(
+            "`qmgr` accepts it nevertheless; every job gets the value 0, and the order of submission decides",
+        ),
     )
 }
 
-fn no_number(case: &Case<'_>) -> Option<Diagnostic> {
-    let kinds = case.facts.result().kinds();
-    let span = case.expr.node(case.expr.root()).span;
-    let help = "the scheduler takes the result as a number without looking, and dies; `qmgr` accepts the formula";
-    if !kinds.meets(Kinds::NUMBER) {
-        let message = format!("the result is {}, no number", kinds.words().join(" or "));
+fn non_numeric(analysis: &Analysis<'_>) -> Option<Diagnostic> {
+    let types = analysis.facts.result().types();
+    let span = analysis.expr.node(analysis.expr.root()).span;
+    let help =
+        "`qmgr` accepts the formula, but the scheduler converts the result without checking its type and crashes";
+    if !types.intersects(TypeSet::NUMBER) {
+        let message = format!("the result is {}, not a number", types.names().join(" or "));
         return Some(Diagnostic::error("JSF401", message, span).with_help(help));
     }
-    let odd = case.trial.attempts.iter().find_map(|attempt| match &attempt.result {
-        Ok(value) if !Kinds::of(value).within(Kinds::NUMBER) => Some((attempt, Kinds::of(value))),
-        _ => None,
-    });
-    let (attempt, kinds) = odd?;
-    let circumstances = case.circumstances(attempt, case.expr.root());
-    let circumstances = circumstances.map_or_else(|| "for some jobs".to_owned(), |words| format!("where {words}"));
-    let message = format!("the result is {}, no number, {circumstances}", kinds.words().join(" or "));
+    let (sample, types) = analysis.samples.all.iter().find_map(|sample| {
+        let types = TypeSet::from_value(sample.result.as_ref().ok()?);
+        (!types.is_subset(TypeSet::NUMBER)).then_some((sample, types))
+    })?;
+    let condition = analysis.condition(Some(sample), analysis.expr.root());
+    let message = format!("the result is {}, not a number, {condition}", types.names().join(" or "));
     Some(Diagnostic::error("JSF401", message, span).with_help(help))
 }
 
-fn too_large(case: &Case<'_>) -> Option<Diagnostic> {
-    let values = case.facts.result();
-    let span = case.expr.node(case.expr.root()).span;
-    let help = "the scheduler takes it as a double, which holds no such integer, and dies; begin with a float, as in `2.0 ** …`";
-    let is_too_large = |value: &Value| matches!(value, Value::Big(_)) && beyond_doubles(value);
-    // just below the largest double the bounds cannot tell
-    let results = || case.trial.attempts.iter().map(|attempt| &attempt.result);
-    let is_beyond = values.is_whole() && (values.least() >= f64::MAX / 2.0 || values.most() <= -f64::MAX / 2.0);
+fn too_large(analysis: &Analysis<'_>) -> Option<Diagnostic> {
+    let values = analysis.facts.result();
+    let span = analysis.expr.node(analysis.expr.root()).span;
+    let help = "the scheduler crashes, because it converts the result to a double; use a float, as in `2.0 ** …`";
+    let is_too_large = |value: &Value| matches!(value, Value::Big(_)) && exceeds_doubles(value);
+    // the bounds cannot tell integers just below the largest double from those above it
+    let results = || analysis.samples.all.iter().map(|sample| &sample.result);
+    let is_beyond = values.is_integral() && (values.least() >= f64::MAX / 2.0 || values.most() <= -f64::MAX / 2.0);
     if is_beyond && results().all(|result| result.as_ref().is_ok_and(is_too_large)) && results().next().is_some() {
-        let message = "the result is an integer beyond 1.8e308 for every job";
+        let message = "the result is an integer too large for a double for every job";
         return Some(Diagnostic::error("JSF405", message, span).with_help(help));
     }
-    let attempt = case.trial.attempts.iter().find(|attempt| attempt.result.as_ref().is_ok_and(is_too_large))?;
-    let circumstances = case.circumstances(attempt, case.expr.root());
-    let circumstances = circumstances.map_or_else(|| "for some jobs".to_owned(), |words| format!("where {words}"));
-    let message = format!("the result is an integer beyond 1.8e308 {circumstances}");
+    let sample = analysis.samples.all.iter().find(|sample| sample.result.as_ref().is_ok_and(is_too_large))?;
+    let condition = analysis.condition(Some(sample), analysis.expr.root());
+    let message = format!("the result is an integer too large for a double {condition}");
     Some(Diagnostic::warning("JSF405", message, span).with_help(help))
 }
 
-fn beyond_doubles(value: &Value) -> bool {
-    use crate::python::{Arithmetic, Function, Python};
+/// Whether an integer exceeds the largest double.
+fn exceeds_doubles(value: &Value) -> bool {
     Python::new().call(&Value::Function(Function::Float), std::slice::from_ref(value), &[]).is_err()
 }
 
-fn constant(case: &Case<'_>) -> Option<Diagnostic> {
-    let root = case.expr.root();
-    let depends = case.expr.iter().any(|(node, part)| {
-        case.facts.of(node).reached && matches!(part.kind, NodeKind::Name(_)) && case.input(node).is_some()
+fn constant(analysis: &Analysis<'_>) -> Option<Diagnostic> {
+    let root = analysis.expr.root();
+    let depends = analysis.expr.iter().any(|(node, part)| {
+        analysis.facts.of(node).reachable && matches!(part.kind, NodeKind::Name(_)) && analysis.input(node).is_some()
     });
-    let only = case.facts.result().only();
-    if (depends && only.is_none()) || !case.facts.errors().is_empty() {
+    let single = analysis.facts.result().single();
+    if (depends && single.is_none()) || !analysis.facts.errors().is_empty() {
         return None;
     }
-    let value = case.facts.constant(root).map(Value::repr).or_else(|| only.map(|value| Bound(value).to_string()));
-    let value = value.unwrap_or_else(|| case.facts.result().to_string());
+    let value =
+        analysis.facts.constant(root).map(Value::repr).or_else(|| single.map(|value| Rounded(value).to_string()));
+    let value = value.unwrap_or_else(|| analysis.facts.result().to_string());
     let message = format!("every job gets the same value, {value}");
-    let span = case.expr.node(root).span;
-    // `0` is a way to switch the formula off
-    let finding = match case.kind(case.inside(root)) {
+    let span = analysis.expr.node(root).span;
+    // a number alone, such as `0`, is a way to disable the formula
+    let finding = match analysis.kind(analysis.without_parentheses(root)) {
         NodeKind::Literal { .. } => Diagnostic::note("JSF607", message, span),
         _ => Diagnostic::warning("JSF607", message, span),
     };
-    Some(finding.with_help("nothing that differs from job to job reaches the result, so submission decides the order"))
+    Some(finding.with_help("the result does not depend on the job, so the formula does not order the jobs"))
+}
+
+/// The inputs in which a formula should not have this monotonicity, with the code and the effect.
+const UNFAIR: [(&str, Monotonicity, &str, &str); 5] = [
+    ("fairshare_tree_usage", Monotonicity::Increasing, "JSF601", "entities with the most usage run first"),
+    ("fairshare_factor", Monotonicity::Decreasing, "JSF601", "entities that deserve the most run last"),
+    ("fairshare_perc", Monotonicity::Decreasing, "JSF601", "entities with the largest share run last"),
+    ("fair_share_perc", Monotonicity::Decreasing, "JSF601", "entities with the largest share run last"),
+    ("eligible_time", Monotonicity::Decreasing, "JSF602", "the longer a job waits, the later it runs"),
+];
+
+/// Findings on inputs in which the formula has the wrong monotonicity, whatever the values of the others.
+pub(super) fn fairness(analysis: &Analysis<'_>, program: &Program) -> Vec<Diagnostic> {
+    let used = |name: &str| analysis.samples.place(name);
+    let both = used("fairshare_perc").is_some() && used("fair_share_perc").is_some();
+    let mut findings = Vec::new();
+    for (name, wrong, code, effect) in UNFAIR {
+        let Some(input) = used(name) else { continue };
+        // both names mean the same number, so that their effects can cancel
+        if (both && name.ends_with("share_perc")) || monotonicity(analysis.expr, &analysis.facts, name) != wrong {
+            continue;
+        }
+        if has_effect(analysis, program, input, wrong) {
+            let verb = if wrong == Monotonicity::Increasing { "increases" } else { "decreases" };
+            let message = format!("the value {verb} as `{name}` increases: {effect}");
+            let finding = Diagnostic::warning(code, message, first_use(analysis, name));
+            findings.push(finding.with_help("negate it, or divide by it instead of multiplying"));
+        }
+    }
+    findings
+}
+
+/// Whether a change of the input alone changes the value of a sample job, in the wrong direction.
+fn has_effect(analysis: &Analysis<'_>, program: &Program, input: usize, wrong: Monotonicity) -> bool {
+    let mut evaluator = program.evaluator(Python::with_work(1 << 20));
+    let mut candidates: Vec<&Value> = analysis.samples.candidates[input].iter().collect();
+    candidates.sort_by(|x, y| to_double(x).total_cmp(&to_double(y)));
+    let bases = analysis.samples.all.iter().filter(|sample| sample.result.is_ok()).take(8);
+    for base in bases {
+        let values = candidates.iter().filter_map(|&candidate| {
+            let mut inputs = base.inputs.clone();
+            inputs[input] = candidate.clone();
+            evaluator.evaluate(&inputs).ok().map(|value| to_double(&value))
+        });
+        let values: Vec<f64> = values.collect();
+        let is_wrong =
+            |pair: &[f64]| if wrong == Monotonicity::Increasing { pair[0] < pair[1] } else { pair[0] > pair[1] };
+        if values.windows(2).any(is_wrong) {
+            return true;
+        }
+    }
+    false
+}
+
+fn to_double(value: &Value) -> f64 {
+    match value {
+        Value::Int(x) => *x as f64,
+        Value::Float(x) => *x,
+        Value::Bool(x) => f64::from(u8::from(*x)),
+        _ => f64::NAN,
+    }
+}
+
+/// The first place at which the formula uses the input.
+fn first_use(analysis: &Analysis<'_>, name: &str) -> Span {
+    let is_it = |kind: &NodeKind| matches!(kind, NodeKind::Name(other) if **other == *name);
+    let places = analysis.expr.nodes().iter().filter(|node| is_it(&node.kind)).map(|node| node.span);
+    places.min().unwrap_or_default()
 }

@@ -1,34 +1,34 @@
-//! What is known of every part of a formula.
+//! The result of range analysis: what is known about each expression, and the outcome of one operation.
 
-use crate::formula::lint::ranges::kinds::Errors;
-use crate::formula::lint::ranges::values::Values;
+use crate::formula::lint::ranges::type_set::ErrorSet;
+use crate::formula::lint::ranges::value_set::ValueSet;
 use crate::formula::syntax::NodeId;
-use crate::python::{Function, Value};
+use crate::python::{ErrorKind, Function, Value};
 
-/// What is known of one part, for all jobs that reach it.
+/// What is known about one expression, over all jobs for which it is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fact {
-    /// What it can be. Without values, it or a part of it fails for every job.
-    pub values: Values,
-    /// What its own operation can raise, its operands being given.
-    pub errors: Errors,
-    /// Whether any job can reach it.
-    pub reached: bool,
-    /// Whether it depends on the job if it is reached: it stands in a branch that not every job takes.
+    /// The values that it can have. If empty, it or an operand of it fails for every job.
+    pub values: ValueSet,
+    /// The errors that its own operation can raise; those of its operands are in their facts.
+    pub errors: ErrorSet,
+    /// Whether it is evaluated for any job.
+    pub reachable: bool,
+    /// Whether it is in a branch that not every job takes.
     pub conditional: bool,
 }
 
 impl Fact {
-    pub(super) const UNREACHED: Self =
-        Self { values: Values::NEVER, errors: Errors::NONE, reached: false, conditional: true };
+    pub(super) const UNREACHABLE: Self =
+        Self { values: ValueSet::EMPTY, errors: ErrorSet::EMPTY, reachable: false, conditional: true };
 
-    /// Whether its own operation fails for every job that reaches it.
+    /// Whether its own operation fails for every job for which it is evaluated.
     pub fn always_fails(&self) -> bool {
-        self.values.is_never() && !self.errors.is_empty()
+        self.values.is_empty() && !self.errors.is_empty()
     }
 }
 
-/// What is known of every part of one formula.
+/// What is known about every expression of a formula.
 #[derive(Debug, Clone)]
 pub struct Facts {
     pub(super) all: Vec<Fact>,
@@ -36,17 +36,17 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// What is known of one part.
+    /// What is known about one expression.
     pub fn of(&self, node: NodeId) -> &Fact {
         &self.all[node.index()]
     }
 
-    /// The value of a part that is the same for every job.
+    /// The value of an expression that has the same value for every job.
     pub fn constant(&self, node: NodeId) -> Option<&Value> {
         self.constants[node.index()].as_ref()
     }
 
-    /// The function that a part is, if it is named there.
+    /// The function that an expression names.
     pub fn function(&self, node: NodeId) -> Option<Function> {
         match self.constant(node) {
             Some(Value::Function(function)) => Some(*function),
@@ -54,13 +54,52 @@ impl Facts {
         }
     }
 
-    /// What the whole formula can be.
-    pub fn result(&self) -> Values {
-        self.all.last().map_or(Values::NEVER, |fact| fact.values)
+    /// The values that the formula can have.
+    pub fn result(&self) -> ValueSet {
+        self.all.last().map_or(ValueSet::EMPTY, |fact| fact.values)
     }
 
-    /// Every error that some part can raise.
-    pub fn errors(&self) -> Errors {
-        self.all.iter().fold(Errors::NONE, |errors, fact| errors.or(fact.errors))
+    /// The errors that the formula can raise.
+    pub fn errors(&self) -> ErrorSet {
+        self.all.iter().fold(ErrorSet::EMPTY, |errors, fact| errors.or(fact.errors))
+    }
+}
+
+/// The values that an operation can return and the errors that it can raise. If there are no values, it always fails.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Outcome {
+    pub(super) values: ValueSet,
+    pub(super) errors: ErrorSet,
+}
+
+impl Outcome {
+    /// Anything may happen.
+    pub(super) const UNKNOWN: Self = Self { values: ValueSet::ANY, errors: ErrorSet::ANY };
+    /// The operation is never executed, because an operand has no value.
+    pub(super) const EMPTY: Self = Self { values: ValueSet::EMPTY, errors: ErrorSet::EMPTY };
+
+    /// These values, and no error.
+    pub(super) fn ok(values: ValueSet) -> Self {
+        Self { values, errors: ErrorSet::EMPTY }
+    }
+
+    /// This error, and no value.
+    pub(super) fn error(kind: ErrorKind) -> Self {
+        Self { values: ValueSet::EMPTY, errors: ErrorSet::from_kind(kind) }
+    }
+
+    /// The union.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self { values: self.values.or(other.values), errors: self.errors.or(other.errors) }
+    }
+
+    /// The same, with this error if `condition` holds.
+    pub(super) fn may_raise(self, kind: ErrorKind, condition: bool) -> Self {
+        Self { errors: self.errors.or(ErrorSet::when(condition, kind)), ..self }
+    }
+
+    /// Empty if an operand has no value, because the operation is then never executed.
+    pub(super) fn unless_empty(self, operands: &[ValueSet]) -> Self {
+        if operands.iter().any(ValueSet::is_empty) { Self::EMPTY } else { self }
     }
 }

@@ -1,37 +1,32 @@
-//! What each name can be, and what each part of the formula can be then.
+//! Range analysis: the values that each expression of a formula can have, and the errors that it can raise.
 //!
-//! Enters: a tree, a schema, and perhaps narrower ranges of the inputs ([`Ranges`]). Leaves: [`Facts`], for each
-//! node the [`Values`] it can have and the [`Errors`] it can raise. They are never too narrow: what Python can
-//! compute from inputs within their ranges lies within the values, and what it can raise is in the errors.
+//! Enters: a tree, a schema, and optionally narrower ranges of the inputs ([`Ranges`]). Leaves: [`Facts`], which give
+//! for each node its [`ValueSet`] and its [`ErrorSet`]. Both are over-approximations: every value that Python computes
+//! from inputs within their ranges is in the set, and so is every error that it raises.
 
-mod arithmetic;
-mod assume;
-mod bits;
-mod chain;
-mod compare;
+mod abstract_interpreter;
+mod constant_folding;
 mod facts;
-mod fold;
 mod functions;
-mod inputs;
-mod kinds;
-mod outcome;
-mod power;
-mod sameness;
-mod values;
-mod walk;
-mod words;
+mod operators;
+mod real_functions;
+mod refinement;
+mod type_set;
+mod value_set;
+
+use std::collections::BTreeMap;
 
 pub use crate::formula::lint::ranges::facts::{Fact, Facts};
-pub use crate::formula::lint::ranges::inputs::Ranges;
-pub use crate::formula::lint::ranges::kinds::{Errors, Kinds};
-pub use crate::formula::lint::ranges::values::Values;
-pub(super) use crate::formula::lint::ranges::walk::inside;
-pub(super) use crate::formula::lint::ranges::words::Bound;
+pub use crate::formula::lint::ranges::type_set::{ErrorSet, TypeSet};
+pub use crate::formula::lint::ranges::value_set::ValueSet;
+pub(super) use crate::formula::lint::ranges::value_set::{EXACT, Rounded};
 
+use crate::formula::lint::ranges::abstract_interpreter::AbstractInterpreter;
 use crate::formula::syntax::Expr;
-use crate::schema::Schema;
+use crate::python::Value;
+use crate::schema::{InputType, Schema};
 
-/// What every part of a formula can be, for all jobs whose inputs are within their ranges.
+/// What is known about every expression of a formula, over all jobs whose inputs are within their ranges.
 ///
 /// ```
 /// use job_sort_formula::formula::{Formula, lint};
@@ -44,8 +39,122 @@ use crate::schema::Schema;
 /// # Ok::<(), job_sort_formula::formula::syntax::SyntaxError>(())
 /// ```
 pub fn ranges(expr: &Expr, schema: &Schema, ranges: &Ranges) -> Facts {
-    walk::walk(expr, schema, ranges)
+    AbstractInterpreter::new(expr, schema, ranges).run()
+}
+
+/// 2^128, which no amount of a resource exceeds: the server holds floats as C floats, all other amounts in 64 bits
+/// with a unit.
+const MAX_AMOUNT: f64 = 340_282_366_920_938_463_463_374_607_431_768_211_456.0;
+
+/// The values that each input can have. An input without an explicit range has that of the schema, limited to ±2^128.
+///
+/// ```
+/// use job_sort_formula::{Schema, Value};
+/// use job_sort_formula::formula::lint::Ranges;
+///
+/// let mut ranges = Ranges::default();
+/// ranges.observe("ncpus", [Value::Int(1), Value::Int(64)]);
+/// let schema = Schema::openpbs();
+/// assert_eq!(ranges.of("ncpus", &schema).to_string(), "an int from 1 to 64");
+/// assert_eq!(ranges.of("fairshare_perc", &schema).to_string(), "a float from 0 to 1");
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Ranges {
+    named: BTreeMap<Box<str>, ValueSet>,
+}
+
+impl Ranges {
+    /// Sets the values that one input can have; they replace those of the schema.
+    pub fn set(&mut self, name: &str, values: ValueSet) {
+        self.named.insert(name.into(), values);
+    }
+
+    /// Sets the range of one input to the smallest interval that contains these values.
+    pub fn observe(&mut self, name: &str, seen: impl IntoIterator<Item = Value>) {
+        let values = seen.into_iter().fold(ValueSet::EMPTY, |values, value| values.or(ValueSet::from_value(&value)));
+        if !values.is_empty() {
+            self.set(name, values);
+        }
+    }
+
+    /// The range that was set for an input.
+    pub fn explicit(&self, name: &str) -> Option<ValueSet> {
+        self.named.get(name).copied()
+    }
+
+    /// The values that an input can have.
+    ///
+    /// Counts, sizes and durations are integers, and the fair-share numbers are floats. A float resource can be either:
+    /// OpenPBS prints an amount without decimals as an integer.
+    pub fn of(&self, name: &str, schema: &Schema) -> ValueSet {
+        self.explicit(name).unwrap_or_else(|| range_in_schema(name, schema))
+    }
+}
+
+fn range_in_schema(name: &str, schema: &Schema) -> ValueSet {
+    let Some(entry) = schema.entry(name) else {
+        return ValueSet::between(TypeSet::INT.or(TypeSet::FLOAT), -MAX_AMOUNT, MAX_AMOUNT);
+    };
+    let types = match entry.input_type {
+        InputType::Ratio => TypeSet::FLOAT,
+        InputType::Count | InputType::Size | InputType::Duration => TypeSet::INT,
+        InputType::Float | InputType::Bool | InputType::Text => TypeSet::INT.or(TypeSet::FLOAT),
+    };
+    ValueSet::between(types, entry.range.least.max(-MAX_AMOUNT), entry.range.most.min(MAX_AMOUNT))
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn result(text: &str) -> String {
+        let formula = crate::formula::syntax::parse(text).unwrap();
+        let mut schema = Schema::openpbs();
+        schema.add("rate", InputType::Float);
+        let facts = ranges(&formula, &schema, &Ranges::default());
+        facts.result().to_string()
+    }
+
+    #[test]
+    fn ranges_are_tight() {
+        let cases = [
+            ("fairshare_factor", "a float from 0 to 1"),
+            ("2 * fairshare_factor - 1", "a float from -1 to 1"),
+            ("job_priority * queue_priority", "an int from -1047552 to 1048576"),
+            ("job_priority ** 2", "an int from 0 to 1048576"),
+            ("job_priority ** 3", "an int from -1073741824 to 1070599167"),
+            ("1 / (1 + fairshare_factor)", "a float from 0.5 to 1"),
+            ("pow(2, -fairshare_factor)", "a float from 0.5 to 1"),
+            ("abs(job_priority)", "an int from 0 to 1024"),
+            ("min(max(job_priority, 0), 100)", "an int from 0 to 100"),
+            ("floor(10 * fairshare_factor)", "an int from 0 to 10"),
+            ("accrue_type % 3", "an int from 0 to 2"),
+            ("job_priority % 7", "an int from 0 to 6"),
+            ("job_priority // 100", "an int from -11 to 10"),
+            ("accrue_type > 2", "a bool"),
+            ("accrue_type > 4", "a bool, 0"),
+            ("1 if accrue_type > 4 else 2", "an int, 2"),
+            ("accrue_type if accrue_type > 2 else 10", "an int from 3 to 10"),
+            ("accrue_type if 1 < accrue_type < 4 else 3", "an int from 2 to 3"),
+            ("accrue_type and 7", "an int from 0 to 7"),
+            ("accrue_type or 7", "an int from 1 to 7"),
+            ("sum((accrue_type, 1, 2))", "an int from 3 to 7"),
+            ("round(fairshare_factor, 1)", "a float from 0 to 1.05"),
+            ("sqrt(accrue_type)", "a float from 0 to 2"),
+            ("accrue_type & 1", "an int from 0 to 1"),
+            ("3 ** 50", "an int, about 7.17898e23"),
+            ("10 ** 400 / 10 ** 399", "a float, 10"),
+            ("atan2(rate, 1)", "a float from -3.14159 to 3.14159"),
+            ("len((1, 2, 3))", "an int, 3"),
+            ("1 / 0", "no value"),
+            ("(accrue_type, 1)", "a tuple"),
+            // the lower bound must not be -0.0, whose power is minus infinity
+            ("(100 % (1 + fairshare_factor)) ** -1", "a float from 0.5 to 1.79769e308"),
+            ("None", "`None`"),
+            ("nan", "a float, or nan"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(result(text), expected, "{text}");
+        }
+    }
+}

@@ -1,71 +1,71 @@
-//! Sets of Python's types, and sets of errors.
+//! Sets of Python types, and sets of error kinds.
 
 use crate::python::{ErrorKind, Value};
 
-/// A set of the types that a value may have.
+/// The set of the Python types that a value can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Kinds(u8);
+pub struct TypeSet(u8);
 
-impl Kinds {
+impl TypeSet {
     /// No type: there is no value.
-    pub const NONE: Self = Self(0);
+    pub const EMPTY: Self = Self(0);
     /// `int`, of any size.
     pub const INT: Self = Self(1);
     /// `float`.
     pub const FLOAT: Self = Self(2);
-    /// `bool`, which counts as 0 or 1.
+    /// `bool`, which computes as 0 or 1.
     pub const BOOL: Self = Self(4);
     /// `None`.
-    pub const NOTHING: Self = Self(8);
+    pub const NONE: Self = Self(8);
     /// `tuple`.
     pub const TUPLE: Self = Self(16);
     /// `list`.
     pub const LIST: Self = Self(32);
-    /// A function that is named without being called.
+    /// A function that is not called.
     pub const FUNCTION: Self = Self(64);
-    /// What computes exactly: `int` and `bool`.
-    pub const WHOLE: Self = Self(5);
+    /// `int` and `bool`, which compute exactly.
+    pub const INTEGRAL: Self = Self(5);
     /// `int`, `float` and `bool`.
     pub const NUMBER: Self = Self(7);
     /// `tuple` and `list`.
     pub const SEQUENCE: Self = Self(48);
-    /// All of them.
+    /// Every type.
     pub const ANY: Self = Self(127);
 
-    /// The types in either.
+    /// The union.
     pub const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// The types in both.
+    /// The intersection.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// The types that are not in `other`.
+    /// The difference: the types that are not in `other`.
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Whether the sets share a type.
-    pub const fn meets(self, other: Self) -> bool {
+    /// Whether the sets have a type in common.
+    pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Whether every type is in `other`; true of no type.
-    pub const fn within(self, other: Self) -> bool {
+    /// Whether every type is in `other`.
+    pub const fn is_subset(self, other: Self) -> bool {
         self.0 & !other.0 == 0
     }
 
-    /// Whether there is no type.
+    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
     /// The type of a value.
-    pub fn of(value: &Value) -> Self {
+    pub fn from_value(value: &Value) -> Self {
         match value {
-            Value::None => Self::NOTHING,
+            Value::None => Self::NONE,
             Value::Bool(_) => Self::BOOL,
             Value::Int(_) | Value::Big(_) => Self::INT,
             Value::Float(_) => Self::FLOAT,
@@ -75,24 +75,24 @@ impl Kinds {
         }
     }
 
-    /// Python's words for each type in the set.
-    pub fn words(self) -> Vec<&'static str> {
-        const WORDS: [(Kinds, &str); 7] = [
-            (Kinds::BOOL, "a truth value"),
-            (Kinds::INT, "an int"),
-            (Kinds::FLOAT, "a float"),
-            (Kinds::NOTHING, "`None`"),
-            (Kinds::TUPLE, "a tuple"),
-            (Kinds::LIST, "a list"),
-            (Kinds::FUNCTION, "a function"),
+    /// What messages call each type in the set.
+    pub fn names(self) -> Vec<&'static str> {
+        const NAMES: [(TypeSet, &str); 7] = [
+            (TypeSet::BOOL, "a bool"),
+            (TypeSet::INT, "an int"),
+            (TypeSet::FLOAT, "a float"),
+            (TypeSet::NONE, "`None`"),
+            (TypeSet::TUPLE, "a tuple"),
+            (TypeSet::LIST, "a list"),
+            (TypeSet::FUNCTION, "a function"),
         ];
-        WORDS.iter().filter(|(kind, _)| self.meets(*kind)).map(|&(_, words)| words).collect()
+        NAMES.iter().filter(|(types, _)| self.intersects(*types)).map(|&(_, name)| name).collect()
     }
 }
 
-/// A set of kinds of error.
+/// The set of the kinds of error that an operation can raise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Errors(u16);
+pub struct ErrorSet(u16);
 
 /// Every kind, in the order of its bit.
 const ALL: [ErrorKind; 11] = [
@@ -109,38 +109,38 @@ const ALL: [ErrorKind; 11] = [
     ErrorKind::Decimal,
 ];
 
-impl Errors {
+impl ErrorSet {
     /// No error.
-    pub const NONE: Self = Self(0);
-    /// Every error that an operation on numbers can raise.
+    pub const EMPTY: Self = Self(0);
+    /// Every kind of error.
     pub const ANY: Self = Self((1 << ALL.len()) - 1);
 
-    /// Just this one.
-    pub fn just(kind: ErrorKind) -> Self {
+    /// A single kind.
+    pub fn from_kind(kind: ErrorKind) -> Self {
         Self(ALL.iter().position(|&known| known == kind).map_or(0, |bit| 1 << bit))
     }
 
-    /// This one if it is so, else none.
-    pub fn when(holds: bool, kind: ErrorKind) -> Self {
-        if holds { Self::just(kind) } else { Self::NONE }
+    /// A single kind if `condition` holds, else the empty set.
+    pub fn when(condition: bool, kind: ErrorKind) -> Self {
+        if condition { Self::from_kind(kind) } else { Self::EMPTY }
     }
 
-    /// The errors in either.
+    /// The union.
     pub const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether it is in the set.
+    /// Whether `kind` is in the set.
     pub fn contains(self, kind: ErrorKind) -> bool {
-        self.0 & Self::just(kind).0 != 0
+        self.0 & Self::from_kind(kind).0 != 0
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The errors, one after another.
+    /// The kinds in the set.
     pub fn iter(self) -> impl Iterator<Item = ErrorKind> {
         ALL.into_iter().filter(move |&kind| self.contains(kind))
     }

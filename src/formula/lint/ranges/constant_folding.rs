@@ -1,11 +1,12 @@
-//! Parts that are the same for every job: computed once, where that takes no time.
+//! Constant folding: expressions that have the same value for every job are computed once, if that is fast. `None` means
+//! that an operand is not constant or that the computation could take long.
 
 use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Function, Python, Raised, UnaryOperator, Value};
 
-/// Integers of more bits are left to their bounds.
-const MOST_BITS: u64 = 4096;
+/// Larger integers are not computed; their range is used instead.
+const MAX_BITS: u64 = 4096;
 
-/// From these bits on the arithmetic itself refuses at once.
+/// An integer of more bits raises an error without being computed.
 const REFUSED_BITS: u64 = crate::python::limits::INTEGER_BITS;
 
 fn bits(value: &Value) -> u64 {
@@ -16,37 +17,37 @@ fn bits(value: &Value) -> u64 {
     }
 }
 
-/// Whether a value may be kept and computed with.
-pub(super) fn is_kept(value: &Value) -> bool {
-    !matches!(value, Value::Tuple(_) | Value::List(_)) && bits(value) <= MOST_BITS
+/// Whether a value is small enough to be kept as a constant.
+pub(super) fn is_small(value: &Value) -> bool {
+    !matches!(value, Value::Tuple(_) | Value::List(_)) && bits(value) <= MAX_BITS
 }
 
-/// `op x`
+/// `op x`.
 pub(super) fn unary(op: UnaryOperator, x: Option<&Value>) -> Option<Result<Value, Raised>> {
     Some(Python::new().unary(op, x?))
 }
 
-/// `x op y`
+/// `x op y`, unless the result is large.
 pub(super) fn binary(op: BinaryOperator, x: Option<&Value>, y: Option<&Value>) -> Option<Result<Value, Raised>> {
     let (x, y) = (x?, y?);
     let count = match y {
         Value::Int(count) => count.unsigned_abs(),
         _ => 0,
     };
-    let grown = match op {
+    let result_bits = match op {
         BinaryOperator::Power => bits(x).saturating_sub(1).saturating_mul(count),
         BinaryOperator::ShiftLeft => count,
         _ => 0,
     };
-    (!(MOST_BITS..=REFUSED_BITS).contains(&grown)).then(|| Python::new().binary(op, x, y))
+    (!(MAX_BITS..=REFUSED_BITS).contains(&result_bits)).then(|| Python::new().binary(op, x, y))
 }
 
-/// `x op y`, one link of a chain.
+/// `x op y` for a comparison.
 pub(super) fn compare(op: ComparisonOperator, x: Option<&Value>, y: Option<&Value>) -> Option<Result<bool, Raised>> {
     Some(Python::new().compare(op, x?, y?))
 }
 
-/// `function(arguments…)`, functions apart that can make much of little.
+/// `function(arguments…)`, unless the function can return a large integer for small arguments.
 pub(super) fn call(function: Function, arguments: &[Option<&Value>]) -> Option<Result<Value, Raised>> {
     let arguments: Vec<Value> = arguments.iter().map(|argument| argument.cloned()).collect::<Option<_>>()?;
     let grows = matches!(function, Function::Factorial | Function::Comb | Function::Perm | Function::Lcm);

@@ -1,0 +1,119 @@
+//! Conditions: branches that are never taken, comparisons with only one outcome, and comparisons in the wrong unit.
+
+use std::collections::HashSet;
+
+use crate::diagnostic::Diagnostic;
+use crate::formula::lint::findings::Analysis;
+use crate::formula::lint::ranges::Rounded;
+use crate::formula::syntax::{NodeId, NodeKind};
+use crate::python::{BooleanOperator, ComparisonOperator};
+use crate::schema::InputType;
+
+/// A formula hardly compares a duration with less than a minute.
+const MIN_SECONDS: f64 = 60.0;
+/// A formula hardly compares a size with less than 4 MB.
+const MIN_KB: f64 = 4096.0;
+
+/// Findings on conditions with single one outcome, and on comparisons in the wrong unit.
+pub(super) fn conditions(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    let mut reported: HashSet<NodeId> = HashSet::new();
+    for (_, part) in analysis.expr.iter().filter(|(node, _)| analysis.facts.of(*node).reachable) {
+        match &part.kind {
+            NodeKind::Conditional { then, condition, otherwise } => {
+                if let Some(holds) = outcome(analysis, *condition) {
+                    let dead = if holds { *otherwise } else { *then };
+                    reported.insert(analysis.without_parentheses(*condition));
+                    findings.push(never_evaluated(analysis, dead, *condition, holds));
+                }
+            }
+            NodeKind::Boolean { op, operands } => {
+                let deciding = (0..operands.len() - 1).find(|&place| !analysis.facts.of(operands[place + 1]).reachable);
+                if let Some(place) = deciding.filter(|&place| !analysis.facts.of(operands[place]).values.is_empty()) {
+                    reported.insert(analysis.without_parentheses(operands[place]));
+                    let holds = *op == BooleanOperator::Or;
+                    findings.push(never_evaluated(analysis, operands[place + 1], operands[place], holds));
+                }
+            }
+            _ => {}
+        }
+    }
+    let comparisons = analysis.expr.iter().filter(|(node, part)| {
+        matches!(part.kind, NodeKind::Comparison { .. })
+            && analysis.facts.of(*node).reachable
+            && !reported.contains(node)
+    });
+    findings.extend(comparisons.filter_map(|(node, _)| constant_comparison(analysis, node)));
+    findings.extend(wrong_units(analysis));
+    findings
+}
+
+/// The outcome that a condition has for every job, if there is one.
+fn outcome(analysis: &Analysis<'_>, condition: NodeId) -> Option<bool> {
+    let values = analysis.facts.of(condition).values;
+    if values.is_empty() || !values.is_number() || values.may_be_nan() {
+        return None;
+    }
+    match values.single() {
+        Some(zero) => Some(zero != 0.0),
+        None => (!values.may_be_zero()).then_some(true),
+    }
+}
+
+fn never_evaluated(analysis: &Analysis<'_>, dead: NodeId, condition: NodeId, holds: bool) -> Diagnostic {
+    let message = format!("{} is never evaluated", analysis.quoted(dead));
+    let finding = Diagnostic::warning("JSF608", message, analysis.expr.node(dead).span);
+    let outcome = if holds { "always true" } else { "always false" };
+    with_range(analysis, finding.with_place(analysis.expr.node(condition).span, outcome), condition)
+}
+
+fn constant_comparison(analysis: &Analysis<'_>, node: NodeId) -> Option<Diagnostic> {
+    let holds = outcome(analysis, node)?;
+    let outcome = if holds { "true" } else { "false" };
+    let message = format!("{} is always {outcome}", analysis.quoted(node));
+    let finding = Diagnostic::warning("JSF609", message, analysis.expr.node(node).span);
+    Some(with_range(analysis, finding, node))
+}
+
+/// Adds the range of the first input of a condition.
+fn with_range(analysis: &Analysis<'_>, finding: Diagnostic, condition: NodeId) -> Diagnostic {
+    match analysis.inputs(condition).first() {
+        Some(name) => finding.with_help(format!("`{name}` is {}", analysis.ranges.of(name, analysis.schema))),
+        None => finding,
+    }
+}
+
+/// Findings on comparisons of a duration or a size with a number that is too small for its unit.
+fn wrong_units(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    for (node, part) in analysis.expr.iter().filter(|(node, _)| analysis.facts.of(*node).reachable) {
+        let NodeKind::Comparison { operators, operands } = &part.kind else { continue };
+        for (op, pair) in operators.iter().zip(operands.windows(2)) {
+            let is_order = !matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn);
+            let finding = wrong_unit(analysis, pair[0], pair[1]).or_else(|| wrong_unit(analysis, pair[1], pair[0]));
+            findings.extend(finding.filter(|_| is_order && analysis.facts.of(node).values.single().is_none()));
+        }
+    }
+    findings
+}
+
+fn wrong_unit(analysis: &Analysis<'_>, name: NodeId, number: NodeId) -> Option<Diagnostic> {
+    let input = analysis.input(name)?;
+    let value = match analysis.kind(analysis.without_parentheses(number)) {
+        NodeKind::Literal { .. } => analysis.facts.of(number).values.single()?,
+        _ => return None,
+    };
+    let (min, unit, unit_name, factor, larger_unit) = match analysis.schema.entry(input)?.input_type {
+        InputType::Duration => (MIN_SECONDS, "s", "seconds", 3600.0, "hours"),
+        InputType::Size => (MIN_KB, "kb", "kb", 1_048_576.0, "GB"),
+        _ => return None,
+    };
+    // a comparison with 0 or 1 asks whether there is any
+    if value <= 1.0 || value >= min {
+        return None;
+    }
+    let message = format!("`{input}` is compared with {} {unit}", Rounded(value));
+    let finding = Diagnostic::warning("JSF606", message, analysis.expr.node(number).span);
+    let finding = finding.with_place(analysis.expr.node(name).span, format!("in {unit_name}"));
+    Some(finding.with_help(format!("{} {larger_unit} are {} {unit}", Rounded(value), value * factor)))
+}

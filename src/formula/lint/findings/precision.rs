@@ -1,0 +1,141 @@
+//! Lost precision: terms that are absorbed when the value is rounded to a C `float`, and integers that are rounded to a
+//! double.
+
+use crate::diagnostic::Diagnostic;
+use crate::formula::lint::findings::Analysis;
+use crate::formula::lint::ranges::{EXACT, Rounded, TypeSet, ValueSet};
+use crate::formula::syntax::{NodeId, NodeKind};
+use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Function, Python, Value};
+
+/// Findings on lost precision.
+pub(super) fn precision(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
+    let mut findings = absorbed_terms(analysis);
+    findings.extend(inexact_integers(analysis));
+    findings
+}
+
+/// Findings on terms of the outermost sum that are absorbed by the others.
+fn absorbed_terms(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
+    let terms = summands(analysis);
+    if terms.len() < 2 || terms.iter().any(|&(_, values)| !values.is_number() || values.bounds().is_none()) {
+        return Vec::new();
+    }
+    let (least, most) =
+        terms.iter().fold((0.0, 0.0), |(least, most), (_, values)| (least + values.least(), most + values.most()));
+    let absorbed = terms.iter().filter_map(|&(term, values)| {
+        absorbed_term(analysis, term, values, (least - values.least(), most - values.most()))
+    });
+    let absorbed: Vec<Absorbed> = absorbed.collect();
+    // several terms can change the value together, though each alone cannot
+    let total_width: f64 = absorbed.iter().map(|term| term.width).sum();
+    if absorbed.len() > 1 && absorbed.iter().any(|term| total_width >= term.spacing / 2.0) {
+        return Vec::new();
+    }
+    absorbed.into_iter().map(|term| term.finding).collect()
+}
+
+/// A term that is absorbed.
+struct Absorbed {
+    finding: Diagnostic,
+    /// The difference between its greatest and its least value.
+    width: f64,
+    /// The distance between adjacent `float`s of the size of the sum.
+    spacing: f64,
+}
+
+/// The terms of the outermost sum with their signed values.
+fn summands(analysis: &Analysis<'_>) -> Vec<(NodeId, ValueSet)> {
+    let mut terms = Vec::new();
+    let mut parts = vec![(analysis.expr.root(), false)];
+    while let Some((part, negative)) = parts.pop() {
+        let part = analysis.without_parentheses(part);
+        match analysis.kind(part) {
+            NodeKind::Binary { op: BinaryOperator::Add, left, right } => {
+                parts.extend([(*right, negative), (*left, negative)]);
+            }
+            NodeKind::Binary { op: BinaryOperator::Subtract, left, right } => {
+                parts.extend([(*right, !negative), (*left, negative)]);
+            }
+            _ => {
+                let values = analysis.facts.of(part).values;
+                let types = values.types();
+                let negated = ValueSet::between(types, -values.most(), -values.least());
+                terms.push((part, if negative { negated } else { values }));
+            }
+        }
+    }
+    terms
+}
+
+/// A term that varies by less than the precision of a `float` of the size of the others.
+fn absorbed_term(analysis: &Analysis<'_>, term: NodeId, values: ValueSet, others: (f64, f64)) -> Option<Absorbed> {
+    let (least, most) = others;
+    let size = if least > 0.0 { least } else { -most };
+    let width = values.most() - values.least();
+    if size <= 0.0 || width <= 0.0 || !width.is_finite() || !size.is_finite() || analysis.inputs(term).is_empty() {
+        return None;
+    }
+    let spacing = float_spacing(size);
+    if spacing.is_infinite() {
+        return None;
+    }
+    let is_equal = |others: f64| (others + values.least()) as f32 == (others + values.most()) as f32;
+    // if the other terms are constant, this can be computed; if they vary, the term can still change the rounding
+    let is_absorbed = if least == most { is_equal(least) } else { width < spacing / 2.0 };
+    if !is_absorbed {
+        return None;
+    }
+    let verb = if least == most { "never changes the value" } else { "hardly ever changes the value" };
+    let message = format!("{} {verb}", analysis.quoted(term));
+    let finding = Diagnostic::warning("JSF503", message, analysis.expr.node(term).span);
+    let finding = finding.with_label(format!("varies by at most {}", Rounded(width)));
+    let finding = finding.with_help(format!(
+        "the value is rounded to float32; next to the other terms, which are at least {}, it is rounded to a multiple of {}",
+        Rounded(size),
+        Rounded(spacing)
+    ));
+    Some(Absorbed { finding, width, spacing })
+}
+
+/// The distance between adjacent C `float`s of this size.
+fn float_spacing(size: f64) -> f64 {
+    let float = size as f32;
+    if float.is_finite() { f64::from(float.next_up()) - f64::from(float) } else { f64::INFINITY }
+}
+
+/// Findings on integers beyond 2^53 that change when they are converted to a double.
+fn inexact_integers(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    for (node, part) in analysis.expr.iter().filter(|(node, _)| analysis.facts.of(*node).reachable) {
+        let NodeKind::Binary { left, right, .. } = part.kind else { continue };
+        for (integer, other) in [(left, right), (right, left)] {
+            if analysis.facts.of(other).values.types().is_subset(TypeSet::FLOAT)
+                && !analysis.facts.of(node).always_fails()
+                && let Some(message) = inexact_integer(analysis, integer)
+            {
+                let finding = Diagnostic::note("JSF505", message, analysis.expr.node(integer).span);
+                let finding = finding.with_place(analysis.expr.node(other).span, "a float");
+                findings.push(
+                    finding.with_help("Python converts the integer to a double, which has a precision of 53 bits"),
+                );
+            }
+        }
+    }
+    findings
+}
+
+/// The message, if the integer is beyond 2^53 for every job, or is a constant that no double represents.
+fn inexact_integer(analysis: &Analysis<'_>, node: NodeId) -> Option<String> {
+    let values = analysis.facts.of(node).values;
+    if values.is_empty() || !values.is_integral() {
+        return None;
+    }
+    let message = format!("{} is rounded when it is combined with a float", analysis.quoted(node));
+    let Some(value) = analysis.facts.constant(node) else {
+        let is_beyond = values.least() >= EXACT || values.most() <= -EXACT;
+        return is_beyond.then_some(message);
+    };
+    let python = Python::new();
+    let double = python.call(&Value::Function(Function::Float), std::slice::from_ref(value), &[]).ok()?;
+    (!python.compare(ComparisonOperator::Equal, &double, value).ok()?).then_some(message)
+}

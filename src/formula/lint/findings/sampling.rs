@@ -1,0 +1,200 @@
+//! Sample jobs: the formula is evaluated for jobs with typical inputs, to find out which errors occur in practice.
+//!
+//! The ranges prove what cannot happen. What can happen is reported only if it does for a sample job: an interval is often
+//! wider than the values behind it, and in practice an input does not have every value that its type allows.
+
+use std::collections::HashMap;
+
+use crate::diagnostic::Span;
+use crate::formula::lint::ranges::{Facts, Ranges, TypeSet, ValueSet};
+use crate::formula::program::{EvalError, Evaluator, Program, literal};
+use crate::formula::syntax::{Expr, LiteralKind, NodeKind};
+use crate::python::{ErrorKind, Python, Value};
+use crate::schema::{InputType, Schema};
+
+/// The maximum number of nodes that are evaluated, over all sample jobs.
+const MAX_STEPS: usize = 200_000;
+const MAX_SAMPLES: usize = 320;
+/// The maximum for a formula whose integers can exceed the limit on their size, which takes long to find out.
+const MAX_COSTLY_SAMPLES: usize = 24;
+/// The fuel of one evaluation, which long integers use up.
+const WORK: u64 = 1 << 20;
+/// The maximum number of literals of the formula that are used as inputs.
+const MAX_LITERALS: usize = 12;
+
+/// A sample job and its result.
+pub(super) struct Sample {
+    /// The values of the inputs, in the order of [`Samples::names`].
+    pub(super) inputs: Vec<Value>,
+    /// The single input whose value is not the typical one.
+    varied: Option<usize>,
+    /// The value of the formula, or the error.
+    pub(super) result: Result<Value, EvalError>,
+}
+
+/// The results of a formula for sample jobs.
+pub(super) struct Samples {
+    /// The inputs.
+    names: Vec<Box<str>>,
+    /// The place of each input in `names`.
+    places: HashMap<Box<str>, usize>,
+    /// The sample jobs.
+    pub(super) all: Vec<Sample>,
+    /// The values of each input, the typical one first.
+    pub(super) candidates: Vec<Vec<Value>>,
+}
+
+impl Samples {
+    /// Evaluates the formula for sample jobs whose inputs are within their ranges.
+    pub(super) fn new(program: &Program, schema: &Schema, ranges: &Ranges, facts: &Facts) -> Self {
+        let names = program.inputs().to_vec();
+        let literals = literals(program.expr());
+        let candidates: Vec<_> = names.iter().map(|name| candidates(name, schema, ranges, &literals)).collect();
+        let places = names.iter().cloned().zip(0..).collect();
+        let mut samples = Self { names, places, all: Vec::new(), candidates };
+        if program.refused().is_some() || samples.candidates.iter().any(Vec::is_empty) {
+            return samples;
+        }
+        let max_samples = match facts.errors().contains(ErrorKind::Limit) {
+            true => MAX_COSTLY_SAMPLES,
+            false => (MAX_STEPS / program.expr().nodes().len().max(1)).clamp(4, MAX_SAMPLES),
+        };
+        let mut evaluator = program.evaluator(Python::with_work(WORK));
+        samples.vary_one_input(max_samples, &mut evaluator);
+        samples.mix_inputs(max_samples, &mut evaluator);
+        samples
+    }
+
+    /// The place of an input; `None` if the formula has no such input.
+    pub(super) fn place(&self, name: &str) -> Option<usize> {
+        self.places.get(name).copied()
+    }
+
+    fn evaluate(&mut self, inputs: Vec<Value>, varied: Option<usize>, evaluator: &mut Evaluator<'_, Python>) {
+        let result = evaluator.evaluate(&inputs);
+        self.all.push(Sample { inputs, varied, result });
+    }
+
+    fn typical(&self) -> Vec<Value> {
+        self.candidates.iter().filter_map(|candidates| candidates.first().cloned()).collect()
+    }
+
+    /// Evaluates the typical job, and that job with one input changed.
+    fn vary_one_input(&mut self, max_samples: usize, evaluator: &mut Evaluator<'_, Python>) {
+        self.evaluate(self.typical(), None, evaluator);
+        let longest = self.candidates.iter().map(Vec::len).max().unwrap_or(0);
+        for choice in 1..longest {
+            for input in 0..self.names.len() {
+                let Some(value) = self.candidates[input].get(choice).cloned() else { continue };
+                if self.all.len() * 3 > max_samples * 2 {
+                    return;
+                }
+                let mut inputs = self.typical();
+                inputs[input] = value;
+                self.evaluate(inputs, Some(input), evaluator);
+            }
+        }
+    }
+
+    /// Evaluates jobs with pseudo-random candidates for all inputs.
+    fn mix_inputs(&mut self, max_samples: usize, evaluator: &mut Evaluator<'_, Python>) {
+        let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+        if self.names.len() < 2 {
+            return;
+        }
+        while self.all.len() < max_samples {
+            let mut pick = |candidates: &Vec<Value>| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                candidates.get((state >> 33) as usize % candidates.len().max(1)).cloned()
+            };
+            let inputs = self.candidates.iter().filter_map(&mut pick).collect();
+            self.evaluate(inputs, None, evaluator);
+        }
+    }
+
+    /// The first sample with each kind of error at each place.
+    pub(super) fn failures(&self) -> Vec<(&Sample, &EvalError)> {
+        let mut first: HashMap<(Span, ErrorKind), usize> = HashMap::new();
+        let mut failures = Vec::new();
+        for (index, sample) in self.all.iter().enumerate() {
+            if let Err(error) = &sample.result
+                && *first.entry((error.span, error.raised.kind)).or_insert(index) == index
+            {
+                failures.push((sample, error));
+            }
+        }
+        failures
+    }
+
+    /// The values that explain a result: that of the input that was varied, else those of the inputs in `among`.
+    pub(super) fn relevant_inputs<'t>(&'t self, sample: &'t Sample, among: &[&str]) -> Vec<(&'t str, &'t Value)> {
+        let inputs = self.names.iter().map(|name| &**name).zip(&sample.inputs);
+        let named: Vec<_> = inputs.filter(|(name, _)| among.contains(name)).collect();
+        let varied = sample.varied.and_then(|varied| self.names.get(varied));
+        match named.iter().find(|(name, _)| varied.is_some_and(|varied| **varied == **name)) {
+            Some(&varied) => vec![varied],
+            None => named,
+        }
+    }
+}
+
+/// The numeric literals of the formula.
+fn literals(expr: &Expr) -> Vec<f64> {
+    let mut literals: Vec<f64> = Vec::new();
+    for node in expr.nodes() {
+        let NodeKind::Literal { kind, text } = &node.kind else { continue };
+        let number = match literal::value(*kind, text) {
+            Ok(Value::Int(number)) => number as f64,
+            Ok(Value::Float(number)) if *kind == LiteralKind::Float => number,
+            _ => continue,
+        };
+        if literals.len() < MAX_LITERALS && !literals.contains(&number) {
+            literals.push(number);
+        }
+    }
+    literals
+}
+
+/// The values that an input has in practice, the typical one first.
+fn candidates(name: &str, schema: &Schema, ranges: &Ranges, literals: &[f64]) -> Vec<Value> {
+    let input_type = schema.entry(name).map_or(InputType::Float, |entry| entry.input_type);
+    let within = ranges.of(name, schema);
+    let common: &[f64] = match (name, input_type) {
+        ("accrue_type", _) => &[2.0, 0.0, 1.0, 3.0],
+        ("job_priority" | "queue_priority", _) => &[100.0, 0.0, -100.0, 1.0, 1023.0, -1024.0],
+        // every job has a chunk
+        ("nodect", _) => &[4.0, 1.0, 2.0, 128.0],
+        (_, InputType::Ratio) => &[0.25, 0.0, 1.0, 0.5, 0.000_001, 0.01, 0.9],
+        (_, InputType::Duration) => &[3600.0, 0.0, 1.0, 86_400.0, 60.0, 604_800.0, 2_592_000.0],
+        (_, InputType::Size) => &[4_194_304.0, 0.0, 1.0, 1024.0, 1_073_741_824.0, 524_288.0],
+        (_, InputType::Count) => &[16.0, 0.0, 1.0, 2.0, 1024.0, 64.0, 10_000.0],
+        _ => &[10.0, 0.0, 1.0, 0.5, 100.0, 1000.0, 2.25],
+    };
+    let mut numbers = common.to_vec();
+    let is_explicit = ranges.explicit(name).is_some();
+    if is_explicit {
+        numbers.extend([within.least(), within.most(), (within.least() + within.most()) / 2.0]);
+    }
+    // the type of a site's resource allows negative values, but few sites have any
+    let is_plausible = |number: f64| is_explicit || number >= 0.0 || common.contains(&number);
+    numbers.extend(literals.iter().filter(|&&number| is_plausible(number) && number.abs() <= 1e9));
+    let mut values: Vec<Value> = Vec::new();
+    for number in numbers {
+        let value = to_value(number, within);
+        if within.contains(&value) && !values.iter().any(|known| known.is_same(&value)) {
+            values.push(value);
+        }
+    }
+    values
+}
+
+/// The number in the type that the input has; a float resource without decimals is an integer.
+fn to_value(number: f64, within: ValueSet) -> Value {
+    let whole = within.types().intersects(TypeSet::INT);
+    let float = within.types().intersects(TypeSet::FLOAT);
+    if whole && (!float || number == number.floor()) && number.abs() < 9e15 {
+        Value::Int(number.round() as i64)
+    } else {
+        Value::Float(number)
+    }
+}

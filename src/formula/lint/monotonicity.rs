@@ -1,0 +1,301 @@
+//! Monotonicity: whether the value of a formula increases or decreases when one input grows and the others stay.
+
+use crate::formula::lint::parents::without_parentheses;
+use crate::formula::lint::ranges::{EXACT, Facts, TypeSet, ValueSet};
+use crate::formula::syntax::{Expr, NodeId, NodeKind};
+use crate::python::{BinaryOperator, ComparisonOperator, Function, UnaryOperator};
+
+/// How a value changes when one input grows and the others stay.
+///
+/// ```
+/// use job_sort_formula::formula::{Formula, lint};
+/// use job_sort_formula::formula::lint::Monotonicity;
+/// use job_sort_formula::Schema;
+///
+/// let formula: Formula = "pow(2, -(fairshare_tree_usage / fairshare_perc))".parse()?;
+/// let facts = lint::ranges(formula.expr(), &Schema::openpbs(), &lint::Ranges::default());
+/// assert_eq!(lint::monotonicity(formula.expr(), &facts, "fairshare_tree_usage"), Monotonicity::Decreasing);
+/// assert_eq!(lint::monotonicity(formula.expr(), &facts, "fairshare_perc"), Monotonicity::Increasing);
+/// assert_eq!(lint::monotonicity(formula.expr(), &facts, "ncpus"), Monotonicity::Constant);
+/// # Ok::<(), job_sort_formula::formula::syntax::SyntaxError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Monotonicity {
+    /// It does not depend on the input.
+    Constant,
+    /// It never decreases.
+    Increasing,
+    /// It never increases.
+    Decreasing,
+    /// It may increase and decrease.
+    Unknown,
+}
+
+impl Monotonicity {
+    fn reversed(self) -> Self {
+        match self {
+            Self::Increasing => Self::Decreasing,
+            Self::Decreasing => Self::Increasing,
+            same => same,
+        }
+    }
+
+    /// The monotonicity of a sum.
+    fn plus(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Constant, one) | (one, Self::Constant) => one,
+            _ if self == other => self,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// The monotonicity of a product with a constant factor that has these values.
+    fn times(self, factor: ValueSet) -> Self {
+        match self {
+            Self::Constant => Self::Constant,
+            _ if factor.least() >= 0.0 => self,
+            _ if factor.most() <= 0.0 => self.reversed(),
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Unknown unless it is constant.
+    fn constant_or_unknown(self) -> Self {
+        if self == Self::Constant { self } else { Self::Unknown }
+    }
+
+    /// For a divisor, after `times` by it: constant unless the divisor may have either sign.
+    fn unless_signed(self) -> Self {
+        if self == Self::Unknown { self } else { Self::Constant }
+    }
+}
+
+/// The monotonicity of the whole formula in the input `name`, over the jobs for which the formula does not fail.
+///
+/// `Increasing` and `Decreasing` hold up to the last bits, in which the functions of the C library may be wrong. They and
+/// `Constant` also mean that equal inputs give equal values, also for `0`, `0.0` and `-0.0`.
+pub fn monotonicity(expr: &Expr, facts: &Facts, name: &str) -> Monotonicity {
+    let size = expr.nodes().len();
+    let mut walk = Walk { expr, facts, known: Vec::with_capacity(size), unchanged: Vec::with_capacity(size) };
+    for (id, node) in expr.iter() {
+        let fact = facts.of(id);
+        let monotonicity = match walk.node(id, &node.kind, name) {
+            _ if !fact.reachable || fact.values.single().is_some() => Monotonicity::Constant,
+            // nan is not ordered
+            monotonicity if fact.values.may_be_nan() => monotonicity.constant_or_unknown(),
+            monotonicity => monotonicity,
+        };
+        let is_unchanged = !fact.reachable || is_single(fact.values) || walk.does_not_use(&node.kind, name);
+        walk.known.push(monotonicity);
+        walk.unchanged.push(is_unchanged);
+    }
+    walk.known.last().copied().unwrap_or(Monotonicity::Constant)
+}
+
+/// Whether there is a single value, of a single type, and not a float zero, which has two signs: numbers that compare
+/// equal can still differ.
+fn is_single(values: ValueSet) -> bool {
+    let types = values.types();
+    let has_one_type = [TypeSet::INT, TypeSet::FLOAT, TypeSet::BOOL].iter().any(|&kind| types.is_subset(kind));
+    values.single().is_some_and(|single| has_one_type && (single != 0.0 || !types.intersects(TypeSet::FLOAT)))
+}
+
+/// Whether the value can be an integer for one job and a float for another.
+fn is_mixed(values: ValueSet) -> bool {
+    values.types().intersects(TypeSet::FLOAT) && values.types().intersects(TypeSet::INTEGRAL)
+}
+
+struct Walk<'e> {
+    expr: &'e Expr,
+    facts: &'e Facts,
+    known: Vec<Monotonicity>,
+    /// Whether a node keeps its value, with its type and the sign of a zero.
+    unchanged: Vec<bool>,
+}
+
+impl Walk<'_> {
+    fn of(&self, node: NodeId) -> Monotonicity {
+        self.known[node.index()]
+    }
+
+    fn values(&self, node: NodeId) -> ValueSet {
+        self.facts.of(node).values
+    }
+
+    fn all(&self, nodes: &[NodeId]) -> Monotonicity {
+        nodes.iter().fold(Monotonicity::Constant, |all, &node| all.plus(self.of(node)))
+    }
+
+    /// Whether the input is not among the operands.
+    fn does_not_use(&self, kind: &NodeKind, name: &str) -> bool {
+        match kind {
+            NodeKind::Name(other) => **other != *name,
+            kind => self.are_unchanged(&kind.children()),
+        }
+    }
+
+    fn are_unchanged(&self, nodes: &[NodeId]) -> bool {
+        nodes.iter().all(|node| self.unchanged[node.index()])
+    }
+
+    /// The monotonicity of an operation that is not monotonic, or that distinguishes numbers that compare equal.
+    fn not_monotonic(&self, nodes: &[NodeId]) -> Monotonicity {
+        if self.are_unchanged(nodes) { Monotonicity::Constant } else { Monotonicity::Unknown }
+    }
+
+    /// Whether the result is rounded for some operands and exact for others, which breaks their order: this happens
+    /// beyond 2^53 if an operand that changes is an integer at times and a float at other times.
+    fn is_rounded_unevenly(&self, operands: &[NodeId], result: ValueSet) -> bool {
+        let changes_type = |node: &NodeId| !self.unchanged[node.index()] && is_mixed(self.values(*node));
+        let is_large = |values: ValueSet| values.most() > EXACT || values.least() < -EXACT;
+        let sizes = || operands.iter().map(|&node| self.values(node)).chain([result]);
+        operands.iter().any(changes_type) && sizes().any(is_large)
+    }
+
+    fn node(&self, id: NodeId, kind: &NodeKind, name: &str) -> Monotonicity {
+        match kind {
+            NodeKind::Name(other) if **other == *name => Monotonicity::Increasing,
+            NodeKind::Literal { .. } | NodeKind::Name(_) => Monotonicity::Constant,
+            NodeKind::Unary { op, operand } => self.unary(*op, *operand),
+            NodeKind::Binary { left, right, .. } if self.is_rounded_unevenly(&[*left, *right], self.values(id)) => {
+                Monotonicity::Unknown
+            }
+            NodeKind::Binary { op, left, right } => self.binary(*op, *left, *right),
+            NodeKind::Comparison { operators, operands } => self.comparison(operators, operands),
+            NodeKind::Conditional { then, condition, otherwise } => match self.of(*condition) {
+                Monotonicity::Constant => self.of(*then).plus(self.of(*otherwise)),
+                _ => Monotonicity::Unknown,
+            },
+            NodeKind::Parenthesised(inner) => self.of(*inner),
+            NodeKind::Tuple { items, .. } | NodeKind::List(items) => self.all(items),
+            NodeKind::Call { callee, positional, keywords } if keywords.is_empty() => {
+                self.call(*callee, positional, self.values(id))
+            }
+            NodeKind::Boolean { .. } | NodeKind::Call { .. } | NodeKind::Foreign { .. } => {
+                self.not_monotonic(&kind.children())
+            }
+        }
+    }
+
+    fn unary(&self, op: UnaryOperator, operand: NodeId) -> Monotonicity {
+        match op {
+            UnaryOperator::Plus => self.of(operand),
+            UnaryOperator::Minus | UnaryOperator::Invert => self.of(operand).reversed(),
+            UnaryOperator::Not => self.of(operand).times(self.values(operand)).reversed(),
+        }
+    }
+
+    fn binary(&self, op: BinaryOperator, left: NodeId, right: NodeId) -> Monotonicity {
+        use BinaryOperator as Op;
+        let (a, b) = (self.of(left), self.of(right));
+        let (x, y) = (self.values(left), self.values(right));
+        match op {
+            Op::Add if x.is_number() && y.is_number() => a.plus(b),
+            Op::Subtract => a.plus(b.reversed()),
+            Op::Multiply if x.is_number() && y.is_number() => a.times(y).plus(b.times(x)),
+            // `//` of floats can be off by 1
+            Op::FloorDivide if !x.is_integral() || !y.is_integral() => self.not_monotonic(&[left, right]),
+            // the quotient jumps where the divisor changes its sign
+            Op::Divide | Op::FloorDivide => a.times(y).plus(b.times(x).reversed()).plus(b.times(y).unless_signed()),
+            Op::Power => self.power(left, right),
+            _ => self.not_monotonic(&[left, right]),
+        }
+    }
+
+    fn power(&self, base: NodeId, exponent: NodeId) -> Monotonicity {
+        let (a, b) = (self.of(base), self.of(exponent));
+        let (x, y) = (self.values(base), self.values(exponent));
+        if x.least() >= 0.0 {
+            let above_one = if x.least() >= 1.0 {
+                b
+            } else if x.most() <= 1.0 {
+                b.reversed()
+            } else {
+                b.constant_or_unknown()
+            };
+            return a.times(y).plus(above_one);
+        }
+        match y.single() {
+            Some(exponent) if b == Monotonicity::Constant && exponent > 0.0 && (exponent % 2.0).abs() == 1.0 => a,
+            Some(exponent) if b == Monotonicity::Constant && exponent > 0.0 && exponent % 2.0 == 0.0 => a.times(x),
+            _ => self.not_monotonic(&[base, exponent]),
+        }
+    }
+
+    fn comparison(&self, operators: &[ComparisonOperator], operands: &[NodeId]) -> Monotonicity {
+        use ComparisonOperator as Op;
+        match (operators, operands) {
+            ([Op::Less | Op::LessOrEqual], [left, right]) => self.of(*left).reversed().plus(self.of(*right)),
+            ([Op::Greater | Op::GreaterOrEqual], [left, right]) => self.of(*left).plus(self.of(*right).reversed()),
+            _ => self.not_monotonic(operands),
+        }
+    }
+
+    /// The values that an aggregate function combines: its arguments, or the items of its single argument if that is a
+    /// list or tuple literal.
+    fn items<'n>(&'n self, arguments: &'n [NodeId]) -> &'n [NodeId] {
+        let &[single] = arguments else { return arguments };
+        match &self.expr.node(without_parentheses(self.expr, single)).kind {
+            NodeKind::Tuple { items, .. } | NodeKind::List(items) => items,
+            _ => arguments,
+        }
+    }
+
+    fn call(&self, callee: NodeId, arguments: &[NodeId], result: ValueSet) -> Monotonicity {
+        use Function as F;
+        let all = self.all(arguments);
+        let Some(function) = self.facts.function(callee) else {
+            return self.not_monotonic(&[&[callee], arguments].concat());
+        };
+        let items = self.items(arguments);
+        let are_numbers = items.iter().all(|&item| self.values(item).is_number());
+        match (function, arguments) {
+            (F::Sum, [_]) if are_numbers && !self.is_rounded_unevenly(items, result) => all,
+            (F::Max | F::Min | F::Fsum, [_, ..]) if are_numbers => all,
+            (F::Pow, [base, exponent]) => self.power(*base, *exponent),
+            (F::Log, [x, base]) if self.values(*base).least() > 1.0 && self.of(*base) == Monotonicity::Constant => {
+                self.of(*x)
+            }
+            (F::Round, [x, digits]) if self.of(*digits) == Monotonicity::Constant => self.of(*x),
+            (F::Abs | F::Fabs | F::Cosh, [x]) => self.of(*x).times(self.values(*x)),
+            (F::Acos | F::Erfc, [_]) => all.reversed(),
+            (function, [_]) if is_increasing(function) => all,
+            _ => self.not_monotonic(arguments),
+        }
+    }
+}
+
+/// Functions of one number that never decrease.
+fn is_increasing(function: Function) -> bool {
+    use Function as F;
+    matches!(
+        function,
+        F::Sqrt
+            | F::Log
+            | F::Log2
+            | F::Log10
+            | F::Log1p
+            | F::Exp
+            | F::Exp2
+            | F::Expm1
+            | F::Sinh
+            | F::Asinh
+            | F::Acosh
+            | F::Asin
+            | F::Atan
+            | F::Atanh
+            | F::Tanh
+            | F::Erf
+            | F::Cbrt
+            | F::Degrees
+            | F::Radians
+            | F::Ceil
+            | F::Floor
+            | F::Trunc
+            | F::Int
+            | F::Float
+            | F::Round
+            | F::Isqrt
+            | F::Factorial
+    )
+}

@@ -1,0 +1,263 @@
+//! Valid Python that is not arithmetic: constructs and builtins that serve no purpose in a formula, those that give
+//! access to the interpreter, and results that are not numbers.
+
+use crate::diagnostic::{Applicability, Diagnostic, Span};
+use crate::formula::lint::parents::attribute_of;
+use crate::formula::name_resolution::Meaning;
+use crate::formula::syntax::{Construct, Expr, LiteralKind, Node, NodeId, NodeKind};
+use crate::python::{Function, constant};
+use crate::schema::Schema;
+
+const ONLY_ARITHMETIC: &str =
+    "a formula computes one number from numbers; use only arithmetic and functions of numbers";
+
+/// Findings on everything in the formula that is not arithmetic.
+pub(super) fn non_arithmetic(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
+    let results = non_numeric_results(expr, schema);
+    let mut findings = constructs(expr, schema);
+    // that the result crashes the scheduler matters more than what it is made of
+    findings.retain(|found| found.code != "JSF104" || results.iter().all(|result| result.span != found.span));
+    findings.extend(results);
+    findings
+}
+
+/// Whether this is a module that people write before a function of `math`.
+pub(super) fn is_math_module(name: &str) -> bool {
+    matches!(name, "math" | "cmath" | "numpy" | "np" | "scipy")
+}
+
+/// Findings on constructs and builtins. Of nested ones that are merely useless, only the outermost is reported.
+fn constructs(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    let mut reported: Vec<Span> = Vec::new();
+    for node in expr.nodes().iter().rev() {
+        let within = |outer: &Span| outer.start <= node.span.start && node.span.end <= outer.end;
+        let Some(found) = construct(expr, node, schema) else { continue };
+        if found.code != "JSF104" {
+            findings.push(found);
+        } else if !reported.iter().any(within) {
+            reported.push(node.span);
+            findings.push(found);
+        }
+    }
+    findings
+}
+
+fn construct(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic> {
+    match &node.kind {
+        NodeKind::Name(name) if is_foreign(name, schema) => Some(builtin(name, node.span)),
+        NodeKind::Foreign { construct: Construct::AssignmentExpression, .. } => Some(
+            Diagnostic::error("JSF403", "`:=` assigns a variable of the scheduler's interpreter", node.span).with_help(
+                "later jobs, later cycles and later formulas see the variable; repeat the expression instead",
+            ),
+        ),
+        NodeKind::Foreign { construct: Construct::Attribute, .. } => attribute(expr, node),
+        NodeKind::Foreign { construct, .. } => Some(useless(construct.words(), node.span)),
+        _ => None,
+    }
+}
+
+fn attribute(expr: &Expr, node: &Node) -> Option<Diagnostic> {
+    let (base, attribute) = attribute_of(expr, node)?;
+    if let Some(module) = base.filter(|base| is_math_module(base)) {
+        return Some(module_attribute(module, attribute, node.span));
+    }
+    if is_dangerous_attribute(attribute) {
+        let message = format!("`.{attribute}` gives access to the interpreter, which runs as root");
+        return Some(Diagnostic::error("JSF404", message, node.span).with_help(ONLY_ARITHMETIC));
+    }
+    Some(useless(Construct::Attribute.words(), node.span))
+}
+
+/// `math.log`: a formula can use the functions of `math`, but not the module.
+fn module_attribute(module: &str, name: &str, span: Span) -> Diagnostic {
+    let lower = name.to_ascii_lowercase();
+    let is_known = Function::from_name(&lower).is_some_and(Function::is_math) || constant(&lower).is_some();
+    let found = Diagnostic::error("JSF208", format!("the module `{module}` is not available in a formula"), span);
+    if !is_known {
+        let help =
+            format!("the functions of Python's `math` are available without a prefix; `{name}` is not one of them");
+        return found.with_help(help);
+    }
+    let applicability = if module == "math" { Applicability::Safe } else { Applicability::Unsafe };
+    found.with_label(format!("`{lower}` is available without a prefix")).replaced_by(lower, applicability)
+}
+
+fn builtin(name: &str, span: Span) -> Diagnostic {
+    if is_dangerous_builtin(name) {
+        let message = format!("`{name}` gives access to the interpreter, which runs as root");
+        return Diagnostic::error("JSF404", message, span).with_help(ONLY_ARITHMETIC);
+    }
+    useless(&format!("`{name}`"), span)
+}
+
+fn useless(what: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("JSF104", format!("{what} is valid Python, but not arithmetic"), span).with_help(ONLY_ARITHMETIC)
+}
+
+/// Builtins that run code, read files, or show or change the objects of the interpreter.
+const DANGEROUS_BUILTINS: &[&str] = &[
+    "BaseException",
+    "GeneratorExit",
+    "KeyboardInterrupt",
+    "SystemExit",
+    "breakpoint",
+    "compile",
+    "delattr",
+    "dir",
+    "eval",
+    "exec",
+    "getattr",
+    "globals",
+    "hasattr",
+    "input",
+    "locals",
+    "memoryview",
+    "object",
+    "open",
+    "setattr",
+    "super",
+    "type",
+    "vars",
+];
+
+/// Attributes without underscores that lead to frames, code objects or exceptions.
+const DANGEROUS_ATTRIBUTES: &[&str] = &[
+    "ag_code",
+    "ag_frame",
+    "cr_code",
+    "cr_frame",
+    "f_back",
+    "f_builtins",
+    "f_code",
+    "f_globals",
+    "f_locals",
+    "format",
+    "format_map",
+    "gi_code",
+    "gi_frame",
+    "mro",
+    "send",
+    "tb_frame",
+    "tb_next",
+    "throw",
+    "with_traceback",
+];
+
+/// Whether the builtin gives access to the interpreter.
+pub(crate) fn is_dangerous_builtin(name: &str) -> bool {
+    name.starts_with("__") || DANGEROUS_BUILTINS.contains(&name)
+}
+
+/// Whether the attribute gives access to the interpreter.
+pub(crate) fn is_dangerous_attribute(name: &str) -> bool {
+    name.starts_with('_') || DANGEROUS_ATTRIBUTES.contains(&name)
+}
+
+/// The builtins, other than those of arithmetic, that never return a number.
+const NEVER_A_NUMBER: &[&str] = &[
+    "ascii",
+    "bin",
+    "bytearray",
+    "bytes",
+    "chr",
+    "classmethod",
+    "compile",
+    "complex",
+    "delattr",
+    "dict",
+    "dir",
+    "enumerate",
+    "exec",
+    "filter",
+    "format",
+    "frozenset",
+    "globals",
+    "hex",
+    "iter",
+    "list",
+    "locals",
+    "map",
+    "memoryview",
+    "object",
+    "oct",
+    "open",
+    "print",
+    "property",
+    "range",
+    "repr",
+    "reversed",
+    "set",
+    "setattr",
+    "slice",
+    "sorted",
+    "staticmethod",
+    "str",
+    "super",
+    "tuple",
+    "type",
+    "vars",
+    "zip",
+];
+
+/// Findings on expressions that can be the value of the whole formula and are not numbers, and on subscripts that are
+/// out of range.
+fn non_numeric_results(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    let mut results = vec![expr.root()];
+    while let Some(id) = results.pop() {
+        let node = expr.node(id);
+        match &node.kind {
+            NodeKind::Parenthesised(inner) => results.push(*inner),
+            NodeKind::Conditional { then, otherwise, .. } => results.extend([*then, *otherwise]),
+            NodeKind::Boolean { operands, .. } => results.extend(operands.iter()),
+            _ if is_non_numeric(expr, id, schema) => findings.push(
+                Diagnostic::error("JSF401", "the result is not a number", node.span)
+                    .with_help("the scheduler converts the result without checking its type and crashes"),
+            ),
+            _ => {}
+        }
+    }
+    findings.extend(expr.nodes().iter().filter_map(|node| index_out_of_range(expr, node)));
+    findings
+}
+
+fn is_non_numeric(expr: &Expr, id: NodeId, schema: &Schema) -> bool {
+    match &expr.node(id).kind {
+        NodeKind::Foreign { construct, .. } => matches!(
+            construct,
+            Construct::String
+                | Construct::Lambda
+                | Construct::Comprehension
+                | Construct::Imaginary
+                | Construct::Set
+                | Construct::Dict
+                | Construct::Ellipsis
+        ),
+        // a formula that can be evaluated gets this finding from its range
+        NodeKind::Tuple { .. } | NodeKind::List(_) => expr.foreign().is_some(),
+        NodeKind::Name(name) => is_foreign(name, schema),
+        NodeKind::Call { callee, .. } => match &expr.node(*callee).kind {
+            NodeKind::Name(name) => is_foreign(name, schema) && NEVER_A_NUMBER.contains(&&**name),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn is_foreign(name: &str, schema: &Schema) -> bool {
+    matches!(Meaning::of(name, schema), Meaning::Foreign)
+}
+
+/// `[1, 2][9]`: an index that is out of range of a list or tuple literal.
+fn index_out_of_range(expr: &Expr, node: &Node) -> Option<Diagnostic> {
+    let NodeKind::Foreign { construct: Construct::Subscript, parts } = &node.kind else { return None };
+    let &[base, index] = &**parts else { return None };
+    let (NodeKind::List(items) | NodeKind::Tuple { items, .. }) = &expr.node(base).kind else { return None };
+    let NodeKind::Literal { kind: LiteralKind::Integer, text } = &expr.node(index).kind else { return None };
+    let index: usize = text.parse().ok()?;
+    (index >= items.len()).then(|| {
+        let message = format!("index {index} is out of range, which is an error for every job");
+        Diagnostic::error("JSF308", message, node.span).with_help("the first item has the index 0")
+    })
+}

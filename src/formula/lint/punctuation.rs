@@ -1,0 +1,119 @@
+//! Punctuation that means something else in Python: `0,5` and `10%` for numbers, `2(x)` for a product.
+
+use crate::diagnostic::{Applicability, Diagnostic, Fix, Span};
+use crate::formula::lint::parents::{Parents, name_of, without_parentheses};
+use crate::formula::name_resolution::Meaning;
+use crate::formula::syntax::{Expr, Node, NodeId, NodeKind};
+use crate::python::{BinaryOperator, Function, UnaryOperator, Value};
+use crate::schema::Schema;
+
+/// Findings on decimal commas, percent signs and numbers that are called.
+pub(super) fn punctuation(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<Diagnostic> {
+    let mut findings: Vec<_> = expr.iter().flat_map(|(id, node)| decimal_commas(expr, id, node, parents)).collect();
+    findings.extend(expr.nodes().iter().filter_map(|node| percent_sign(expr, node)));
+    findings.extend(expr.nodes().iter().filter_map(|node| called_number(expr, node, schema)));
+    findings
+}
+
+/// `0,5`: a comma between digits, without blanks, in a tuple that is not used as one.
+fn decimal_commas(expr: &Expr, id: NodeId, node: &Node, parents: &Parents<'_>) -> Vec<Diagnostic> {
+    let NodeKind::Tuple { items, .. } = &node.kind else { return Vec::new() };
+    if is_used_as_tuple(expr, id, parents) {
+        return Vec::new();
+    }
+    let text = expr.text();
+    let comma = |pair: &[NodeId]| {
+        let [left, right] = [pair[0], pair[1]].map(|item| expr.node(item).span);
+        let at = left.end as usize;
+        let before = text[..at].rsplit(|c: char| !is_word_or_dot(c)).next().unwrap_or("");
+        let after = text[right.start as usize..].split(|c: char| !is_word_or_dot(c)).next().unwrap_or("");
+        let is_decimal = right.start == left.end + 1 && is_digits(before) && is_digits(after);
+        is_decimal.then_some((at, before, after))
+    };
+    items.windows(2).filter_map(comma).map(|(at, before, after)| decimal_comma(at, before, after)).collect()
+}
+
+fn decimal_comma(at: usize, before: &str, after: &str) -> Diagnostic {
+    let span = Span::new(at - before.len(), at + 1 + after.len());
+    let point = Fix { span: Span::new(at, at + 1), replacement: ".".into(), applicability: Applicability::Unsafe };
+    Diagnostic::error("JSF610", format!("`{before},{after}` is two numbers in Python"), span)
+        .with_help("the decimal separator is `.`; digits can be grouped with `_`")
+        .with_fix(point)
+}
+
+/// Whether the tuple is an argument or an operand of `in`.
+fn is_used_as_tuple(expr: &Expr, id: NodeId, parents: &Parents<'_>) -> bool {
+    let mut above = parents.parent(id);
+    while let Some(parent) = above {
+        match &expr.node(parent).kind {
+            NodeKind::Parenthesised(_) => above = parents.parent(parent),
+            NodeKind::Binary { .. } | NodeKind::Unary { .. } | NodeKind::Conditional { .. } => return false,
+            _ => return true,
+        }
+    }
+    false
+}
+
+/// `10% + x`, which Python reads as the remainder of 10 by `+x`.
+fn percent_sign(expr: &Expr, node: &Node) -> Option<Diagnostic> {
+    let NodeKind::Binary { op: BinaryOperator::Modulo, left, right } = node.kind else { return None };
+    let NodeKind::Literal { text: number, .. } = &expr.node(left).kind else { return None };
+    let NodeKind::Unary { op: UnaryOperator::Plus | UnaryOperator::Minus, operand } = expr.node(right).kind else {
+        return None;
+    };
+    let (left, right) = (expr.node(left).span, expr.node(right).span);
+    let follows_directly = expr.text()[left.end as usize..].starts_with('%');
+    let is_followed_by_blanks = expr.node(operand).span.start > right.start + 1 && right.start > left.end + 1;
+    let hundredth = number.parse::<f64>().ok()? / 100.0;
+    (follows_directly && is_followed_by_blanks).then(|| {
+        let span = Span { end: left.end + 1, ..left };
+        Diagnostic::error("JSF611", "`%` is the remainder operator, not a percent sign", span)
+            .with_help("write the percentage as a number")
+            .replaced_by(hundredth.to_string(), Applicability::Unsafe)
+    })
+}
+
+/// `2(x)`, which calls the number 2.
+fn called_number(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic> {
+    let NodeKind::Call { callee, positional, keywords } = &node.kind else { return None };
+    let called = expr.node(*callee);
+    // a resource that hides a function has a finding of its own
+    let hides_function = |name: &str| matches!(Meaning::of(name, schema), Meaning::Input) && Meaning::is_builtin(name);
+    if name_of(called).is_some_and(hides_function) || !is_number(expr, *callee, schema) {
+        return None;
+    }
+    let message = format!("`{}` is a number and cannot be called", called.span.of(expr.text()));
+    let found = Diagnostic::error("JSF613", message, called.span)
+        .with_help("every job gets an error and the value 0; write `*` to multiply");
+    if positional.len() != 1 || !keywords.is_empty() {
+        return Some(found);
+    }
+    let span = Span { start: called.span.end, end: called.span.end };
+    Some(found.with_fix(Fix { span, replacement: "*".into(), applicability: Applicability::Unsafe }))
+}
+
+/// Whether the node is a number for every job.
+fn is_number(expr: &Expr, id: NodeId, schema: &Schema) -> bool {
+    match &expr.node(without_parentheses(expr, id)).kind {
+        NodeKind::Literal { .. } | NodeKind::Binary { .. } | NodeKind::Unary { .. } | NodeKind::Comparison { .. } => {
+            true
+        }
+        NodeKind::Name(name) => match Meaning::of(name, schema) {
+            Meaning::Input => true,
+            Meaning::Constant(value) => matches!(value, Value::Float(_) | Value::Bool(_)),
+            Meaning::Foreign | Meaning::Undefined => false,
+        },
+        NodeKind::Call { callee, .. } => {
+            name_of(expr.node(*callee)).is_some_and(|name| Function::from_name(name).is_some_and(Function::is_math))
+        }
+        _ => false,
+    }
+}
+
+fn is_word_or_dot(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '.')
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}

@@ -1,0 +1,324 @@
+//! The abstract interpreter: evaluates a formula with value sets, in Python's order of evaluation.
+//!
+//! It uses a stack of tasks instead of recursion, whose depth the formula would determine. In a branch, the values are
+//! refined by the condition of the branch.
+
+use std::collections::HashMap;
+
+use crate::formula::lint::parents::without_parentheses;
+use crate::formula::lint::ranges::facts::{Fact, Facts, Outcome};
+use crate::formula::lint::ranges::functions::{self, Argument};
+use crate::formula::lint::ranges::refinement::value_numbers;
+use crate::formula::lint::ranges::type_set::{ErrorSet, TypeSet};
+use crate::formula::lint::ranges::value_set::{Truth, ValueSet};
+use crate::formula::lint::ranges::{Ranges, constant_folding, operators};
+use crate::formula::name_resolution::Meaning;
+use crate::formula::program::literal;
+use crate::formula::syntax::{Expr, Keyword, NodeId, NodeKind};
+use crate::python::{BooleanOperator, ComparisonOperator, ErrorKind, Raised, Value};
+use crate::schema::Schema;
+
+/// A task on the stack.
+enum Task {
+    Visit(NodeId),
+    /// All operands are known.
+    Finish(NodeId),
+    /// The first operands of a chain of comparisons are known.
+    Chain {
+        node: NodeId,
+        known: usize,
+        scope: Scope,
+    },
+    /// The first operands of `and` or `or` are known, and the values with which they may have decided it.
+    Boolean {
+        node: NodeId,
+        known: usize,
+        decided: ValueSet,
+        scope: Scope,
+    },
+    /// The condition is known.
+    Branch(NodeId),
+    /// A branch begins in which the condition is `holds`.
+    Enter {
+        condition: NodeId,
+        holds: bool,
+        conditional: bool,
+    },
+    /// A branch ends.
+    Leave(Scope),
+}
+
+/// The state that is restored when a branch ends.
+#[derive(Clone, Copy)]
+pub(super) struct Scope {
+    overwritten: usize,
+    conditional: bool,
+}
+
+/// An interpreter that computes with value sets instead of values.
+pub(super) struct AbstractInterpreter<'e> {
+    pub(super) expr: &'e Expr,
+    schema: &'e Schema,
+    ranges: &'e Ranges,
+    /// The value number of each node.
+    pub(super) value_numbers: Vec<u32>,
+    facts: Facts,
+    tasks: Vec<Task>,
+    /// The values assumed in the current branch, by value number.
+    pub(super) assumed: HashMap<u32, ValueSet>,
+    /// The assumptions that were overwritten, to be restored when the branch ends.
+    pub(super) overwritten: Vec<(u32, Option<ValueSet>)>,
+    conditional: bool,
+}
+
+impl<'e> AbstractInterpreter<'e> {
+    pub(super) fn new(expr: &'e Expr, schema: &'e Schema, ranges: &'e Ranges) -> Self {
+        let count = expr.nodes().len();
+        Self {
+            expr,
+            schema,
+            ranges,
+            value_numbers: value_numbers(expr),
+            facts: Facts { all: vec![Fact::UNREACHABLE; count], constants: vec![None; count] },
+            tasks: vec![Task::Visit(expr.root())],
+            assumed: HashMap::new(),
+            overwritten: Vec::new(),
+            conditional: false,
+        }
+    }
+
+    /// Interprets the formula.
+    pub(super) fn run(mut self) -> Facts {
+        while let Some(task) = self.tasks.pop() {
+            self.step(task);
+        }
+        self.facts
+    }
+
+    fn step(&mut self, task: Task) {
+        match task {
+            Task::Visit(node) => self.visit(node),
+            Task::Finish(node) => self.finish(node),
+            Task::Chain { node, known, scope } => self.chain(node, known, scope),
+            Task::Boolean { node, known, decided, scope } => self.boolean(node, known, decided, scope),
+            Task::Branch(node) => self.branch(node),
+            Task::Enter { condition, holds, conditional } => {
+                self.conditional |= conditional;
+                self.assume(condition, holds);
+            }
+            Task::Leave(scope) => self.leave(scope),
+        }
+    }
+
+    fn visit(&mut self, id: NodeId) {
+        let scope = self.scope();
+        match &self.expr.node(id).kind {
+            NodeKind::Comparison { operands, .. } => {
+                self.tasks.push(Task::Chain { node: id, known: 2, scope });
+                self.tasks.extend(operands.iter().take(2).rev().map(|&operand| Task::Visit(operand)));
+            }
+            NodeKind::Boolean { operands, .. } => {
+                self.tasks.push(Task::Boolean { node: id, known: 1, decided: ValueSet::EMPTY, scope });
+                self.tasks.extend(operands.first().map(|&operand| Task::Visit(operand)));
+            }
+            NodeKind::Conditional { condition, .. } => {
+                self.tasks.extend([Task::Branch(id), Task::Visit(*condition)]);
+            }
+            kind => {
+                self.tasks.push(Task::Finish(id));
+                self.tasks.extend(kind.children().into_iter().rev().map(Task::Visit));
+            }
+        }
+    }
+
+    fn scope(&self) -> Scope {
+        Scope { overwritten: self.overwritten.len(), conditional: self.conditional }
+    }
+
+    fn leave(&mut self, scope: Scope) {
+        self.conditional = scope.conditional;
+        for (number, values) in self.overwritten.drain(scope.overwritten..).rev() {
+            match values {
+                Some(values) => self.assumed.insert(number, values),
+                None => self.assumed.remove(&number),
+            };
+        }
+    }
+
+    pub(super) fn values(&self, node: NodeId) -> ValueSet {
+        self.facts.of(node).values
+    }
+
+    /// Records the outcome of a node.
+    fn set(&mut self, node: NodeId, outcome: Outcome) {
+        let number = self.value_numbers.get(node.index());
+        let assumed = number.and_then(|number| self.assumed.get(number));
+        let narrowed = assumed.map_or(outcome.values, |assumed| outcome.values.and(*assumed));
+        // an assumption can contradict the values single if no job takes this branch
+        let values = if narrowed.is_empty() { outcome.values } else { narrowed };
+        self.facts.all[node.index()] =
+            Fact { values, errors: outcome.errors, reachable: true, conditional: self.conditional };
+    }
+
+    /// Records the outcome of a node: the constant that it was folded to, or else `otherwise`.
+    fn set_folded(
+        &mut self,
+        node: NodeId,
+        folded: Option<Result<Value, Raised>>,
+        otherwise: impl FnOnce(&Self) -> Outcome,
+    ) {
+        let outcome = match folded {
+            Some(Ok(value)) => {
+                let outcome = Outcome::ok(ValueSet::from_value(&value));
+                self.facts.constants[node.index()] = constant_folding::is_small(&value).then_some(value);
+                outcome
+            }
+            Some(Err(raised)) => Outcome::error(raised.kind),
+            None => otherwise(self),
+        };
+        self.set(node, outcome);
+    }
+
+    fn finish(&mut self, id: NodeId) {
+        let expr = self.expr;
+        let constant = |this: &Self, node: NodeId| this.facts.constant(node).cloned();
+        match &expr.node(id).kind {
+            NodeKind::Literal { kind, text } => {
+                self.set_folded(id, Some(literal::value(*kind, text)), |_| Outcome::UNKNOWN);
+            }
+            NodeKind::Name(name) => self.name(id, name),
+            NodeKind::Unary { op, operand } => {
+                let folded = constant_folding::unary(*op, constant(self, *operand).as_ref());
+                self.set_folded(id, folded, |this| operators::unary(*op, this.values(*operand)));
+            }
+            NodeKind::Binary { op, left, right } => {
+                let folded =
+                    constant_folding::binary(*op, constant(self, *left).as_ref(), constant(self, *right).as_ref());
+                self.set_folded(id, folded, |this| operators::binary(*op, this.values(*left), this.values(*right)));
+            }
+            NodeKind::Call { callee, positional, keywords } => self.call(id, *callee, positional, keywords),
+            NodeKind::Parenthesised(inner) => {
+                let folded = constant(self, *inner).map(Ok);
+                self.set_folded(id, folded, |this| Outcome::ok(this.values(*inner)));
+            }
+            NodeKind::Conditional { then, otherwise, .. } => {
+                let values = [then, otherwise].map(|&branch| self.values(branch));
+                self.set(id, Outcome::ok(values[0].or(values[1])));
+            }
+            NodeKind::Tuple { items, .. } => self.sequence(id, items, TypeSet::TUPLE),
+            NodeKind::List(items) => self.sequence(id, items, TypeSet::LIST),
+            _ => self.set(id, Outcome::UNKNOWN),
+        }
+    }
+
+    fn sequence(&mut self, id: NodeId, items: &[NodeId], types: TypeSet) {
+        let items: Vec<ValueSet> = items.iter().map(|&item| self.values(item)).collect();
+        self.set(id, Outcome::ok(ValueSet::non_numbers(types)).unless_empty(&items));
+    }
+
+    fn name(&mut self, id: NodeId, name: &str) {
+        match Meaning::of(name, self.schema) {
+            Meaning::Constant(value) => self.set_folded(id, Some(Ok(value)), |_| Outcome::UNKNOWN),
+            Meaning::Input => self.set(id, Outcome::ok(self.ranges.of(name, self.schema))),
+            Meaning::Foreign => self.set(id, Outcome::UNKNOWN),
+            Meaning::Undefined => self.set(id, Outcome::error(ErrorKind::Name)),
+        }
+    }
+
+    fn call(&mut self, id: NodeId, callee: NodeId, positional: &[NodeId], keywords: &[Keyword]) {
+        let values = positional.iter().chain(keywords.iter().map(|keyword| &keyword.value));
+        let values: Vec<ValueSet> = values.map(|&argument| self.values(argument)).collect();
+        let outcome = match self.facts.function(callee) {
+            _ if self.values(callee).is_empty() => Outcome::EMPTY,
+            Some(function) => {
+                let constants: Vec<_> = positional.iter().map(|&argument| self.facts.constant(argument)).collect();
+                if let Some(folded) = constant_folding::call(function, &constants).filter(|_| keywords.is_empty()) {
+                    return self.set_folded(id, Some(folded), |_| Outcome::UNKNOWN);
+                }
+                let arguments: Vec<_> = positional.iter().map(|&argument| self.argument(argument)).collect();
+                functions::call(function, &arguments, keywords.len())
+            }
+            None if self.values(callee).types().intersects(TypeSet::FUNCTION) => Outcome::UNKNOWN,
+            None => Outcome::error(ErrorKind::Type),
+        };
+        self.set(id, outcome.unless_empty(&values));
+    }
+
+    fn argument(&self, node: NodeId) -> Argument {
+        let items = match &self.expr.node(without_parentheses(self.expr, node)).kind {
+            NodeKind::Tuple { items, .. } | NodeKind::List(items) => {
+                Some(items.iter().map(|&item| self.values(item)).collect())
+            }
+            _ => None,
+        };
+        Argument { values: self.values(node), items }
+    }
+
+    fn boolean(&mut self, id: NodeId, known: usize, decided: ValueSet, scope: Scope) {
+        let expr = self.expr;
+        let NodeKind::Boolean { op, operands } = &expr.node(id).kind else { return };
+        let last = operands[known - 1];
+        let values = self.values(last);
+        let continues_if = *op == BooleanOperator::And;
+        let truth = values.truth();
+        let may_continue = if continues_if { truth.may_be_true } else { truth.may_be_false };
+        if known == operands.len() || !may_continue {
+            self.leave(scope);
+            return self.set(id, Outcome::ok(decided.or(values)));
+        }
+        let exits = values.with_truth(!continues_if);
+        self.conditional |= !exits.is_empty();
+        self.assume(last, continues_if);
+        self.tasks.extend([
+            Task::Boolean { node: id, known: known + 1, decided: decided.or(exits), scope },
+            Task::Visit(operands[known]),
+        ]);
+    }
+
+    fn branch(&mut self, id: NodeId) {
+        let NodeKind::Conditional { then, condition, otherwise } = self.expr.node(id).kind else { return };
+        let truth = self.values(condition).truth();
+        let either = truth.may_be_true && truth.may_be_false;
+        let scope = self.scope();
+        self.tasks.push(Task::Finish(id));
+        for (branch, holds, is_taken) in [(otherwise, false, truth.may_be_false), (then, true, truth.may_be_true)] {
+            if is_taken {
+                self.tasks.extend([
+                    Task::Leave(scope),
+                    Task::Visit(branch),
+                    Task::Enter { condition, holds, conditional: either },
+                ]);
+            }
+        }
+    }
+
+    /// Continues `a < b < c`, which evaluates `c` single if `a < b`, after the first operands.
+    fn chain(&mut self, id: NodeId, known: usize, scope: Scope) {
+        let expr = self.expr;
+        let NodeKind::Comparison { operators, operands } = &expr.node(id).kind else { return };
+        let (a, b, op) = (operands[known - 2], operands[known - 1], operators[known - 2]);
+        let (truth, errors) = self.comparison(op, a, b);
+        let so_far = *self.facts.of(id);
+        let fails = so_far.values.may_be_zero() || truth.may_be_false;
+        let may_continue = known < operands.len() && truth.may_be_true;
+        let holds = truth.may_be_true && known == operands.len();
+        let values = operators::truth_values(Truth { may_be_true: holds, may_be_false: fails });
+        let errors = errors.or(if so_far.reachable { so_far.errors } else { errors });
+        self.facts.all[id.index()] = Fact { values, errors, reachable: true, conditional: scope.conditional };
+        if may_continue {
+            self.conditional |= truth.may_be_false;
+            self.tasks.extend([Task::Chain { node: id, known: known + 1, scope }, Task::Visit(operands[known])]);
+        } else {
+            self.leave(scope);
+            self.set(id, Outcome { values, errors });
+        }
+    }
+
+    fn comparison(&self, op: ComparisonOperator, a: NodeId, b: NodeId) -> (Truth, ErrorSet) {
+        match constant_folding::compare(op, self.facts.constant(a), self.facts.constant(b)) {
+            Some(Ok(holds)) => (Truth { may_be_true: holds, may_be_false: !holds }, ErrorSet::EMPTY),
+            Some(Err(raised)) => (Truth { may_be_true: false, may_be_false: false }, ErrorSet::from_kind(raised.kind)),
+            None => operators::comparison(op, self.values(a), self.values(b)),
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Python's functions on value sets: rounding, functions of integers and aggregates. The functions of real numbers are
+//! in [`real_functions`].
+
+use crate::formula::lint::ranges::facts::Outcome;
+use crate::formula::lint::ranges::operators::{self, binary, bounded};
+use crate::formula::lint::ranges::real_functions;
+use crate::formula::lint::ranges::type_set::{ErrorSet, TypeSet};
+use crate::formula::lint::ranges::value_set::ValueSet;
+use crate::python::{BinaryOperator, ErrorKind, Function, real_function};
+
+/// An argument of a call.
+#[derive(Debug, Clone)]
+pub(super) struct Argument {
+    /// The values that it can have.
+    pub(super) values: ValueSet,
+    /// The values that its items can have, if it is a tuple or list literal.
+    pub(super) items: Option<Vec<ValueSet>>,
+}
+
+/// `function(arguments…)`, with a number of keyword arguments.
+pub(super) fn call(function: Function, arguments: &[Argument], keywords: usize) -> Outcome {
+    let (least, most) = function.arity();
+    let positions = match function {
+        Function::Prod => 1,
+        Function::Isclose => 2,
+        _ => most.unwrap_or(usize::MAX),
+    };
+    let given = arguments.len();
+    if given > positions || given + keywords < least || (keywords > 0 && function.keywords().is_empty()) {
+        return Outcome::error(ErrorKind::Type);
+    }
+    if keywords > 0 {
+        return Outcome::UNKNOWN;
+    }
+    match arguments {
+        [] => no_arguments(function),
+        [x] => one_argument(function, x),
+        [x, y] => two_arguments(function, x, y, arguments),
+        several => several_arguments(function, several),
+    }
+}
+
+fn no_arguments(function: Function) -> Outcome {
+    let values = match function {
+        Function::Int | Function::Gcd => ValueSet::between(TypeSet::INT, 0.0, 0.0),
+        Function::Lcm => ValueSet::between(TypeSet::INT, 1.0, 1.0),
+        Function::Float | Function::Hypot => ValueSet::between(TypeSet::FLOAT, 0.0, 0.0),
+        Function::Bool => ValueSet::between(TypeSet::BOOL, 0.0, 0.0),
+        _ => return Outcome::UNKNOWN,
+    };
+    Outcome::ok(values)
+}
+
+fn one_argument(function: Function, argument: &Argument) -> Outcome {
+    use Function as F;
+    let x = argument.values;
+    match function {
+        F::Abs => real_functions::absolute(x),
+        F::All | F::Any => of_sequence(x, ValueSet::TRUTH),
+        F::Bool => Outcome::ok(operators::truth_values(x.truth())),
+        F::Len => length(argument),
+        F::Ceil => to_integer(x, f64::ceil),
+        F::Floor => to_integer(x, f64::floor),
+        F::Trunc | F::Int => to_integer(x, f64::trunc),
+        F::Round => to_integer(x, f64::round_ties_even),
+        F::Factorial | F::Perm => factorial(x),
+        F::Isqrt => isqrt(x),
+        F::Gcd | F::Lcm => gcd_or_lcm(function, &[x]),
+        F::Frexp | F::Modf => real_functions::converted(x, |_| Outcome::ok(ValueSet::non_numbers(TypeSet::TUPLE))),
+        F::Max | F::Min | F::Sum | F::Prod | F::Fsum => aggregate(function, argument),
+        F::Hypot => hypot(&[x]),
+        _ => real_functions::converted(x, |x| real_functions::real(function, x)),
+    }
+}
+
+fn two_arguments(function: Function, first: &Argument, second: &Argument, both: &[Argument]) -> Outcome {
+    use Function as F;
+    let (x, y) = (first.values, second.values);
+    match function {
+        F::Comb | F::Perm => comb_or_perm(function, x, y),
+        F::Dist => distance(x, y),
+        F::Divmod => divmod(x, y),
+        F::Ldexp => real_functions::converted(x, |x| real_functions::ldexp(x, y)),
+        F::Log => {
+            let numerator = real_functions::converted(x, |x| real_functions::real(F::Log, x));
+            let base = real_functions::converted(y, |y| real_functions::real(F::Log, y));
+            let quotient = binary(BinaryOperator::Divide, numerator.values, base.values);
+            Outcome { errors: quotient.errors.or(numerator.errors).or(base.errors), ..quotient }
+        }
+        F::Int => Outcome::error(ErrorKind::Type).may_raise(ErrorKind::Value, true),
+        F::Round => to_digits(x, y),
+        F::Sum => sum_from(first, y),
+        F::Isclose => real_functions::converted_both(x, y, |_, _| Outcome::ok(ValueSet::TRUTH)),
+        F::Pow => real_functions::converted_both(x, y, operators::math_pow),
+        F::Atan2 | F::Copysign | F::Fmod | F::Nextafter | F::Remainder => {
+            real_functions::converted_both(x, y, |x, y| real_functions::real_of_two(function, x, y))
+        }
+        _ => several_arguments(function, both),
+    }
+}
+
+fn several_arguments(function: Function, arguments: &[Argument]) -> Outcome {
+    let values: Vec<ValueSet> = arguments.iter().map(|argument| argument.values).collect();
+    match function {
+        Function::Max | Function::Min => extreme(function, &values),
+        Function::Gcd | Function::Lcm => gcd_or_lcm(function, &values),
+        Function::Hypot => hypot(&values),
+        _ => Outcome::UNKNOWN,
+    }
+}
+
+/// A function that accepts single a tuple or a list.
+fn of_sequence(x: ValueSet, result: ValueSet) -> Outcome {
+    let values = if x.types().intersects(TypeSet::SEQUENCE) { result } else { ValueSet::EMPTY };
+    Outcome::ok(values).may_raise(ErrorKind::Type, !x.types().is_subset(TypeSet::SEQUENCE))
+}
+
+/// `divmod(x, y)`.
+fn divmod(x: ValueSet, y: ValueSet) -> Outcome {
+    let quotient = binary(BinaryOperator::FloorDivide, x, y);
+    let values = if quotient.values.is_empty() { ValueSet::EMPTY } else { ValueSet::non_numbers(TypeSet::TUPLE) };
+    Outcome { values, ..quotient }
+}
+
+/// A function that rounds a number to an integer.
+fn to_integer(x: ValueSet, round: fn(f64) -> f64) -> Outcome {
+    let number = x.numbers();
+    let values = match number.bounds() {
+        None => ValueSet::EMPTY,
+        Some(bounds) if x.may_exceed_doubles() => {
+            ValueSet::between(TypeSet::INT, round(bounds.least), round(bounds.most))
+        }
+        // an infinity raises an error
+        Some(bounds) => {
+            let (least, most) = (round(bounds.least), round(bounds.most));
+            bounded(TypeSet::INT, least.max(f64::MIN), most.min(f64::MAX))
+        }
+    };
+    Outcome::ok(values)
+        .may_raise(ErrorKind::Type, !x.is_number())
+        .may_raise(ErrorKind::Value, number.may_be_nan())
+        .may_raise(ErrorKind::Overflow, number.may_be_infinite())
+}
+
+/// `round(x, digits)`: an integer stays an integer, and a double changes by half a unit at most.
+fn to_digits(x: ValueSet, digits: ValueSet) -> Outcome {
+    let number = x.numbers();
+    let accepted = TypeSet::INTEGRAL.or(TypeSet::NONE);
+    let outcome = match (number.bounds(), digits.types().intersects(accepted)) {
+        (Some(bounds), true) => {
+            let unit = match digits.single() {
+                Some(places) if digits.is_integral() => 10.0_f64.powf(-places) * 0.500_001,
+                _ => f64::INFINITY,
+            };
+            let (least, most) = ((bounds.least - unit).next_down(), (bounds.most + unit).next_up());
+            // rounding does not change the sign
+            let least = if bounds.least >= 0.0 { least.max(0.0) } else { least };
+            let most = if bounds.most <= 0.0 { most.min(0.0) } else { most };
+            let whole = if number.types().intersects(TypeSet::INTEGRAL) { TypeSet::INT } else { TypeSet::EMPTY };
+            let nothing = if digits.types().intersects(TypeSet::NONE) { TypeSet::INT } else { TypeSet::EMPTY };
+            let types = whole.or(nothing).or(number.types().and(TypeSet::FLOAT));
+            ValueSet::between(types, least, most).rounded_outward().or_nan(number.may_be_nan())
+        }
+        (None, true) => ValueSet::EMPTY.or_nan(number.may_be_nan()),
+        (_, false) => ValueSet::EMPTY,
+    };
+    Outcome::ok(outcome)
+        .may_raise(ErrorKind::Type, !x.is_number() || !digits.types().is_subset(accepted))
+        .may_raise(ErrorKind::Overflow, x.max_abs() > 1e300 || digits.least() < -300.0 || number.may_be_infinite())
+        .may_raise(ErrorKind::Value, number.may_be_nan())
+        .may_raise(ErrorKind::Limit, number.may_exceed_doubles())
+}
+
+/// A function of integers that are at least 0.
+fn of_naturals(arguments: &[ValueSet], values: impl FnOnce() -> ValueSet) -> Outcome {
+    let all_whole = arguments.iter().all(|x| x.types().intersects(TypeSet::INTEGRAL));
+    let negative = arguments.iter().any(|x| x.least() < 0.0);
+    let always_negative = arguments.iter().any(|x| x.is_integral() && x.most() < 0.0);
+    let values = if all_whole && !always_negative { values() } else { ValueSet::EMPTY };
+    Outcome::ok(values)
+        .may_raise(ErrorKind::Type, !arguments.iter().all(ValueSet::is_integral))
+        .may_raise(ErrorKind::Value, negative)
+}
+
+/// An upper bound of the factorial, infinite if it exceeds the largest double.
+fn factorial_bound(x: f64) -> f64 {
+    real_function(Function::Gamma, x.max(0.0) + 1.0).map_or(f64::INFINITY, |value| value * 1.000_001)
+}
+
+/// `factorial(x)`.
+fn factorial(x: ValueSet) -> Outcome {
+    let number = x.integers();
+    of_naturals(&[x], || bounded(TypeSet::INT, 1.0, factorial_bound(number.most())))
+        .may_raise(ErrorKind::Limit, number.most() > 169.0)
+        .may_raise(ErrorKind::Overflow, number.most() > 9e18)
+        .may_raise(ErrorKind::Type, x.types().intersects(TypeSet::NONE))
+}
+
+/// `isqrt(x)`.
+fn isqrt(x: ValueSet) -> Outcome {
+    let number = x.integers();
+    let root = |bound: f64| bound.max(0.0).sqrt();
+    let (least, most) = (root(number.least()).next_down().floor().max(0.0), root(number.most()).next_up().ceil());
+    of_naturals(&[x], || bounded(TypeSet::INT, least, most).rounded_outward())
+        .may_raise(ErrorKind::Limit, number.may_exceed_doubles())
+}
+
+/// `comb(n, k)` and `perm(n, k)`.
+fn comb_or_perm(function: Function, n: ValueSet, k: ValueSet) -> Outcome {
+    if !k.is_integral() {
+        // `perm(n, None)` is `factorial(n)`
+        return Outcome { values: bounded(TypeSet::INT, 0.0, f64::INFINITY), ..Outcome::UNKNOWN };
+    }
+    let most = if function == Function::Perm { factorial_bound(n.most()) } else { 2.0_f64.powf(n.most().max(0.0)) };
+    of_naturals(&[n, k], || bounded(TypeSet::INT, 0.0, most.max(1.0)))
+        .may_raise(ErrorKind::Limit, n.most() > 169.0)
+        .may_raise(ErrorKind::Overflow, n.most() > 9e18)
+}
+
+/// `gcd` and `lcm` of any number of arguments.
+fn gcd_or_lcm(function: Function, arguments: &[ValueSet]) -> Outcome {
+    let all_whole = arguments.iter().all(|x| x.types().intersects(TypeSet::INTEGRAL));
+    let sizes = arguments.iter().map(|&x| x.integers().max_abs());
+    let most =
+        if function == Function::Gcd { sizes.fold(0.0, f64::max) } else { sizes.fold(1.0, |x, y| x * y.max(1.0)) };
+    let values = if all_whole { ValueSet::between(TypeSet::INT, 0.0, most).rounded_outward() } else { ValueSet::EMPTY };
+    let long = values.may_exceed_doubles() || arguments.iter().any(ValueSet::may_exceed_doubles);
+    Outcome::ok(values)
+        .may_raise(ErrorKind::Type, !arguments.iter().all(ValueSet::is_integral))
+        .may_raise(ErrorKind::Limit, long)
+}
+
+/// `min`, `max`, `sum`, `prod` and `fsum` of the items of one argument.
+fn aggregate(function: Function, argument: &Argument) -> Outcome {
+    let Some(items) = &argument.items else {
+        return unknown_items(function, argument.values);
+    };
+    match function {
+        Function::Max | Function::Min => extreme(function, items),
+        Function::Sum => folded(BinaryOperator::Add, ValueSet::between(TypeSet::INT, 0.0, 0.0), items),
+        Function::Prod => folded(BinaryOperator::Multiply, ValueSet::between(TypeSet::INT, 1.0, 1.0), items),
+        _ => fsum(items),
+    }
+}
+
+fn unknown_items(function: Function, x: ValueSet) -> Outcome {
+    let values = if function == Function::Fsum { ValueSet::ANY_NUMBER } else { ValueSet::ANY };
+    if x.types().intersects(TypeSet::SEQUENCE) {
+        Outcome { values, errors: ErrorSet::ANY }
+    } else {
+        of_sequence(x, ValueSet::EMPTY)
+    }
+}
+
+/// `sum(items, start)`.
+fn sum_from(items: &Argument, start: ValueSet) -> Outcome {
+    match &items.items {
+        Some(items) => folded(BinaryOperator::Add, start, items),
+        None => unknown_items(Function::Sum, items.values),
+    }
+}
+
+fn folded(op: BinaryOperator, start: ValueSet, items: &[ValueSet]) -> Outcome {
+    items.iter().fold(Outcome::ok(start), |so_far, &item| {
+        let next = binary(op, so_far.values, item);
+        Outcome { values: next.values, errors: so_far.errors.or(next.errors) }
+    })
+}
+
+/// `fsum`: the exact sum, rounded once.
+fn fsum(items: &[ValueSet]) -> Outcome {
+    let numeric = items.iter().all(|item| item.types().intersects(TypeSet::NUMBER));
+    let (mut least, mut most, mut size) = (0.0_f64, 0.0_f64, 0.0_f64);
+    for item in items {
+        (least, most, size) = (least + item.least(), most + item.most(), size + item.max_abs());
+    }
+    let slack = size * f64::EPSILON * items.len() as f64;
+    let infinite = items.iter().any(ValueSet::may_be_infinite) || !size.is_finite();
+    let values = match (numeric, infinite) {
+        (false, _) => ValueSet::EMPTY,
+        (true, true) => ValueSet::between(TypeSet::FLOAT, f64::NEG_INFINITY, f64::INFINITY).or_nan(true),
+        (true, false) => ValueSet::between(TypeSet::FLOAT, least - slack, most + slack),
+    };
+    let nan = items.iter().any(ValueSet::may_be_nan);
+    let long = items.iter().any(ValueSet::may_exceed_doubles);
+    Outcome::ok(values.or_nan(nan && numeric))
+        .may_raise(ErrorKind::Type, !items.iter().all(ValueSet::is_number))
+        .may_raise(ErrorKind::Value, infinite)
+        .may_raise(ErrorKind::Overflow, infinite || long)
+}
+
+/// `min` and `max` of several values.
+fn extreme(function: Function, items: &[ValueSet]) -> Outcome {
+    let any = items.iter().fold(ValueSet::EMPTY, |any, &item| any.or(item));
+    let (Some(first), numeric) = (items.first(), items.iter().all(ValueSet::is_number)) else {
+        return Outcome::error(ErrorKind::Value);
+    };
+    if items.len() == 1 {
+        return Outcome::ok(*first);
+    }
+    if !numeric {
+        let errors = ErrorSet::from_kind(ErrorKind::Type).or(ErrorSet::from_kind(ErrorKind::Limit));
+        return Outcome { values: any, errors };
+    }
+    if any.may_be_nan() {
+        return Outcome::ok(any);
+    }
+    let is_max = function == Function::Max;
+    let outermost = |pick: fn(&ValueSet) -> f64| {
+        let bounds = items.iter().map(pick);
+        if is_max { bounds.fold(f64::NEG_INFINITY, f64::max) } else { bounds.fold(f64::INFINITY, f64::min) }
+    };
+    let (least, most) = (outermost(ValueSet::least), outermost(ValueSet::most));
+    let may_be_result = |item: &&ValueSet| if is_max { item.most() >= least } else { item.least() <= most };
+    let types = items.iter().filter(may_be_result).fold(TypeSet::EMPTY, |types, item| types.or(item.types()));
+    let values = ValueSet::between(types, least, most);
+    Outcome::ok(if any.may_be_zero() { values } else { values.nonzero() })
+}
+
+/// `len(x)`.
+fn length(argument: &Argument) -> Outcome {
+    let most = argument.items.as_ref().map(|items| items.len() as f64);
+    let values = ValueSet::between(TypeSet::INT, most.unwrap_or(0.0), most.unwrap_or(f64::MAX));
+    of_sequence(argument.values, values)
+}
+
+/// `hypot` of any number of coordinates.
+fn hypot(coordinates: &[ValueSet]) -> Outcome {
+    let numeric = coordinates.iter().all(|x| x.types().intersects(TypeSet::NUMBER));
+    let nearest = |x: &ValueSet| if x.least() <= 0.0 && 0.0 <= x.most() { 0.0 } else { x.min_abs() };
+    let least = coordinates.iter().map(nearest).fold(0.0, f64::max);
+    let most = coordinates.iter().map(ValueSet::max_abs).fold(0.0, f64::hypot);
+    let slack = 4.0 * f64::EPSILON * coordinates.len() as f64;
+    let values =
+        if numeric { bounded(TypeSet::FLOAT, least * (1.0 - slack), most * (1.0 + slack)) } else { ValueSet::EMPTY };
+    let nan = coordinates.iter().any(ValueSet::may_be_nan);
+    Outcome::ok(values.or_nan(nan && numeric))
+        .may_raise(ErrorKind::Type, !coordinates.iter().all(ValueSet::is_number))
+        .may_raise(ErrorKind::Overflow, coordinates.iter().any(ValueSet::may_exceed_doubles))
+}
+
+/// `dist(p, q)`.
+fn distance(p: ValueSet, q: ValueSet) -> Outcome {
+    let both = p.types().intersects(TypeSet::SEQUENCE) && q.types().intersects(TypeSet::SEQUENCE);
+    let values = bounded(TypeSet::FLOAT, 0.0, f64::INFINITY).or_nan(true);
+    Outcome { values: if both { values } else { ValueSet::EMPTY }, errors: ErrorSet::ANY }
+}

@@ -1,0 +1,151 @@
+//! Refinement: what a condition implies for the expressions that it tests.
+//!
+//! In `a / b if b > 0 else 0` the divisor is positive. The refinement applies to every expression with the same value
+//! number, that is, to every one that is spelled alike.
+
+use std::collections::HashMap;
+
+use crate::formula::lint::ranges::abstract_interpreter::AbstractInterpreter;
+use crate::formula::lint::ranges::type_set::TypeSet;
+use crate::formula::lint::ranges::value_set::{EXACT, ValueSet};
+use crate::formula::syntax::{Expr, Node, NodeId, NodeKind};
+use crate::python::{BooleanOperator, ComparisonOperator, UnaryOperator};
+
+impl AbstractInterpreter<'_> {
+    /// Narrows the expressions that a condition tests to the values for which it is `holds`.
+    pub(super) fn assume(&mut self, condition: NodeId, holds: bool) {
+        let expr = self.expr;
+        let mut conditions = vec![(condition, holds)];
+        while let Some((node, holds)) = conditions.pop() {
+            match &expr.node(node).kind {
+                NodeKind::Parenthesised(inner) => conditions.push((*inner, holds)),
+                NodeKind::Unary { op: UnaryOperator::Not, operand } => conditions.push((*operand, !holds)),
+                NodeKind::Boolean { op, operands } if (*op == BooleanOperator::And) == holds => {
+                    conditions.extend(operands.iter().map(|&operand| (operand, holds)));
+                }
+                NodeKind::Comparison { operators, operands } if holds || operators.len() == 1 => {
+                    for (index, &op) in operators.iter().enumerate() {
+                        let (a, b) = (operands[index], operands[index + 1]);
+                        let (x, y) = (self.current(a), self.current(b));
+                        self.narrow(a, refined(op, x, y, holds));
+                        self.narrow(b, refined(swapped(op), y, x, holds));
+                    }
+                }
+                NodeKind::Comparison { .. } | NodeKind::Boolean { .. } => {}
+                _ => self.narrow(node, self.current(node).with_truth(holds)),
+            }
+        }
+    }
+
+    /// The values of an expression under the conditions assumed so far.
+    fn current(&self, node: NodeId) -> ValueSet {
+        let values = self.values(node);
+        let assumed = self.value_numbers.get(node.index()).and_then(|number| self.assumed.get(number));
+        assumed.map_or(values, |assumed| values.and(*assumed))
+    }
+
+    fn narrow(&mut self, node: NodeId, values: ValueSet) {
+        if let Some(&number) = self.value_numbers.get(node.index())
+            && !values.is_empty()
+        {
+            self.overwritten.push((number, self.assumed.insert(number, values)));
+        }
+    }
+}
+
+/// The values of `a` for which `a op b` is `holds`. For those of `b`, swap the operands and the operator.
+fn refined(op: ComparisonOperator, a: ValueSet, b: ValueSet, holds: bool) -> ValueSet {
+    use ComparisonOperator as Op;
+    if !a.is_number() || !b.is_number() || b.bounds().is_none() {
+        return a;
+    }
+    let nan = !holds && a.may_be_nan();
+    let narrowed = |values: ValueSet| if nan { values.or_nan(true) } else { values };
+    // every comparison with nan is false
+    if !holds && b.may_be_nan() {
+        return a;
+    }
+    match (op, holds) {
+        (Op::Less, true) | (Op::GreaterOrEqual, false) => narrowed(a.clipped(f64::NEG_INFINITY, below(a, b.most()))),
+        (Op::LessOrEqual, true) | (Op::Greater, false) => narrowed(a.clipped(f64::NEG_INFINITY, b.most())),
+        (Op::Greater, true) | (Op::LessOrEqual, false) => narrowed(a.clipped(-below(a, -b.least()), f64::INFINITY)),
+        (Op::GreaterOrEqual, true) | (Op::Less, false) => narrowed(a.clipped(b.least(), f64::INFINITY)),
+        (Op::Equal, true) | (Op::NotEqual, false) => {
+            let values = a.clipped(b.least(), b.most());
+            if b.may_be_zero() { values } else { values.nonzero() }
+        }
+        (Op::Equal, false) | (Op::NotEqual, true) if b.single() == Some(0.0) => a.nonzero(),
+        _ => a,
+    }
+}
+
+/// The greatest number below a bound; an integer beyond 2^53 can be between two doubles.
+fn below(a: ValueSet, bound: f64) -> f64 {
+    let between = a.types().intersects(TypeSet::INT) && bound.abs() > EXACT;
+    if between { bound } else { bound.next_down() }
+}
+
+/// The operator for swapped operands.
+fn swapped(op: ComparisonOperator) -> ComparisonOperator {
+    use ComparisonOperator as Op;
+    match op {
+        Op::Less => Op::Greater,
+        Op::LessOrEqual => Op::GreaterOrEqual,
+        Op::Greater => Op::Less,
+        Op::GreaterOrEqual => Op::LessOrEqual,
+        same => same,
+    }
+}
+
+/// What two nodes with the same value number have in common: the operation and the value numbers of the operands.
+#[derive(PartialEq, Eq, Hash)]
+enum Key<'e> {
+    Leaf(&'e str),
+    Node(u8, Vec<u8>, Vec<u32>),
+    /// Equal to no other node.
+    Unique(usize),
+}
+
+/// The value number of every node: nodes with the same number have the same value for the same job. Empty for a formula
+/// without conditions, which needs none.
+pub(super) fn value_numbers(expr: &Expr) -> Vec<u32> {
+    let is_condition = |node: &Node| matches!(node.kind, NodeKind::Conditional { .. } | NodeKind::Boolean { .. });
+    if !expr.nodes().iter().any(is_condition) {
+        return Vec::new();
+    }
+    let mut known: HashMap<Key<'_>, u32> = HashMap::new();
+    let mut numbers: Vec<u32> = Vec::with_capacity(expr.nodes().len());
+    for (index, node) in expr.nodes().iter().enumerate() {
+        let number = match &node.kind {
+            NodeKind::Parenthesised(inner) => numbers[inner.index()],
+            kind => {
+                let next = known.len() as u32;
+                *known.entry(key(kind, index, &numbers)).or_insert(next)
+            }
+        };
+        numbers.push(number);
+    }
+    numbers
+}
+
+fn key<'e>(kind: &'e NodeKind, index: usize, numbers: &[u32]) -> Key<'e> {
+    let numbers_of = |children: &[NodeId]| children.iter().map(|child| numbers[child.index()]).collect::<Vec<_>>();
+    match kind {
+        NodeKind::Literal { text, .. } | NodeKind::Name(text) => Key::Leaf(text),
+        NodeKind::Unary { op, operand } => Key::Node(1, vec![*op as u8], numbers_of(&[*operand])),
+        NodeKind::Binary { op, left, right } => Key::Node(2, vec![*op as u8], numbers_of(&[*left, *right])),
+        NodeKind::Comparison { operators, operands } => {
+            Key::Node(3, operators.iter().map(|&op| op as u8).collect(), numbers_of(operands))
+        }
+        NodeKind::Boolean { op, operands } => Key::Node(4, vec![*op as u8], numbers_of(operands)),
+        NodeKind::Conditional { then, condition, otherwise } => {
+            Key::Node(5, Vec::new(), numbers_of(&[*then, *condition, *otherwise]))
+        }
+        NodeKind::Call { callee, positional, keywords } if keywords.is_empty() => {
+            let mut parts = numbers_of(&[*callee]);
+            parts.extend(numbers_of(positional));
+            Key::Node(6, Vec::new(), parts)
+        }
+        _ => Key::Unique(index),
+    }
+}
