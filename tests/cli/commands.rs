@@ -186,7 +186,9 @@ fn every_code_has_its_page() {
     let list = stdout(&jsf(&["codes"]));
     assert!(list.lines().count() == 48 && list.lines().all(|line| line.starts_with("JSF")), "{list}");
     assert!(list.contains("JSF203  warning  a deprecated name\n"));
-    assert!(stdout(&jsf(&["codes", "jsf301"])).starts_with("# JSF301: jobs in the queue for which the formula fails\n"));
+    assert!(
+        stdout(&jsf(&["codes", "jsf301"])).starts_with("# JSF301: jobs in the queue for which the formula fails\n")
+    );
     refused(&["codes", "JSF999"], "", &["`JSF999`", "jsf codes"]);
 }
 

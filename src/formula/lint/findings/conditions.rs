@@ -14,7 +14,7 @@ const MIN_SECONDS: f64 = 60.0;
 /// A formula hardly compares a size with less than 4 MB.
 const MIN_KB: f64 = 4096.0;
 
-/// Findings on conditions with single one outcome, and on comparisons in the wrong unit.
+/// Findings on conditions with only one outcome, and on comparisons in the wrong unit.
 pub(super) fn conditions(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     let mut reported: HashSet<NodeId> = HashSet::new();

@@ -10,7 +10,7 @@ use crate::formula::program::EvalError;
 use crate::formula::syntax::{NodeId, NodeKind};
 use crate::python::{BinaryOperator, ErrorKind, Function};
 
-const VALUE_0: &str = "a job for which the formula fails gets the value 0";
+const VALUE_ON_ERROR: &str = "a job for which the formula fails gets the value 0";
 
 /// An operation that fails.
 struct Failure<'c> {
@@ -114,18 +114,18 @@ fn division(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
     let what = format!("{} divides by 0", analysis.quoted(failure.node));
     let finding = diagnostic(analysis, failure, "JSF303", &what, divisor);
     let Some(name) = analysis.input(divisor).filter(|_| !failure.is_certain) else {
-        return finding.with_help(VALUE_0);
+        return finding.with_help(VALUE_ON_ERROR);
     };
     let finding = finding.with_label(analysis.when_zero(name));
     match analysis.positive_bound(name) {
         Some(least) => {
             let replacement = format!("max({name}, {least})");
-            let help = format!("write `{replacement}`; {VALUE_0}");
+            let help = format!("write `{replacement}`; {VALUE_ON_ERROR}");
             let span = analysis.expr.node(divisor).span;
             finding.with_help(help).with_fix(Fix { span, replacement, applicability: Applicability::Unsafe })
         }
         None => finding.with_help(format!(
-            "give `{name}` a default on the server, or write `… / {name} if {name} else 0`; {VALUE_0}"
+            "give `{name}` a default on the server, or write `… / {name} if {name} else 0`; {VALUE_ON_ERROR}"
         )),
     }
 }
@@ -134,7 +134,7 @@ fn domain(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
     let what = format!("{} is undefined", analysis.quoted(failure.node));
     let finding = diagnostic(analysis, failure, "JSF304", &what, failure.node);
     let NodeKind::Call { callee, positional, .. } = analysis.kind(failure.node) else {
-        return finding.with_help(VALUE_0);
+        return finding.with_help(VALUE_ON_ERROR);
     };
     let argument = match positional.first() {
         Some(&argument) if !failure.is_certain => analysis.text(argument),
@@ -157,15 +157,15 @@ fn domain(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
         Some(Function::Factorial | Function::Isqrt | Function::Comb | Function::Perm) => {
             "the arguments must be integers of at least 0".to_owned()
         }
-        _ => return finding.with_help(VALUE_0),
+        _ => return finding.with_help(VALUE_ON_ERROR),
     };
-    finding.with_help(format!("{domain}; {VALUE_0}"))
+    finding.with_help(format!("{domain}; {VALUE_ON_ERROR}"))
 }
 
 fn overflow(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
     let what = format!("{} overflows", analysis.quoted(failure.node));
     diagnostic(analysis, failure, "JSF305", &what, failure.node)
-        .with_help(format!("a float is at most 1.8e308, so scale the operands down; {VALUE_0}"))
+        .with_help(format!("a float is at most 1.8e308, so scale the operands down; {VALUE_ON_ERROR}"))
 }
 
 fn complex(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
@@ -209,7 +209,7 @@ fn wrong_type(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnost
         }
     }
     let text = failure.sample.map(|(_, error)| format!("Python raises `{}`; ", error.raised.text)).unwrap_or_default();
-    Some(finding.with_help(format!("{text}{VALUE_0}")))
+    Some(finding.with_help(format!("{text}{VALUE_ON_ERROR}")))
 }
 
 /// `^` that was probably meant as a power: it fails for floats, or an operand is a literal.
@@ -222,7 +222,7 @@ fn power_by_caret(analysis: &Analysis<'_>, node: NodeId, fails: bool) -> Option<
         return None;
     }
     let always = analysis.facts.of(node).always_fails();
-    let message = format!("`^` is the exclusive or in Python, not a power, in {}", analysis.quoted(node));
+    let message = format!("{} is not a power: `^` is the exclusive or", analysis.quoted(node));
     let span = analysis.expr.node(node).span;
     let finding =
         if always { Diagnostic::error("JSF612", message, span) } else { Diagnostic::warning("JSF612", message, span) };

@@ -16,7 +16,7 @@ use crate::formula::lint::ranges::{Facts, Ranges, Rounded, ranges as range_analy
 use crate::formula::program::Program;
 use crate::formula::syntax::{Expr, NodeId, NodeKind};
 use crate::python::Value;
-use crate::schema::{InputType, Origin, Schema};
+use crate::schema::{FairshareInput, InputType, Origin, Schema};
 
 /// A formula of 64 KiB can have thousands of findings, all alike.
 const MAX_FINDINGS: usize = 100;
@@ -38,8 +38,8 @@ struct Analysis<'e> {
 /// Findings on the values of a formula, in the order of their places, at most 100. A formula that is not arithmetic has
 /// none.
 ///
-/// ErrorSet that are certain follow from the ranges of the inputs. ErrorSet that are single possible are reported if they occur
-/// for a sample job, whose inputs have typical values within `ranges`.
+/// Errors that are certain follow from the ranges of the inputs. Errors that are only possible are reported if they
+/// occur for a sample job, whose inputs have typical values within `ranges`.
 ///
 /// ```
 /// use job_sort_formula::formula::{Formula, lint};
@@ -138,10 +138,14 @@ impl Analysis<'_> {
 
     /// For which jobs an input is 0.
     fn when_zero(&self, name: &str) -> &'static str {
+        if let Some(input) = FairshareInput::from_name(name) {
+            return match input {
+                FairshareInput::Perc => "0 for an entity without shares",
+                FairshareInput::TreeUsage => "0 for an entity without usage",
+                FairshareInput::Factor => "0 for an entity without shares, or with far more usage than its share",
+            };
+        }
         match name {
-            "fairshare_perc" | "fair_share_perc" => "0 for an entity without shares",
-            "fairshare_tree_usage" => "0 for an entity without usage",
-            "fairshare_factor" => "0 for an entity without shares, or with far more usage than its share",
             "eligible_time" => "0 for a job that has not waited yet",
             "queue_priority" => "0 in a queue without a priority",
             "job_priority" => "0 for a job without a priority",

@@ -7,6 +7,7 @@ use crate::formula::lint::ranges::{Fact, Rounded, TypeSet};
 use crate::formula::program::Program;
 use crate::formula::syntax::NodeKind;
 use crate::python::{Arithmetic, ErrorKind, Function, Python, Value};
+use crate::schema::{FairshareInput, current_name};
 
 /// The finding on the value of the whole formula, given those on its operations.
 pub(super) fn result(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Option<Diagnostic> {
@@ -102,24 +103,29 @@ fn constant(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     Some(finding.with_help("the result does not depend on the job, so the formula does not order the jobs"))
 }
 
-/// The inputs in which a formula should not have this monotonicity, with the code and the effect.
-const UNFAIR: [(&str, Monotonicity, &str, &str); 5] = [
-    ("fairshare_tree_usage", Monotonicity::Increasing, "JSF601", "entities with the most usage run first"),
-    ("fairshare_factor", Monotonicity::Decreasing, "JSF601", "entities that deserve the most run last"),
-    ("fairshare_perc", Monotonicity::Decreasing, "JSF601", "entities with the largest share run last"),
-    ("fair_share_perc", Monotonicity::Decreasing, "JSF601", "entities with the largest share run last"),
-    ("eligible_time", Monotonicity::Decreasing, "JSF602", "the longer a job waits, the later it runs"),
-];
+/// The monotonicity that a formula should not have in an input, with the code of the finding and the effect.
+fn unfair(name: &str) -> Option<(Monotonicity, &'static str, &'static str)> {
+    Some(match FairshareInput::from_name(name) {
+        Some(FairshareInput::TreeUsage) => {
+            (Monotonicity::Increasing, "JSF601", "entities with the most usage run first")
+        }
+        Some(FairshareInput::Factor) => (Monotonicity::Decreasing, "JSF601", "entities that deserve the most run last"),
+        Some(FairshareInput::Perc) => (Monotonicity::Decreasing, "JSF601", "entities with the largest share run last"),
+        None if name == "eligible_time" => {
+            (Monotonicity::Decreasing, "JSF602", "the longer a job waits, the later it runs")
+        }
+        None => return None,
+    })
+}
 
 /// Findings on inputs in which the formula has the wrong monotonicity, whatever the values of the others.
 pub(super) fn fairness(analysis: &Analysis<'_>, program: &Program) -> Vec<Diagnostic> {
-    let used = |name: &str| analysis.samples.place(name);
-    let both = used("fairshare_perc").is_some() && used("fair_share_perc").is_some();
     let mut findings = Vec::new();
-    for (name, wrong, code, effect) in UNFAIR {
-        let Some(input) = used(name) else { continue };
-        // both names mean the same number, so that their effects can cancel
-        if (both && name.ends_with("share_perc")) || monotonicity(analysis.expr, &analysis.facts, name) != wrong {
+    for (input, name) in program.inputs().iter().enumerate() {
+        let Some((wrong, code, effect)) = unfair(name) else { continue };
+        // a second name of the same number can cancel the effect
+        let has_alias = program.inputs().iter().any(|other| other != name && current_name(other) == current_name(name));
+        if has_alias || monotonicity(analysis.expr, &analysis.facts, name) != wrong {
             continue;
         }
         if has_effect(analysis, program, input, wrong) {

@@ -26,7 +26,7 @@ const MAX_LITERALS: usize = 12;
 pub(super) struct Sample {
     /// The values of the inputs, in the order of [`Samples::names`].
     pub(super) inputs: Vec<Value>,
-    /// The single input whose value is not the typical one.
+    /// The only input whose value is not the typical one.
     varied: Option<usize>,
     /// The value of the formula, or the error.
     pub(super) result: Result<Value, EvalError>,

@@ -38,7 +38,7 @@ enum Task {
     },
     /// The condition is known.
     Branch(NodeId),
-    /// A branch begins in which the condition is `holds`.
+    /// A branch begins, in which the condition is known to be `holds`.
     Enter {
         condition: NodeId,
         holds: bool,
@@ -50,7 +50,7 @@ enum Task {
 
 /// The state that is restored when a branch ends.
 #[derive(Clone, Copy)]
-pub(super) struct Scope {
+struct Scope {
     overwritten: usize,
     conditional: bool,
 }
@@ -154,7 +154,7 @@ impl<'e> AbstractInterpreter<'e> {
         let number = self.value_numbers.get(node.index());
         let assumed = number.and_then(|number| self.assumed.get(number));
         let narrowed = assumed.map_or(outcome.values, |assumed| outcome.values.and(*assumed));
-        // an assumption can contradict the values single if no job takes this branch
+        // an assumption can contradict the values only if no job takes this branch
         let values = if narrowed.is_empty() { outcome.values } else { narrowed };
         self.facts.all[node.index()] =
             Fact { values, errors: outcome.errors, reachable: true, conditional: self.conditional };
@@ -292,7 +292,7 @@ impl<'e> AbstractInterpreter<'e> {
         }
     }
 
-    /// Continues `a < b < c`, which evaluates `c` single if `a < b`, after the first operands.
+    /// Continues `a < b < c`, which evaluates `c` only if `a < b`, after the first operands.
     fn chain(&mut self, id: NodeId, known: usize, scope: Scope) {
         let expr = self.expr;
         let NodeKind::Comparison { operators, operands } = &expr.node(id).kind else { return };

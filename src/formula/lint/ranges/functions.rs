@@ -109,7 +109,7 @@ fn several_arguments(function: Function, arguments: &[Argument]) -> Outcome {
     }
 }
 
-/// A function that accepts single a tuple or a list.
+/// A function that accepts only a tuple or a list.
 fn of_sequence(x: ValueSet, result: ValueSet) -> Outcome {
     let values = if x.types().intersects(TypeSet::SEQUENCE) { result } else { ValueSet::EMPTY };
     Outcome::ok(values).may_raise(ErrorKind::Type, !x.types().is_subset(TypeSet::SEQUENCE))

@@ -110,13 +110,13 @@ fn at_bounds(f: &Monotonic, x: ValueSet) -> Outcome {
         .may_raise(ErrorKind::Overflow, overflows)
 }
 
-/// Functions that are 0 single at 0, and round no other result to 0.
+/// Functions that are 0 only at 0, and round no other result to 0.
 fn is_zero_only_at_zero(function: Function) -> bool {
     use Function as F;
     matches!(function, F::Sqrt | F::Asinh | F::Atan | F::Tanh | F::Cbrt | F::Sinh | F::Expm1 | F::Log1p | F::Asin)
 }
 
-/// A bound moved rounded_outward by a number of units. At 0 these functions are exact and do not change their sign.
+/// A bound moved outward by a number of units. At 0 these functions are exact and do not change their sign.
 fn moved(bound: f64, units: u32, step: fn(f64) -> f64) -> f64 {
     if bound == 0.0 { bound } else { (0..units).fold(bound, |bound, _| step(bound)) }
 }

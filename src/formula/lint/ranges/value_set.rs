@@ -255,7 +255,7 @@ impl ValueSet {
         self.types.intersects(TypeSet::INT) && (self.most == f64::INFINITY || self.least == f64::NEG_INFINITY)
     }
 
-    /// The set with its bounds rounded rounded_outward, as the double nearest to an integer can be on either side of it.
+    /// The set with its bounds rounded outward, as the double nearest to an integer can be on either side of it.
     pub(super) fn rounded_outward(mut self) -> Self {
         if self.types.intersects(TypeSet::INT) {
             let off = |bound: f64| bound.abs() >= EXACT;
