@@ -1,9 +1,9 @@
 //! Monotonicity: whether the value of a formula increases or decreases when one input grows and the others stay.
 
 use crate::formula::lint::parents::without_parentheses;
-use crate::formula::lint::ranges::{EXACT, Facts, TypeSet, ValueSet};
+use crate::formula::lint::ranges::{Facts, TypeSet, ValueSet};
 use crate::formula::syntax::{Expr, NodeId, NodeKind};
-use crate::python::{BinaryOperator, ComparisonOperator, Function, UnaryOperator};
+use crate::python::{BinaryOperator, ComparisonOperator, Function, MAX_EXACT_FLOAT, UnaryOperator};
 
 /// How a value changes when one input grows and the others stay.
 ///
@@ -147,7 +147,7 @@ impl Walk<'_> {
     /// beyond 2^53 if an operand that changes is an integer at times and a float at other times.
     fn is_rounded_unevenly(&self, operands: &[NodeId], result: ValueSet) -> bool {
         let changes_type = |node: &NodeId| !self.unchanged[node.index()] && is_mixed(self.values(*node));
-        let is_large = |values: ValueSet| values.most() > EXACT || values.least() < -EXACT;
+        let is_large = |values: ValueSet| values.most() > MAX_EXACT_FLOAT || values.least() < -MAX_EXACT_FLOAT;
         let sizes = || operands.iter().map(|&node| self.values(node)).chain([result]);
         operands.iter().any(changes_type) && sizes().any(is_large)
     }

@@ -3,9 +3,9 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::formula::lint::findings::Analysis;
-use crate::formula::lint::ranges::{EXACT, Rounded, TypeSet, ValueSet};
+use crate::formula::lint::ranges::{Rounded, TypeSet, ValueSet};
 use crate::formula::syntax::{NodeId, NodeKind};
-use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Function, Python, Value};
+use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Function, MAX_EXACT_FLOAT, Python, Value};
 
 /// Findings on lost precision.
 pub(super) fn precision(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
@@ -132,7 +132,7 @@ fn inexact_integer(analysis: &Analysis<'_>, node: NodeId) -> Option<String> {
     }
     let message = format!("{} is rounded when it is combined with a float", analysis.quoted(node));
     let Some(value) = analysis.facts.constant(node) else {
-        let is_beyond = values.least() >= EXACT || values.most() <= -EXACT;
+        let is_beyond = values.least() >= MAX_EXACT_FLOAT || values.most() <= -MAX_EXACT_FLOAT;
         return is_beyond.then_some(message);
     };
     let python = Python::new();

@@ -59,7 +59,7 @@ impl Samples {
             true => MAX_COSTLY_SAMPLES,
             false => (MAX_STEPS / program.expr().nodes().len().max(1)).clamp(4, MAX_SAMPLES),
         };
-        let mut evaluator = program.evaluator(Python::with_work(WORK));
+        let mut evaluator = program.evaluator(Python::with_fuel(WORK));
         samples.vary_one_input(max_samples, &mut evaluator);
         samples.mix_inputs(max_samples, &mut evaluator);
         samples

@@ -18,8 +18,8 @@ use std::collections::BTreeMap;
 
 pub use crate::formula::lint::ranges::facts::{Fact, Facts};
 pub use crate::formula::lint::ranges::type_set::{ErrorSet, TypeSet};
+pub(super) use crate::formula::lint::ranges::value_set::Rounded;
 pub use crate::formula::lint::ranges::value_set::ValueSet;
-pub(super) use crate::formula::lint::ranges::value_set::{EXACT, Rounded};
 
 use crate::formula::lint::ranges::abstract_interpreter::AbstractInterpreter;
 use crate::formula::syntax::Expr;

@@ -5,8 +5,8 @@
 
 use crate::formula::lint::ranges::facts::Outcome;
 use crate::formula::lint::ranges::type_set::{ErrorSet, TypeSet};
-use crate::formula::lint::ranges::value_set::{EXACT, Truth, ValueSet};
-use crate::python::{BinaryOperator, ComparisonOperator, ErrorKind, UnaryOperator};
+use crate::formula::lint::ranges::value_set::{Truth, ValueSet};
+use crate::python::{BinaryOperator, ComparisonOperator, ErrorKind, MAX_EXACT_FLOAT, UnaryOperator};
 
 /// `op x`.
 pub(super) fn unary(op: UnaryOperator, x: ValueSet) -> Outcome {
@@ -353,7 +353,7 @@ fn corner_powers(low: f64, high: f64, b: ValueSet) -> (f64, f64) {
             if corner.is_nan() { 1.0 } else { corner }
         }));
     // `0 ** 0` is 1
-    let is_exact = |bound: f64| bound == bound.floor() && bound.abs() <= EXACT || bound.is_infinite();
+    let is_exact = |bound: f64| bound == bound.floor() && bound.abs() <= MAX_EXACT_FLOAT || bound.is_infinite();
     let down = if is_exact(least) { least } else { least.next_down().next_down().max(0.0) };
     let up = if is_exact(most) { most } else { most.next_up().next_up() };
     let zero_to_zero = low == 0.0 && b.may_be_zero();
@@ -468,6 +468,6 @@ fn equality(a: ValueSet, b: ValueSet, nan: bool) -> Truth {
     let (least, most) = (a.least().max(b.least()), a.most().min(b.most()));
     let only_zero = least == 0.0 && most == 0.0;
     let both_zero = a.may_be_zero() && b.may_be_zero();
-    let same = a.single().is_some() && a.single() == b.single() && a.max_abs() < EXACT;
+    let same = a.single().is_some() && a.single() == b.single() && a.max_abs() < MAX_EXACT_FLOAT;
     Truth { may_be_true: least <= most && (!only_zero || both_zero), may_be_false: nan || !same }
 }

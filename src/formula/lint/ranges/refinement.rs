@@ -7,9 +7,9 @@ use std::collections::HashMap;
 
 use crate::formula::lint::ranges::abstract_interpreter::AbstractInterpreter;
 use crate::formula::lint::ranges::type_set::TypeSet;
-use crate::formula::lint::ranges::value_set::{EXACT, ValueSet};
+use crate::formula::lint::ranges::value_set::ValueSet;
 use crate::formula::syntax::{Expr, Node, NodeId, NodeKind};
-use crate::python::{BooleanOperator, ComparisonOperator, UnaryOperator};
+use crate::python::{BooleanOperator, ComparisonOperator, MAX_EXACT_FLOAT, UnaryOperator};
 
 impl AbstractInterpreter<'_> {
     /// Narrows the expressions that a condition tests to the values for which it is `holds`.
@@ -81,7 +81,7 @@ fn refined(op: ComparisonOperator, a: ValueSet, b: ValueSet, holds: bool) -> Val
 
 /// The greatest number below a bound; an integer beyond 2^53 can be between two doubles.
 fn below(a: ValueSet, bound: f64) -> f64 {
-    let between = a.types().intersects(TypeSet::INT) && bound.abs() > EXACT;
+    let between = a.types().intersects(TypeSet::INT) && bound.abs() > MAX_EXACT_FLOAT;
     if between { bound } else { bound.next_down() }
 }
 

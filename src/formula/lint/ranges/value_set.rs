@@ -5,11 +5,8 @@ use std::fmt;
 use num_traits::ToPrimitive;
 
 use crate::formula::lint::ranges::type_set::TypeSet;
-use crate::python::{Arithmetic, ComparisonOperator, Python, Value};
+use crate::python::{Arithmetic, ComparisonOperator, MAX_EXACT_FLOAT, Python, Value};
 use crate::schema::Range;
-
-/// 2^53: beyond it, adjacent doubles are more than 1 apart.
-pub(in crate::formula::lint) const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The set of the values that an expression can have: their types, and for numbers an interval.
 ///
@@ -258,7 +255,7 @@ impl ValueSet {
     /// The set with its bounds rounded outward, as the double nearest to an integer can be on either side of it.
     pub(super) fn rounded_outward(mut self) -> Self {
         if self.types.intersects(TypeSet::INT) {
-            let off = |bound: f64| bound.abs() >= EXACT;
+            let off = |bound: f64| bound.abs() >= MAX_EXACT_FLOAT;
             self.least = if off(self.least) { self.least.next_down() } else { self.least };
             self.most = if off(self.most) { self.most.next_up() } else { self.most };
             self.least = self.least.min(f64::MAX);
