@@ -1,8 +1,84 @@
-//! Parse, evaluate and explain `job_sort_formula` expressions exactly as OpenPBS does.
+//! Parses, evaluates and explains PBS `job_sort_formula` expressions exactly as the scheduler does.
 //!
-//! PBS orders its queue by one admin-written expression and hands that text to Python. This crate parses such
-//! a formula, lowers it to a [`formula::program`], evaluates it against per-job inputs and a fair-share tree, and
-//! says what the real scheduler would do.
+//! PBS orders its queue by one expression that an administrator writes, such as
+//! `pow(2, -(fairshare_tree_usage/fairshare_perc))`. OpenPBS hands the text to CPython once per job. This crate parses
+//! such a formula, finds its mistakes, evaluates it for a whole queue, and says what the scheduler would do.
+//!
+//! # From a text to a ranking
+//!
+//! ```
+//! use job_sort_formula::jobs::{Job, JobTable};
+//! use job_sort_formula::rank::{Keep, OnError, Ranking};
+//! use job_sort_formula::{Formula, Schema, Value};
+//!
+//! // A formula is parsed once, and compiled against the names that a formula may use.
+//! let formula = Formula::parse("eligible_time / 3600 + ncpus")?;
+//! let program = formula.compile(&Schema::openpbs())?;
+//!
+//! // One job: the inputs, in the order of `program.inputs()`.
+//! let value = program.evaluate(&[Value::Int(7200), Value::Int(4)])?;
+//! assert_eq!(value.repr(), "6.0");
+//!
+//! // A queue: a table with a column for each input. A job whose evaluation fails stops no other.
+//! let mut table = JobTable::new(program.inputs().iter().map(|name| &**name));
+//! for (id, waited, ncpus) in [("1.vm", 7200, 4), ("2.vm", 0, 64)] {
+//!     table.push(&Job { id, ..Job::default() }, &[Ok(Value::Int(waited)), Ok(Value::Int(ncpus))])?;
+//! }
+//! let ranking = Ranking::new(&program, &table, Keep::Float32, OnError::ZeroLikePbs);
+//! assert_eq!(table.id(ranking.order()[0]), "2.vm");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # A whole site
+//!
+//! [`Site`] opens a folder with the scheduler's files and the output of its commands, and ranks the queue in it:
+//!
+//! ```
+//! use job_sort_formula::{Formula, Site};
+//!
+//! let formula = Formula::parse("1000 * fairshare_factor + eligible_time / 3600")?;
+//! let queue = Site::open("examples/site")?.rank(&formula)?;
+//! for &row in queue.ranking.order().iter().take(3) {
+//!     println!("{} of {}", queue.table.id(row), queue.table.entity(row));
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # How the crate is organised
+//!
+//! ```text
+//! formula text ── formula::syntax ──► Expr ── formula::lint ──► findings
+//!                                      └───── formula::program ──► Program ─┐
+//! job documents ── ingest ──────────────────► JobTable ─────────────────────┤ rank ──► Ranking
+//! scheduler's files ── pbs::files, slurm ───► TreeDocument ── fairshare ──► shares ┘
+//! ```
+//!
+//! Nothing flows back: `fairshare` knows nothing of formulas, and `formula` nothing of jobs, trees or schedulers.
+//!
+//! | to | see |
+//! |---|---|
+//! | rank, check or explain with a site's files | [`site`] |
+//! | parse, compile and evaluate a formula | [`Formula`], [`Program`] |
+//! | declare resources | [`Schema`] |
+//! | fill a table of jobs | [`JobTable`] |
+//! | score and order a table | [`rank`] |
+//! | build a fair-share tree, charge and decay it, apply a policy | [`fairshare`] |
+//! | plug in fair-share numbers of another system | [`fairshare::FairShare`] |
+//! | work with findings | [`diagnostic`] |
+//!
+//! # How exact it is
+//!
+//! Values, types and error texts equal CPython 3.11's bit by bit (`hypot` and `dist` may differ by one unit in the last
+//! place); the columnar executor gives the same bits as the interpreter. Fair-share numbers, the order of jobs and the
+//! output of `pbsfs` equal recordings of real OpenPBS and Slurm daemons. Where a published document and the daemon differ,
+//! both exist, see [`fairshare::Rules`]. The tests that hold the crate to this are described in `CONTRIBUTING.md`.
+//!
+//! # Limits
+//!
+//! A formula has at most 64 KiB and 200 levels of brackets; integers have at most 131,072 bits and one evaluation a
+//! bounded amount of work, so no formula hangs or crashes the caller. The crate contains no unsafe code, holds no global
+//! state, prints nothing and never exits. Without the default feature `cli` only the library and its few dependencies
+//! are built.
 
 mod ahead;
 pub mod diagnostic;
@@ -18,6 +94,7 @@ pub mod rank;
 pub mod report;
 pub mod schema;
 mod simd;
+pub mod site;
 pub mod slurm;
 
 pub use crate::python::Value;
@@ -26,3 +103,4 @@ pub use formula::program::Program;
 pub use jobs::JobTable;
 pub use rank::Ranking;
 pub use schema::Schema;
+pub use site::Site;

@@ -26,12 +26,14 @@ const FOLDERS: &[(&str, &[&str])] = &[
         &["diagnostic", "formula/name_resolution", "formula/program", "formula/syntax", "python", "schema"],
     ),
     ("formula", &["formula/*", "diagnostic", "python", "schema"]),
-    ("fairshare", &["json_visitor"]),
+    // `python`: the largest whole number up to which doubles are exact
+    ("fairshare", &["json_visitor", "python"]),
     ("jobs", &["ahead", "python", "schema", "simd"]),
     ("ingest", &["jobs", "json_visitor", "pbs", "python", "schema"]),
     ("rank", &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "python", "schema"]),
     ("pbs", &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "json_visitor", "python", "rank", "schema"]),
     ("slurm", &["diagnostic", "fairshare", "json_visitor"]),
+    ("site", &["diagnostic", "fairshare", "formula", "formula/*", "ingest", "jobs", "pbs", "rank", "schema", "slurm"]),
     (
         "report",
         &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "pbs", "python", "rank", "schema", "slurm"],

@@ -1,4 +1,4 @@
-//! The arguments, as `clap` reads them and `--help` shows them.
+//! The arguments that `clap` parses and `--help` shows.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,9 +9,9 @@ mod shares;
 mod site;
 
 pub use shares::{SharesArgs, SharesFormatName};
-pub use site::{NumbersName, OnErrorName, PolicyName, ReleaseName, RulesName, SiteArgs};
+pub use site::{PolicyArg, SiteArgs};
 
-/// Tells what a PBS job_sort_formula does, before the scheduler does it.
+/// Tells what a PBS job_sort_formula will do, before the scheduler does it.
 #[derive(Debug, Parser)]
 #[command(
     name = "jsf",
@@ -22,26 +22,26 @@ Examples:
   jsf rank --formula-file examples/formulas/alcf.txt --queue examples/site/qstat.json \\
       --sched-priv examples/site/sched_priv --top 10
 
-Exit codes: 0 fine, 1 findings, 2 usage or input/output."
+Exit codes: 0 success, 1 findings, 2 usage error, or a file that cannot be read or written."
 )]
 pub struct Cli {
-    /// What is done.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
-    /// When to use colours
+    /// Whether to use colours.
     #[command(flatten)]
-    pub color: Colours,
+    pub color: ColorArgs,
 }
 
 /// Whether to use colours.
 #[derive(Debug, Clone, Copy, Args)]
-pub struct Colours {
-    /// When to use colours (NO_COLOR is respected)
+pub struct ColorArgs {
+    /// When to use colours; NO_COLOR is respected
     #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
     color: When,
 }
 
-/// When to do something that suits a terminal.
+/// When to write for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum When {
     /// On a terminal.
@@ -52,8 +52,8 @@ pub enum When {
     Never,
 }
 
-impl Colours {
-    /// Makes the choice known to everything that writes.
+impl ColorArgs {
+    /// Applies the choice to standard output and standard error.
     pub fn write_global(self) {
         match self.color {
             When::Auto => anstream::ColorChoice::Auto.write_global(),
@@ -66,35 +66,35 @@ impl Colours {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Would qmgr take the formula, and would it work
+    /// Check whether qmgr accepts a formula and whether it works for every job
     Check(CheckArgs),
-    /// Every job's value and place
+    /// Show the value and the rank of every job
     Rank(RankArgs),
-    /// The fair-share tree with every policy's numbers
+    /// Show the fair-share tree with the numbers of a policy
     Shares(SharesArgs),
-    /// The formula with the house's spaces
+    /// Print a formula with normalised spaces
     Fmt(FmtArgs),
-    /// Every kind of finding, or the page of one
+    /// List the kinds of findings, or print the page of one
     Codes(CodesArgs),
-    /// What pbsfs prints and writes, without root and without a server
+    /// Print and write what pbsfs does, without root and without a server
     Pbsfs(PbsfsArgs),
-    /// A completion script for a shell
+    /// Print a completion script for a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// The manual page, in roff
+    /// Print the manual page, in roff
     Man,
 }
 
 /// Where the formula comes from.
 #[derive(Debug, Args)]
 pub struct FormulaArgs {
-    /// The formula's text
+    /// The text of the formula
     #[arg(value_name = "FORMULA", allow_hyphen_values = true)]
     pub formula: Option<String>,
-    /// A file with the formula: plain text, sched_formula, `qmgr -c 'print server'`, `qstat -Bf` as text or JSON;
-    /// - is standard input
+    /// The file that contains the formula: plain text, sched_formula, `qmgr -c 'print server'`, or `qstat -Bf` as text or
+    /// JSON; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "formula")]
     pub formula_file: Option<PathBuf>,
 }
@@ -109,25 +109,25 @@ pub struct RankArgs {
     /// The formula.
     #[command(flatten)]
     pub formula: FormulaArgs,
-    /// The context.
+    /// The site.
     #[command(flatten)]
     pub site: SiteArgs,
-    /// Show the first N jobs only
+    /// Show only the first N jobs
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
-    /// Show the jobs of this fair-share entity only; their places are those in the whole queue
+    /// Show only the jobs of this fair-share entity, with their ranks in the whole queue
     #[arg(long, visible_alias = "user", value_name = "NAME")]
     pub entity: Option<String>,
-    /// Show the jobs of this queue only
+    /// Show only the jobs of this queue
     #[arg(long, value_name = "NAME")]
     pub queue_name: Option<String>,
-    /// Show what the formula saw
+    /// Show the inputs of the formula for each job
     #[arg(long)]
     pub inputs: bool,
-    /// The scheduler's job_sort_formula_threshold: a job whose value is at most this does not run
+    /// The job_sort_formula_threshold: a job whose value is at most X does not run
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub threshold: Option<f64>,
-    /// The output's format
+    /// The output format
     #[arg(long, value_enum, default_value_t = RankFormatName::Human)]
     pub format: RankFormatName,
 }
@@ -157,25 +157,25 @@ pub struct CheckArgs {
     /// The formula.
     #[command(flatten)]
     pub formula: FormulaArgs,
-    /// The context.
+    /// The site.
     #[command(flatten)]
     pub site: SiteArgs,
-    /// The scheduler's job_sort_formula_threshold, instead of the one in --server
+    /// The job_sort_formula_threshold, instead of the one in --server: a job whose value is at most X does not run
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub threshold: Option<f64>,
-    /// Print the formula as a qmgr command, quoted for the shell and for qmgr; findings go to standard error
+    /// Print the qmgr command that sets the formula, quoted for the shell and for qmgr; findings go to standard error
     #[arg(long, conflicts_with = "fix")]
     pub qmgr: bool,
-    /// Make errors of these findings; several with commas or again
+    /// Treat these findings as errors; separate several codes by commas, or repeat the option
     #[arg(long, value_name = "CODE")]
     pub deny: Vec<String>,
-    /// Drop these findings; several with commas or again
+    /// Ignore these findings; separate several codes by commas, or repeat the option
     #[arg(long, value_name = "CODE")]
     pub allow: Vec<String>,
-    /// Print the formula with the safe fixes applied, and what is left to find on standard error
+    /// Print the formula with all safe fixes applied; the remaining findings go to standard error
     #[arg(long, conflicts_with = "format")]
     pub fix: bool,
-    /// The output's format
+    /// The output format
     #[arg(long, value_enum, default_value_t = CheckFormatName::Human)]
     pub format: CheckFormatName,
 }
@@ -211,26 +211,26 @@ pub struct FmtArgs {
 /// `jsf pbsfs`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What is asked for (the last one holds; -I NAME may stand next to it):
-  -p                  the fair-share tree as a table; so does no option at all
-  -t                  the tree, indented
-  -g ENTITY           one entity or group, and the way to it
-  -c ENTITY1 ENTITY2  which of the two deserves more
-  -s ENTITY USAGE     sets an entity's usage
-  -d                  one step of decay
-  -e                  forgets the entities that resource_group does not name
+Requests of pbsfs (the last one wins; -I NAME may be added):
+  -p                  print the fair-share tree as a table (the default)
+  -t                  print the tree, indented
+  -g ENTITY           print one entity or group, and its path
+  -c ENTITY1 ENTITY2  print which of the two is more deserving
+  -s ENTITY USAGE     set the usage of an entity
+  -d                  decay all usage once
+  -e                  remove the entities that resource_group does not name
 
--s, -d and -e replace the usage file at once and whole; the old one is usage.bak, and usage.touch tells the scheduler.
-A usage file that could not be read in full is first kept as usage.unread-TIME.
-Without --sched-priv the folder is that below PBS_HOME.
+-s, -d and -e replace the usage file atomically, keep the old one as usage.bak, and touch usage.touch, which tells the
+scheduler to read the file. A usage file that could not be read in full is kept as usage.unread-TIME first.
+Without --sched-priv the folder is $PBS_HOME/sched_priv.
 
-Exit codes: 0 fine, 1 what pbsfs calls an error, 2 input/output.
+Exit codes: 0 success, 1 an error that pbsfs reports, 2 a file that cannot be read or written.
 
 Examples:
   jsf pbsfs --sched-priv examples/site/sched_priv -p
   jsf pbsfs -t --sched-priv examples/site/sched_priv")]
 pub struct PbsfsArgs {
-    /// The scheduler's folder, with resource_group, usage and sched_config; may also stand among the arguments
+    /// The scheduler's folder with resource_group, usage and sched_config; may be given among the arguments too
     #[arg(long, value_name = "DIR")]
     pub sched_priv: Option<PathBuf>,
     /// The arguments of pbsfs

@@ -3,69 +3,47 @@
 use std::io::Write;
 
 use job_sort_formula::diagnostic::{Levels, with_safe_fixes};
-use job_sort_formula::pbs::check::{Checked, Surroundings, Trial};
+use job_sort_formula::pbs::check::Checked;
 use job_sort_formula::pbs::qmgr::set_command;
-use job_sort_formula::report::{CheckFormat, CheckHuman, CheckJson, CheckReport, Sarif, finding};
+use job_sort_formula::report::{CheckFormat, CheckHuman, CheckJson, CheckReport, Sarif};
+use job_sort_formula::site::FormulaText;
 
 use super::args::{CheckArgs, CheckFormatName};
-use super::formula::{self, Source};
-use super::site::Site;
-use super::{CliError, Outcome, stderr_is_coloured};
+use super::{CliError, Outcome, draw, formula, warn_all};
 
-/// A fix may bring the next to light: `LOG(NCPUS)`. More rounds than that no formula needs.
-const MOST_ROUNDS: usize = 8;
+/// The most rounds of fixes: one fix may uncover the next, as in `LOG(NCPUS)`.
+const MAX_FIX_ROUNDS: usize = 8;
 
 pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let levels = Levels::new(&arguments.deny, &arguments.allow).map_err(|error| CliError::usage(error.to_string()))?;
-    let mut source = formula::source(&arguments.formula, Some(&arguments.site))?;
-    let mut site = Site::read(&arguments.site)?;
-    site.queue.is_read_again = arguments.fix;
-    let mut checked = examine(&source, &mut site, arguments, &levels)?;
+    let site = arguments.site.open(arguments.threshold)?;
+    let mut source = formula::read(&arguments.formula, Some(&site))?;
+    warn_all(site.warnings());
+    let check = |source: &FormulaText| -> Result<Checked, CliError> {
+        let mut checked = site.check(&source.submitted(arguments.site.number_mode()))?;
+        levels.apply(&mut checked.findings);
+        Ok(checked)
+    };
+    let mut checked = check(&source)?;
+    warn_all(&checked.warnings);
     if arguments.fix {
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_FIX_ROUNDS {
             let Some(fixed) = with_safe_fixes(&source.text, &checked.findings) else { break };
             source.text = fixed;
-            checked = examine(&source, &mut site, arguments, &levels)?;
+            checked = check(&source)?;
         }
         writeln!(out, "{}", source.text)?;
-        draw_findings(&source, &checked);
+        checked.findings.iter().for_each(|found| draw(&source, found));
     } else if arguments.qmgr {
-        draw_findings(&source, &checked);
+        checked.findings.iter().for_each(|found| draw(&source, found));
         let command = set_command(&source.text).map_err(|error| CliError::usage(error.to_string()))?;
         writeln!(out, "{command}")?;
     } else {
-        let Source { text, origin, before } = &source;
+        let FormulaText { text, origin, before } = &source;
         let report = CheckReport { formula: text, origin, before, checked: &checked };
         format(arguments.format).write(&report, out)?;
     }
     Ok(if checked.has_errors() { Outcome::Findings } else { Outcome::Fine })
-}
-
-fn draw_findings(source: &Source, checked: &Checked) {
-    for found in &checked.findings {
-        let drawn = finding::draw(&source.text, &source.origin, found, stderr_is_coloured());
-        anstream::eprintln!("{drawn}\n");
-    }
-}
-
-fn examine(source: &Source, site: &mut Site<'_>, arguments: &CheckArgs, levels: &Levels) -> Result<Checked, CliError> {
-    let submitted = source.submitted(arguments.site.numbers);
-    let (mut tried, mut tree) = (None, None);
-    let threshold = arguments.threshold.or(site.server.job_sort_formula_threshold);
-    if let Ok(formula) = submitted.formula()
-        && let Some(mut table) = site.read_queue(formula)?
-        && let Ok(program) = formula.compile(&site.schema)
-    {
-        tree = site.supply_shares(&program, &mut table)?;
-        let ordered = site.rank(&program, &table, tree.as_ref(), threshold, usize::MAX);
-        tried = Some((table, ordered));
-    }
-    let trial = tried.as_ref().map(|(table, ordered)| Trial { table, ordered, keep: site.keep() });
-    let (config, server) = (Some(&site.config), site.server);
-    let surroundings = Surroundings { trial, tree: tree.as_ref(), config, server, threshold };
-    let mut checked = Checked::of(&submitted, &site.schema, &surroundings);
-    levels.apply(&mut checked.findings);
-    Ok(checked)
 }
 
 fn format(name: CheckFormatName) -> Box<dyn CheckFormat> {

@@ -1,32 +1,16 @@
-//! What ends a command with exit code 2: wrong usage, or a file that cannot be read.
+//! What ends a command with exit code 2: wrong usage, a file that cannot be used, or output that cannot be written.
 
 use std::io;
-use std::path::{Path, PathBuf};
 
+use job_sort_formula::site::SiteError;
 use thiserror::Error;
 
-/// The command cannot be done.
+/// The command cannot be carried out.
 #[derive(Debug, Error)]
 pub enum CliError {
-    /// A file cannot be read.
-    #[error("cannot read `{path}`: {error}")]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// A file is larger than is read.
-    #[error("`{path}` is larger than {most} bytes, the most that is read of such a file")]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        /// The bound.
-        most: u64,
-    },
-    /// A file has not what was expected.
-    #[error("{0}")]
-    Content(String),
+    /// A file of the site cannot be used, or something is missing.
+    #[error(transparent)]
+    Site(#[from] SiteError),
     /// The arguments do not fit together.
     #[error("{0}")]
     Usage(String),
@@ -36,20 +20,16 @@ pub enum CliError {
 }
 
 impl CliError {
-    /// Whether nobody reads any more what is written, which is no error.
+    /// Whether the reader of the output has closed it, which is not an error.
     pub fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    pub(super) fn read(path: &Path, error: io::Error) -> Self {
-        Self::Read { path: path.to_owned(), error }
+    pub(super) fn usage(message: impl Into<String>) -> Self {
+        Self::Usage(message.into())
     }
 
-    pub(super) fn usage(words: impl Into<String>) -> Self {
-        Self::Usage(words.into())
-    }
-
-    pub(super) fn content(words: impl ToString) -> Self {
-        Self::Content(words.to_string())
+    pub(super) fn content(message: impl ToString) -> Self {
+        Self::Site(SiteError::Content(message.to_string()))
     }
 }

@@ -1,24 +1,22 @@
-//! `jsf fmt`, and what clap writes about the command itself.
+//! `jsf fmt`, and the texts that clap generates: completions and manual pages.
 
 use std::io::Write;
 
 use clap::CommandFactory;
 use job_sort_formula::Formula;
-use job_sort_formula::report::finding;
 
 use super::args::{Cli, FmtArgs};
-use super::{CliError, Outcome, formula, stderr_is_coloured};
+use super::{CliError, Outcome, draw, formula};
 
 pub(super) fn run(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let source = formula::source(&arguments.formula, None)?;
+    let source = formula::read(&arguments.formula, None)?;
     match Formula::parse(&source.text) {
         Ok(formula) => {
             writeln!(out, "{formula}")?;
             Ok(Outcome::Fine)
         }
         Err(error) => {
-            let drawn = finding::draw(&source.text, &source.origin, &error.diagnostic(), stderr_is_coloured());
-            anstream::eprintln!("{drawn}");
+            draw(&source, &error.diagnostic());
             Ok(Outcome::Findings)
         }
     }

@@ -1,4 +1,4 @@
-//! From arguments to meaning, from meaning to work, from work to an exit code.
+//! The command line: arguments become calls of the library, results become text and an exit code.
 
 pub mod args;
 mod check;
@@ -7,24 +7,24 @@ mod error;
 mod fmt;
 mod formula;
 mod pbsfs;
-mod policy;
-mod queue;
 mod rank;
 mod shares;
-mod site;
-mod tree;
 mod usage_file;
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use args::{Cli, Command};
+use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::report::finding;
+use job_sort_formula::site::FormulaText;
+
 pub use error::CliError;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nothing to find fault with: exit code 0.
+    /// No findings: exit code 0.
     Fine,
     /// Findings: exit code 1.
     Findings,
@@ -39,7 +39,7 @@ impl From<Outcome> for ExitCode {
     }
 }
 
-/// Does what was asked.
+/// Carries out a command.
 pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
     arguments.color.write_global();
     let mut out = BufWriter::new(io::stdout().lock());
@@ -57,12 +57,23 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
     Ok(outcome)
 }
 
-/// Says something on standard error that is no result.
-fn remark(kind: &str, words: impl std::fmt::Display) {
-    let _ = writeln!(anstream::stderr(), "jsf: {kind}: {words}");
+/// Writes a line about the command's work to standard error.
+fn report(kind: &str, message: impl std::fmt::Display) {
+    let _ = writeln!(anstream::stderr(), "jsf: {kind}: {message}");
 }
 
-/// Whether what goes to standard error may have colours.
-fn stderr_is_coloured() -> bool {
-    anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never
+/// Writes a warning to standard error.
+fn warn(message: impl std::fmt::Display) {
+    report("warning", message);
+}
+
+fn warn_all(messages: &[String]) {
+    messages.iter().for_each(warn);
+}
+
+/// Draws a finding under the formula, on standard error.
+fn draw(source: &FormulaText, found: &Diagnostic) {
+    let coloured = anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
+    let drawn = finding::draw(&source.text, &source.origin, found, coloured);
+    let _ = writeln!(anstream::stderr(), "{drawn}\n");
 }

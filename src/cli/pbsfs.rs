@@ -1,4 +1,4 @@
-//! `jsf pbsfs`: what `pbsfs` says, without root and without a server.
+//! `jsf pbsfs`: what `pbsfs` prints and writes, without root and without a server.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -10,17 +10,19 @@ use job_sort_formula::pbs::files::resource_group::ResourceGroup;
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
 use job_sort_formula::pbs::files::usage::{MAX_BYTES, UsageFile};
 use job_sort_formula::pbs::pbsfs::{PbsfsError, Request, SchedPriv, UsageOnDisk, answer};
+use job_sort_formula::site::{SiteError, read_bytes};
 
 use super::args::PbsfsArgs;
-use super::formula::{MOST_OF_A_FILE, read_bytes};
 use super::usage_file::{USAGE, keep_as_unread, replace};
-use super::{CliError, Outcome, remark};
+use super::{CliError, Outcome, report, warn};
 
-/// How messages name the program.
+/// The largest file that is read, in bytes.
+const MAX_FILE: u64 = 256 << 20;
+/// The name of the program in messages.
 const PROGRAM: &[u8] = b"pbsfs";
-/// Where PBS says where its folders are.
+/// The configuration file of PBS.
 const PBS_CONF: &str = "/etc/pbs.conf";
-/// Where they are if nobody says.
+/// The default of `PBS_HOME`.
 const PBS_HOME: &str = "/var/spool/pbs";
 
 pub(super) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
@@ -37,7 +39,7 @@ pub(super) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
     complain(&parsed.stderr);
     if parsed.scheduler.is_some() && folder.is_none() {
         complain(b"Can't connect to the server\n");
-        remark("help", "give the scheduler's folder with --sched-priv DIR");
+        report("help", "give the scheduler's folder with --sched-priv DIR");
         return Ok(Outcome::Findings);
     }
     let folder = folder.unwrap_or_else(default_folder);
@@ -49,7 +51,7 @@ pub(super) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
     respond(&parsed.request, &folder, &files)
 }
 
-/// Answers, and writes the usage file if the request is one that does.
+/// Prints the answer, and writes the usage file if the request changes it.
 fn respond(request: &Request, folder: &Path, files: &SchedPriv) -> Result<Outcome, CliError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
     let mut out = BufWriter::new(io::stdout().lock());
@@ -63,12 +65,9 @@ fn respond(request: &Request, folder: &Path, files: &SchedPriv) -> Result<Outcom
             |error| CliError::content(format_args!("cannot replace `{}`: {error}", folder.join(USAGE).display()));
         if files.usage.is_lossy() {
             let kept = keep_as_unread(folder, now).map_err(failed)?;
-            remark(
-                "warning",
-                format_args!("the usage file could not be read in full, it is kept as `{}`", kept.display()),
-            );
+            warn(format_args!("the usage file could not be read in full, it is kept as `{}`", kept.display()));
             if let UsageOnDisk::Read(usage) = &files.usage {
-                usage.faults.iter().take(MOST_FAULTS).for_each(|fault| remark("warning", fault));
+                usage.faults.iter().take(MOST_FAULTS).for_each(warn);
             }
         }
         replace(folder, bytes).map_err(failed)?;
@@ -77,26 +76,26 @@ fn respond(request: &Request, folder: &Path, files: &SchedPriv) -> Result<Outcom
     Ok(ended_with(answer.code))
 }
 
-/// The most faults of a usage file that are told.
+/// The most faults of a usage file that are reported.
 const MOST_FAULTS: usize = 10;
 
-/// Reads the scheduler's files. Without `resource_group` there is nothing to answer.
+/// Reads the scheduler's files; `None` if there is no `resource_group`, without which nothing can be answered.
 fn read(folder: &Path) -> Result<Option<SchedPriv>, CliError> {
-    let config = match read_bytes(&folder.join("sched_config"), MOST_OF_A_FILE) {
+    let config = match read_bytes(&folder.join("sched_config"), MAX_FILE) {
         Ok(bytes) => SchedConfig::parse(&bytes),
-        Err(error @ CliError::Read { .. }) => {
-            remark("warning", format_args!("{error}; the scheduler's defaults hold"));
+        Err(error @ SiteError::Read { .. }) => {
+            warn(format_args!("{error}; the scheduler's defaults apply"));
             SchedConfig::default()
         }
-        Err(error) => return Err(error),
+        Err(error) => return Err(error.into()),
     };
-    let lines = match read_bytes(&folder.join("resource_group"), MOST_OF_A_FILE) {
+    let lines = match read_bytes(&folder.join("resource_group"), MAX_FILE) {
         Ok(bytes) => ResourceGroup::parse(&bytes),
-        Err(error @ CliError::Read { .. }) => {
-            remark("error", error);
+        Err(error @ SiteError::Read { .. }) => {
+            report("error", error);
             return Ok(None);
         }
-        Err(error) => return Err(error),
+        Err(error) => return Err(error.into()),
     };
     let usage = read_usage(&folder.join(USAGE))?;
     Ok(Some(SchedPriv { lines, config, usage }))
@@ -112,15 +111,15 @@ fn read_usage(path: &Path) -> Result<UsageOnDisk, CliError> {
     }
     match read_bytes(path, MAX_BYTES as u64) {
         Ok(bytes) => Ok(UsageOnDisk::Read(UsageFile::parse(&bytes).map_err(CliError::content)?)),
-        Err(CliError::Read { path, error }) if error.kind() == ErrorKind::PermissionDenied => {
-            remark("warning", CliError::Read { path, error });
+        Err(SiteError::Read { path, error }) if error.kind() == ErrorKind::PermissionDenied => {
+            warn(SiteError::Read { path, error });
             Ok(UsageOnDisk::Unreadable)
         }
-        Err(error) => Err(error),
+        Err(error) => Err(error.into()),
     }
 }
 
-/// Takes `--sched-priv DIR` out of the arguments, wherever it stands before `--`.
+/// Removes `--sched-priv DIR` from the arguments, wherever it occurs before `--`.
 fn take_sched_priv(arguments: &[OsString]) -> Result<(Vec<&OsStr>, Option<PathBuf>), CliError> {
     let (mut rest, mut folder) = (Vec::new(), None);
     let mut arguments = arguments.iter().map(OsString::as_os_str);
@@ -143,7 +142,7 @@ fn take_sched_priv(arguments: &[OsString]) -> Result<(Vec<&OsStr>, Option<PathBu
     Ok((rest, folder))
 }
 
-/// Where `pbsfs` looks: below `PBS_HOME` of the environment or of `pbs.conf`.
+/// The folder that `pbsfs` reads: `sched_priv` in the `PBS_HOME` of the environment or of `pbs.conf`.
 fn default_folder() -> PathBuf {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let in_conf = || {
@@ -155,12 +154,12 @@ fn default_folder() -> PathBuf {
     Path::new(&home).join("sched_priv")
 }
 
-/// Says on standard error what `pbsfs` says there.
+/// Writes to standard error what `pbsfs` writes there.
 fn complain(bytes: &[u8]) {
     let _ = io::stderr().write_all(bytes);
 }
 
-/// The system's words for an error, without its number.
+/// The system's message for an error, without its number.
 fn reason(error: &io::Error) -> String {
     let words = error.to_string();
     words.split(" (os error").next().unwrap_or_default().to_owned()

@@ -3,24 +3,19 @@
 use std::io::Write;
 
 use job_sort_formula::diagnostic::Diagnostic;
-use job_sort_formula::formula::lint;
 use job_sort_formula::pbs::check::trial;
-use job_sort_formula::pbs::order::Ordered;
 use job_sort_formula::pbs::submission::FormulaSubmission;
-use job_sort_formula::report::{Csv, Human, Json, Ndjson, Placed, RankFormat, RankReport, finding};
+use job_sort_formula::report::{Csv, Human, Json, Ndjson, Placed, RankFormat, RankReport};
+use job_sort_formula::site::FormulaText;
 use job_sort_formula::{JobTable, Ranking};
 
-use super::args::{OnErrorName, RankArgs, RankFormatName};
-use super::formula::{self, Source};
-use super::site::Site;
-use super::{CliError, Outcome, stderr_is_coloured};
+use super::args::{RankArgs, RankFormatName};
+use super::{CliError, Outcome, draw, formula, warn_all};
 
 pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    if arguments.site.queue.is_none() {
-        return Err(CliError::usage("no jobs: give --queue FILE (`qstat -f -F json`, `qstat -f`, own JSON or NDJSON)"));
-    }
-    let source = formula::source(&arguments.formula, Some(&arguments.site))?;
-    let submitted = source.submitted(arguments.site.numbers);
+    let site = arguments.site.open(arguments.threshold)?;
+    let source = formula::read(&arguments.formula, Some(&site))?;
+    let submitted = source.submitted(arguments.site.number_mode());
     let formula = match submitted.formula() {
         Ok(formula) => formula,
         Err(refusal) => {
@@ -28,40 +23,39 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
             return Ok(Outcome::Findings);
         }
     };
-    let mut site = Site::read(&arguments.site)?;
-    let mut table = site.read_queue(formula)?.unwrap_or_default();
-    show(&source, &submitted, lint::lint(formula.expr(), &site.schema));
-    let Ok(program) = formula.compile(&site.schema) else { return Ok(Outcome::Findings) };
-    let tree = site.supply_shares(&program, &mut table)?;
-    let Ordered { ranking, passed_over } =
-        site.rank(&program, &table, tree.as_ref(), arguments.threshold, most(arguments));
-    let inputs: Vec<_> = program.inputs().iter().map(|name| &**name).filter(|_| arguments.inputs).collect();
-    let rows = rows(arguments, &table, &ranking);
+    warn_all(site.warnings());
+    let jobs = site.jobs(formula)?;
+    warn_all(&jobs.warnings);
+    draw_all(&source, &submitted, site.lint(formula, &jobs));
+    let Ok(program) = formula.compile(&jobs.schema) else { return Ok(Outcome::Findings) };
+    let ranked = site.rank_jobs(program, jobs.table, limit(arguments))?;
+    warn_all(&ranked.warnings);
+    let inputs: Vec<_> = ranked.program.inputs().iter().map(|name| &**name).filter(|_| arguments.inputs).collect();
+    let rows = rows(arguments, &ranked.table, &ranked.ranking);
     let report = RankReport {
         formula: &source.text,
-        table: &table,
-        ranking: &ranking,
-        passed_over: &passed_over,
+        table: &ranked.table,
+        ranking: &ranked.ranking,
+        passed_over: &ranked.passed_over,
         rows: &rows,
         inputs: &inputs,
     };
     format(arguments.format).write(&report, out)?;
     out.flush()?;
     if arguments.format == RankFormatName::Human {
-        show(&source, &submitted, trial(&table, &ranking));
+        draw_all(&source, &submitted, trial(&ranked.table, &ranked.ranking));
     }
-    let failed = arguments.site.on_error == OnErrorName::Fail && ranking.error_count() > 0;
-    Ok(if failed { Outcome::Findings } else { Outcome::Fine })
+    Ok(if ranked.ranking.failure().is_some() { Outcome::Findings } else { Outcome::Fine })
 }
 
-/// How much of the order is needed: all of it where jobs are looked for in it, or where a summary tells of it.
-fn most(arguments: &RankArgs) -> usize {
+/// How many places are needed: all where jobs are looked for among them, or where a summary counts them.
+fn limit(arguments: &RankArgs) -> usize {
     let is_searched = arguments.entity.is_some() || arguments.queue_name.is_some();
     let has_summary = matches!(arguments.format, RankFormatName::Human | RankFormatName::Json);
     arguments.top.filter(|_| !is_searched && !has_summary).unwrap_or(usize::MAX)
 }
 
-/// The rows that were asked for: those in the order first, then the others.
+/// The rows to show: those in the order first, then the others.
 fn rows(arguments: &RankArgs, table: &JobTable, ranking: &Ranking) -> Vec<Placed> {
     let mut rows = Placed::all(ranking);
     if let Some(entity) = &arguments.entity {
@@ -83,11 +77,6 @@ fn format(name: RankFormatName) -> Box<dyn RankFormat> {
     }
 }
 
-/// Draws findings on standard error.
-fn show(source: &Source, submitted: &FormulaSubmission<'_>, findings: Vec<Diagnostic>) {
+fn draw_all(source: &FormulaText, submitted: &FormulaSubmission<'_>, findings: Vec<Diagnostic>) {
     findings.into_iter().for_each(|found| draw(source, &submitted.in_source(found)));
-}
-
-fn draw(source: &Source, found: &Diagnostic) {
-    anstream::eprintln!("{}\n", finding::draw(&source.text, &source.origin, found, stderr_is_coloured()));
 }

@@ -1,22 +1,22 @@
-//! Replacing the scheduler's usage file, so that whoever looks finds the old one or the new one, whole.
+//! Replaces the scheduler's usage file atomically: a reader sees the old file or the new one, never a part.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use super::remark;
+use super::warn;
 
-/// The file.
+/// The name of the usage file.
 pub(super) const USAGE: &str = "usage";
-/// What the file was before.
+/// The name of the previous usage file.
 const BACKUP: &str = "usage.bak";
-/// Tells the scheduler to read the file again.
+/// The file that tells the scheduler to read the usage file again.
 const TOUCH: &str = "usage.touch";
-/// The most names that are tried for a file that must not be there yet.
+/// The most names that are tried for a file that must not exist yet.
 const MOST_NAMES: u32 = 1000;
 
-/// Puts the bytes into the place of the usage file, with its permissions and its owner; the old one becomes
-/// `usage.bak`, as `pbsfs` has it. At no moment is there no usage file, or half of one, if there was one before.
+/// Replaces the usage file and keeps its permissions and owner; the old file becomes `usage.bak`, as with `pbsfs`. If
+/// there was a usage file, there is a complete one at every moment.
 pub(super) fn replace(folder: &Path, bytes: &[u8]) -> io::Result<()> {
     let path = folder.join(USAGE);
     let old = match fs::metadata(&path) {
@@ -36,7 +36,7 @@ pub(super) fn replace(folder: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives the usage file a name under which nothing will ever replace it, and says which.
+/// Keeps the usage file under a second name that nothing will replace, and returns that name.
 pub(super) fn keep_as_unread(folder: &Path, now: i64) -> io::Result<PathBuf> {
     let usage = folder.join(USAGE);
     let kept = first_free(folder, &format!("usage.unread-{now}"), |name| second_name(&usage, name))?;
@@ -44,7 +44,7 @@ pub(super) fn keep_as_unread(folder: &Path, now: i64) -> io::Result<PathBuf> {
     Ok(kept)
 }
 
-/// A file that is gone when this is dropped, unless it was renamed.
+/// A temporary file that is removed on drop, unless it was renamed.
 struct Scratch(PathBuf);
 
 impl Drop for Scratch {
@@ -54,7 +54,7 @@ impl Drop for Scratch {
 }
 
 impl Scratch {
-    /// A new file, on the disk before this returns.
+    /// Writes a new file and flushes it to the disk.
     fn written(folder: &Path, bytes: &[u8], like: Option<&Metadata>) -> io::Result<Self> {
         let name = scratch_name("new");
         let mut file = None;
@@ -82,7 +82,7 @@ fn scratch_name(what: &str) -> String {
     format!("{USAGE}.{what}-{}", std::process::id())
 }
 
-/// The first name, with a number behind it if need be, that `make` does not find taken.
+/// Calls `make` with the name, then with numbered names, until one does not exist yet.
 fn first_free(folder: &Path, name: &str, mut make: impl FnMut(&Path) -> io::Result<()>) -> io::Result<PathBuf> {
     for number in 0..MOST_NAMES {
         let path = folder.join(if number == 0 { name.to_owned() } else { format!("{name}-{number}") });
@@ -94,7 +94,7 @@ fn first_free(folder: &Path, name: &str, mut make: impl FnMut(&Path) -> io::Resu
     Err(ErrorKind::AlreadyExists.into())
 }
 
-/// A link, or a copy where the file system has no links.
+/// Makes a hard link, or a copy where the file system has no links.
 fn second_name(of: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(of, path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
@@ -109,7 +109,7 @@ fn second_name(of: &Path, path: &Path) -> io::Result<()> {
     }
 }
 
-/// A file that was not there; `hidden` from all others until it gets its permissions.
+/// Creates a file that must not exist; `hidden` makes it unreadable for others until it gets its permissions.
 fn create(path: &Path, hidden: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -122,7 +122,7 @@ fn create(path: &Path, hidden: bool) -> io::Result<File> {
     options.open(path)
 }
 
-/// Gives the file the owner and the permissions of another.
+/// Copies the owner and the permissions of another file.
 fn inherit(path: &Path, file: &File, like: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -131,7 +131,7 @@ fn inherit(path: &Path, file: &File, like: &Metadata) -> io::Result<()> {
         if (own.uid(), own.gid()) != (like.uid(), like.gid())
             && let Err(error) = fchown(file, Some(like.uid()), Some(like.gid()))
         {
-            remark("warning", format_args!("`{}` cannot have the owner of the old file: {error}", path.display()));
+            warn(format_args!("`{}` cannot be given the owner of the old file: {error}", path.display()));
         }
     }
     #[cfg(not(unix))]
@@ -139,7 +139,7 @@ fn inherit(path: &Path, file: &File, like: &Metadata) -> io::Result<()> {
     file.set_permissions(like.permissions())
 }
 
-/// Renames last only once the folder is on the disk.
+/// Flushes the folder to the disk, without which a rename may be lost.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }

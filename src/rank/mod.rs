@@ -111,6 +111,11 @@ impl Ranking {
         self.order.windows(2).filter(same).count()
     }
 
+    /// The first job with an error, and its error, where [`OnError::Fail`] asks for that.
+    pub fn failure(&self) -> Option<(usize, &ScoreError)> {
+        self.scores.errors().next().filter(|_| self.scores.on_error() == OnError::Fail)
+    }
+
     /// How many jobs have an error.
     pub fn error_count(&self) -> usize {
         self.scores.errors().len()

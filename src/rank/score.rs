@@ -15,7 +15,8 @@ pub enum OnError {
     /// The job is worth 0, as in OpenPBS; -1 where the result is no number.
     #[default]
     ZeroLikePbs,
-    /// The job is worth 0, and the caller is told that the ranking failed.
+    /// The job is worth 0, and [`Ranking::failure`](super::Ranking::failure) reports the first such job; `Site::rank`
+    /// returns it as an error.
     Fail,
     /// The job is worth nothing and stands behind all others.
     Null,

@@ -128,6 +128,11 @@ impl Scores {
         self.exact.len()
     }
 
+    /// What becomes of a job with an error.
+    pub fn on_error(&self) -> OnError {
+        self.on_error
+    }
+
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

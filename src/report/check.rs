@@ -87,7 +87,7 @@ struct Document<'a> {
 
 impl CheckFormat for CheckJson {
     fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let Checked { validation, crashes_scheduler, jobs, findings } = report.checked;
+        let Checked { validation, crashes_scheduler, jobs, findings, .. } = report.checked;
         let crashes_scheduler = *crashes_scheduler;
         let document = Document { formula: report.formula, validation, crashes_scheduler, jobs, findings };
         serde_json::to_writer_pretty(&mut *out, &document)?;

@@ -1,4 +1,4 @@
-//! `jsf shares` against what real daemons said of the same trees, through the command and own JSON.
+//! `jsf shares` against what real daemons said of the same trees, through the command and native JSON.
 #![cfg(feature = "cli")]
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("UTF-8")
 }
 
-/// A recorded tree in the project's own JSON: children in load order.
+/// A recorded tree in the project's native JSON: children in load order.
 fn own_json(recorded: &Value) -> Value {
     let nodes = recorded["nodes"].as_array().expect("nodes");
     fn children(nodes: &[Value], parent: &str) -> Vec<Value> {
@@ -281,7 +281,7 @@ fn a_bad_tree_is_told_by_its_file() {
         (r#"{"children":[{"name":"x"},{"name":"x"}]}"#, "classic", "`x` is already in the tree, under `root`"),
         (r#"{"children":[{"name":"x"},{"name":"x"}]}"#, "pbs", "rename one, or choose another policy"),
         ("hello", "classic", "expected `sshare -a -l`"),
-        ("hello", "classic", "or own JSON"),
+        ("hello", "classic", "or native JSON"),
     ] {
         std::fs::write(&path, text).expect("written");
         let output = jsf(&["shares", "--tree", file, "--policy", policy]);

@@ -15,17 +15,17 @@ pub struct SharesArgs {
     /// The context.
     #[command(flatten)]
     pub site: SiteArgs,
-    /// Show this entity only: NAME where it is unique, else ACCOUNT/USER; USER:PARTITION for an association that is
-    /// bound to a partition
+    /// Show only this entity: NAME where it is unique, else ACCOUNT/USER; USER:PARTITION for an association of one
+    /// partition
     #[arg(long, value_name = "NAME")]
     pub entity: Option<String>,
-    /// Who has jobs that wait, for the ticket-based policy, named as for --entity; default: the jobs of --queue
+    /// Who has pending jobs, for the ticket-based policy, named as for --entity [default: from --queue]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub active: Vec<String>,
-    /// What if an entity, named as for --entity, had used so much more
+    /// Add usage to an entity, named as for --entity, before the policy is applied
     #[arg(long, value_name = "NAME=AMOUNT")]
     pub charge: Vec<Charge>,
-    /// What if all usage had decayed for so long: seconds, HH:MM:SS, or a number with s, m, h, d or w
+    /// Decay all usage by this time before the policy is applied: seconds, HH:MM:SS, or a number with s, m, h, d or w
     #[arg(long, value_name = "DURATION", value_parser = seconds)]
     pub decay: Option<u64>,
     /// The output's format
@@ -36,22 +36,22 @@ pub struct SharesArgs {
 /// The formats of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SharesFormatName {
-    /// The tree, drawn, with its numbers
+    /// The tree with its numbers
     Human,
     /// The numbers as JSON
     Json,
-    /// A file for `sacctmgr load`, so that a site can move
+    /// A file for `sacctmgr load`
     Sacctmgr,
-    /// A resource_group, so that a site can move
+    /// A resource_group file
     ResourceGroup,
 }
 
-/// Usage that is added for the sake of argument.
+/// Usage to add to an entity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Charge {
-    /// Whose.
+    /// The entity.
     pub name: String,
-    /// How much, in the tree's units.
+    /// The amount, in the units of the tree.
     pub amount: f64,
 }
 
@@ -61,7 +61,7 @@ impl std::str::FromStr for Charge {
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, amount) = text.rsplit_once('=').ok_or("expected NAME=AMOUNT")?;
         let parsed: Option<f64> = amount.parse().ok().filter(|amount: &f64| amount.is_finite());
-        let amount = parsed.ok_or_else(|| format!("`{amount}` is no amount, expected a number"))?;
+        let amount = parsed.ok_or_else(|| format!("`{amount}` is not an amount, expected a number"))?;
         Ok(Self { name: name.to_owned(), amount })
     }
 }
@@ -81,5 +81,5 @@ fn seconds(text: &str) -> Result<u64, String> {
     };
     let number: u64 =
         text[..text.len() - 1].parse().map_err(|_| "expected a whole number before the unit".to_owned())?;
-    number.checked_mul(unit).ok_or_else(|| "that is too long".to_owned())
+    number.checked_mul(unit).ok_or_else(|| "the duration is too long".to_owned())
 }

@@ -1,32 +1,38 @@
-//! The arguments that say what surrounds a formula: the jobs, the tree, the server, and whose rules hold.
+//! The arguments that describe a site: its jobs, tree and server, and whose rules apply.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use job_sort_formula::Site;
+use job_sort_formula::fairshare::{Release, Rules};
+use job_sort_formula::pbs::resource_amount::Numbers;
+use job_sort_formula::rank::OnError;
+use job_sort_formula::site::{PolicyName, SiteFiles, SiteRules};
 
-/// What surrounds the formula.
+use crate::cli::CliError;
+
+/// The files of a site, and the rules.
 #[derive(Debug, Args)]
 pub struct SiteArgs {
-    /// The jobs: `qstat -f -F json`, `qstat -f`, own JSON or NDJSON; - is standard input
+    /// The jobs: `qstat -f -F json`, `qstat -f`, native JSON or NDJSON; - is standard input
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub queue: Option<PathBuf>,
-    /// The scheduler's sched_priv: resource_group, usage, sched_config (and sched_formula, if no formula is given)
+    /// The scheduler's folder sched_priv: resource_group, usage, sched_config, and sched_formula if no formula is given
     #[arg(long, value_name = "DIR", help_heading = "Context")]
     pub sched_priv: Option<PathBuf>,
-    /// The fair-share tree's resource_group, instead of the one in --sched-priv
+    /// The resource_group with the fair-share tree, instead of the one in --sched-priv
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub resource_group: Option<PathBuf>,
     /// The binary usage file, instead of the one in --sched-priv
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub usage: Option<PathBuf>,
-    /// The sched_config, instead of the one in --sched-priv; with one, its by_queue, job_sort_key and the like order
-    /// the jobs too
+    /// The sched_config, instead of the one in --sched-priv; its by_queue, job_sort_key and the like also order the jobs
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub sched_config: Option<PathBuf>,
-    /// A fair-share tree: own JSON, `sshare -l -P`, `sshare --json` or a `sacctmgr dump` file
+    /// A fair-share tree: native JSON, `sshare -l -P`, `sshare --json` or a `sacctmgr dump` file
     #[arg(long, value_name = "FILE", help_heading = "Context", conflicts_with_all = ["resource_group", "usage"])]
     pub tree: Option<PathBuf>,
-    /// The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula is taken if none is given
+    /// The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula is used if none is given
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub server: Option<PathBuf>,
     /// The queues and their priorities: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`
@@ -35,30 +41,30 @@ pub struct SiteArgs {
     /// The site's resources: resourcedef, `qmgr -c 'print resource'`, `qmgr -c 'list resource'`
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub resources: Option<PathBuf>,
-    /// Slurm's slurm.conf: chooses the policy, its damping and half-life
+    /// The slurm.conf, which chooses the policy, its damping factor and half-life
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub slurm_conf: Option<PathBuf>,
-    /// The release of Slurm whose rules hold; default: the release that wrote the tree's JSON, else the newest
+    /// The release of Slurm whose rules apply [default: the one that wrote the tree's JSON, else the newest]
     #[arg(long, value_enum, value_name = "RELEASE", help_heading = "Rules")]
-    pub slurm_release: Option<ReleaseName>,
-    /// The fair-share policy; default pbs, or what --slurm-conf says
+    pub slurm_release: Option<ReleaseArg>,
+    /// The fair-share policy [default: pbs, or that of --slurm-conf]
     #[arg(long, value_enum, help_heading = "Rules")]
-    pub policy: Option<PolicyName>,
-    /// Whose rules: what the daemon does, or what the document says
-    #[arg(long, value_enum, default_value_t = RulesName::Scheduler, help_heading = "Rules")]
-    pub rules: RulesName,
-    /// How numbers reach the formula and are kept: as OpenPBS prints them and in float32, untouched doubles, or
-    /// base ten
-    #[arg(long, value_enum, default_value_t = NumbersName::Openpbs, help_heading = "Rules")]
-    pub numbers: NumbersName,
-    /// What a job with an error is worth: 0 as in OpenPBS, 0 with exit code 1, or nothing
-    #[arg(long, value_enum, default_value_t = OnErrorName::Zero, help_heading = "Rules")]
-    pub on_error: OnErrorName,
+    pub policy: Option<PolicyArg>,
+    /// Whose rules apply: what the daemon does, or what the published document says
+    #[arg(long, value_enum, default_value_t = RulesArg::Scheduler, help_heading = "Rules")]
+    pub rules: RulesArg,
+    /// How numbers reach the formula, and how its value is kept: as OpenPBS prints them and as float32, as doubles, or as
+    /// decimals of 28 digits
+    #[arg(long, value_enum, default_value_t = NumbersArg::Openpbs, help_heading = "Rules")]
+    pub numbers: NumbersArg,
+    /// The value of a job whose evaluation fails: 0 as in OpenPBS, 0 with exit code 1, or none, which ranks it last
+    #[arg(long, value_enum, default_value_t = OnErrorArg::Zero, help_heading = "Rules")]
+    pub on_error: OnErrorArg,
 }
 
 /// The fair-share policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PolicyName {
+pub enum PolicyArg {
     /// OpenPBS, PP-718
     Pbs,
     /// Slurm's classic fair share
@@ -75,28 +81,9 @@ pub enum PolicyName {
     All,
 }
 
-impl PolicyName {
-    /// Every policy once.
-    pub const EVERY: [Self; 6] =
-        [Self::Pbs, Self::Classic, Self::DepthOblivious, Self::TicketBased, Self::FairTree, Self::WeightedWalk];
-
-    /// As it is typed.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Pbs => "pbs",
-            Self::Classic => "classic",
-            Self::DepthOblivious => "depth-oblivious",
-            Self::TicketBased => "ticket-based",
-            Self::FairTree => "fair-tree",
-            Self::WeightedWalk => "weighted-walk",
-            Self::All => "all",
-        }
-    }
-}
-
 /// The releases of Slurm whose rules are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ReleaseName {
+pub enum ReleaseArg {
     /// 22.05, and releases before 23.11
     #[value(name = "22.05")]
     V22_05,
@@ -105,33 +92,105 @@ pub enum ReleaseName {
     V26_11,
 }
 
-/// Whose rules.
+/// Whose rules apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum RulesName {
-    /// What the daemon does.
+pub enum RulesArg {
+    /// What the daemon does
     Scheduler,
-    /// What the published document says.
+    /// What the published document says
     Documented,
 }
 
 /// The number systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum NumbersName {
-    /// As OpenPBS hands them over and keeps them.
+pub enum NumbersArg {
+    /// As OpenPBS passes and keeps them
     Openpbs,
-    /// Doubles.
+    /// Doubles, unrounded
     Exact,
     /// Base ten, 28 digits.
     Decimal,
 }
 
-/// What becomes of an error.
+/// The value of a job whose evaluation fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OnErrorName {
-    /// 0, as in OpenPBS.
+pub enum OnErrorArg {
+    /// 0, as in OpenPBS
     Zero,
-    /// 0, and exit code 1.
+    /// 0, and exit code 1
     Fail,
-    /// Nothing.
+    /// No value: ranked last
     Null,
+}
+
+impl SiteArgs {
+    /// Opens the site for a command that needs one policy.
+    pub fn open(&self, threshold: Option<f64>) -> Result<Site, CliError> {
+        if self.policy == Some(PolicyArg::All) {
+            return Err(CliError::usage("a ranking needs one policy, not `all` of them"));
+        }
+        self.open_with(threshold)
+    }
+
+    /// Opens the site for `jsf shares`, which can show all policies.
+    pub fn open_for_shares(&self) -> Result<Site, CliError> {
+        self.open_with(None)
+    }
+
+    fn open_with(&self, threshold: Option<f64>) -> Result<Site, CliError> {
+        let files = SiteFiles {
+            queue: self.queue.clone(),
+            sched_priv: self.sched_priv.clone(),
+            resource_group: self.resource_group.clone(),
+            usage: self.usage.clone(),
+            sched_config: self.sched_config.clone(),
+            tree: self.tree.clone(),
+            server: self.server.clone(),
+            queues: self.queues.clone(),
+            resources: self.resources.clone(),
+            slurm_conf: self.slurm_conf.clone(),
+        };
+        let rules = SiteRules {
+            policy: self.policy.and_then(PolicyArg::name),
+            slurm_release: self.slurm_release.map(|release| match release {
+                ReleaseArg::V22_05 => Release::V22_05,
+                ReleaseArg::V26_11 => Release::V26_11,
+            }),
+            rules: match self.rules {
+                RulesArg::Scheduler => Rules::Scheduler,
+                RulesArg::Documented => Rules::Documented,
+            },
+            numbers: self.number_mode(),
+            on_error: match self.on_error {
+                OnErrorArg::Zero => OnError::ZeroLikePbs,
+                OnErrorArg::Fail => OnError::Fail,
+                OnErrorArg::Null => OnError::Null,
+            },
+            threshold,
+        };
+        Ok(Site::from_files(files, rules)?)
+    }
+
+    /// How numbers reach the formula.
+    pub fn number_mode(&self) -> Numbers {
+        match self.numbers {
+            NumbersArg::Openpbs => Numbers::OpenPbs,
+            NumbersArg::Exact => Numbers::Exact,
+            NumbersArg::Decimal => Numbers::Decimal,
+        }
+    }
+}
+
+impl PolicyArg {
+    fn name(self) -> Option<PolicyName> {
+        Some(match self {
+            Self::Pbs => PolicyName::Pbs,
+            Self::Classic => PolicyName::Classic,
+            Self::DepthOblivious => PolicyName::DepthOblivious,
+            Self::TicketBased => PolicyName::TicketBased,
+            Self::FairTree => PolicyName::FairTree,
+            Self::WeightedWalk => PolicyName::WeightedWalk,
+            Self::All => return None,
+        })
+    }
 }

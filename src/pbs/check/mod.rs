@@ -64,6 +64,8 @@ pub struct Checked {
     pub jobs: Option<JobCounts>,
     /// All findings, by their place in the admin's text.
     pub findings: Vec<Diagnostic>,
+    /// What is odd in the site's files, a sentence each.
+    pub warnings: Vec<String>,
 }
 
 /// How many jobs a formula was tried on.
@@ -106,7 +108,7 @@ impl Checked {
                 let validation = validate(submitted.text(), schema);
                 let mut findings = vec![(*refusal.finding).clone()];
                 findings.extend(submitted.dropped_lines());
-                return Self { validation, crashes_scheduler: false, jobs: None, findings };
+                return Self { validation, crashes_scheduler: false, jobs: None, findings, warnings: Vec::new() };
             }
         };
         let mut findings = lint::lint(formula.expr(), schema);
@@ -126,6 +128,7 @@ impl Checked {
             crashes_scheduler: trial_kills || findings.iter().any(kills) || is_always_complex(formula, schema),
             jobs: site.trial.as_ref().map(JobCounts::of),
             findings,
+            warnings: Vec::new(),
         }
     }
 

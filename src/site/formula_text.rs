@@ -1,0 +1,69 @@
+//! The text of a formula and the place that it was read from.
+
+use std::path::Path;
+
+use super::error::SiteError;
+use super::files::{SiteFiles, display_name, read_text};
+use crate::pbs::files::formula_source::formula_in;
+use crate::pbs::resource_amount::Numbers;
+use crate::pbs::submission::FormulaSubmission;
+
+/// The text of a formula and where it comes from.
+///
+/// ```
+/// use job_sort_formula::Site;
+///
+/// let site = Site::open("examples/site")?;
+/// assert_eq!(site.formula_text()?.text, "pow(2, -(fairshare_tree_usage/fairshare_perc))");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct FormulaText {
+    /// The formula.
+    pub text: String,
+    /// The name of its source for messages: a file, or `FORMULA` for the command line.
+    pub origin: String,
+    /// What precedes the formula in its source, where the source contains it word for word.
+    pub before: String,
+}
+
+impl FormulaText {
+    /// A formula that was given as text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), origin: "FORMULA".into(), before: String::new() }
+    }
+
+    /// Reads the formula from a file: plain text, `sched_formula`, `qmgr -c 'print server'`, `qstat -Bf` as text or
+    /// JSON; which of them it is, the content tells.
+    ///
+    /// # Errors
+    /// The file cannot be read, or it contains no formula.
+    pub fn read(path: &Path) -> Result<Self, SiteError> {
+        let document = read_text(path)?;
+        let text = formula_in(&display_name(path), &document).map_err(SiteError::content)?;
+        let from = document.find("job_sort_formula").map_or(0, |at| at + "job_sort_formula".len());
+        let before = document[from..].find(&text).map_or("", |at| &document[..from + at]).to_owned();
+        Ok(Self { text, origin: path.display().to_string(), before })
+    }
+
+    /// Reads the formula in force from the server's document, else from `sched_priv/sched_formula`.
+    pub(super) fn in_force(files: &SiteFiles) -> Result<Self, SiteError> {
+        let in_sched_priv = files.sched_priv.as_ref().map(|folder| folder.join("sched_formula"));
+        let path = files.server.clone().or(in_sched_priv);
+        path.map_or_else(
+            || {
+                let message = "no formula: give its text, --formula-file FILE, --server FILE or --sched-priv DIR";
+                Err(SiteError::Missing(message.into()))
+            },
+            |path| Self::read(&path),
+        )
+    }
+
+    /// The formula as Python comes to read it: under OpenPBS's numbers as the text that its script hands over.
+    pub fn submitted(&self, numbers: Numbers) -> FormulaSubmission<'_> {
+        match numbers {
+            Numbers::OpenPbs => FormulaSubmission::to_openpbs(&self.text),
+            Numbers::Exact | Numbers::Decimal => FormulaSubmission::as_expression(&self.text),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! One site: opens what it is given (a folder or single files) and answers everything that needs more than a formula.
+//!
+//! Enters: the paths of a scheduler's files and of what its commands print. Leaves: the formula in force, the jobs,
+//! their [`RankedQueue`], a formula's [`Checked`] findings, the fair-share tree under any policy.
+
+mod error;
+mod files;
+mod formula_text;
+mod policy;
+mod rank;
+mod shares;
+mod tree;
+
+use std::path::Path;
+
+pub use error::SiteError;
+pub use files::{SiteFiles, read_bytes};
+pub use formula_text::FormulaText;
+pub use policy::PolicyName;
+pub use rank::{RankedQueue, SiteJobs};
+pub use shares::{PolicyShares, SharesRequest};
+
+use crate::fairshare::{Release, Rules};
+use crate::pbs::files::queues::Queues;
+use crate::pbs::files::resources::add_resources;
+use crate::pbs::files::sched_config::{ByTime, SchedConfig};
+use crate::pbs::files::server::ServerSettings;
+use crate::pbs::resource_amount::Numbers;
+use crate::rank::OnError;
+use crate::schema::Schema;
+use crate::slurm::conf::SlurmConf;
+use files::{JobDocument, MAX_FILE, display_name, read_text};
+use policy::PolicySelection;
+use tree::SiteTree;
+
+/// By whose rules a site is evaluated. The default is what the OpenPBS daemon does.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SiteRules {
+    /// The fair-share policy; `None`: what `slurm.conf` says, else OpenPBS's.
+    pub policy: Option<PolicyName>,
+    /// The release of Slurm; `None`: the one that wrote the tree's document, else the newest.
+    pub slurm_release: Option<Release>,
+    /// What the daemon does, or what the published document says.
+    pub rules: Rules,
+    /// How numbers reach the formula and how its value is kept.
+    pub numbers: Numbers,
+    /// What becomes of a job whose formula raises an error.
+    pub on_error: OnError,
+    /// `job_sort_formula_threshold`, instead of the server's: a job whose value is at most this does not run.
+    pub threshold: Option<f64>,
+}
+
+/// A site: its server, queues, resources, scheduler settings, fair-share tree, jobs and rules.
+///
+/// ```
+/// use job_sort_formula::{Formula, Site};
+///
+/// let formula = Formula::parse("fairshare_factor")?;
+/// let queue = Site::open("examples/site")?.rank(&formula)?;
+/// let first = queue.ranking.order()[0];
+/// assert_eq!(queue.table.entity(first), "nkapoor");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Site {
+    files: SiteFiles,
+    rules: SiteRules,
+    schema: Schema,
+    queues: Queues,
+    config: SchedConfig,
+    server: ServerSettings,
+    policy: PolicySelection,
+    tree: Option<SiteTree>,
+    jobs: JobDocument,
+    warnings: Vec<String>,
+}
+
+impl Site {
+    /// Opens a folder by the usual names of its files, see [`SiteFiles::in_folder`].
+    ///
+    /// # Errors
+    /// The folder contains nothing that is known, or one of its files is not what its name says.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, SiteError> {
+        Self::from_files(SiteFiles::in_folder(folder.as_ref())?, SiteRules::default())
+    }
+
+    /// Opens a site by its files and reads all of them but the jobs, which are read when a formula needs them.
+    ///
+    /// # Errors
+    /// A file cannot be read, or is not what it should be.
+    pub fn from_files(files: SiteFiles, rules: SiteRules) -> Result<Self, SiteError> {
+        if let Some(folder) = &files.sched_priv
+            && let Err(error) = folder.read_dir()
+        {
+            return Err(SiteError::read(folder, error));
+        }
+        let (mut schema, mut warnings) = (Schema::openpbs(), Vec::new());
+        if let Some(path) = &files.resources {
+            let problems = add_resources(&display_name(path), &read_text(path)?, &mut schema);
+            warnings.extend(problems.iter().map(ToString::to_string));
+        }
+        let queues = match &files.queues {
+            Some(path) => Queues::read(&display_name(path), &read_text(path)?).map_err(SiteError::content)?,
+            None => Queues::none(),
+        };
+        queues.add_seen_to(&mut schema);
+        let config = match files.in_sched_priv(files.sched_config.as_ref(), "sched_config") {
+            Some(path) => SchedConfig::parse(&read_bytes(&path, MAX_FILE)?),
+            None => formula_only(),
+        };
+        warnings.extend(config.warnings.iter().map(|warning| format!("sched_config: {warning}")));
+        let server = match &files.server {
+            Some(path) => ServerSettings::read(&read_text(path)?),
+            None => ServerSettings::default(),
+        };
+        let conf =
+            files.slurm_conf.as_ref().map(|path| SlurmConf::read(path).map_err(SiteError::content)).transpose()?;
+        warnings.extend(conf.iter().flat_map(|conf| conf.warnings.iter().map(ToString::to_string)));
+        let tree = SiteTree::read(&files, &config, &mut warnings)?;
+        let policy = PolicySelection::new(&rules, conf, tree.as_ref().and_then(SiteTree::release));
+        let jobs = JobDocument::default();
+        Ok(Self { files, rules, schema, queues, config, server, policy, tree, jobs, warnings })
+    }
+
+    /// What is odd in the files that were read when the site was opened, a sentence each.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The files of the site.
+    pub fn files(&self) -> &SiteFiles {
+        &self.files
+    }
+
+    /// The names that a formula may use here.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The formula in force: the server's, else that in `sched_priv/sched_formula`.
+    ///
+    /// # Errors
+    /// The site has neither, or the file cannot be read.
+    pub fn formula_text(&self) -> Result<FormulaText, SiteError> {
+        FormulaText::in_force(&self.files)
+    }
+}
+
+/// Without a `sched_config` nothing but the formula orders the jobs.
+fn formula_only() -> SchedConfig {
+    SchedConfig { by_queue: ByTime::always(false), preemptive_sched: ByTime::always(false), ..SchedConfig::default() }
+}

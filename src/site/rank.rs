@@ -1,0 +1,242 @@
+//! Ranking a site's queue, and trying a formula on it.
+
+use super::files::display_name;
+use super::tree::{pending_nodes, unresolved};
+use super::{PolicyName, Site, SiteError};
+use crate::diagnostic::Diagnostic;
+use crate::fairshare::Assessed;
+use crate::formula::Formula;
+use crate::formula::program::Program;
+use crate::ingest::options::ReadOptions;
+use crate::jobs::{JobTable, Problems};
+use crate::pbs::check::{Checked, Surroundings, Trial};
+use crate::pbs::order::{Order, Ordered, PassedOver};
+use crate::pbs::resource_amount::Numbers;
+use crate::pbs::share_tree::PbsTree;
+use crate::pbs::submission::FormulaSubmission;
+use crate::rank::{Keep, Ranking, first_without_shares, score, supply};
+use crate::schema::{FairshareInput, Schema};
+
+/// The most warnings of one kind that are spelt out; the others are counted.
+const MAX_WARNINGS: usize = 10;
+
+/// The jobs of a site as one formula needs them.
+#[derive(Debug)]
+pub struct SiteJobs {
+    /// The jobs, with a column for every name of the formula.
+    pub table: JobTable,
+    /// The names that a formula may use: the site's, and those that only its jobs carry.
+    pub schema: Schema,
+    /// What is wrong with single jobs, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// A queue under a formula.
+#[derive(Debug)]
+pub struct RankedQueue {
+    /// The jobs.
+    pub table: JobTable,
+    /// Their scores, and the rows that the scheduler considers, best first.
+    pub ranking: Ranking,
+    /// The rows that wait to be run and are not considered, and why.
+    pub passed_over: Vec<(usize, PassedOver)>,
+    /// The formula, compiled for this site.
+    pub program: Program,
+    /// OpenPBS's fair-share tree, where the formula or the order needs it.
+    pub tree: Option<PbsTree>,
+    /// What the formula's values rest on and should not, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl Site {
+    /// Reads the jobs, with a column for every name in the formula and for every key that orders the queue.
+    ///
+    /// # Errors
+    /// The site has no job document, or it cannot be read. A fault of a single job is a warning.
+    pub fn jobs(&self, formula: &Formula) -> Result<SiteJobs, SiteError> {
+        self.read_jobs(formula, false)
+    }
+
+    /// Ranks the queue by a formula, as the scheduler does.
+    ///
+    /// # Errors
+    /// The jobs or the tree cannot be read, the formula is not arithmetic, or a job fails under [`OnError::Fail`].
+    pub fn rank(&self, formula: &Formula) -> Result<RankedQueue, SiteError> {
+        let jobs = self.jobs(formula)?;
+        let program = formula.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
+        let mut warnings = jobs.warnings;
+        let mut ranked = self.rank_jobs(program, jobs.table, usize::MAX)?;
+        warnings.append(&mut ranked.warnings);
+        ranked.warnings = warnings;
+        match ranked.ranking.failure() {
+            Some((row, error)) => Err(SiteError::JobFailed {
+                job: ranked.table.id(row).to_owned(),
+                error: error.to_string(),
+                count: ranked.ranking.error_count(),
+            }),
+            None => Ok(ranked),
+        }
+    }
+
+    /// Ranks jobs that were read by [`jobs`](Self::jobs); only the first `limit` places are determined.
+    ///
+    /// # Errors
+    /// The tree cannot be read, or neither it nor the jobs have the fair-share numbers that the formula needs.
+    pub fn rank_jobs(&self, program: Program, mut table: JobTable, limit: usize) -> Result<RankedQueue, SiteError> {
+        let mut warnings = Vec::new();
+        let tree = self.fill_shares(&program, &mut table, &mut warnings)?;
+        let Ordered { ranking, passed_over } = self.order(&program, &table, tree.as_ref(), self.rules.threshold, limit);
+        Ok(RankedQueue { table, ranking, passed_over, program, tree, warnings })
+    }
+
+    /// Checks a formula: what the server would answer, and what happens to every job of the queue, if there is one.
+    ///
+    /// # Errors
+    /// The jobs or the tree cannot be read.
+    pub fn check(&self, submitted: &FormulaSubmission<'_>) -> Result<Checked, SiteError> {
+        let (mut ranked, mut schema, mut warnings) = (None, None, Vec::new());
+        let threshold = self.rules.threshold.or(self.server.job_sort_formula_threshold);
+        if let Ok(formula) = submitted.formula()
+            && self.files.queue.is_some()
+        {
+            let mut jobs = self.read_jobs(formula, true)?;
+            warnings = jobs.warnings;
+            if let Ok(program) = formula.compile(&jobs.schema) {
+                let tree = self.fill_shares(&program, &mut jobs.table, &mut warnings)?;
+                let ordered = self.order(&program, &jobs.table, tree.as_ref(), threshold, usize::MAX);
+                ranked = Some((jobs.table, ordered, tree));
+            }
+            schema = Some(jobs.schema);
+        }
+        let trial = ranked.as_ref().map(|(table, ordered, _)| Trial { table, ordered, keep: self.precision() });
+        let tree = ranked.as_ref().and_then(|(_, _, tree)| tree.as_ref());
+        let (config, server) = (Some(&self.config), self.server);
+        let surroundings = Surroundings { trial, tree, config, server, threshold };
+        let mut checked = Checked::of(submitted, schema.as_ref().unwrap_or(&self.schema), &surroundings);
+        checked.warnings = warnings;
+        Ok(checked)
+    }
+
+    /// Findings on a formula that the jobs' names and the site's are known for, without trying it.
+    pub fn lint(&self, formula: &Formula, jobs: &SiteJobs) -> Vec<Diagnostic> {
+        crate::formula::lint::lint(formula.expr(), &jobs.schema)
+    }
+
+    /// In which form values are kept and compared.
+    pub fn precision(&self) -> Keep {
+        match self.rules.numbers {
+            Numbers::OpenPbs => Keep::Float32,
+            Numbers::Exact => Keep::Double,
+            Numbers::Decimal => Keep::Decimal,
+        }
+    }
+
+    fn read_jobs(&self, formula: &Formula, again: bool) -> Result<SiteJobs, SiteError> {
+        let Some(path) = &self.files.queue else {
+            let message = "no jobs: give --queue FILE (`qstat -f -F json`, `qstat -f`, native JSON or NDJSON)";
+            return Err(SiteError::Missing(message.into()));
+        };
+        let source_name = display_name(path);
+        let mut needed = formula.names();
+        needed.extend(Order::new(&self.config, &self.queues).columns());
+        let options = ReadOptions {
+            source_name: &source_name,
+            needed: &needed,
+            schema: &self.schema,
+            numbers: self.rules.numbers,
+            entity: self.config.fairshare_entity,
+            queues: &self.queues,
+        };
+        let read = self.jobs.read(path, &options, again)?;
+        let mut schema = self.schema.clone();
+        for (name, kind) in read.table.undeclared() {
+            schema.add_seen(name, kind);
+        }
+        Ok(SiteJobs { table: read.table, schema, warnings: job_warnings(&read.problems, &source_name) })
+    }
+
+    /// Fills in the fair-share numbers of the jobs. The result is OpenPBS's tree, if that is where they come from.
+    fn fill_shares(
+        &self,
+        program: &Program,
+        table: &mut JobTable,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<PbsTree>, SiteError> {
+        let is_fairshare = |input: &Box<str>| FairshareInput::from_name(input).is_some();
+        if !program.inputs().iter().any(is_fairshare) && !self.config.fair_share.prime {
+            return Ok(None);
+        }
+        let numbers = self.rules.numbers;
+        match (self.policy.name, &self.tree) {
+            (_, None) => require_own_shares(program, table).map(|()| None),
+            (PolicyName::Pbs, Some(tree)) => {
+                let entities = table.entities().iter().map(|entity| &**entity);
+                let tree = tree.pbs_tree(self.policy.rules, entities)?;
+                supply(table, &tree, |ratio| numbers.fairshare(ratio));
+                Ok(Some(tree))
+            }
+            (name, Some(tree)) => {
+                let shares = tree.share_tree()?;
+                let active = pending_nodes(table, &shares);
+                let assessed = Assessed::new(shares, &self.policy.policy(name, &active));
+                let unknown = supply(table, &assessed, |ratio| numbers.fairshare(ratio));
+                let all = unknown
+                    .iter()
+                    .map(|entity| format!("{}; the jobs of `{entity}` get 0", unresolved(assessed.tree(), entity)));
+                extend_limited(warnings, all, "more entities, whose jobs get 0");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Scores the jobs and puts them into the scheduler's order.
+    fn order(
+        &self,
+        program: &Program,
+        table: &JobTable,
+        tree: Option<&PbsTree>,
+        threshold: Option<f64>,
+        limit: usize,
+    ) -> Ordered {
+        let scores = score(program, table, self.precision(), self.rules.on_error);
+        if self.precision() == Keep::Decimal {
+            return Ordered { ranking: Ranking::of_scores(scores, table), passed_over: Vec::new() };
+        }
+        let mut order = Order::new(&self.config, &self.queues).most(limit);
+        if let Some(tree) = tree {
+            order = order.tree(tree);
+        }
+        if let Some(threshold) = threshold {
+            order = order.threshold(threshold);
+        }
+        order.rank(scores, table)
+    }
+}
+
+/// Without a tree every job must carry the fair-share numbers that the formula needs.
+fn require_own_shares(program: &Program, table: &JobTable) -> Result<(), SiteError> {
+    match first_without_shares(table, program.inputs()) {
+        Some((job, name)) => Err(SiteError::Missing(format!(
+            "the formula needs `{name}`, but nothing says what it is for job `{job}`: give --sched-priv DIR or \
+             --tree FILE"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn job_warnings(problems: &Problems, source_name: &str) -> Vec<String> {
+    let shown = problems.listed().iter().take(MAX_WARNINGS);
+    let mut warnings: Vec<String> = shown.map(|problem| format!("`{source_name}`: {problem}")).collect();
+    if problems.total() > MAX_WARNINGS {
+        warnings.push(format!("`{source_name}`: and {} more", problems.total() - MAX_WARNINGS));
+    }
+    warnings
+}
+
+/// Appends the first warnings of one kind, and how many more there are.
+fn extend_limited(warnings: &mut Vec<String>, mut all: impl ExactSizeIterator<Item = String>, more: &str) {
+    warnings.extend(all.by_ref().take(MAX_WARNINGS));
+    if all.len() > 0 {
+        warnings.push(format!("and {} {more}", all.len()));
+    }
+}

@@ -1,0 +1,146 @@
+//! The fair-share tree of a site under one or several policies, as it is or after a what-if.
+
+use super::error::SiteError;
+use super::tree::{SiteTree, find, pending_entities};
+use super::{PolicyName, Site};
+use crate::fairshare::decay::{HalfLife, IntervalDecay};
+use crate::fairshare::{Assessed, NodeId, ShareTree};
+use crate::formula::Formula;
+
+/// What to compute of a fair-share tree, and what to assume.
+#[derive(Debug, Clone, Default)]
+pub struct SharesRequest {
+    /// The policies to apply; none: the one in force.
+    pub policies: Vec<PolicyName>,
+    /// The names of those with pending jobs, for the ticket-based policy; none: those of the queue, if there is one.
+    pub active: Vec<String>,
+    /// Usage to add before the policies are applied: whose, and how much in the units of the tree.
+    pub charges: Vec<(String, f64)>,
+    /// Time by which all usage decays before the policies are applied, in seconds.
+    pub decay: Option<u64>,
+}
+
+/// What one policy computes of the tree.
+#[derive(Debug)]
+pub struct PolicyShares {
+    /// The policy.
+    pub policy: PolicyName,
+    /// The tree and each node's numbers.
+    pub assessed: Assessed,
+}
+
+impl PolicyShares {
+    /// The nodes of an entity's path from the root down to the entity, or of the whole tree depth first.
+    ///
+    /// # Errors
+    /// The tree has no such entity, or several of that name.
+    pub fn nodes(&self, entity: Option<&str>) -> Result<Vec<NodeId>, SiteError> {
+        let tree = self.assessed.tree();
+        if let Some(name) = entity {
+            let node = find(tree, name)?;
+            let mut path: Vec<NodeId> = tree.ancestors(node).filter(|&above| above != node).collect();
+            path.reverse();
+            path.push(node);
+            return Ok(path);
+        }
+        let mut nodes = Vec::with_capacity(tree.len());
+        let mut stack = vec![tree.root()];
+        while let Some(node) = stack.pop() {
+            nodes.push(node);
+            stack.extend(tree.children(node).iter().rev());
+        }
+        Ok(nodes)
+    }
+}
+
+/// An entity of the queue, and whether a job of it is pending.
+type QueueEntity = (String, bool);
+
+impl Site {
+    /// The tree as its files give it, without a policy.
+    ///
+    /// # Errors
+    /// The site has no tree, or its files cannot be read.
+    pub fn share_tree(&self) -> Result<ShareTree, SiteError> {
+        self.required_tree()?.share_tree()
+    }
+
+    /// Applies policies to the fair-share tree.
+    ///
+    /// ```
+    /// use job_sort_formula::site::{PolicyName, SharesRequest, Site};
+    ///
+    /// let site = Site::open("examples/site/sched_priv")?;
+    /// let shares = site.shares(&SharesRequest { policies: vec![PolicyName::FairTree], ..Default::default() })?;
+    /// assert_eq!(shares[0].policy, PolicyName::FairTree);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The site has no tree, its files cannot be read, or the tree has no node of a given name.
+    pub fn shares(&self, request: &SharesRequest) -> Result<Vec<PolicyShares>, SiteError> {
+        let tree = self.required_tree()?;
+        let queue = self.queue_entities()?;
+        let in_force = [self.policy.name];
+        let policies = if request.policies.is_empty() { &in_force[..] } else { &request.policies };
+        policies.iter().map(|&policy| self.policy_shares(policy, tree, &queue, request)).collect()
+    }
+
+    fn policy_shares(
+        &self,
+        policy: PolicyName,
+        tree: &SiteTree,
+        queue: &[QueueEntity],
+        request: &SharesRequest,
+    ) -> Result<PolicyShares, SiteError> {
+        let mut tree = match policy {
+            PolicyName::Pbs => {
+                let entities = queue.iter().map(|(entity, _)| entity.as_str());
+                tree.pbs_tree(self.policy.rules, entities)?.tree().clone()
+            }
+            _ => tree.share_tree()?,
+        };
+        if let Some(seconds) = request.decay {
+            self.decay(&mut tree, policy, seconds);
+        }
+        for (name, amount) in &request.charges {
+            let node = find(&tree, name)?;
+            tree.charge(node, *amount);
+        }
+        let active: Vec<NodeId> = if request.active.is_empty() {
+            let pending = queue.iter().filter(|(_, is_pending)| *is_pending);
+            pending.filter_map(|(entity, _)| tree.meant_by(entity)).collect()
+        } else {
+            request.active.iter().map(|name| find(&tree, name)).collect::<Result<_, _>>()?
+        };
+        Ok(PolicyShares { policy, assessed: Assessed::new(tree, &self.policy.policy(policy, &active)) })
+    }
+
+    /// Decays all usage: by whole intervals under OpenPBS's policy, by the half-life under Slurm's.
+    fn decay(&self, tree: &mut ShareTree, policy: PolicyName, seconds: u64) {
+        if policy == PolicyName::Pbs {
+            let decay = IntervalDecay::new(self.config.fairshare_decay_factor, self.config.fairshare_decay_time);
+            tree.decay_with(|usage| decay.decayed(usage, seconds));
+        } else {
+            let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
+            tree.decay(HalfLife::new(self.policy.conf.decay_half_life).factor(seconds));
+        }
+    }
+
+    fn required_tree(&self) -> Result<&SiteTree, SiteError> {
+        let missing = || SiteError::Missing("no tree: give --sched-priv DIR or --tree FILE".into());
+        self.tree.as_ref().ok_or_else(missing)
+    }
+
+    fn queue_entities(&self) -> Result<Vec<QueueEntity>, SiteError> {
+        if self.files().queue.is_none() {
+            return Ok(Vec::new());
+        }
+        let no_inputs = Formula::parse("0").map_err(SiteError::content)?;
+        let jobs = self.jobs(&no_inputs)?;
+        let mut entities: Vec<QueueEntity> =
+            jobs.table.entities().iter().map(|entity| (entity.to_string(), false)).collect();
+        pending_entities(&jobs.table).into_iter().for_each(|entity| entities[entity].1 = true);
+        Ok(entities)
+    }
+}

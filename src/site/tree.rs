@@ -1,0 +1,174 @@
+//! The fair-share tree of a site, from whichever of its files contain it, and the nodes that names in it mean.
+
+use std::path::Path;
+
+use super::error::SiteError;
+use super::files::{MAX_FILE, SiteFiles, display_name, read_bytes};
+use crate::fairshare::tree_document::{TreeDocument, read_tree};
+use crate::fairshare::{Kind, NodeId, Release, Rules, ShareTree};
+use crate::jobs::{JobState, JobTable};
+use crate::pbs::files::resource_group::ResourceGroup;
+use crate::pbs::files::sched_config::SchedConfig;
+use crate::pbs::files::usage::UsageFile;
+use crate::pbs::share_tree::{PbsTree, PbsTreeBuilder};
+use crate::slurm;
+use crate::slurm::tree::TreeReadError;
+
+/// A tree as its files give it, before a policy ranks it.
+#[derive(Debug)]
+pub(super) enum SiteTree {
+    /// OpenPBS's files.
+    Pbs { lines: ResourceGroup, usage: UsageFile, unknown_shares: i32 },
+    /// Any other document, and the name of its source.
+    Document(String, TreeDocument),
+}
+
+impl SiteTree {
+    /// Reads the tree, if the site has one; what is odd in its files is added to `warnings`.
+    pub(super) fn read(
+        files: &SiteFiles,
+        config: &SchedConfig,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<Self>, SiteError> {
+        if let Some(path) = &files.tree {
+            return document(path, warnings).map(|document| Some(Self::Document(display_name(path), document)));
+        }
+        let Some(path) = files.in_sched_priv(files.resource_group.as_ref(), "resource_group") else { return Ok(None) };
+        let lines = ResourceGroup::parse(&read_bytes(&path, MAX_FILE)?);
+        warnings.extend(lines.rejected.iter().map(|line| format!("`{}`: {line}", path.display())));
+        let usage = match files.in_sched_priv(files.usage.as_ref(), "usage") {
+            Some(path) => read_usage(&path, warnings)?,
+            None => UsageFile::default(),
+        };
+        Ok(Some(Self::Pbs { lines, usage, unknown_shares: config.unknown_shares }))
+    }
+
+    /// The tree as OpenPBS's scheduler holds it once it has seen jobs of these entities.
+    pub(super) fn pbs_tree<'e>(
+        &self,
+        rules: Rules,
+        entities: impl IntoIterator<Item = &'e str>,
+    ) -> Result<PbsTree, SiteError> {
+        match self {
+            Self::Pbs { lines, usage, unknown_shares } => {
+                let builder = PbsTreeBuilder::new(lines).usage(usage).unknown_shares(*unknown_shares).rules(rules);
+                builder.with_entities(entities).build().map_err(SiteError::content)
+            }
+            Self::Document(name, document) => document.plant(rules, entities).map_err(|error| in_file(name, &error)),
+        }
+    }
+
+    /// The release of Slurm that wrote the tree, where its document says.
+    pub(super) fn release(&self) -> Option<Release> {
+        match self {
+            Self::Pbs { .. } => None,
+            Self::Document(_, document) => document.release,
+        }
+    }
+
+    /// The tree without entities of jobs, for any policy.
+    pub(super) fn share_tree(&self) -> Result<ShareTree, SiteError> {
+        match self {
+            Self::Pbs { .. } => Ok(self.pbs_tree(Rules::Documented, [])?.tree().clone()),
+            Self::Document(name, document) => document.share_tree().map_err(|error| in_file(name, &error)),
+        }
+    }
+}
+
+fn document(path: &Path, warnings: &mut Vec<String>) -> Result<TreeDocument, SiteError> {
+    let bytes = read_bytes(path, MAX_FILE)?;
+    let name = display_name(path);
+    if is_native_json(&bytes) {
+        let document = read_tree(&name, &bytes).map_err(SiteError::content)?;
+        warnings.extend(document.unknown_keys.iter().map(|key| format!("`{name}`: unknown key `{key}` is ignored")));
+        return Ok(document);
+    }
+    let associations = slurm::read_tree(&name, &bytes).map_err(or_native_json)?;
+    warnings.extend(associations.warnings.iter().map(|warning| format!("`{name}`: {warning}")));
+    let tree = associations.share_tree().map_err(|error| in_file(&name, &error))?;
+    Ok(TreeDocument { release: associations.release, ..TreeDocument::of(&tree) })
+}
+
+fn in_file(name: &str, error: &dyn std::fmt::Display) -> SiteError {
+    SiteError::content(format!("`{name}`: {error}"))
+}
+
+/// Where none of Slurm's formats was recognised, native JSON was not either.
+fn or_native_json(error: TreeReadError) -> SiteError {
+    match error {
+        TreeReadError::Empty { .. } | TreeReadError::Unrecognised { .. } => {
+            SiteError::content(format!("{error}, or native JSON, {{\"children\":[{{\"name\":…,\"shares\":…}}]}}"))
+        }
+        other => SiteError::content(other),
+    }
+}
+
+/// Native JSON is an object with `children`; `sshare --json` is one with `shares` at its top.
+fn is_native_json(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    text.starts_with('{') && (text.contains("\"children\"") || !text.contains("\"shares\""))
+}
+
+fn read_usage(path: &Path, warnings: &mut Vec<String>) -> Result<UsageFile, SiteError> {
+    let usage = UsageFile::parse(&read_bytes(path, MAX_FILE)?).map_err(SiteError::content)?;
+    warnings.extend(usage.faults.iter().map(|fault| format!("`{}`: {fault}", path.display())));
+    Ok(usage)
+}
+
+/// The node that a name means, see [`ShareTree::meant_by`].
+pub(super) fn find(tree: &ShareTree, name: &str) -> Result<NodeId, SiteError> {
+    tree.meant_by(name).ok_or_else(|| SiteError::Missing(unresolved(tree, name)))
+}
+
+/// Why a name means no node, and what to write instead.
+pub(super) fn unresolved(tree: &ShareTree, name: &str) -> String {
+    let several = tree.fitting(name);
+    if !several.is_empty() {
+        return format!("the tree has several `{name}`, write one of {}", listed(tree, &several));
+    }
+    let (above, user) = name.rfind('/').map_or(("", name), |at| name.split_at(at + 1));
+    let in_full = |node: NodeId| format!("{above}{}", tree.name(node));
+    let is_bound = |node: &NodeId| tree.name_alone(*node) == user && tree.fitting(&in_full(*node)).contains(node);
+    let bound: Vec<NodeId> = tree.bound_to_partitions().into_iter().filter(is_bound).collect();
+    if bound.is_empty() {
+        format!("the tree has no `{name}`")
+    } else {
+        format!("the tree has `{name}` in single partitions only, write one of {}", listed(tree, &bound))
+    }
+}
+
+/// The full names of a few nodes.
+fn listed(tree: &ShareTree, nodes: &[NodeId]) -> String {
+    const MAX_LISTED: usize = 4;
+    let mut nodes = nodes.to_vec();
+    nodes.sort_unstable();
+    let names: Vec<String> =
+        nodes.iter().take(MAX_LISTED).map(|&node| format!("`{}`", full_name(tree, node))).collect();
+    let rest = nodes.len().saturating_sub(MAX_LISTED);
+    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    names.join(", ") + &more
+}
+
+/// `ACCOUNT/USER`, which tells one user from all others; an account by its path.
+fn full_name(tree: &ShareTree, node: NodeId) -> String {
+    match (tree.kind(node), tree.parent(node)) {
+        (Kind::Entity, Some(account)) => format!("{}/{}", tree.name(account), tree.name(node)),
+        _ => tree.path(node).join("/"),
+    }
+}
+
+/// The entities of a queue that have pending jobs, by their index in [`JobTable::entities`]: these are active for
+/// ticket-based fair share.
+pub(super) fn pending_entities(table: &JobTable) -> Vec<usize> {
+    let is_pending = |&row: &usize| matches!(table.state(row), JobState::Queued | JobState::Held | JobState::Waiting);
+    let mut entities: Vec<usize> = (0..table.len()).filter(is_pending).map(|row| table.entity_index(row)).collect();
+    entities.sort_unstable();
+    entities.dedup();
+    entities
+}
+
+/// The nodes of the entities with pending jobs.
+pub(super) fn pending_nodes(table: &JobTable, tree: &ShareTree) -> Vec<NodeId> {
+    pending_entities(table).into_iter().filter_map(|entity| tree.meant_by(&table.entities()[entity])).collect()
+}
