@@ -12,7 +12,7 @@ use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use job_sort_formula::fairshare::policy::pbs::Pp718;
-use job_sort_formula::fairshare::{Assessed, Member, NodeId, Policy, ShareTree, TreeBuilder};
+use job_sort_formula::fairshare::{AssessedTree, Member, NodeId, Policy, ShareTree, TreeBuilder};
 use job_sort_formula::jobs::Job;
 use job_sort_formula::rank::{Keep, OnError, supply};
 use job_sort_formula::{JobTable, Program, Ranking, Value};
@@ -91,7 +91,7 @@ fn with_a_tree(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("million jobs of a million entities");
     group.throughput(Throughput::Elements(MILLION as u64)).sample_size(10);
     group.bench_function("assess", |bencher| bencher.iter(|| Pp718.assess(black_box(&tree))));
-    let backend = Assessed::new(tree, &Pp718);
+    let backend = AssessedTree::new(tree, &Pp718);
     let fill = |mut table: JobTable| {
         let unknown = supply(&mut table, &backend, Value::Float);
         assert!(unknown.is_empty());

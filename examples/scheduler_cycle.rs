@@ -8,7 +8,7 @@
 use std::error::Error;
 
 use job_sort_formula::fairshare::policy::pbs::Pp718;
-use job_sort_formula::fairshare::{Assessed, FairShare, Member, ShareTree, TreeBuilder, TreeError};
+use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, ShareTree, TreeBuilder, TreeError};
 use job_sort_formula::jobs::{Job, Problem};
 use job_sort_formula::rank::{Keep, OnError, supply};
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema, Value};
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut queue = jobs();
     for cycle in 1..=4 {
         // The policy turns shares and usage into numbers once per cycle, as OpenPBS does.
-        let fairshare = Assessed::new(tree, &Pp718);
+        let fairshare = AssessedTree::new(tree, &Pp718);
         let table = table_of(&queue, &program, &fairshare)?;
         // With `Null` a job with an error comes last; `ZeroLikePbs` would give it the value 0.
         let ranking = Ranking::new(&program, &table, Keep::Double, OnError::Null);

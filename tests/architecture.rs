@@ -27,7 +27,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ),
     ("formula", &["formula/*", "diagnostic", "python", "schema"]),
     // `python`: the largest whole number up to which doubles are exact
-    ("fairshare", &["json_visitor", "python"]),
+    ("fairshare", &["json_visitor"]),
     ("jobs", &["ahead", "python", "schema", "simd"]),
     ("ingest", &["jobs", "json_visitor", "pbs", "python", "schema"]),
     ("rank", &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "python", "schema"]),

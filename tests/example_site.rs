@@ -335,7 +335,7 @@ fn the_tree_of_ones_own() {
     let site = Site::read();
     let program = site.program(&formula("pp718"));
     let mut jobs = site.jobs("site/jobs.ndjson", &program);
-    let tree = document.plant(Rules::Documented, [""; 0]).expect("a sound tree");
+    let tree = PbsTreeBuilder::from_document(&document).rules(Rules::Documented).build().expect("a sound tree");
     let factor = |name| tree.shares_of(name).expect("in the tree").fairshare_factor;
     assert_eq!(["Bob", "Suzy"].map(|name| format!("{:.3}", factor(name))), ["0.648", "0.382"]);
     assert_eq!(supply(&mut jobs, &tree, |number| Numbers::OpenPbs.fairshare(number)), ["visitor"]);

@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
+use job_sort_formula::fairshare::tree_document::TreeDocument;
 use job_sort_formula::fairshare::{NodeId, ShareTree};
 use job_sort_formula::pbs::files::resource_group_written::resource_group_written;
 use job_sort_formula::report::shares::{PolicyView, write_human, write_json};
 use job_sort_formula::site::{PolicyName, PolicyShares, SharesRequest};
-use job_sort_formula::slurm::AssociationTree;
 use job_sort_formula::slurm::load_file::load_file;
 
 use super::args::{PolicyArg, SharesArgs, SharesFormatName};
@@ -58,7 +58,7 @@ fn export(tree: &ShareTree, format: SharesFormatName, out: &mut impl Write) -> R
         written.losses.iter().for_each(warn);
         out.write_all(written.text.as_ref())?;
     } else {
-        let written = load_file(&AssociationTree::of(tree), "cluster");
+        let written = load_file(&TreeDocument::from_tree(tree), "cluster");
         written.losses.iter().for_each(warn);
         out.write_all(written.text.as_ref())?;
     }

@@ -1,44 +1,44 @@
-//! How a tree is made: from the root down, every node checked as it is added.
+//! Builds a [`ShareTree`] from the root down; every node is checked as it is added.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::fairshare::tree::{Kind, Node, NodeId, ShareTree, Shares};
+use crate::fairshare::tree::{Node, NodeId, NodeKind, ShareTree, Shares};
 
 /// The most nodes that a tree may have.
 pub const MAX_NODES: usize = 16_000_000;
 
-/// Why a node was not added. Names stand in back-ticks as they were given.
+/// Why a node was not added.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TreeError {
-    /// The name is taken; by whom depends on the [`Naming`].
+    /// The name is taken, under the rule of the [`Naming`].
     #[error("`{name}` is already in the tree, under `{parent}`")]
     DuplicateName {
-        /// The name that was to be added.
+        /// The name of the new node.
         name: String,
-        /// The parent of the node that has the name.
+        /// The parent of the node with that name.
         parent: String,
     },
-    /// The parent is not in the tree (yet): parents come first.
+    /// The parent is not in the tree: parents are added before children.
     #[error("`{name}` cannot be added: its parent `{parent}` is not in the tree")]
     UnknownParent {
-        /// The node that was to be added.
+        /// The name of the new node.
         name: String,
-        /// The parent that it named.
+        /// The parent of the new node.
         parent: String,
     },
     /// An entity cannot have children.
     #[error("`{name}` cannot be added: its parent `{parent}` is an entity, not a group")]
     ParentIsEntity {
-        /// The node that was to be added.
+        /// The name of the new node.
         name: String,
-        /// The entity that it named as its parent.
+        /// The entity that was given as the parent.
         parent: String,
     },
-    /// Shares below zero.
+    /// Negative shares.
     #[error("`{name}` has negative shares, {shares}")]
     NegativeShares {
-        /// The node that was to be added.
+        /// The name of the new node.
         name: String,
         /// Its shares.
         shares: i64,
@@ -46,7 +46,7 @@ pub enum TreeError {
     /// A usage that is negative, infinite or not a number.
     #[error("`{name}` has a usage of {usage}, which is not a finite number of at least 0")]
     BadUsage {
-        /// The node that was to be added.
+        /// The name of the new node.
         name: String,
         /// Its usage.
         usage: f64,
@@ -56,39 +56,39 @@ pub enum TreeError {
     TooLarge,
 }
 
-/// Who may share a name.
+/// Which nodes may have the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Naming {
-    /// Nobody: a name says which node (OpenPBS).
+    /// None: a name identifies a node (OpenPBS).
     #[default]
     Global,
-    /// A group's name is unique among groups, an entity's among the entities of its group (Slurm's accounts and users).
+    /// A group's name is unique among groups, an entity's within its group (Slurm's accounts and users).
     PerGroup,
 }
 
-/// A node on its way into the tree: a name, a kind, 1 share and no usage, until told otherwise.
+/// A node to be added to a tree: a name and a kind, with 1 share and no usage by default.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Member {
     name: Arc<str>,
-    kind: Kind,
+    kind: NodeKind,
     shares: Shares,
     usage: f64,
     partition: Option<Arc<str>>,
 }
 
 impl Member {
-    /// A group, which may have children.
+    /// A group, which can have children.
     pub fn group(name: impl Into<Arc<str>>) -> Self {
-        Self { name: name.into(), kind: Kind::Group, shares: Shares::Count(1), usage: 0.0, partition: None }
+        Self { name: name.into(), kind: NodeKind::Group, shares: Shares::Count(1), usage: 0.0, partition: None }
     }
 
-    /// An entity, which jobs belong to.
+    /// An entity, which has jobs.
     pub fn entity(name: impl Into<Arc<str>>) -> Self {
-        Self { kind: Kind::Entity, ..Self::group(name) }
+        Self { kind: NodeKind::Entity, ..Self::group(name) }
     }
 
-    /// Binds the association to one partition, of which a user may have one each (Slurm), and names it
-    /// `user:partition`, so that names still tell which. To none if the partition has no name.
+    /// Limits the association to one partition (Slurm) and names it `user:partition`: a user may have one for each
+    /// partition of an account. An empty name means all partitions.
     #[must_use]
     pub fn partition(self, partition: impl Into<Arc<str>>) -> Self {
         let partition: Arc<str> = partition.into();
@@ -98,26 +98,26 @@ impl Member {
         Self { name: format!("{}:{partition}", self.name).into(), partition: Some(partition), ..self }
     }
 
-    /// Allots so many shares.
+    /// Sets the number of shares.
     #[must_use]
     pub fn shares(self, shares: i64) -> Self {
         Self { shares: Shares::Count(shares), ..self }
     }
 
-    /// Makes the node stand in for its parent, see [`Shares::Parent`].
+    /// Gives the node its parent's shares, see [`Shares::Parent`].
     #[must_use]
     pub fn shares_of_parent(self) -> Self {
         Self { shares: Shares::Parent, ..self }
     }
 
-    /// Charges usage to the node itself, in whatever unit the site counts.
+    /// Sets the usage of the node itself, in the site's unit.
     #[must_use]
     pub fn usage(self, usage: f64) -> Self {
         Self { usage, ..self }
     }
 }
 
-/// Makes a [`ShareTree`], parents before children.
+/// Builds a [`ShareTree`], parents before children.
 #[derive(Debug, Clone)]
 pub struct TreeBuilder {
     nodes: Vec<Node>,
@@ -125,17 +125,17 @@ pub struct TreeBuilder {
     naming: Naming,
     /// The root and the groups.
     groups: HashMap<Arc<str>, NodeId>,
-    /// With [`Naming::PerGroup`]: the names of the entities, each with the place of its group.
+    /// With [`Naming::PerGroup`]: the names of the entities, each with the index of its group.
     entities: HashSet<(u32, Arc<str>)>,
-    /// Of those that are bound to one.
+    /// The partition of each association that has one.
     partitions: HashMap<NodeId, Arc<str>>,
     lenient: bool,
 }
 
 impl TreeBuilder {
-    /// A tree of nothing but its top, which bears this name.
+    /// A tree with nothing but its root, of this name.
     pub fn new(root: impl Into<Arc<str>>) -> Self {
-        let top = Member { kind: Kind::Root, ..Member::group(root) };
+        let top = Member { kind: NodeKind::Root, ..Member::group(root) };
         let mut builder = Self {
             nodes: Vec::new(),
             by_name: HashMap::new(),
@@ -149,21 +149,21 @@ impl TreeBuilder {
         builder
     }
 
-    /// Chooses who may share a name. To be called before the first [`add`](Self::add).
+    /// Sets which nodes may have the same name. Call it before the first [`add`](Self::add).
     #[must_use]
     pub fn naming(mut self, naming: Naming) -> Self {
         self.naming = naming;
         self
     }
 
-    /// Takes negative shares and any usage, and lets entities have children: what some daemons put up with.
+    /// Accepts negative shares, any usage, and children of entities, as some daemons do.
     #[must_use]
     pub fn lenient(mut self) -> Self {
         self.lenient = true;
         self
     }
 
-    /// The top, under which everything is added.
+    /// The root, above every node that is added.
     pub fn root(&self) -> NodeId {
         NodeId(0)
     }
@@ -173,7 +173,7 @@ impl TreeBuilder {
         self.by_name.get(name).copied()
     }
 
-    /// Charges usage to a node that was added already, the root for one.
+    /// Adds usage to a node of the tree, such as the root.
     ///
     /// # Errors
     /// [`TreeError::BadUsage`].
@@ -213,7 +213,7 @@ impl TreeBuilder {
         }
     }
 
-    /// The tree, with the usage of every node summed over all below it.
+    /// The tree, with the usage of every node summed over all nodes below it.
     pub fn finish(self) -> ShareTree {
         ShareTree::from_nodes(self.nodes, self.by_name, self.partitions)
     }
@@ -227,7 +227,7 @@ impl TreeBuilder {
         let name = member.name.to_string();
         match self.nodes.get(parent.index()) {
             None => Err(TreeError::UnknownParent { name, parent: format!("#{}", parent.0) }),
-            Some(above) if above.kind == Kind::Entity && !self.lenient => {
+            Some(above) if above.kind == NodeKind::Entity && !self.lenient => {
                 Err(TreeError::ParentIsEntity { name, parent: above.name.to_string() })
             }
             Some(_) => Ok(()),
@@ -237,16 +237,16 @@ impl TreeBuilder {
     fn claim_name(&mut self, parent: NodeId, member: &Member) -> Result<(), TreeError> {
         let free = match (self.naming, member.kind) {
             (Naming::Global, _) => !self.by_name.contains_key(&member.name),
-            (Naming::PerGroup, Kind::Entity) => self.entities.insert((parent.0, member.name.clone())),
+            (Naming::PerGroup, NodeKind::Entity) => self.entities.insert((parent.0, member.name.clone())),
             (Naming::PerGroup, _) => !self.groups.contains_key(&member.name),
         };
         if free { Ok(()) } else { Err(self.duplicate(parent, member)) }
     }
 
-    /// Names the parent of the node that has the name already.
+    /// The error that names the parent of the node with the name.
     fn duplicate(&self, parent: NodeId, member: &Member) -> TreeError {
         let holder = match (self.naming, member.kind) {
-            (Naming::PerGroup, Kind::Entity) => parent.0,
+            (Naming::PerGroup, NodeKind::Entity) => parent.0,
             _ => self.group_named(&member.name).map_or(0, |id| self.nodes[id.index()].parent),
         };
         TreeError::DuplicateName { name: member.name.to_string(), parent: self.nodes[holder as usize].name.to_string() }
@@ -256,7 +256,7 @@ impl TreeBuilder {
         let Member { name, kind, shares, usage, partition } = member;
         let id = NodeId(self.nodes.len() as u32);
         let namesake = self.by_name.insert(name.clone(), id);
-        if kind != Kind::Entity {
+        if kind != NodeKind::Entity {
             self.groups.insert(name.clone(), id);
         }
         self.partitions.extend(partition.map(|partition| (id, partition)));

@@ -1,12 +1,13 @@
-//! How past usage fades: as OpenPBS does it, as Slurm does it, and as Slurm's document says.
+//! The decay of past usage: by OpenPBS, by Slurm, and by Slurm's document.
 //!
-//! To charge new usage to an entity and to all above it there is [`ShareTree::charge`](crate::fairshare::ShareTree::charge); to
-//! let a whole tree fade, [`ShareTree::decay`](crate::fairshare::ShareTree::decay) and, with OpenPBS's floor,
-//! [`ShareTree::decay_with`](crate::fairshare::ShareTree::decay_with). Slurm's `PriorityUsageResetPeriod` is a decay by 0.
+//! [`ShareTree::charge`](crate::fairshare::ShareTree::charge) adds new usage;
+//! [`ShareTree::decay`](crate::fairshare::ShareTree::decay) decays a whole tree, and
+//! [`ShareTree::decay_with`](crate::fairshare::ShareTree::decay_with) does so with OpenPBS's floor. Slurm's
+//! `PriorityUsageResetPeriod` is a decay by 0.
 
 use crate::fairshare::x87::Extended;
 
-/// So many steps are taken one by one, as the daemons take them; whatever is beyond, at once.
+/// The most steps that are computed one by one, as the daemons do; the rest is one power.
 const MAX_STEPS: u64 = 1_000_000;
 
 /// OpenPBS: every interval, usage is multiplied by a factor and never falls below [`FLOOR`](Self::FLOOR).
@@ -19,26 +20,26 @@ pub struct IntervalDecay {
 }
 
 impl IntervalDecay {
-    /// The least that decay leaves of any usage.
+    /// The least usage after a decay.
     pub const FLOOR: f64 = 1.0;
 
-    /// `fairshare_decay_factor`, a C `float` in 0..1, every `fairshare_decay_time` of so many seconds.
+    /// `fairshare_decay_factor`, a C `float` in 0..1, and `fairshare_decay_time` in seconds.
     pub fn new(factor: f32, seconds: u64) -> Self {
         Self { factor, seconds }
     }
 
-    /// What one interval leaves of a usage.
+    /// A usage after one interval.
     pub fn step(&self, usage: f64) -> f64 {
         let less = usage * f64::from(self.factor);
         if less < Self::FLOOR { Self::FLOOR } else { less }
     }
 
-    /// How many whole intervals there are in so many seconds; the rest counts towards the next. None in no interval.
+    /// The number of whole intervals in a time, 0 if the interval is 0; the rest counts towards the next.
     pub fn intervals(&self, seconds: u64) -> u64 {
         seconds.checked_div(self.seconds).unwrap_or(0)
     }
 
-    /// What so many seconds leave of a usage. The first million intervals are as exact as the daemon's.
+    /// A usage after a time in seconds. The first million intervals are rounded as the daemon rounds them.
     pub fn decayed(&self, usage: f64, seconds: u64) -> f64 {
         let intervals = self.intervals(seconds);
         let first = (0..intervals.min(MAX_STEPS)).fold(usage, |usage, _| self.step(usage));
@@ -47,40 +48,39 @@ impl IntervalDecay {
     }
 }
 
-/// Slurm: per second a part of 0.693 in the half-life is lost, 0.693 standing for the logarithm of 2. So half is left
-/// a little early or late: of 600 s after 599.78.
+/// Slurm: each second removes `0.693 / half-life` of the usage, 0.693 for the logarithm of 2. So half is left a little
+/// early or late: for a half-life of 600 s, after 599.78 s.
 ///
-/// `PriorityCalcPeriod` is no part of the formula: it only says how long one step is. Checked by
-/// `tests/golden/slurm/decay_trace`.
+/// `PriorityCalcPeriod` is the length of a step and not in the formula. Checked by `tests/golden/slurm/decay_trace`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HalfLife {
     per_second: f64,
 }
 
 impl HalfLife {
-    /// `PriorityDecayHalfLife` in seconds; 0 is no decay at all, for sites that reset usage instead.
+    /// `PriorityDecayHalfLife` in seconds; 0 means no decay, for sites that reset usage instead.
     pub fn new(seconds: u32) -> Self {
         Self { per_second: if seconds == 0 { 1.0 } else { 1.0 - 0.693 / f64::from(seconds) } }
     }
 
-    /// What one second leaves of 1.
+    /// The factor of one second.
     pub fn per_second(&self) -> f64 {
         self.per_second
     }
 
-    /// What a step of so many whole seconds leaves of 1: never nothing.
+    /// The factor of a step in whole seconds, never 0.
     pub fn factor(&self, seconds: u32) -> f64 {
         power(self.per_second, seconds).max(f64::MIN_POSITIVE)
     }
 
-    /// What a step of so many whole seconds leaves of a usage. Users, accounts and root fade each by themselves, so
-    /// that after a while an account's is no longer to the last bit the sum of its users'.
+    /// A usage after a step in whole seconds. The usages of users, accounts and the root decay separately, so that an
+    /// account's may differ from the sum of its users' in the last bit.
     pub fn step(&self, usage: Extended, seconds: u32) -> Extended {
         usage * Extended::from(self.factor(seconds))
     }
 
-    /// What so many seconds leave of a usage in steps of `period` seconds, the last one shorter, as when the daemon
-    /// runs with a `PriorityCalcPeriod` of that length. The first million steps are as exact as the daemon's.
+    /// A usage after a time in seconds, in steps of `period` seconds (`PriorityCalcPeriod`), the last one shorter. The
+    /// first million steps are rounded as the daemon rounds them.
     pub fn decayed(&self, usage: Extended, seconds: u32, period: u32) -> Extended {
         let period = period.clamp(1, seconds.max(1));
         let steps = (seconds / period).min(MAX_STEPS as u32);
@@ -90,8 +90,8 @@ impl HalfLife {
         if rest == 0 { stepped } else { self.step(stepped, rest) }
     }
 
-    /// What a job is charged that ran through the last so many seconds of a step and is billed so many TRES: all of
-    /// it fades as if it had been used when they began.
+    /// The charge of a job that ran during the last `seconds` of a step with this billing TRES: all of it decays from
+    /// the beginning of these seconds.
     pub fn charge(&self, seconds: u32, billing: f64) -> f64 {
         f64::from(seconds) * self.factor(seconds) * billing
     }
@@ -117,9 +117,9 @@ pub fn period_decay(period: f64, half_life: f64) -> f64 {
     if half_life == 0.0 { 1.0 } else { libm::exp2(-period / half_life) }
 }
 
-/// A power with twice the bits it needs, rounded once: what a good `pow` gives, on every platform.
+/// A power computed with twice the bits of a double and rounded once: the same on every platform.
 fn power(base: f64, exponent: u32) -> f64 {
-    let Some(mut square) = Wide::of(base) else { return if exponent == 0 { 1.0 } else { base } };
+    let Some(mut square) = Wide::from_f64(base) else { return if exponent == 0 { 1.0 } else { base } };
     let mut product = Wide { mantissa: 1 << 127, exponent: 0 };
     for bit in 0..32 {
         if exponent >> bit & 1 == 1 {
@@ -131,7 +131,7 @@ fn power(base: f64, exponent: u32) -> f64 {
     Extended::rounded(false, exponent, product.mantissa, true).to_f64()
 }
 
-/// A positive number of 128 bits, cut and not rounded.
+/// A positive number of 128 bits, truncated and not rounded.
 #[derive(Clone, Copy)]
 struct Wide {
     /// With its leading bit set.
@@ -141,7 +141,7 @@ struct Wide {
 }
 
 impl Wide {
-    fn of(value: f64) -> Option<Self> {
+    fn from_f64(value: f64) -> Option<Self> {
         if !value.is_normal() || value < 0.0 {
             return None;
         }
@@ -157,7 +157,7 @@ impl Wide {
     }
 }
 
-/// The upper half of a product.
+/// The upper 128 bits of a product.
 fn high_product(a: u128, b: u128) -> u128 {
     let halves = |wide: u128| (wide >> 64, wide & u128::from(u64::MAX));
     let ((a_high, a_low), (b_high, b_low)) = (halves(a), halves(b));

@@ -1,11 +1,12 @@
-//! The fair-share tree: who is allotted what, who has used what, and what a published policy makes of it.
+//! The fair-share tree: shares and usage of groups and entities, and the numbers that published policies compute.
 //!
-//! Names, shares and usage enter through a [`TreeBuilder`] and become a [`ShareTree`]. A [`Policy`] turns the tree
-//! into [`TreeShares`], one [`EntityShares`] per node. Whoever ranks jobs asks a [`FairShare`] for the shares of one
-//! entity and knows neither tree nor policy: a scheduler with accounting of its own implements that one trait.
+//! Names, shares and usage enter through a [`TreeBuilder`], or as a [`TreeDocument`](tree_document::TreeDocument) that a
+//! reader of files returns, and become a [`ShareTree`]. A [`Policy`] computes [`TreeShares`] from the tree, one
+//! [`EntityShares`] per node. A ranking asks a [`FairShare`] for the numbers of one entity and sees neither tree nor
+//! policy: a scheduler with its own accounting implements that trait.
 //!
 //! ```
-//! use job_sort_formula::fairshare::{Assessed, FairShare, Member, TreeBuilder};
+//! use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, TreeBuilder};
 //! use job_sort_formula::fairshare::policy::pbs::Pp718;
 //!
 //! let mut builder = TreeBuilder::new("root");
@@ -14,7 +15,7 @@
 //! builder.add(group, Member::entity("Cathy").shares(50).usage(100.0))?;
 //! builder.add(builder.root(), Member::entity("Suzy").shares(60).usage(1000.0))?;
 //!
-//! let fairshare = Assessed::new(builder.finish(), &Pp718);
+//! let fairshare = AssessedTree::new(builder.finish(), &Pp718);
 //! let bob = fairshare.shares_of("Bob").expect("Bob is in the tree");
 //! assert_eq!(bob.fairshare_perc, 0.2);
 //! # Ok::<(), job_sort_formula::fairshare::TreeError>(())
@@ -22,7 +23,6 @@
 
 mod builder;
 pub mod decay;
-mod names;
 pub mod policy;
 mod tree;
 pub mod tree_document;
@@ -30,8 +30,8 @@ pub(crate) mod unique_names;
 pub mod x87;
 
 pub use builder::{MAX_NODES, Member, Naming, TreeBuilder, TreeError};
-pub use policy::{Assessed, AssociationShares, EntityShares, FairShare, Policy, Release, Rules, TreeShares};
-pub use tree::{Kind, NodeId, ShareTree, Shares};
+pub use policy::{AssessedTree, AssociationShares, EntityShares, FairShare, Policy, Release, Rules, TreeShares};
+pub use tree::{NodeId, NodeKind, ShareTree, Shares};
 
 #[cfg(test)]
 mod tests;

@@ -1,39 +1,39 @@
-//! The tree itself: an arena in which every parent stands before its children, so that one pass forwards hands
-//! things down and one pass backwards adds things up. Nothing here recurses, however deep the tree.
+//! The tree: an arena with every parent before its children, so that a forward pass distributes from the root down and
+//! a backward pass sums from the leaves up. Nothing here recurses, however deep the tree.
 
 use std::collections::HashMap;
 use std::iter;
 use std::sync::Arc;
 
-/// The place of a node in its [`ShareTree`]. A parent's place is always lower than its children's.
+/// The index of a node in its [`ShareTree`]. A parent's index is lower than its children's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub(super) u32);
 
 impl NodeId {
-    /// The place as a number, `0..tree.len()`; the root is 0.
+    /// The index as a number, `0..tree.len()`; the root is 0.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// The top, which owns everything.
+pub enum NodeKind {
+    /// The root, which has the whole machine.
     Root,
     /// A group (PBS) or an account (Slurm).
     Group,
-    /// Whoever jobs belong to: an entity (PBS) or a user (Slurm).
+    /// An owner of jobs: an entity (PBS) or a user in an account (Slurm).
     Entity,
 }
 
-/// What a node is allotted among its siblings.
+/// The shares of a node among its siblings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shares {
-    /// So many shares of the parent's, relative to the sum over the siblings. Negative ones only come from a
-    /// [`lenient`](crate::fairshare::TreeBuilder::lenient) builder.
+    /// A number of shares, relative to the sum of the siblings'. Only a
+    /// [`lenient`](crate::fairshare::TreeBuilder::lenient) builder takes a negative number.
     Count(i64),
-    /// Stands in for the parent (Slurm's `FairShare=parent`) and takes no part in the siblings' sum.
+    /// The parent's shares (Slurm's `FairShare=parent`): the node is not in the siblings' sum.
     Parent,
 }
 
@@ -51,10 +51,10 @@ impl Shares {
 pub(super) struct Node {
     pub(super) name: Arc<str>,
     pub(super) parent: u32,
-    pub(super) kind: Kind,
+    pub(super) kind: NodeKind,
     pub(super) shares: Shares,
     pub(super) own_usage: f64,
-    /// The node of the same name added before this one.
+    /// The node of the same name that was added before this one.
     pub(super) namesake: Option<NodeId>,
 }
 
@@ -65,16 +65,16 @@ pub(super) struct Node {
 #[derive(Debug, Clone)]
 pub struct ShareTree {
     pub(super) nodes: Vec<Node>,
-    /// Usage of the node and of all below it.
+    /// The usage of the node and of all nodes below it.
     usage: Vec<f64>,
-    /// Whether `usage` is the sum of own usages, and nothing else.
+    /// Whether `usage` is the sum of the own usages.
     summed: bool,
     /// The children of node `i` are `children[first_child[i]..first_child[i + 1]]`, in the order they were added.
     first_child: Vec<u32>,
     children: Vec<NodeId>,
-    /// The latest node of each name; older namesakes hang off that one.
+    /// The latest node of each name, which links to the earlier ones.
     pub(super) by_name: HashMap<Arc<str>, NodeId>,
-    /// Of those that are bound to one, which are few.
+    /// The partition of each association that has one.
     pub(super) partitions: HashMap<NodeId, Arc<str>>,
 }
 
@@ -89,7 +89,7 @@ impl ShareTree {
         Self { nodes, usage, summed: true, first_child, children, by_name, partitions }
     }
 
-    /// The top of the tree.
+    /// The root of the tree.
     pub fn root(&self) -> NodeId {
         NodeId(0)
     }
@@ -105,38 +105,38 @@ impl ShareTree {
         (0..self.nodes.len() as u32).map(NodeId)
     }
 
-    /// What the node is.
-    pub fn kind(&self, node: NodeId) -> Kind {
+    /// The kind of the node.
+    pub fn kind(&self, node: NodeId) -> NodeKind {
         self.nodes[node.index()].kind
     }
 
-    /// What the node is allotted among its siblings; nothing is asked of the root's.
+    /// The shares of the node among its siblings; those of the root have no meaning.
     pub fn shares(&self, node: NodeId) -> Shares {
         self.nodes[node.index()].shares
     }
 
-    /// The usage charged to the node itself, in whatever unit the site counts.
+    /// The usage charged to the node itself, in the site's unit.
     pub fn own_usage(&self, node: NodeId) -> f64 {
         self.nodes[node.index()].own_usage
     }
 
-    /// The usage of the node and of everything below it, unless [`set_usage`](Self::set_usage) said otherwise.
+    /// The usage of the node and of all nodes below it, or what [`set_usage`](Self::set_usage) has set.
     pub fn usage(&self, node: NodeId) -> f64 {
         self.usage[node.index()]
     }
 
-    /// Whether every node's usage is nothing but the sum of the usages charged to it and to all below it; a
-    /// scheduler's running totals, see [`set_usage`](Self::set_usage), may be something else.
+    /// Whether every node's usage is the sum of the usages charged to it and to all nodes below it. A scheduler's
+    /// running totals, see [`set_usage`](Self::set_usage), may differ.
     pub fn is_summed(&self) -> bool {
         self.summed
     }
 
-    /// The node above, `None` for the root.
+    /// The parent, `None` for the root.
     pub fn parent(&self, node: NodeId) -> Option<NodeId> {
         (node.0 != 0).then(|| NodeId(self.nodes[node.index()].parent))
     }
 
-    /// The nodes directly below, in the order they were added.
+    /// The children, in the order they were added.
     pub fn children(&self, node: NodeId) -> &[NodeId] {
         let (start, end) = (self.first_child[node.index()], self.first_child[node.index() + 1]);
         &self.children[start as usize..end as usize]
@@ -147,11 +147,11 @@ impl ShareTree {
         iter::successors(self.parent(node), |&above| self.parent(above))
     }
 
-    /// Charges more usage to a node: its own usage grows, and so does the usage of the node and of all above it.
+    /// Adds usage to a node: to its own usage, and to the usage of the node and of all nodes above it.
     pub fn charge(&mut self, node: NodeId, amount: f64) {
         self.nodes[node.index()].own_usage += amount;
         self.usage[node.index()] += amount;
-        self.climb(node, amount);
+        self.add_to_ancestors(node, amount);
     }
 
     /// Multiplies every usage by `factor`: one step of decay.
@@ -160,8 +160,8 @@ impl ShareTree {
         self.usage.iter_mut().for_each(|usage| *usage *= factor);
     }
 
-    /// Makes every usage what `step` leaves of it, own usage only where there is any. What is then above need no
-    /// longer be the sum of what is below.
+    /// Replaces every usage by `step` of it, own usage only where it is not 0. The usage of a group may then differ from
+    /// the sum of its members'.
     pub fn decay_with(&mut self, step: impl Fn(f64) -> f64) {
         let owners = self.nodes.iter_mut().filter(|node| node.own_usage != 0.0);
         owners.for_each(|node| node.own_usage = step(node.own_usage));
@@ -169,19 +169,19 @@ impl ShareTree {
         self.summed = false;
     }
 
-    /// Says what [`usage`](Self::usage) answers for this one node. For daemons whose running totals are not sums.
+    /// Sets the [`usage`](Self::usage) of this node alone, for daemons whose running totals are not sums.
     pub fn set_usage(&mut self, node: NodeId, usage: f64) {
         self.usage[node.index()] = usage;
         self.summed = false;
     }
 
-    /// Adds to the usage of everything above the node, and not to the node's.
+    /// Adds to the usage of all nodes above the node, and not to the node's.
     pub fn add_above(&mut self, node: NodeId, amount: f64) {
-        self.climb(node, amount);
+        self.add_to_ancestors(node, amount);
         self.summed = false;
     }
 
-    fn climb(&mut self, node: NodeId, amount: f64) {
+    fn add_to_ancestors(&mut self, node: NodeId, amount: f64) {
         let mut at = node.index();
         while at != 0 {
             at = self.nodes[at].parent as usize;
@@ -190,7 +190,99 @@ impl ShareTree {
     }
 }
 
-/// Own usage plus that of all below, from the last node up.
+/// Names and paths.
+impl ShareTree {
+    /// The node's name; `user:partition` for an association with a partition.
+    pub fn name(&self, node: NodeId) -> &str {
+        &self.nodes[node.index()].name
+    }
+
+    /// The partition of a user's association; `None` if it holds for all partitions.
+    pub fn partition(&self, node: NodeId) -> Option<&str> {
+        self.partitions.get(&node).map(|partition| &**partition)
+    }
+
+    /// The node's name without its partition.
+    pub fn base_name(&self, node: NodeId) -> &str {
+        let name = self.name(node);
+        self.partition(node).map_or(name, |partition| &name[..name.len() - partition.len() - 1])
+    }
+
+    /// Every node with a partition, in the order of [`nodes`](Self::nodes).
+    pub fn nodes_with_partition(&self) -> Vec<NodeId> {
+        let mut bound: Vec<NodeId> = self.partitions.keys().copied().collect();
+        bound.sort_unstable();
+        bound
+    }
+
+    /// The names from the first level down to the node; empty for the root.
+    pub fn path(&self, node: NodeId) -> Vec<&str> {
+        let mut path: Vec<&str> =
+            iter::once(node).chain(self.ancestors(node)).filter(|id| id.0 != 0).map(|id| self.name(id)).collect();
+        path.reverse();
+        path
+    }
+
+    /// Every node of that name, the latest first. Only a tree with [`Naming::PerGroup`](crate::fairshare::Naming::PerGroup)
+    /// has several.
+    pub fn named(&self, name: &str) -> impl Iterator<Item = NodeId> + '_ {
+        iter::successors(self.by_name.get(name).copied(), |id| self.nodes[id.index()].namesake)
+    }
+
+    /// The node of that name; `None` if there is none, or several.
+    pub fn find(&self, name: &str) -> Option<NodeId> {
+        let mut found = self.named(name);
+        found.next().filter(|_| found.next().is_none())
+    }
+
+    /// The node that `NAME` or `ACCOUNT/NAME` (with any number of accounts) refers to; `None` if there is none, or
+    /// several. If a single entity is among several nodes, the name refers to it.
+    ///
+    /// ```
+    /// use job_sort_formula::fairshare::{Member, Naming, TreeBuilder};
+    ///
+    /// let mut builder = TreeBuilder::new("root").naming(Naming::PerGroup);
+    /// let physics = builder.add_under("root", Member::group("physics"))?;
+    /// let ann = builder.add(physics, Member::entity("ann"))?;
+    /// let on_gpus = builder.add(physics, Member::entity("ann").partition("gpu"))?;
+    /// let tree = builder.finish();
+    /// assert_eq!([tree.resolve("ann"), tree.resolve("physics/ann:gpu")], [Some(ann), Some(on_gpus)]);
+    /// assert_eq!((tree.base_name(on_gpus), tree.partition(on_gpus)), ("ann", Some("gpu")));
+    /// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
+    /// ```
+    pub fn resolve(&self, name: &str) -> Option<NodeId> {
+        let candidates = self.candidates(name);
+        let mut entities = candidates.iter().filter(|&&node| self.kind(node) == NodeKind::Entity);
+        match (entities.next(), entities.next(), candidates.as_slice()) {
+            (Some(&one), None, _) | (None, _, &[one]) => Some(one),
+            _ => None,
+        }
+    }
+
+    /// Every node that [`resolve`](Self::resolve) chooses from.
+    pub fn candidates(&self, name: &str) -> Vec<NodeId> {
+        let whole: Vec<NodeId> = self.named(name).collect();
+        match name.rsplit_once('/') {
+            Some((above, last)) if whole.is_empty() => {
+                let is_in = |node: &NodeId| {
+                    let mut ancestors = self.ancestors(*node);
+                    above.rsplit('/').all(|account| ancestors.next().is_some_and(|node| self.name(node) == account))
+                };
+                self.named(last).filter(is_in).collect()
+            }
+            _ => whole,
+        }
+    }
+
+    /// The child of `group` of that name, the entity if a group has the same name.
+    pub fn find_in(&self, group: NodeId, name: &str) -> Option<NodeId> {
+        self.named(name)
+            .filter(|&id| self.parent(id) == Some(group))
+            .min_by_key(|&id| self.kind(id) != NodeKind::Entity)
+    }
+}
+
+/// Own usage plus that of all nodes below, from the last node up.
 fn summed_usage(nodes: &[Node]) -> Vec<f64> {
     let mut usage: Vec<f64> = nodes.iter().map(|node| node.own_usage).collect();
     for i in (1..nodes.len()).rev() {
@@ -199,7 +291,7 @@ fn summed_usage(nodes: &[Node]) -> Vec<f64> {
     usage
 }
 
-/// Where each node's children start, and the children: counted, then dealt out in order.
+/// Where each node's children start, and the children: a counting sort by parent.
 fn child_lists(nodes: &[Node]) -> (Vec<u32>, Vec<NodeId>) {
     let mut first = vec![0u32; nodes.len() + 1];
     for node in &nodes[1..] {

@@ -1,4 +1,4 @@
-//! Names that must differ: the second of a kind gets a number.
+//! Makes names unique by a number at the end: `ann`, `ann_2`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,15 +6,15 @@ use std::collections::{HashMap, HashSet};
 #[derive(Debug)]
 pub(crate) struct UniqueNames {
     taken: HashSet<String>,
-    /// The latest number that a name was given, so that many of a kind need no long search.
+    /// The last number given to each name, so that many equal names need no long search.
     latest: HashMap<String, u64>,
-    /// What of a name counts.
+    /// The part of a name that must be unique.
     key: fn(&str) -> String,
     longest: usize,
 }
 
 impl UniqueNames {
-    /// No names yet. Two names are the same if their keys are; none is longer than `longest` bytes.
+    /// Names are equal if their keys are; none becomes longer than `longest` bytes.
     pub(crate) fn new(key: fn(&str) -> String, longest: usize) -> Self {
         Self { taken: HashSet::new(), latest: HashMap::new(), key, longest }
     }
@@ -24,7 +24,7 @@ impl UniqueNames {
         self.taken.insert(scoped(scope, &(self.key)(name)))
     }
 
-    /// The name, or the name with a number behind it if it is taken.
+    /// The name, or the name with a number at its end if it is taken.
     pub(crate) fn claim(&mut self, scope: &str, name: &str) -> String {
         if self.take(scope, name) {
             return name.to_owned();
@@ -34,7 +34,7 @@ impl UniqueNames {
         loop {
             number += 1;
             let tail = format!("_{number}");
-            let candidate = cut(name, self.longest.saturating_sub(tail.len())).to_owned() + &tail;
+            let candidate = truncated(name, self.longest.saturating_sub(tail.len())).to_owned() + &tail;
             if self.take(scope, &candidate) {
                 self.latest.insert(base, number);
                 return candidate;
@@ -47,8 +47,8 @@ fn scoped(scope: &str, key: &str) -> String {
     format!("{scope}\0{key}")
 }
 
-/// As much of the text as fits.
-pub(crate) fn cut(text: &str, longest: usize) -> &str {
+/// The longest prefix of the text of at most `longest` bytes.
+pub(crate) fn truncated(text: &str, longest: usize) -> &str {
     let end = (0..=longest.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     &text[..end.unwrap_or(0)]
 }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_of_a_kind_gets_a_number() {
+    fn the_second_of_equal_names_gets_a_number() {
         let mut names = UniqueNames::new(str::to_lowercase, 4);
         let mut claim = |scope: &str, name: &str| names.claim(scope, name);
         assert_eq!(
@@ -66,11 +66,11 @@ mod tests {
             ["ab", "AB_2", "AB", "ab_3"]
         );
         assert_eq!([claim("", "abcd"), claim("", "abcd")], ["abcd", "ab_4"]);
-        assert_eq!(cut("é", 1), "");
+        assert_eq!(truncated("é", 1), "");
     }
 
     #[test]
-    fn a_hundred_thousand_of_a_kind_are_quick() {
+    fn a_hundred_thousand_equal_names_are_quick() {
         let mut names = UniqueNames::new(str::to_owned, 255);
         let latest = (0..100_000).map(|_| names.claim("", "a")).last();
         assert_eq!(latest.as_deref(), Some("a_100000"));

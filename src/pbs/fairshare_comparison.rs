@@ -24,7 +24,7 @@ impl Path {
         let shares = tree.tree();
         let below_root = std::iter::once(node).chain(shares.ancestors(node)).filter(|&node| node != shares.root());
         let step = |node| {
-            let perc = tree.shares().of(node).map_or(0.0, |shares| shares.fairshare_perc);
+            let perc = tree.shares().get(node).map_or(0.0, |shares| shares.fairshare_perc);
             Step { node, perc, usage: shares.usage(node) }
         };
         let mut steps: Vec<_> = below_root.map(step).collect();

@@ -20,4 +20,3 @@ mod site_findings;
 pub mod size;
 pub(crate) mod strtod;
 pub mod submission;
-pub mod to_pbs_tree;

@@ -1,167 +1,271 @@
-//! The daemon's fair-share tree, from its three files and the entities of the jobs it has seen.
+//! The daemon's fair-share tree, from a [`TreeDocument`] and the entities of the jobs that the daemon has seen.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use thiserror::Error;
 
 pub use crate::fairshare::policy::Rules;
 use crate::fairshare::policy::pbs::Pp718;
+use crate::fairshare::tree_document::{TreeDocument, TreeNode, UsageRecord};
 use crate::fairshare::{
-    Assessed, EntityShares, FairShare, Member, NodeId, ShareTree, TreeBuilder, TreeError, TreeShares,
+    AssessedTree, EntityShares, FairShare, Member, NodeId, NodeKind, ShareTree, Shares, TreeBuilder, TreeError,
+    TreeShares,
 };
 use crate::pbs::daemon_policy::SchedulerShares;
 use crate::pbs::files::resource_group::{ResourceGroup, TREE_ROOT, UNKNOWN_GROUP};
-use crate::pbs::files::usage::{MIN_USAGE, UsageFile, UsageRecord};
+use crate::pbs::files::usage::{MIN_USAGE, UsageFile};
 
 /// The cgroup of the group `unknown`.
 const UNKNOWN_CGROUP: i32 = 1;
-/// The cgroup of an entity that no line speaks of.
+/// The cgroup of an entity that is not in the document.
 const NO_CGROUP: i32 = -1;
+/// The cgroup of the first node of a document without cgroups.
+const FIRST_CGROUP: i32 = 10;
 
-/// Makes a [`PbsTree`]: the lines of `resource_group`, what `usage` says, `unknown_shares`, and the jobs' entities.
+/// A document that OpenPBS's files cannot express.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum PbsTreeError {
+    /// `"shares":"parent"`, which OpenPBS does not have.
+    #[error("`{0}` has the shares of its parent, which OpenPBS's policy does not support: give it a number")]
+    SharesOfParent(String),
+    /// A number of shares beyond the 32 bits of a line of `resource_group`.
+    #[error("`{name}` has {shares} shares, expected a number from -2147483648 to 2147483647")]
+    Shares {
+        /// The node.
+        name: String,
+        /// Its shares.
+        shares: i64,
+    },
+    /// Two nodes of the same name.
+    #[error(
+        "`{0}` is in the tree twice, where OpenPBS's policy identifies a node by its name alone: \
+         rename one, or choose another policy"
+    )]
+    Duplicate(String),
+    /// The tree cannot be built.
+    #[error(transparent)]
+    Tree(TreeError),
+}
+
+impl From<TreeError> for PbsTreeError {
+    fn from(error: TreeError) -> Self {
+        match error {
+            TreeError::DuplicateName { name, .. } if name != UNKNOWN_GROUP => Self::Duplicate(name),
+            other => Self::Tree(other),
+        }
+    }
+}
+
+/// Builds a [`PbsTree`] from a document or from OpenPBS's files, and the entities of jobs.
 #[derive(Debug, Clone)]
 pub struct PbsTreeBuilder<'a> {
-    lines: &'a ResourceGroup,
-    usage: Option<&'a UsageFile>,
-    unknown_shares: i32,
+    document: Cow<'a, TreeDocument>,
     rules: Rules,
     entities: Vec<String>,
-    kept_above: Vec<(String, f64)>,
+}
+
+impl PbsTreeBuilder<'static> {
+    /// A tree of the lines of `resource_group`, without usage and `unknown_shares`, under the daemon's rules.
+    pub fn new(lines: &ResourceGroup) -> Self {
+        Self::with(Cow::Owned(lines_as_document(lines)))
+    }
+
+    /// Adds the records of the usage file.
+    #[must_use]
+    pub fn usage(mut self, usage: &UsageFile) -> Self {
+        let records = usage.records.iter();
+        let records = records.map(|record| UsageRecord { entity: record.entity.clone(), usage: record.usage });
+        self.document.to_mut().records = records.collect();
+        self
+    }
+
+    /// Sets the shares of the group `unknown`, see `SchedConfig::unknown_shares`.
+    #[must_use]
+    pub fn unknown_shares(mut self, unknown_shares: i32) -> Self {
+        self.document.to_mut().unknown_shares = Some(unknown_shares.into());
+        self
+    }
+
+    /// The files as a document.
+    pub fn into_document(self) -> TreeDocument {
+        self.document.into_owned()
+    }
 }
 
 impl<'a> PbsTreeBuilder<'a> {
-    /// A tree of these lines, with no usage, no `unknown_shares` and the daemon's rules.
-    pub fn new(lines: &'a ResourceGroup) -> Self {
-        Self {
-            lines,
-            usage: None,
-            unknown_shares: 0,
-            rules: Rules::Scheduler,
-            entities: Vec::new(),
-            kept_above: Vec::new(),
-        }
+    /// The tree that OpenPBS would have if its files expressed this document, under the daemon's rules.
+    pub fn from_document(document: &'a TreeDocument) -> Self {
+        Self::with(Cow::Borrowed(document))
     }
 
-    /// Charges what the usage file says.
-    #[must_use]
-    pub fn usage(self, usage: &'a UsageFile) -> Self {
-        Self { usage: Some(usage), ..self }
+    fn with(document: Cow<'a, TreeDocument>) -> Self {
+        Self { document, rules: Rules::Scheduler, entities: Vec::new() }
     }
 
-    /// Allots shares to the group `unknown`, see `SchedConfig::unknown_shares`.
-    #[must_use]
-    pub fn unknown_shares(self, unknown_shares: i32) -> Self {
-        Self { unknown_shares, ..self }
-    }
-
-    /// Chooses whose rules turn the tree into numbers: the daemon's are [`SchedulerShares`] and a usage of 1 for
-    /// whoever has used nothing, the documented ones [`Pp718`] and usage as it was recorded.
+    /// Chooses the rules: the daemon's are [`SchedulerShares`] and a usage of 1 for an entity without usage, the
+    /// documented ones [`Pp718`] and usage as it was recorded.
     #[must_use]
     pub fn rules(self, rules: Rules) -> Self {
         Self { rules, ..self }
     }
 
-    /// Adds the entities of jobs. Each one that is not in the tree yet joins the group `unknown` and thins the shares
-    /// of the others there. A job without an entity counts as one of the name `""`, as it does for the daemon.
+    /// Adds the entities of jobs. An entity that is not in the tree joins the group `unknown`, with one share. A job
+    /// without an entity counts as one of the entity `""`, as in the daemon.
     #[must_use]
     pub fn with_entities<S: Into<String>>(mut self, entities: impl IntoIterator<Item = S>) -> Self {
         self.entities.extend(entities.into_iter().map(Into::into));
         self
     }
 
-    /// Adds usage that a group (or the root) has of its own, which no file of OpenPBS can say.
-    #[must_use]
-    pub fn usage_of_group(mut self, group: impl Into<String>, usage: f64) -> Self {
-        self.kept_above.push((group.into(), usage));
-        self
-    }
-
     /// The tree with its numbers.
     ///
     /// # Errors
-    /// [`TreeError::TooLarge`].
-    pub fn build(self) -> Result<PbsTree, TreeError> {
-        let mut nursery = Nursery::plant(self.lines, self.unknown_shares)?;
-        let records = self.usage.map_or(&[][..], |usage| &usage.records);
-        let charges = records.iter().map(|record| nursery.charge(record)).collect::<Result<Vec<_>, _>>()?;
-        for entity in &self.entities {
-            nursery.find_or_add(entity)?;
+    /// [`PbsTreeError`]: a document that OpenPBS's files cannot express, or more nodes than a tree can have.
+    pub fn build(self) -> Result<PbsTree, PbsTreeError> {
+        let document = &*self.document;
+        let mut assembler = PbsTreeAssembler::new(document)?;
+        let mut charges = Vec::new();
+        for (index, node) in document.nodes.iter().enumerate().filter(|(_, node)| node.usage.is_some()) {
+            let usage = node.usage.unwrap_or(0.0);
+            let id = assembler.ids[index];
+            if !assembler.is_parent(id) {
+                charges.push(Charge { node: id, usage, is_leaf: true });
+            }
         }
-        let Nursery { builder, cgroups, unknown, .. } = nursery;
+        for record in &document.records {
+            charges.push(assembler.charge(record)?);
+        }
+        for entity in &self.entities {
+            assembler.find_or_add(entity)?;
+        }
+        let PbsTreeAssembler { builder, cgroups, unknown, ids, has_children, .. } = assembler;
         let mut tree = builder.finish();
         match self.rules {
             Rules::Scheduler => charge_as_the_daemon(&mut tree, &charges),
             Rules::Documented => charge_as_documented(&mut tree, &charges),
         }
-        for (group, usage) in &self.kept_above {
-            if let Some(node) = tree.find(group) {
-                tree.charge(node, *usage);
+        for (node, id) in document.nodes.iter().zip(&ids).filter(|(_, id)| has_children[id.index()]) {
+            if let Some(usage) = node.usage {
+                tree.charge(*id, usage);
             }
         }
+        if document.usage != 0.0 {
+            tree.charge(tree.root(), document.usage);
+        }
         let assessed = match self.rules {
-            Rules::Scheduler => Assessed::new(tree, &SchedulerShares),
-            Rules::Documented => Assessed::new(tree, &Pp718),
+            Rules::Scheduler => AssessedTree::new(tree, &SchedulerShares),
+            Rules::Documented => AssessedTree::new(tree, &Pp718),
         };
         Ok(PbsTree { assessed, cgroups, unknown })
     }
 }
 
-/// A record of the usage file that found its node.
+/// The lines as nodes, after a node for the group `unknown`, which may be a parent.
+fn lines_as_document(lines: &ResourceGroup) -> TreeDocument {
+    let node = |name: &str, cgroup, parent, shares: i32| TreeNode {
+        kind: NodeKind::Entity,
+        name: name.to_owned(),
+        parent,
+        partition: None,
+        shares: Shares::Count(shares.into()),
+        usage: None,
+        cgroup: Some(cgroup),
+    };
+    let mut nodes = vec![node(UNKNOWN_GROUP, UNKNOWN_CGROUP, None, 0)];
+    nodes[0].kind = NodeKind::Group;
+    let mut indices: HashMap<&str, usize> = HashMap::from([(UNKNOWN_GROUP, 0)]);
+    for line in &lines.lines {
+        let parent = indices.get(line.parent.as_str()).copied();
+        if let Some(parent) = parent {
+            nodes[parent].kind = NodeKind::Group;
+        }
+        indices.insert(&line.name, nodes.len());
+        nodes.push(node(&line.name, line.cgroup, parent, line.shares));
+    }
+    TreeDocument { root: TREE_ROOT.to_owned(), nodes, ..TreeDocument::default() }
+}
+
+/// A usage and the node that it is charged to.
 #[derive(Debug, Clone, Copy)]
 struct Charge {
     node: NodeId,
     usage: f64,
-    /// Whether the node had no children when the record was read: only then do those above hear of it.
+    /// Whether the node had no children when the record was read: only then is the usage added to the nodes above.
     is_leaf: bool,
 }
 
 /// A tree under construction.
-struct Nursery<'a> {
+struct PbsTreeAssembler {
     builder: TreeBuilder,
     cgroups: Vec<i32>,
     unknown: NodeId,
-    has_strangers: bool,
-    parents: HashSet<&'a str>,
+    /// The node of every node of the document.
+    ids: Vec<NodeId>,
+    /// By [`NodeId::index`], for the nodes of the document, the root and `unknown`.
+    has_children: Vec<bool>,
 }
 
-impl<'a> Nursery<'a> {
-    /// The group `unknown` first, then the lines.
-    fn plant(lines: &'a ResourceGroup, unknown_shares: i32) -> Result<Self, TreeError> {
+impl PbsTreeAssembler {
+    /// The group `unknown` first, then the nodes of the document.
+    fn new(document: &TreeDocument) -> Result<Self, PbsTreeError> {
+        let unknown_shares = document.unknown_shares.unwrap_or(0);
+        let unknown_shares = shares_in_32_bits("unknown_shares", unknown_shares)?;
         let mut builder = TreeBuilder::new(TREE_ROOT).lenient();
         let unknown = builder.add(builder.root(), Member::group(UNKNOWN_GROUP).shares(unknown_shares.into()))?;
-        let parents: HashSet<&str> = lines.lines.iter().map(|line| line.parent.as_str()).collect();
-        let mut cgroups = vec![0, UNKNOWN_CGROUP];
-        for line in &lines.lines {
-            let name = line.name.as_str();
-            let member = if parents.contains(name) { Member::group(name) } else { Member::entity(name) };
-            builder.add_under(&line.parent, member.shares(line.shares.into()))?;
-            cgroups.push(line.cgroup);
+        let parents: HashSet<usize> = document.nodes.iter().filter_map(|node| node.parent).collect();
+        let mut ids = Vec::with_capacity(document.nodes.len());
+        let (mut cgroups, mut has_children) = (vec![0, UNKNOWN_CGROUP], vec![true, false]);
+        for (index, node) in document.nodes.iter().enumerate() {
+            let is_parent = parents.contains(&index);
+            if node.parent.is_none() && node.name == UNKNOWN_GROUP && node.cgroup == Some(UNKNOWN_CGROUP) {
+                has_children[unknown.index()] = is_parent;
+                ids.push(unknown);
+                continue;
+            }
+            let name = node.full_name();
+            let shares = match node.shares {
+                Shares::Count(shares) => shares_in_32_bits(&name, shares)?,
+                Shares::Parent => return Err(PbsTreeError::SharesOfParent(name)),
+            };
+            let member = if is_parent { Member::group(name) } else { Member::entity(name) };
+            let parent = node.parent.and_then(|parent| ids.get(parent).copied()).unwrap_or(builder.root());
+            ids.push(builder.add(parent, member.shares(shares.into()))?);
+            cgroups.push(node.cgroup.unwrap_or(FIRST_CGROUP.saturating_add(index as i32)));
+            has_children.push(is_parent);
         }
-        Ok(Self { builder, cgroups, unknown, has_strangers: false, parents })
+        Ok(Self { builder, cgroups, unknown, ids, has_children })
     }
 
-    /// The node of that name, or a new one among the unknown: one share each.
+    /// The node of that name, or a new one of one share in the group `unknown`.
     fn find_or_add(&mut self, entity: &str) -> Result<NodeId, TreeError> {
         if let Some(node) = self.builder.find(entity) {
             return Ok(node);
         }
-        self.has_strangers = true;
+        self.has_children[self.unknown.index()] = true;
+        self.has_children.push(false);
         self.cgroups.push(NO_CGROUP);
         self.builder.add(self.unknown, Member::entity(entity).shares(1))
     }
 
     fn charge(&mut self, record: &UsageRecord) -> Result<Charge, TreeError> {
         let node = self.find_or_add(&record.entity)?;
-        let is_parent = node == self.builder.root()
-            || (node == self.unknown && self.has_strangers)
-            || self.parents.contains(record.entity.as_str());
-        Ok(Charge { node, usage: record.usage, is_leaf: !is_parent })
+        Ok(Charge { node, usage: record.usage, is_leaf: !self.is_parent(node) })
+    }
+
+    fn is_parent(&self, node: NodeId) -> bool {
+        self.has_children[node.index()]
     }
 }
 
-/// Every node starts at [`MIN_USAGE`]. A record says what its own node's usage is, and is added to those above if
-/// the node is a leaf: so a second record of an entity replaces the first there, and adds to it above.
-/// Every sum is taken in the order of the records, as the daemon takes it, for the sake of its last bit; that costs
-/// records times depth: 16 s for 100,000 records on the rungs of a chain of 100,000 groups, 1 s for a million under
-/// a thousand groups.
+fn shares_in_32_bits(name: &str, shares: i64) -> Result<i32, PbsTreeError> {
+    i32::try_from(shares).map_err(|_| PbsTreeError::Shares { name: name.to_owned(), shares })
+}
+
+/// Every node starts at [`MIN_USAGE`]. A record sets the usage of its own node and, for a leaf, is added to the nodes
+/// above: so a second record of an entity replaces the first there, and adds to it above. Every sum is computed in the
+/// order of the records, as in the daemon, which decides its last bit. The cost is records times depth: 16 s for
+/// 100,000 records in a chain of 100,000 groups, 1 s for a million records in a thousand groups.
 fn charge_as_the_daemon(tree: &mut ShareTree, charges: &[Charge]) {
     for node in tree.nodes() {
         tree.set_usage(node, MIN_USAGE);
@@ -174,7 +278,7 @@ fn charge_as_the_daemon(tree: &mut ShareTree, charges: &[Charge]) {
     }
 }
 
-/// An entity's last record holds, and groups have what their entities have.
+/// The last record of an entity is its usage; a group has the usage of its entities.
 fn charge_as_documented(tree: &mut ShareTree, charges: &[Charge]) {
     let mut seen = HashSet::new();
     for charge in charges.iter().rev() {
@@ -184,16 +288,16 @@ fn charge_as_documented(tree: &mut ShareTree, charges: &[Charge]) {
     }
 }
 
-/// The daemon's tree and the numbers of everybody in it.
+/// The daemon's tree and the numbers of its nodes.
 #[derive(Debug, Clone)]
 pub struct PbsTree {
-    assessed: Assessed,
+    assessed: AssessedTree,
     cgroups: Vec<i32>,
     unknown: NodeId,
 }
 
 impl PbsTree {
-    /// The tree. Children stand in file order; the daemon holds and shows them the other way round.
+    /// The tree. Children are in file order; the daemon keeps and shows them in reverse.
     pub fn tree(&self) -> &ShareTree {
         self.assessed.tree()
     }
@@ -203,12 +307,12 @@ impl PbsTree {
         self.assessed.shares()
     }
 
-    /// The group that takes the entities that no line speaks of.
+    /// The group of the entities that are not in the document.
     pub fn unknown(&self) -> NodeId {
         self.unknown
     }
 
-    /// The node's number in `resource_group`: 0 for the root, 1 for `unknown`, -1 for whoever is unknown.
+    /// The node's number in `resource_group`: 0 for the root, 1 for `unknown`, -1 for an entity in `unknown`.
     pub fn cgroup(&self, node: NodeId) -> i32 {
         self.cgroups[node.index()]
     }
@@ -226,6 +330,46 @@ impl PbsTree {
 
 impl FairShare for PbsTree {
     fn shares_of(&self, entity: &str) -> Option<EntityShares> {
-        self.tree().find(entity).and_then(|node| self.shares().of(node))
+        self.tree().find(entity).and_then(|node| self.shares().get(node))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fairshare::tree_document::read_tree;
+
+    const PP718: &str = r#"{"children":[{"name":"group1","shares":40,"children":[{"name":"Bob","shares":50,"usage":100},
+        {"name":"Cathy","shares":50,"usage":100}]},{"name":"group2","shares":60,"children":[{"name":"Suzy","shares":60},
+        {"name":"Scott","shares":40,"usage":1000}]}]}"#;
+
+    fn factor(rules: Rules, entity: &str) -> String {
+        let tree = read_tree("tree.json", PP718.as_bytes()).unwrap();
+        let tree = PbsTreeBuilder::from_document(&tree).rules(rules).with_entities(["Bob"]).build().unwrap();
+        format!("{:.6}", tree.shares_of(entity).unwrap().fairshare_factor)
+    }
+
+    #[test]
+    fn the_documents_example_under_both_rules() {
+        assert_eq!(
+            (factor(Rules::Documented, "Bob"), factor(Rules::Documented, "Suzy")),
+            ("0.648420".into(), "0.381859".into())
+        );
+        assert_eq!(
+            (factor(Rules::Scheduler, "Bob"), factor(Rules::Scheduler, "Suzy")),
+            ("0.647718".into(), "0.381553".into())
+        );
+    }
+
+    #[test]
+    fn what_the_files_cannot_express_is_an_error() {
+        let refused = |text: &str| {
+            let document = read_tree("t", text.as_bytes()).unwrap();
+            PbsTreeBuilder::from_document(&document).with_entities(["x"]).build().unwrap_err()
+        };
+        let twice = r#"{"children":[{"name":"a","shares":1},{"name":"a","shares":1}]}"#;
+        assert_eq!(refused(twice), PbsTreeError::Duplicate("a".into()));
+        let parent = r#"{"children":[{"name":"a","shares":"parent"}]}"#;
+        assert_eq!(refused(parent), PbsTreeError::SharesOfParent("a".into()));
     }
 }

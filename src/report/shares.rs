@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Map, Value, json};
 
-use crate::fairshare::{AssociationShares, Kind, NodeId, ShareTree, Shares, TreeShares};
+use crate::fairshare::{AssociationShares, NodeId, NodeKind, ShareTree, Shares, TreeShares};
 
 /// What one policy makes of a tree.
 #[derive(Debug, Clone, Copy)]
@@ -45,15 +45,15 @@ fn fields(view: &PolicyView<'_>, node: NodeId) -> Map<String, Value> {
     let mut fields = Map::new();
     let path: Vec<&str> = tree.path(node);
     let kind = match tree.kind(node) {
-        Kind::Entity if view.is_pbs => "entity",
-        Kind::Entity => "user",
+        NodeKind::Entity if view.is_pbs => "entity",
+        NodeKind::Entity => "user",
         _ => "account",
     };
     for (name, value) in [("name", json!(tree.name(node))), ("path", json!(path)), ("kind", json!(kind))] {
         fields.insert(name.to_owned(), value);
     }
     if let Some(partition) = tree.partition(node) {
-        let names = [("user", tree.name_alone(node)), ("partition", partition)];
+        let names = [("user", tree.base_name(node)), ("partition", partition)];
         fields.extend(names.map(|(key, name)| (key.to_owned(), json!(name))));
     }
     let own = if view.is_pbs { pbs_fields(view, node) } else { slurm_fields(&association(view, node)) };
@@ -62,7 +62,7 @@ fn fields(view: &PolicyView<'_>, node: NodeId) -> Map<String, Value> {
 }
 
 fn pbs_fields(view: &PolicyView<'_>, node: NodeId) -> Vec<(&'static str, Value)> {
-    let numbers = view.shares.of(node).unwrap_or_default();
+    let numbers = view.shares.get(node).unwrap_or_default();
     vec![
         ("shares", shares(view.tree.shares(node))),
         ("perc", number(Some(numbers.fairshare_perc))),
@@ -168,8 +168,8 @@ fn cell(name: &str, value: &Value) -> String {
 /// their own, so the node is found again by its path.
 fn factor(view: &PolicyView<'_>, path: &[&str]) -> Option<f64> {
     let node = path.iter().copied().try_fold(view.tree.root(), |above, name| view.tree.find_in(above, name))?;
-    if view.is_pbs || view.tree.kind(node) == Kind::Entity {
-        return view.shares.of(node).map(|shares| shares.fairshare_factor);
+    if view.is_pbs || view.tree.kind(node) == NodeKind::Entity {
+        return view.shares.get(node).map(|shares| shares.fairshare_factor);
     }
     association(view, node).fairshare
 }

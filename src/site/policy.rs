@@ -88,12 +88,14 @@ impl PolicySelection {
 
     /// The policy of that name; `active` are the nodes with pending jobs, which only the ticket-based policy asks for.
     pub(super) fn policy(&self, name: PolicyName, active: &[NodeId]) -> Box<dyn Policy> {
-        let (rules, release, damping) = (self.rules, self.release, self.conf.dampening_factor);
+        let (rules, release, dampening) = (self.rules, self.release, self.conf.dampening_factor);
         match (name, rules) {
             (PolicyName::Pbs, Rules::Scheduler) => Box::new(SchedulerShares),
             (PolicyName::Pbs, Rules::Documented) => Box::new(Pp718),
-            (PolicyName::Classic, _) => Box::new(Classic::new(rules).release(release).damping(damping)),
-            (PolicyName::DepthOblivious, _) => Box::new(DepthOblivious::new(rules).release(release).damping(damping)),
+            (PolicyName::Classic, _) => Box::new(Classic::new(rules).release(release).dampening(dampening)),
+            (PolicyName::DepthOblivious, _) => {
+                Box::new(DepthOblivious::new(rules).release(release).dampening(dampening))
+            }
             (PolicyName::TicketBased, _) => Box::new(TicketBased::new(rules, active.iter().copied())),
             (PolicyName::FairTree, _) => Box::new(FairTree::new(rules).release(release)),
             (PolicyName::WeightedWalk, _) => Box::new(WeightedWalk),

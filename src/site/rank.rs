@@ -4,7 +4,7 @@ use super::files::display_name;
 use super::tree::{pending_nodes, unresolved};
 use super::{PolicyName, Site, SiteError};
 use crate::diagnostic::Diagnostic;
-use crate::fairshare::Assessed;
+use crate::fairshare::AssessedTree;
 use crate::formula::Formula;
 use crate::formula::program::Program;
 use crate::ingest::options::ReadOptions;
@@ -178,7 +178,7 @@ impl Site {
             (name, Some(tree)) => {
                 let shares = tree.share_tree()?;
                 let active = pending_nodes(table, &shares);
-                let assessed = Assessed::new(shares, &self.policy.policy(name, &active));
+                let assessed = AssessedTree::new(shares, &self.policy.policy(name, &active));
                 let unknown = supply(table, &assessed, |ratio| numbers.fairshare(ratio));
                 let all = unknown
                     .iter()

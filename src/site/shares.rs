@@ -4,7 +4,7 @@ use super::error::SiteError;
 use super::tree::{SiteTree, find, pending_entities};
 use super::{PolicyName, Site};
 use crate::fairshare::decay::{HalfLife, IntervalDecay};
-use crate::fairshare::{Assessed, NodeId, ShareTree};
+use crate::fairshare::{AssessedTree, NodeId, ShareTree};
 use crate::formula::Formula;
 
 /// What to compute of a fair-share tree, and what to assume.
@@ -26,7 +26,7 @@ pub struct PolicyShares {
     /// The policy.
     pub policy: PolicyName,
     /// The tree and each node's numbers.
-    pub assessed: Assessed,
+    pub assessed: AssessedTree,
 }
 
 impl PolicyShares {
@@ -109,11 +109,11 @@ impl Site {
         }
         let active: Vec<NodeId> = if request.active.is_empty() {
             let pending = queue.iter().filter(|(_, is_pending)| *is_pending);
-            pending.filter_map(|(entity, _)| tree.meant_by(entity)).collect()
+            pending.filter_map(|(entity, _)| tree.resolve(entity)).collect()
         } else {
             request.active.iter().map(|name| find(&tree, name)).collect::<Result<_, _>>()?
         };
-        Ok(PolicyShares { policy, assessed: Assessed::new(tree, &self.policy.policy(policy, &active)) })
+        Ok(PolicyShares { policy, assessed: AssessedTree::new(tree, &self.policy.policy(policy, &active)) })
     }
 
     /// Decays all usage: by whole intervals under OpenPBS's policy, by the half-life under Slurm's.

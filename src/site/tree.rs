@@ -5,7 +5,7 @@ use std::path::Path;
 use super::error::SiteError;
 use super::files::{MAX_FILE, SiteFiles, display_name, read_bytes};
 use crate::fairshare::tree_document::{TreeDocument, read_tree};
-use crate::fairshare::{Kind, NodeId, Release, Rules, ShareTree};
+use crate::fairshare::{NodeId, NodeKind, Release, Rules, ShareTree};
 use crate::jobs::{JobState, JobTable};
 use crate::pbs::files::resource_group::ResourceGroup;
 use crate::pbs::files::sched_config::SchedConfig;
@@ -16,11 +16,10 @@ use crate::slurm::tree::TreeReadError;
 
 /// A tree as its files give it, before a policy ranks it.
 #[derive(Debug)]
-pub(super) enum SiteTree {
-    /// OpenPBS's files.
-    Pbs { lines: ResourceGroup, usage: UsageFile, unknown_shares: i32 },
-    /// Any other document, and the name of its source.
-    Document(String, TreeDocument),
+pub(super) struct SiteTree {
+    document: TreeDocument,
+    /// The name of the tree's file; `None` for OpenPBS's files.
+    source_name: Option<String>,
 }
 
 impl SiteTree {
@@ -31,7 +30,8 @@ impl SiteTree {
         warnings: &mut Vec<String>,
     ) -> Result<Option<Self>, SiteError> {
         if let Some(path) = &files.tree {
-            return document(path, warnings).map(|document| Some(Self::Document(display_name(path), document)));
+            let document = document(path, warnings)?;
+            return Ok(Some(Self { document, source_name: Some(display_name(path)) }));
         }
         let Some(path) = files.in_sched_priv(files.resource_group.as_ref(), "resource_group") else { return Ok(None) };
         let lines = ResourceGroup::parse(&read_bytes(&path, MAX_FILE)?);
@@ -40,7 +40,8 @@ impl SiteTree {
             Some(path) => read_usage(&path, warnings)?,
             None => UsageFile::default(),
         };
-        Ok(Some(Self::Pbs { lines, usage, unknown_shares: config.unknown_shares }))
+        let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(config.unknown_shares);
+        Ok(Some(Self { document: builder.into_document(), source_name: None }))
     }
 
     /// The tree as OpenPBS's scheduler holds it once it has seen jobs of these entities.
@@ -49,28 +50,27 @@ impl SiteTree {
         rules: Rules,
         entities: impl IntoIterator<Item = &'e str>,
     ) -> Result<PbsTree, SiteError> {
-        match self {
-            Self::Pbs { lines, usage, unknown_shares } => {
-                let builder = PbsTreeBuilder::new(lines).usage(usage).unknown_shares(*unknown_shares).rules(rules);
-                builder.with_entities(entities).build().map_err(SiteError::content)
-            }
-            Self::Document(name, document) => document.plant(rules, entities).map_err(|error| in_file(name, &error)),
-        }
+        let builder = PbsTreeBuilder::from_document(&self.document).rules(rules).with_entities(entities);
+        builder.build().map_err(|error| self.error(&error))
     }
 
     /// The release of Slurm that wrote the tree, where its document says.
     pub(super) fn release(&self) -> Option<Release> {
-        match self {
-            Self::Pbs { .. } => None,
-            Self::Document(_, document) => document.release,
+        self.document.release
+    }
+
+    /// The tree without entities of jobs, for any policy. A tree of OpenPBS's files has the group `unknown`.
+    pub(super) fn share_tree(&self) -> Result<ShareTree, SiteError> {
+        match self.source_name {
+            None => Ok(self.pbs_tree(Rules::Documented, [])?.tree().clone()),
+            Some(_) => self.document.share_tree().map_err(|error| self.error(&error)),
         }
     }
 
-    /// The tree without entities of jobs, for any policy.
-    pub(super) fn share_tree(&self) -> Result<ShareTree, SiteError> {
-        match self {
-            Self::Pbs { .. } => Ok(self.pbs_tree(Rules::Documented, [])?.tree().clone()),
-            Self::Document(name, document) => document.share_tree().map_err(|error| in_file(name, &error)),
+    fn error(&self, error: &dyn std::fmt::Display) -> SiteError {
+        match &self.source_name {
+            Some(name) => SiteError::content(format!("`{name}`: {error}")),
+            None => SiteError::content(error),
         }
     }
 }
@@ -85,12 +85,7 @@ fn document(path: &Path, warnings: &mut Vec<String>) -> Result<TreeDocument, Sit
     }
     let associations = slurm::read_tree(&name, &bytes).map_err(or_native_json)?;
     warnings.extend(associations.warnings.iter().map(|warning| format!("`{name}`: {warning}")));
-    let tree = associations.share_tree().map_err(|error| in_file(&name, &error))?;
-    Ok(TreeDocument { release: associations.release, ..TreeDocument::of(&tree) })
-}
-
-fn in_file(name: &str, error: &dyn std::fmt::Display) -> SiteError {
-    SiteError::content(format!("`{name}`: {error}"))
+    Ok(associations.document)
 }
 
 /// Where none of Slurm's formats was recognised, native JSON was not either.
@@ -116,25 +111,26 @@ fn read_usage(path: &Path, warnings: &mut Vec<String>) -> Result<UsageFile, Site
     Ok(usage)
 }
 
-/// The node that a name means, see [`ShareTree::meant_by`].
+/// The node that a name means, see [`ShareTree::resolve`].
 pub(super) fn find(tree: &ShareTree, name: &str) -> Result<NodeId, SiteError> {
-    tree.meant_by(name).ok_or_else(|| SiteError::Missing(unresolved(tree, name)))
+    tree.resolve(name).ok_or_else(|| SiteError::Missing(unresolved(tree, name)))
 }
 
 /// Why a name means no node, and what to write instead.
 pub(super) fn unresolved(tree: &ShareTree, name: &str) -> String {
-    let several = tree.fitting(name);
+    let several = tree.candidates(name);
     if !several.is_empty() {
         return format!("the tree has several `{name}`, write one of {}", listed(tree, &several));
     }
     let (above, user) = name.rfind('/').map_or(("", name), |at| name.split_at(at + 1));
     let in_full = |node: NodeId| format!("{above}{}", tree.name(node));
-    let is_bound = |node: &NodeId| tree.name_alone(*node) == user && tree.fitting(&in_full(*node)).contains(node);
-    let bound: Vec<NodeId> = tree.bound_to_partitions().into_iter().filter(is_bound).collect();
-    if bound.is_empty() {
+    let has_partition =
+        |node: &NodeId| tree.base_name(*node) == user && tree.candidates(&in_full(*node)).contains(node);
+    let with_partition: Vec<NodeId> = tree.nodes_with_partition().into_iter().filter(has_partition).collect();
+    if with_partition.is_empty() {
         format!("the tree has no `{name}`")
     } else {
-        format!("the tree has `{name}` in single partitions only, write one of {}", listed(tree, &bound))
+        format!("the tree has `{name}` for single partitions only, write one of {}", listed(tree, &with_partition))
     }
 }
 
@@ -153,7 +149,7 @@ fn listed(tree: &ShareTree, nodes: &[NodeId]) -> String {
 /// `ACCOUNT/USER`, which tells one user from all others; an account by its path.
 fn full_name(tree: &ShareTree, node: NodeId) -> String {
     match (tree.kind(node), tree.parent(node)) {
-        (Kind::Entity, Some(account)) => format!("{}/{}", tree.name(account), tree.name(node)),
+        (NodeKind::Entity, Some(account)) => format!("{}/{}", tree.name(account), tree.name(node)),
         _ => tree.path(node).join("/"),
     }
 }
@@ -170,5 +166,5 @@ pub(super) fn pending_entities(table: &JobTable) -> Vec<usize> {
 
 /// The nodes of the entities with pending jobs.
 pub(super) fn pending_nodes(table: &JobTable, tree: &ShareTree) -> Vec<NodeId> {
-    pending_entities(table).into_iter().filter_map(|entity| tree.meant_by(&table.entities()[entity])).collect()
+    pending_entities(table).into_iter().filter_map(|entity| tree.resolve(&table.entities()[entity])).collect()
 }

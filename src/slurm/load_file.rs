@@ -1,68 +1,70 @@
-//! A tree as a file for `sacctmgr load`.
+//! Writes a tree as a file for `sacctmgr load`.
 //!
-//! Limits (`GrpTRES`, `MaxJobs`, QOS, coordinators and the like) are no part of a tree and so not in the file.
-
-mod names;
+//! Limits (`GrpTRES`, `MaxJobs`, QOS, coordinators) are not part of a tree, so the file has none.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
 
 use thiserror::Error;
 
-use crate::fairshare::Shares;
-use crate::slurm::tree::{Association, AssociationKind, AssociationTree, MOST_SHARES, UNNAMED_PARTITION};
-use names::{Accounts, Users, written};
+use crate::fairshare::tree_document::{TreeDocument, TreeNode};
+use crate::fairshare::unique_names::{UniqueNames, truncated};
+use crate::fairshare::{NodeKind, Shares};
+use crate::slurm::tree::UNNAMED_PARTITION;
 
-/// A file and what it does not carry over.
+/// The largest number of shares; the next one means `parent`.
+const MOST_SHARES: i64 = i32::MAX as i64 - 1;
+
+/// A file, and what it does not hold.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LoadFile {
     /// The file.
     pub text: String,
-    /// What is lost, or is not as it was.
+    /// What is missing or changed in the file.
     pub losses: Vec<LoadLoss>,
 }
 
-/// Something that a file for `sacctmgr load` does not carry over.
+/// Something that a file for `sacctmgr load` does not hold.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum LoadLoss {
-    /// The usage: Slurm keeps it in a file of its own, `assoc_usage`, and no command sets it.
-    #[error("the usage of {} is left behind: a file for `sacctmgr load` holds none", associations(*.0))]
+    /// The usage: Slurm keeps it in its state file `assoc_usage`, and no command sets it.
+    #[error("the usage of {} is not written: a file for `sacctmgr load` has none", associations(*.0))]
     Usage(usize),
-    /// A name that Slurm cannot hold, or holds already.
+    /// A name that Slurm cannot store, or that is taken.
     #[error("`{name}` in `{parent}` becomes `{written}`")]
     Renamed {
         /// The name.
         name: String,
         /// The account that it is in.
         parent: String,
-        /// What is written.
+        /// The name in the file.
         written: String,
     },
     /// A user's name with capitals.
     #[error("user `{0}` becomes lower case unless slurmdbd has PreserveCaseUser")]
     UserCase(String),
-    /// Shares that Slurm cannot hold.
-    #[error("`{name}` has {shares} shares, of which Slurm takes {written}")]
+    /// Shares that Slurm cannot store.
+    #[error("`{name}` has {shares} shares, written as {written}: Slurm stores 0 to 2147483646")]
     Shares {
         /// The association.
         name: String,
         /// Its shares.
         shares: i64,
-        /// What is written.
+        /// The shares in the file.
         written: i64,
     },
-    /// A partition that the tree's document did not name.
-    #[error("nothing says to which partition `{name}` in `{parent}` is bound: write its name in place of `{written}`")]
+    /// A partition that the tree's document does not name.
+    #[error("the partition of `{name}` in `{parent}` is not known: replace `{written}` by its name")]
     UnnamedPartition {
         /// The user.
         name: String,
         /// The account.
         parent: String,
-        /// What is written.
+        /// The placeholder in the file.
         written: String,
     },
     /// The user that every new cluster has.
-    #[error("a new cluster has a user `root` in account `root` with 1 share, which counts among the top accounts")]
+    #[error("a new cluster has a user `root` in account `root` with 1 share, which competes with the top accounts")]
     RootUser,
 }
 
@@ -70,25 +72,25 @@ fn associations(count: usize) -> String {
     if count == 1 { "one association".to_owned() } else { format!("{count} associations") }
 }
 
-/// Writes the file: `Parent` blocks from the top down, members in the order of the tree, since `sacctmgr load` keeps
-/// that order and fair tree decides ties between accounts by it.
+/// Writes the file: `Parent` blocks from the root down, members in the order of the tree, which `sacctmgr load` keeps
+/// and by which fair tree breaks ties between accounts.
 ///
 /// ```
 /// use job_sort_formula::slurm::{load_file::load_file, read_tree};
 ///
 /// let dump = "Cluster - 'c':Fairshare=1\nParent - 'root'\nUser - 'root':Fairshare=1\nAccount - 'a':Fairshare=40\n";
-/// let written = load_file(&read_tree("c.cfg", dump.as_bytes())?, "c");
+/// let written = load_file(&read_tree("c.cfg", dump.as_bytes())?.document, "c");
 /// assert!(written.text.ends_with("Account - 'a':Description='a':Organization='a':Fairshare=40\n"));
 /// assert_eq!(written.losses, []);
 /// # Ok::<(), job_sort_formula::slurm::tree::TreeReadError>(())
 /// ```
-pub fn load_file(tree: &AssociationTree, cluster: &str) -> LoadFile {
+pub fn load_file(tree: &TreeDocument, cluster: &str) -> LoadFile {
     let mut file = LoadFile::default();
     let cluster = written(cluster).to_lowercase();
     // writing to a string cannot fail
     let _ = writeln!(file.text, "Cluster - '{cluster}':Fairshare=1");
-    let accounts = Accounts::of(tree, &mut file.losses);
-    let users = Users::of(tree, &accounts, &mut file.losses);
+    let accounts = Accounts::new(tree, &mut file.losses);
+    let users = Users::new(tree, &accounts, &mut file.losses);
     for (parent, members) in blocks(tree) {
         let _ = writeln!(file.text, "Parent - '{}'", accounts.written(parent));
         for index in members {
@@ -96,37 +98,38 @@ pub fn load_file(tree: &AssociationTree, cluster: &str) -> LoadFile {
             let _ = writeln!(file.text, "{line}");
         }
     }
-    let used = tree.nodes.iter().filter(|node| node.usage != 0.0).count() + usize::from(tree.root_usage != 0.0);
+    let used = tree.nodes.iter().filter(|node| node.usage.is_some_and(|usage| usage != 0.0)).count();
+    let used = used + usize::from(tree.usage != 0.0);
     if used > 0 {
         file.losses.push(LoadLoss::Usage(used));
     }
-    let is_root_user =
-        |node: &Association| node.kind == AssociationKind::User && node.name == "root" && node.parent == tree.root;
+    let is_root_user = |node: &TreeNode| node.kind == NodeKind::Entity && node.name == "root" && node.parent.is_none();
     if !tree.nodes.iter().any(is_root_user) {
         file.losses.push(LoadLoss::RootUser);
     }
     file
 }
 
-/// The accounts that have members, from the top down, and where their members are.
-fn blocks(tree: &AssociationTree) -> Vec<(&str, Vec<usize>)> {
-    let mut members: HashMap<&str, Vec<usize>> = HashMap::new();
+/// The accounts with members from the root down, and the indices of the members.
+fn blocks(tree: &TreeDocument) -> Vec<(&str, Vec<usize>)> {
+    let mut members: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
     for (index, node) in tree.nodes.iter().enumerate() {
-        members.entry(&node.parent).or_default().push(index);
+        members.entry(node.parent).or_default().push(index);
     }
     let mut blocks = Vec::new();
-    let mut waiting = VecDeque::from([tree.root.as_str()]);
-    while let Some(account) = waiting.pop_front() {
-        let Some(members) = members.remove(account) else { continue };
-        let accounts = members.iter().filter_map(|&index| tree.nodes.get(index));
-        waiting.extend(accounts.filter(|node| node.kind == AssociationKind::Account).map(|node| node.name.as_str()));
-        blocks.push((account, members));
+    let mut queue = VecDeque::from([(None, tree.root.as_str())]);
+    while let Some((account, name)) = queue.pop_front() {
+        let Some(members) = members.remove(&account) else { continue };
+        let below = members.iter().map(|&index| (index, &tree.nodes[index]));
+        let accounts = below.filter(|(_, node)| node.kind != NodeKind::Entity);
+        queue.extend(accounts.map(|(index, node)| (Some(index), node.name.as_str())));
+        blocks.push((name, members));
     }
     blocks
 }
 
 fn line(
-    tree: &AssociationTree,
+    tree: &TreeDocument,
     index: usize,
     accounts: &Accounts<'_>,
     users: &Users<'_>,
@@ -136,7 +139,7 @@ fn line(
     let shares = match node.shares {
         Shares::Parent => "parent".to_owned(),
         Shares::Count(shares) => {
-            let kept = if shares < 0 { 1 } else { shares.min(i64::from(MOST_SHARES)) };
+            let kept = if shares < 0 { 1 } else { shares.min(MOST_SHARES) };
             if kept != shares {
                 losses.push(LoadLoss::Shares { name: node.name.clone(), shares, written: kept });
             }
@@ -144,27 +147,174 @@ fn line(
         }
     };
     match node.kind {
-        AssociationKind::Account => {
+        NodeKind::Group | NodeKind::Root => {
             let name = accounts.written(&node.name);
             format!("Account - '{name}':Description='{name}':Organization='{name}':Fairshare={shares}")
         }
-        AssociationKind::User => {
-            let partition = match node.partition.as_str() {
+        NodeKind::Entity => {
+            let parent = tree.parent_name(node);
+            let partition = match node.partition.as_deref().unwrap_or_default() {
                 "" => String::new(),
                 partition => {
                     let partition = written(partition);
                     if partition.starts_with(UNNAMED_PARTITION) {
-                        let (name, parent, written) = (node.name.clone(), node.parent.clone(), partition.clone());
+                        let (name, parent, written) = (node.name.clone(), parent.to_owned(), partition.clone());
                         losses.push(LoadLoss::UnnamedPartition { name, parent, written });
                     }
                     format!(":Partition='{partition}'")
                 }
             };
-            let default = accounts.written(users.default_account(&node.name).unwrap_or(&node.parent));
+            let default = accounts.written(users.default_account(&node.name).unwrap_or(parent));
             format!("User - '{}'{partition}:DefaultAccount='{default}':Fairshare={shares}", users.written(index))
         }
     }
 }
 
+/// The longest name in Slurm's database, in bytes.
+const LONGEST: usize = 255;
+
+/// The name with `_` for every character that would end it or the line, or start an option.
+fn written(name: &str) -> String {
+    let text: String = name
+        .trim()
+        .chars()
+        .map(|c| if c.is_control() || matches!(c, '\'' | '"' | '\\' | '#' | '=') { '_' } else { c })
+        .collect();
+    if text.is_empty() { "_".to_owned() } else { truncated(&text, LONGEST).to_owned() }
+}
+
+/// The names of the accounts in the file.
+struct Accounts<'t> {
+    written: HashMap<&'t str, String>,
+}
+
+impl<'t> Accounts<'t> {
+    /// Slurm stores accounts in lower case; the top account is `root`.
+    fn new(tree: &'t TreeDocument, losses: &mut Vec<LoadLoss>) -> Self {
+        let mut names = HashMap::from([(tree.root.as_str(), "root".to_owned())]);
+        let mut taken = UniqueNames::new(str::to_ascii_lowercase, LONGEST);
+        taken.take("", "root");
+        for node in tree.nodes.iter().filter(|node| node.kind != NodeKind::Entity) {
+            if names.contains_key(node.name.as_str()) {
+                continue;
+            }
+            let name = taken.claim("", &written(&node.name).to_ascii_lowercase());
+            if name != node.name {
+                let (parent, written) = (tree.parent_name(node).to_owned(), name.clone());
+                losses.push(LoadLoss::Renamed { name: node.name.clone(), parent, written });
+            }
+            names.insert(&node.name, name);
+        }
+        Self { written: names }
+    }
+
+    fn written<'s>(&'s self, account: &'s str) -> &'s str {
+        self.written.get(account).map_or(account, String::as_str)
+    }
+}
+
+/// The names of the users in the file, and the first account of each.
+struct Users<'t> {
+    renamed: HashMap<usize, String>,
+    unchanged: HashMap<usize, &'t str>,
+    default_account: HashMap<&'t str, &'t str>,
+}
+
+impl<'t> Users<'t> {
+    /// Slurm may store users in lower case, so two users of an account must differ in more than case.
+    fn new(tree: &'t TreeDocument, accounts: &Accounts<'_>, losses: &mut Vec<LoadLoss>) -> Self {
+        let mut users = Self { renamed: HashMap::new(), unchanged: HashMap::new(), default_account: HashMap::new() };
+        let mut taken = UniqueNames::new(str::to_ascii_lowercase, LONGEST);
+        for (index, node) in tree.nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Entity) {
+            let is_first = !users.default_account.contains_key(node.name.as_str());
+            let parent = tree.parent_name(node);
+            users.default_account.entry(&node.name).or_insert(parent);
+            let scope = format!("{}\0{}", accounts.written(parent), node.partition.as_deref().unwrap_or_default());
+            let name = taken.claim(&scope, &written(&node.name));
+            if name == node.name {
+                users.unchanged.insert(index, &node.name);
+                if is_first && name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+                    losses.push(LoadLoss::UserCase(name));
+                }
+            } else {
+                let (parent, written) = (tree.parent_name(node).to_owned(), name.clone());
+                losses.push(LoadLoss::Renamed { name: node.name.clone(), parent, written });
+                users.renamed.insert(index, name);
+            }
+        }
+        users
+    }
+
+    fn written(&self, index: usize) -> &str {
+        let renamed = self.renamed.get(&index).map(String::as_str);
+        renamed.or_else(|| self.unchanged.get(&index).copied()).unwrap_or_default()
+    }
+
+    fn default_account(&self, user: &str) -> Option<&'t str> {
+        self.default_account.get(user).copied()
+    }
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::fairshare::{Member, Naming, TreeBuilder};
+    use crate::slurm::read_tree;
+
+    fn messages(file: &LoadFile) -> Vec<String> {
+        file.losses.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn what_slurm_cannot_store_is_changed_and_reported() {
+        let mut builder = TreeBuilder::new("TREEROOT").naming(Naming::PerGroup).lenient();
+        let top = builder.root();
+        let physics = builder.add(top, Member::group("Physics").shares(-5)).expect("room");
+        builder.add(top, Member::group("physics").shares(3_000_000_000)).expect("room");
+        builder.add(physics, Member::entity("O'Hara").usage(7.0)).expect("room");
+        builder.add(physics, Member::entity("o_hara").shares_of_parent()).expect("room");
+        builder.add(physics, Member::entity("Bob")).expect("room");
+        let file = load_file(&TreeDocument::from_tree(&builder.finish()), "Here");
+        assert_eq!(
+            file.text,
+            "Cluster - 'here':Fairshare=1\nParent - 'root'\n\
+             Account - 'physics':Description='physics':Organization='physics':Fairshare=1\n\
+             Account - 'physics_2':Description='physics_2':Organization='physics_2':Fairshare=2147483646\n\
+             Parent - 'physics'\nUser - 'O_Hara':DefaultAccount='physics':Fairshare=1\n\
+             User - 'o_hara_2':DefaultAccount='physics':Fairshare=parent\n\
+             User - 'Bob':DefaultAccount='physics':Fairshare=1\n"
+        );
+        assert_eq!(
+            messages(&file),
+            [
+                "`Physics` in `TREEROOT` becomes `physics`",
+                "`physics` in `TREEROOT` becomes `physics_2`",
+                "`O'Hara` in `Physics` becomes `O_Hara`",
+                "`o_hara` in `Physics` becomes `o_hara_2`",
+                "user `Bob` becomes lower case unless slurmdbd has PreserveCaseUser",
+                "`Physics` has -5 shares, written as 1: Slurm stores 0 to 2147483646",
+                "`physics` has 3000000000 shares, written as 2147483646: Slurm stores 0 to 2147483646",
+                "the usage of one association is not written: a file for `sacctmgr load` has none",
+                "a new cluster has a user `root` in account `root` with 1 share, which competes with the top accounts",
+            ]
+        );
+        read_tree("written", file.text.as_bytes()).expect("what is written can be read");
+    }
+
+    #[test]
+    fn partitions_and_the_default_account_are_written() {
+        let text = "Cluster - c\nAccount - a\nAccount - b\nParent - a\nUser - ann:Partition='x:y':Fairshare=2\nUser - ann\n\
+            Parent - b\nUser - ann:Fairshare=parent\n";
+        let tree = read_tree("hand.cfg", text.as_bytes()).expect("sound").document;
+        let file = load_file(&tree, "c");
+        assert!(file.text.contains("User - 'ann':Partition='x:y':DefaultAccount='a':Fairshare=2\n"), "{}", file.text);
+        assert!(
+            file.text.ends_with("Parent - 'b'\nUser - 'ann':DefaultAccount='a':Fairshare=parent\n"),
+            "{}",
+            file.text
+        );
+        let again = read_tree("written", file.text.as_bytes()).expect("sound").document;
+        assert_eq!(again.nodes, tree.nodes);
+        assert_eq!(tree.share_tree().expect("sound").len(), 6);
+    }
+}

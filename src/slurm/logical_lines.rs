@@ -1,14 +1,15 @@
-//! Lines as `slurm.conf` and the files of `sacctmgr` have them: comments cut off, continued lines joined, escapes gone.
+//! The line structure of `slurm.conf` and of the files of `sacctmgr`: comments removed, continued lines joined, escapes
+//! resolved.
 
-/// A line as it counts, and where it begins.
+/// A line after joining, and its first line in the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LogicalLine {
-    /// The line in the file, from 1.
+    /// The first line in the file, from 1.
     pub(super) number: usize,
     pub(super) text: String,
 }
 
-/// The lines that say something.
+/// The lines that are not blank.
 pub(super) fn logical_lines(text: &str) -> impl Iterator<Item = LogicalLine> + '_ {
     let mut lines = text.lines().enumerate();
     std::iter::from_fn(move || {
@@ -24,7 +25,7 @@ pub(super) fn logical_lines(text: &str) -> impl Iterator<Item = LogicalLine> + '
     .filter(|line| !line.text.is_empty())
 }
 
-/// The line up to the first `#` that no backslash stands before.
+/// The line up to the first `#` without a backslash before it.
 fn without_comment(line: &str) -> &str {
     let mut escaped = false;
     let end = line.char_indices().find(|&(_, c)| {
@@ -35,14 +36,14 @@ fn without_comment(line: &str) -> &str {
     end.map_or(line, |(at, _)| &line[..at])
 }
 
-/// Where the line is to be cut if a backslash at its end joins it to the next one.
+/// The length without a backslash at the end that joins the line to the next one.
 fn continued(line: &str) -> Option<usize> {
     let text = line.trim_end();
     let backslashes = text.bytes().rev().take_while(|&byte| byte == b'\\').count();
     (backslashes % 2 == 1).then(|| text.len() - 1)
 }
 
-/// The line without the backslashes that escape something.
+/// The line with its escapes resolved.
 fn unescaped(line: &str) -> String {
     let mut chars = line.chars();
     let mut text = String::with_capacity(line.len());
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_joined_and_comments_cut() {
+    fn lines_are_joined_and_comments_removed() {
         let text = "# c\na=1 \\ # more\n  b=2\n\nc=\\#x\\\\ # d\n last \\";
         let found: Vec<(usize, String)> = logical_lines(text).map(|line| (line.number, line.text)).collect();
         let expected = [(2, "a=1   b=2"), (5, "c=#x\\"), (6, "last")];

@@ -1,12 +1,12 @@
-//! Slurm: its association tree in the forms that its tools write and read, and its settings.
+//! Slurm's association tree in the formats of its tools, and its settings.
 //!
-//! [`read_tree`] takes whatever a site can show of its associations (`sshare -a -l` in columns or with `-P`,
-//! `sshare --json`, a file for `sacctmgr load`, `sacctmgr -P show assoc`) and gives one [`AssociationTree`], which
-//! becomes a [`ShareTree`](crate::fairshare::ShareTree). [`load_file`] writes a tree back for `sacctmgr load`,
-//! [`sshare_text`] prints one with a policy's numbers as `sshare` would, and [`conf`] reads from `slurm.conf` which
-//! policy that is.
+//! [`read_tree`] reads the associations from any output that a site can give (`sshare -a -l` in columns or with `-P`,
+//! `sshare --json`, a file for `sacctmgr load`, `sacctmgr -P show assoc`) and returns a
+//! [`TreeDocument`](crate::fairshare::tree_document::TreeDocument). [`load_file`] writes a tree for `sacctmgr load`,
+//! [`sshare_text`] prints one with a policy's numbers as `sshare` does, and [`conf`] reads the policy and its settings
+//! from `slurm.conf`.
 //!
-//! How the tools behave is recorded in `tests/golden/slurm`; nothing here is taken from their code.
+//! The behaviour of the tools is recorded in `tests/golden/slurm`; no code is taken from them.
 
 pub mod conf;
 pub mod load_file;
@@ -14,4 +14,4 @@ mod logical_lines;
 pub mod sshare_text;
 pub mod tree;
 
-pub use tree::{AssociationTree, read_tree};
+pub use tree::{SlurmTree, read_tree};

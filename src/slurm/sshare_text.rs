@@ -1,76 +1,73 @@
-//! A tree and a policy's numbers as `sshare -a -l` prints them.
-
-mod number;
+//! Writes a tree and a policy's numbers as `sshare -a -l` prints them.
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
-use crate::fairshare::{Kind, NodeId, ShareTree, Shares};
-use number::{float, scientific};
+use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
-/// The numbers of one association; `None` leaves the column blank.
+/// The numbers of one association; `None` is a blank column.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SshareRow {
-    /// What it is allotted; blank for the root.
+    /// The shares; blank for the root.
     pub raw_shares: Option<Shares>,
-    /// The part of its siblings' shares (fair tree), or of all (the other policies).
+    /// The fraction of its siblings' shares (fair tree), or of all shares (other policies), 0..=1.
     pub norm_shares: Option<f64>,
-    /// The usage of it and of all below it; printed without its fraction.
+    /// The usage of the association and of all below it, in TRES-seconds; printed truncated to an integer.
     pub raw_usage: Option<f64>,
-    /// The part of all usage; blank for the root.
+    /// The fraction of all usage, 0..=1; blank for the root.
     pub norm_usage: Option<f64>,
-    /// What the policy makes of the usage.
+    /// The usage that counts against the association under the policy.
     pub effective_usage: Option<f64>,
     /// The factor, 0..=1.
     pub fairshare: Option<f64>,
-    /// Shares by usage among the siblings; under fair tree alone, and blank for `FairShare=parent`.
+    /// Shares divided by usage among the siblings; fair tree only, and blank for `FairShare=parent`.
     pub level_fs: Option<f64>,
 }
 
-/// How the cells are set apart.
+/// How cells are separated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Layout {
-    /// In columns, as without an option.
+    /// In columns, without an option.
     #[default]
     Columns,
     /// With `|` between the cells, as with `-P`.
     Piped,
-    /// With `|` behind every cell, as with `-p`.
-    PipedToTheEnd,
+    /// With `|` after every cell, as with `-p`.
+    PipedToEnd,
 }
 
-/// In which order siblings are printed; users stand before sub-accounts.
+/// The order in which siblings are printed, users before sub-accounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RowOrder {
     /// By name (22.05).
     Name,
-    /// By the path of names, in which `/` counts, so that `a-b` stands before `a` (26.11).
+    /// By lineage, the path of names, in which `/` is a character: `a-b` before `a` (26.11).
     #[default]
     Lineage,
 }
 
-/// What to print.
+/// The columns and the layout.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SshareStyle {
-    /// How the cells are set apart.
+    /// How cells are separated.
     pub layout: Layout,
-    /// In which order siblings are printed.
+    /// The order in which siblings are printed.
     pub order: RowOrder,
-    /// Whether there is a column `Partition`, as with `-m`; without it the associations that a user has for single
-    /// partitions look alike.
+    /// Whether there is a column `Partition`, as with `-m`; without it the associations of a user for different
+    /// partitions look the same.
     pub partition: bool,
     /// Whether there is a column `LevelFS`, as there is under fair tree.
     pub level_fs: bool,
-    /// What every row has in its last column, `TRESRunMins`; `None` leaves out that column and `GrpTRESMins`.
+    /// The content of the last column of every row, `TRESRunMins`; `None` omits that column and `GrpTRESMins`.
     pub tres_run_mins: Option<String>,
 }
 
-/// The deepest level that is indented by its depth: no tree of Slurm's is deeper, and the text stays bounded.
+/// The largest indentation: no tree of Slurm is deeper, and it bounds the size of the text.
 const DEEPEST: usize = 1000;
 
-/// Prints the tree, one row per association, with a header.
+/// Prints the tree with a header and one row per association.
 ///
-/// `rows` are in the order of [`ShareTree::nodes`]; an association without a row has blanks.
+/// `rows` are in the order of [`ShareTree::nodes`]; an association without a row has blank columns.
 ///
 /// ```
 /// use job_sort_formula::fairshare::{Member, TreeBuilder};
@@ -91,15 +88,15 @@ pub fn sshare_text(tree: &ShareTree, rows: &[SshareRow], style: &SshareStyle) ->
     if style.layout == Layout::Columns {
         push_row(&mut text, style.layout, columns.iter().map(|column| "-".repeat(column.width)));
     }
-    let mut waiting = vec![(tree.root(), 0)];
-    while let Some((node, depth)) = waiting.pop() {
+    let mut stack = vec![(tree.root(), 0)];
+    while let Some((node, depth)) = stack.pop() {
         let blank = SshareRow::default();
         let row = rows.get(node.index()).unwrap_or(&blank);
-        let cells = columns.iter().map(|column| column.of(tree, node, depth, row, style));
+        let cells = columns.iter().map(|column| column.content(tree, node, depth, row, style));
         push_row(&mut text, style.layout, cells);
         let mut below = tree.children(node).to_vec();
         below.sort_by(|&a, &b| order(tree, style.order, a, b));
-        waiting.extend(below.into_iter().rev().map(|child| (child, depth + 1)));
+        stack.extend(below.into_iter().rev().map(|child| (child, depth + 1)));
     }
     text
 }
@@ -144,16 +141,16 @@ fn columns(style: &SshareStyle) -> Vec<Column> {
 }
 
 impl Column {
-    fn of(&self, tree: &ShareTree, node: NodeId, depth: usize, row: &SshareRow, style: &SshareStyle) -> String {
+    fn content(&self, tree: &ShareTree, node: NodeId, depth: usize, row: &SshareRow, style: &SshareStyle) -> String {
         match self.content {
             Content::Account => {
                 let account = match (tree.kind(node), tree.parent(node)) {
-                    (Kind::Entity, Some(parent)) => parent,
+                    (NodeKind::Entity, Some(parent)) => parent,
                     _ => node,
                 };
                 self.cell(&(" ".repeat(depth.min(DEEPEST)) + &shown(tree.name(account))))
             }
-            Content::User if tree.kind(node) == Kind::Entity => self.cell(&shown(tree.name_alone(node))),
+            Content::User if tree.kind(node) == NodeKind::Entity => self.cell(&shown(tree.base_name(node))),
             Content::Partition => self.cell(&shown(tree.partition(node).unwrap_or_default())),
             Content::User | Content::Nothing => self.cell(""),
             Content::Shares => self.cell(&match row.raw_shares {
@@ -179,7 +176,7 @@ impl Column {
         }
     }
 
-    /// The text at the column's width: cut with a `+`, or filled with blanks.
+    /// The text at the column's width: cut with a `+`, or padded with blanks.
     fn cell(&self, text: &str) -> String {
         if self.layout != Layout::Columns {
             return text.to_owned();
@@ -200,7 +197,7 @@ fn push_row(text: &mut String, layout: Layout, cells: impl Iterator<Item = Strin
         // writing to a string cannot fail
         let _ = match layout {
             Layout::Columns => write!(text, "{cell} "),
-            Layout::PipedToTheEnd => write!(text, "{cell}|"),
+            Layout::PipedToEnd => write!(text, "{cell}|"),
             Layout::Piped if index == 0 => write!(text, "{cell}"),
             Layout::Piped => write!(text, "|{cell}"),
         };
@@ -208,23 +205,48 @@ fn push_row(text: &mut String, layout: Layout, cells: impl Iterator<Item = Strin
     text.push('\n');
 }
 
-/// A name that cannot break the line.
+/// A name without control characters.
 fn shown(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// Users before accounts, and by name. The associations that a user has for single partitions stay in the tree's order
-/// where only names count, and go by partition where paths do.
+/// Users before accounts, then by name or lineage. The associations of a user for different partitions keep the tree's
+/// order under [`RowOrder::Name`] and are sorted by partition under [`RowOrder::Lineage`].
 fn order(tree: &ShareTree, order: RowOrder, a: NodeId, b: NodeId) -> Ordering {
-    let is_account = |node| tree.kind(node) != Kind::Entity;
+    let is_account = |node| tree.kind(node) != NodeKind::Entity;
     let bytes = |node| {
         let [end, partition] = match order {
             RowOrder::Name => ["", ""],
             RowOrder::Lineage => ["/", tree.partition(node).unwrap_or_default()],
         };
-        tree.name_alone(node).bytes().chain(end.bytes()).chain(partition.bytes())
+        tree.base_name(node).bytes().chain(end.bytes()).chain(partition.bytes())
     };
     is_account(a).cmp(&is_account(b)).then_with(|| bytes(a).cmp(bytes(b)))
+}
+
+/// The daemon's values for "no number" and "infinite" in 32 and in 64 bits, which are printed as blanks.
+const BLANK: [f64; 3] = [4_294_967_294.0, 4_294_967_295.0, 18_446_744_073_709_551_615.0];
+
+/// `%f`, or nothing for a [`BLANK`] number.
+fn float(value: f64) -> String {
+    match value {
+        _ if BLANK.contains(&value) => String::new(),
+        _ if value.is_nan() => if value.is_sign_negative() { "-nan" } else { "nan" }.to_owned(),
+        _ => format!("{value:.6}"),
+    }
+}
+
+/// `%e` with as many digits as fit into the width.
+fn scientific(value: f64, width: usize) -> String {
+    let text = |digits: usize| {
+        let text = format!("{value:.digits$e}");
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
+        format!("{mantissa}e{sign}{exponent:0>2}")
+    };
+    let widest = text(width);
+    let excess = widest.len().saturating_sub(width);
+    format!("{:>width$}", text(width.saturating_sub(excess)))
 }
 
 #[cfg(test)]
@@ -258,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wider_than_its_column_is_cut_or_pushes_the_rest() {
+    fn a_text_wider_than_its_column_is_cut_and_an_integer_moves_the_rest() {
         let mut builder = TreeBuilder::new("root");
         let bank = builder.add_under("root", Member::group("a-bank-with-a-very-long-name")).expect("room");
         builder.add(bank, Member::entity("a-user-with-one")).expect("room");
@@ -270,5 +292,15 @@ mod tests {
         assert!(rows[0].contains(" 1000000000000017 ") && rows[0].ends_with(" 1.0000e+15 "), "{}", rows[0]);
         assert_eq!(&rows[1][..21], " a-bank-with-a-very+ ");
         assert_eq!(&rows[2][..32], "  a-bank-with-a-ver+ a-user-wi+ ");
+    }
+
+    #[test]
+    fn numbers_are_printed_as_in_c() {
+        assert_eq!(float(0.396_039_603_960_396_06), "0.396040");
+        assert_eq!(float(f64::INFINITY), "inf");
+        assert_eq!(float(18_446_744_073_709_551_615.0), "");
+        assert_eq!(scientific(1e15, 10), "1.0000e+15");
+        assert_eq!(scientific(123_456_789.0, 10), "1.2346e+08");
+        assert_eq!(scientific(-1.5e200, 11), "-1.500e+200");
     }
 }

@@ -229,8 +229,8 @@ fn partitions_are_named_in_every_option() {
     assert!(on_gpus["tickets"].as_f64().is_some_and(|tickets| tickets > 0.0));
     assert_eq!(one(&["--entity", "chem/bob"])["raw_shares"], json!(1));
     for (name, told) in [
-        ("ann", "the tree has `ann` in single partitions only, write one of `phys/ann:gpu`, `phys/ann:cpu`"),
-        ("phys/ann", "the tree has `phys/ann` in single partitions only, write one of `phys/ann:gpu`"),
+        ("ann", "the tree has `ann` for single partitions only, write one of `phys/ann:gpu`, `phys/ann:cpu`"),
+        ("phys/ann", "the tree has `phys/ann` for single partitions only, write one of `phys/ann:gpu`"),
         ("chem/ann", "the tree has no `chem/ann`"),
         ("bob", "the tree has several `bob`, write one of `phys/bob`, `chem/bob`"),
     ] {

@@ -1,7 +1,7 @@
 //! What must hold of every tree and of every file.
 
 use job_sort_formula::fairshare::policy::pbs::Pp718;
-use job_sort_formula::fairshare::{Assessed, FairShare, Kind, Member, ShareTree, TreeBuilder};
+use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, NodeKind, ShareTree, TreeBuilder};
 use job_sort_formula::pbs::files::resource_group::ResourceGroup;
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
 use job_sort_formula::pbs::files::usage::UsageFile;
@@ -55,18 +55,18 @@ proptest! {
 
     #[test]
     fn the_percentages_of_all_entities_sum_to_1(sketch in sketch()) {
-        let assessed = Assessed::new(grow(&members(&sketch)), &Pp718);
+        let assessed = AssessedTree::new(grow(&members(&sketch)), &Pp718);
         let tree = assessed.tree();
-        let entities = tree.nodes().filter(|&node| tree.kind(node) == Kind::Entity);
-        let sum: f64 = entities.filter_map(|node| assessed.shares().of(node)).map(|row| row.fairshare_perc).sum();
+        let entities = tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity);
+        let sum: f64 = entities.filter_map(|node| assessed.shares().get(node)).map(|row| row.fairshare_perc).sum();
         prop_assert!((sum - 1.0).abs() < 1e-12, "{sum}");
     }
 
     #[test]
     fn every_number_is_in_0_to_1(sketch in sketch()) {
-        let assessed = Assessed::new(grow(&members(&sketch)), &Pp718);
+        let assessed = AssessedTree::new(grow(&members(&sketch)), &Pp718);
         for node in assessed.tree().nodes() {
-            let row = assessed.shares().of(node).expect("every node has its numbers");
+            let row = assessed.shares().get(node).expect("every node has its numbers");
             for number in [row.fairshare_perc, row.fairshare_tree_usage, row.fairshare_factor] {
                 prop_assert!((0.0..=1.0 + 1e-12).contains(&number), "{row:?}");
             }
@@ -76,8 +76,8 @@ proptest! {
     #[test]
     fn the_order_of_siblings_changes_nothing(sketch in sketch(), keys in vec(any::<u32>(), 1..20)) {
         let members = members(&sketch);
-        let one = Assessed::new(grow(&members), &Pp718);
-        let other = Assessed::new(grow(&permuted(&members, &keys)), &Pp718);
+        let one = AssessedTree::new(grow(&members), &Pp718);
+        let other = AssessedTree::new(grow(&permuted(&members, &keys)), &Pp718);
         for (name, _, _) in &members {
             prop_assert_eq!(one.shares_of(name), other.shares_of(name));
         }
@@ -86,13 +86,13 @@ proptest! {
     #[test]
     fn more_usage_never_raises_the_factor(sketch in sketch(), which in any::<prop::sample::Index>(), more in 0u32..10_000_000) {
         let members = members(&sketch);
-        let before = Assessed::new(grow(&members), &Pp718);
+        let before = AssessedTree::new(grow(&members), &Pp718);
         let name = &which.get(&members).0;
         let mut tree = before.tree().clone();
         let node = tree.find(name).expect("in the tree");
         tree.charge(node, f64::from(more));
-        let after = Assessed::new(tree, &Pp718);
-        let factor = |of: &Assessed| of.shares_of(name).expect("in the tree").fairshare_factor;
+        let after = AssessedTree::new(tree, &Pp718);
+        let factor = |of: &AssessedTree| of.shares_of(name).expect("in the tree").fairshare_factor;
         prop_assert!(factor(&after) <= factor(&before) + 1e-12, "{} > {}", factor(&after), factor(&before));
     }
 

@@ -153,7 +153,7 @@ fn check_pbsfs_p(tree: &PbsTree, step: &Value, place: &str) {
 }
 
 fn pbsfs_p_line(tree: &PbsTree, node: NodeId) -> String {
-    let shares = tree.shares().of(node).expect("every node has its numbers");
+    let shares = tree.shares().get(node).expect("every node has its numbers");
     let group = tree.tree().parent(node).map_or(-1, |parent| tree.cgroup(parent));
     let count = if node == tree.tree().root() { -1 } else { tree.tree().shares(node).count() };
     format!(
@@ -185,7 +185,7 @@ fn check_pbsfs_g(tree: &PbsTree, entity: &str, call: &Value, place: &str) {
     let found = tree.tree().find(entity);
     assert_eq!(found.is_some(), call["rc"] == 0, "{place}: {entity}");
     let Some(node) = found else { return };
-    let shares = tree.shares().of(node).expect("every node has its numbers");
+    let shares = tree.shares().get(node).expect("every node has its numbers");
     let stdout = text(call, "stdout");
     let field = |label: &str| {
         let line = stdout.lines().find_map(|line| line.strip_prefix(label));
@@ -204,7 +204,7 @@ fn check_pbsfs_g(tree: &PbsTree, entity: &str, call: &Value, place: &str) {
 
 /// -1 where the percentage is 0.
 fn usage_over_perc(tree: &PbsTree, node: NodeId) -> String {
-    let perc = tree.shares().of(node).expect("every node has its numbers").fairshare_perc;
+    let perc = tree.shares().get(node).expect("every node has its numbers").fairshare_perc;
     if perc == 0.0 { "-1".to_owned() } else { format!("{:.0}", tree.tree().usage(node) / perc) }
 }
 

@@ -6,7 +6,7 @@ use job_sort_formula::fairshare::policy::fair_tree::FairTree;
 use job_sort_formula::fairshare::policy::ticket_based::TicketBased;
 use job_sort_formula::fairshare::policy::weighted_walk::WeightedWalk;
 use job_sort_formula::fairshare::{
-    Assessed, FairShare, Kind, Member, NodeId, Policy, Release, Rules, ShareTree, TreeBuilder,
+    AssessedTree, FairShare, Member, NodeId, NodeKind, Policy, Release, Rules, ShareTree, TreeBuilder,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -84,7 +84,7 @@ fn permuted(members: &[(String, String, Member)], keys: &[u32]) -> Vec<(String, 
 }
 
 fn entities(tree: &ShareTree) -> impl Iterator<Item = NodeId> + '_ {
-    tree.nodes().filter(|&node| tree.kind(node) == Kind::Entity)
+    tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity)
 }
 
 const RULES: [Rules; 2] = [Rules::Documented, Rules::Scheduler];
@@ -94,7 +94,7 @@ fn by_tree() -> Vec<Box<dyn Policy>> {
     let mut policies: Vec<Box<dyn Policy>> = vec![Box::new(Classic::simplified())];
     for rules in RULES {
         policies.push(Box::new(Classic::new(rules)));
-        policies.push(Box::new(Classic::new(rules).damping(5)));
+        policies.push(Box::new(Classic::new(rules).dampening(5)));
         policies.push(Box::new(DepthOblivious::new(rules)));
         policies.push(Box::new(FairTree::new(rules).release(Release::V26_11)));
     }
@@ -114,7 +114,7 @@ fn all(tree: &ShareTree) -> Vec<Box<dyn Policy>> {
     policies
 }
 
-fn factor(of: &Assessed, name: &str) -> f64 {
+fn factor(of: &AssessedTree, name: &str) -> f64 {
     of.shares_of(name).expect("in the tree").fairshare_factor
 }
 
@@ -128,7 +128,7 @@ proptest! {
             let tree = grow(&members(&sketch, apart));
             for policy in all(&tree).into_iter().filter(|policy| apart || policy.name() != "weighted-walk") {
                 let shares = policy.assess(&tree);
-                let sum: f64 = entities(&tree).filter_map(|node| shares.of(node)).map(|row| row.fairshare_perc).sum();
+                let sum: f64 = entities(&tree).filter_map(|node| shares.get(node)).map(|row| row.fairshare_perc).sum();
                 prop_assert!((sum - 1.0).abs() < 1e-12, "{}: {sum}", policy.name());
             }
         }
@@ -143,8 +143,8 @@ proptest! {
         for policy in all(&tree) {
             let shares = policy.assess(&tree);
             for node in tree.nodes() {
-                let factor = shares.of(node).expect("a row").fairshare_factor;
-                let is_accounts = tree.kind(node) != Kind::Entity && policy.name() == "ticket-based";
+                let factor = shares.get(node).expect("a row").fairshare_factor;
+                let is_accounts = tree.kind(node) != NodeKind::Entity && policy.name() == "ticket-based";
                 let holds = (0.0..=1.0 + 1e-12).contains(&factor) || is_accounts || (policy.name() == "ticket-based" && stands_in);
                 prop_assert!(holds, "{}: {factor} of {}", policy.name(), tree.name(node));
             }
@@ -162,7 +162,7 @@ proptest! {
             policies.push(Box::new(FairTree::new(Rules::Scheduler)));
         }
         for policy in policies {
-            let (before, after) = (Assessed::new(tree.clone(), &policy), Assessed::new(other.clone(), &policy));
+            let (before, after) = (AssessedTree::new(tree.clone(), &policy), AssessedTree::new(other.clone(), &policy));
             for (name, _, _) in &one {
                 let (before, after) = (factor(&before, name), factor(&after, name));
                 prop_assert!((before - after).abs() < 1e-12, "{}: {name} {before} {after}", policy.name());
@@ -203,7 +203,7 @@ proptest! {
         policies.push(Box::new(WeightedWalk));
         policies.push(Box::new(FairTree::new(Rules::Scheduler)));
         for policy in policies {
-            let (before, after) = (Assessed::new(tree.clone(), &policy), Assessed::new(charged.clone(), &policy));
+            let (before, after) = (AssessedTree::new(tree.clone(), &policy), AssessedTree::new(charged.clone(), &policy));
             let (before, after) = (factor(&before, name), factor(&after, name));
             prop_assert!(after <= before + 1e-12, "{}: {after} > {before} of {name} in {one:?}", policy.name());
         }
@@ -213,7 +213,8 @@ proptest! {
 fn has_tied_accounts(tree: &ShareTree) -> bool {
     let shares = FairTree::new(Rules::Scheduler).assess(tree);
     let level_fs = |node: NodeId| shares.association(node).and_then(|shown| shown.level_fs);
-    let accounts: Vec<f64> = tree.nodes().filter(|&node| tree.kind(node) == Kind::Group).filter_map(level_fs).collect();
+    let accounts: Vec<f64> =
+        tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Group).filter_map(level_fs).collect();
     (1..accounts.len()).any(|i| accounts[..i].contains(&accounts[i]))
 }
 
@@ -235,7 +236,7 @@ fn more_usage_may_raise_the_factor_of_tickets() {
         }
         let tree = builder.finish();
         let waiting: Vec<NodeId> = ["own", "most", "sibling"].iter().filter_map(|name| tree.find(name)).collect();
-        factor(&Assessed::new(tree, &TicketBased::new(Rules::Documented, waiting)), "own")
+        factor(&AssessedTree::new(tree, &TicketBased::new(Rules::Documented, waiting)), "own")
     };
     assert!(factor_after(20.0) > factor_after(0.0) + 1e-7);
     assert!(factor_after(500.0) < factor_after(0.0));
@@ -257,6 +258,6 @@ fn every_policy_takes_a_chain_of_100_000_levels() {
     policies.push(Box::new(TicketBased::new(Rules::Scheduler, [leaf])));
     for policy in policies {
         let shares = policy.assess(&tree);
-        assert!(shares.of(leaf).is_some(), "{}", policy.name());
+        assert!(shares.get(leaf).is_some(), "{}", policy.name());
     }
 }

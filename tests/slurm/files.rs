@@ -4,13 +4,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use job_sort_formula::fairshare::{Kind, NodeId, ShareTree, Shares};
+use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
+use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 use job_sort_formula::pbs::files::resource_group::ResourceGroup;
 use job_sort_formula::pbs::files::resource_group_written::{GroupLoss, resource_group_written};
 use job_sort_formula::slurm::load_file::{LoadLoss, load_file};
 use job_sort_formula::slurm::sshare_text::{Layout, RowOrder, SshareRow, SshareStyle, sshare_text};
-use job_sort_formula::slurm::tree::{Association, AssociationKind, TreeFormat, TreeWarning};
-use job_sort_formula::slurm::{AssociationTree, read_tree};
+use job_sort_formula::slurm::tree::{TreeFormat, TreeWarning};
+use job_sort_formula::slurm::{SlurmTree, read_tree};
 use serde_json::Value;
 
 const PIPED: &str = "Account|User|RawShares|NormShares|RawUsage|NormUsage|EffectvUsage|FairShare";
@@ -50,12 +51,12 @@ fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
 
-fn read(name: &str, bytes: &[u8]) -> AssociationTree {
+fn read(name: &str, bytes: &[u8]) -> SlurmTree {
     read_tree(name, bytes).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// An association as a line of text that can be compared: kind, parent, name, shares and own usage.
-fn shown(kind: AssociationKind, parent: &str, name: &str, shares: Shares, usage: f64) -> String {
+fn shown(kind: NodeKind, parent: &str, name: &str, shares: Shares, usage: f64) -> String {
     let shares = match shares {
         Shares::Parent => "parent".to_owned(),
         Shares::Count(count) => count.to_string(),
@@ -74,9 +75,9 @@ fn recorded(tree: &Value, wanted: Wanted) -> BTreeSet<String> {
     let mut nodes = BTreeSet::new();
     for node in tree["nodes"].as_array().expect("nodes") {
         let (kind, parent) = match text(node, "kind") {
-            "user" => (AssociationKind::User, text(node, "account").to_lowercase()),
+            "user" => (NodeKind::Entity, text(node, "account").to_lowercase()),
             _ => match node["parent"].as_str() {
-                Some(parent) => (AssociationKind::Account, parent.to_lowercase()),
+                Some(parent) => (NodeKind::Group, parent.to_lowercase()),
                 None => continue,
             },
         };
@@ -85,21 +86,21 @@ fn recorded(tree: &Value, wanted: Wanted) -> BTreeSet<String> {
             None => Shares::Parent,
         };
         let usage = if wanted.usage { number(&node["usage"]).expect("a usage") } else { 0.0 };
-        let parent = if wanted.parents || kind == AssociationKind::User { parent } else { "root".to_owned() };
+        let parent = if wanted.parents || kind == NodeKind::Entity { parent } else { "root".to_owned() };
         nodes.insert(shown(kind, &parent, &text(node, "name").to_lowercase(), shares, usage));
     }
     match text(tree, "root_user") {
-        "default" => nodes.insert(shown(AssociationKind::User, "root", "root", Shares::Count(1), 0.0)),
-        "zero" => nodes.insert(shown(AssociationKind::User, "root", "root", Shares::Count(0), 0.0)),
+        "default" => nodes.insert(shown(NodeKind::Entity, "root", "root", Shares::Count(1), 0.0)),
+        "zero" => nodes.insert(shown(NodeKind::Entity, "root", "root", Shares::Count(0), 0.0)),
         _ => false,
     };
     nodes
 }
 
-fn ours(tree: &AssociationTree, wanted: Wanted) -> BTreeSet<String> {
-    let shown = |node: &Association| {
-        let usage = if wanted.usage { node.usage } else { 0.0 };
-        shown(node.kind, &node.parent, &node.name, node.shares, usage)
+fn ours(tree: &TreeDocument, wanted: Wanted) -> BTreeSet<String> {
+    let shown = |node: &TreeNode| {
+        let usage = if wanted.usage { node.usage.unwrap_or(0.0) } else { 0.0 };
+        shown(node.kind, tree.parent_name(node), &node.name, node.shares, usage)
     };
     tree.nodes.iter().map(shown).collect()
 }
@@ -132,23 +133,27 @@ fn every_file_reads_to_the_recorded_nodes() {
     for tree in trees() {
         for (name, bytes) in files(&tree) {
             let read = read(&name, &bytes);
-            let format = read.format.expect("a format");
+            let format = read.format;
             *seen.entry(format).or_default() += 1;
             let wanted = Wanted {
                 usage: matches!(format, TreeFormat::Sshare | TreeFormat::SshareJson),
                 parents: format != TreeFormat::ShowAssoc,
             };
-            let mut ours = ours(&read, wanted);
+            let mut ours = ours(&read.document, wanted);
             if name == "load.cfg" && text(&tree, "root_user") == "deleted" {
                 // the user was deleted after the file was loaded
-                ours.remove("User root/root 1 0");
+                ours.remove("Entity root/root 1 0");
             }
             let place = format!("{} {name}", text(&tree, "name"));
             assert_eq!(ours, recorded(&tree, wanted), "{place}");
-            assert_eq!(read.nodes.len(), read.share_tree().expect("a sound tree").len() - 1, "{place}");
+            assert_eq!(
+                read.document.nodes.len(),
+                read.document.share_tree().expect("a sound tree").len() - 1,
+                "{place}"
+            );
             assert_eq!(read.usage_known, wanted.usage, "{place}");
             if wanted.usage {
-                assert_eq!(read.root_usage, recorded_root_usage(&tree), "{place}");
+                assert_eq!(read.document.usage, recorded_root_usage(&tree), "{place}");
             }
             if format != TreeFormat::Sshare {
                 assert_eq!(read.cluster.as_deref(), Some(text(&tree, "name")), "{place}");
@@ -166,18 +171,20 @@ fn every_file_reads_to_the_recorded_nodes() {
 
 #[test]
 fn a_file_written_for_loading_keeps_its_order() {
-    let of_kind = |kind: &str| if kind == "user" { AssociationKind::User } else { AssociationKind::Account };
+    let of_kind = |kind: &str| if kind == "user" { NodeKind::Entity } else { NodeKind::Group };
     for tree in trees() {
         let Some((name, bytes)) = files(&tree).into_iter().find(|(name, _)| name == "load.cfg") else { continue };
         let read = read(&name, &bytes);
-        let mut siblings: HashMap<(AssociationKind, String), Vec<String>> = HashMap::new();
+        let mut siblings: HashMap<(NodeKind, String), Vec<String>> = HashMap::new();
         for node in tree["nodes"].as_array().expect("nodes") {
             let Some(parent) = node["account"].as_str().or(node["parent"].as_str()) else { continue };
             let key = (of_kind(text(node, "kind")), parent.to_lowercase());
             siblings.entry(key).or_default().push(text(node, "name").to_lowercase());
         }
         for ((kind, parent), names) in siblings {
-            let ours = read.nodes.iter().filter(|node| (node.kind, &node.parent) == (kind, &parent));
+            let document = &read.document;
+            let ours = document.nodes.iter();
+            let ours = ours.filter(|node| (node.kind, document.parent_name(node)) == (kind, parent.as_str()));
             let ours: Vec<&str> = ours.map(|node| node.name.as_str()).filter(|name| *name != "root").collect();
             assert_eq!(ours, names, "{} {parent}", text(&tree, "name"));
         }
@@ -197,11 +204,11 @@ fn every_printed_run_reads_to_the_recorded_nodes_and_usage() {
             let mut recorded = recorded(&tree, wanted);
             if text(&tree, "root_user") == "zero" && run.starts_with("v2611") {
                 // loading a file does not lower the shares of root/root there
-                recorded.remove("User root/root 0 0");
-                recorded.insert("User root/root 1 0".to_owned());
+                recorded.remove("Entity root/root 0 0");
+                recorded.insert("Entity root/root 1 0".to_owned());
             }
-            assert_eq!(ours(&read, wanted), recorded, "{place}");
-            let shares = read.share_tree().expect("a sound tree");
+            assert_eq!(ours(&read.document, wanted), recorded, "{place}");
+            let shares = read.document.share_tree().expect("a sound tree");
             for (node, row) in by_node(&shares, rows) {
                 assert_eq!(Some(shares.usage(node)), number(&row["raw_usage"]), "{place} {}", shares.name(node));
                 read_rows += 1;
@@ -218,7 +225,7 @@ fn by_node<'r>(tree: &ShareTree, rows: &'r [Value]) -> Vec<(NodeId, &'r Value)> 
         rows.iter().map(|row| ((text(row, "account"), text(row, "user")), row)).collect();
     let row = |node| {
         let key = match tree.parent(node) {
-            Some(parent) if tree.kind(node) == Kind::Entity => (tree.name(parent), tree.name(node)),
+            Some(parent) if tree.kind(node) == NodeKind::Entity => (tree.name(parent), tree.name(node)),
             _ => (tree.name(node), ""),
         };
         by_name[&key]
@@ -259,7 +266,7 @@ fn every_run_is_printed_as_sshare_printed_it() {
     for tree in trees() {
         for (run, rows) in runs(&tree) {
             let expected = printed(rows);
-            let shares = read(run, expected.as_bytes()).share_tree().expect("a sound tree");
+            let shares = read(run, expected.as_bytes()).document.share_tree().expect("a sound tree");
             let ours = sshare_text(&shares, &sshare_rows(&shares, rows), &style(run, rows, Layout::Piped));
             assert_eq!(ours, expected, "{} {run}", text(&tree, "name"));
             printed_rows += rows.len();
@@ -281,12 +288,12 @@ fn every_file_of_sshare_is_printed_byte_for_byte() {
             };
             let run = name.split('.').next().expect("a run");
             let rows = runs[run];
-            let shares = read(&name, &bytes).share_tree().expect("a sound tree");
+            let shares = read(&name, &bytes).document.share_tree().expect("a sound tree");
             let ours = sshare_text(&shares, &sshare_rows(&shares, rows), &style(run, rows, layout));
             assert_eq!(ours, String::from_utf8_lossy(&bytes), "{} {name}", text(&tree, "name"));
-            let ending = SshareStyle { layout: Layout::PipedToTheEnd, ..style(run, rows, layout) };
+            let ending = SshareStyle { layout: Layout::PipedToEnd, ..style(run, rows, layout) };
             let again = read(&name, sshare_text(&shares, &sshare_rows(&shares, rows), &ending).as_bytes());
-            assert_eq!(again.nodes, read(&name, &bytes).nodes);
+            assert_eq!(again.document.nodes, read(&name, &bytes).document.nodes);
             printed_files += 1;
         }
     }
@@ -299,12 +306,16 @@ fn what_sacctmgr_dumped_can_be_written_for_loading_and_read_again() {
     for tree in trees() {
         for (name, bytes) in files(&tree) {
             let first = read(&name, &bytes);
-            let written = load_file(&first, text(&tree, "name"));
+            let written = load_file(&first.document, text(&tree, "name"));
             let again = read("written", written.text.as_bytes());
-            let nodes = |tree: &AssociationTree| {
-                let mut nodes: Vec<Association> = tree.nodes.clone();
-                nodes.iter_mut().for_each(|node| node.usage = 0.0);
-                nodes.sort_by(|a, b| a.parent.cmp(&b.parent));
+            let nodes = |tree: &SlurmTree| {
+                let document = &tree.document;
+                let node = |node: &TreeNode| {
+                    let parent = document.parent_name(node).to_owned();
+                    (parent, TreeNode { parent: None, usage: None, ..node.clone() })
+                };
+                let mut nodes: Vec<(String, TreeNode)> = document.nodes.iter().map(node).collect();
+                nodes.sort_by(|a, b| a.0.cmp(&b.0));
                 nodes
             };
             assert_eq!(nodes(&again), nodes(&first), "{name}: siblings keep their order");
@@ -312,7 +323,7 @@ fn what_sacctmgr_dumped_can_be_written_for_loading_and_read_again() {
             assert_eq!(again.warnings, []);
             let only_usage = |loss: &LoadLoss| matches!(loss, LoadLoss::Usage(_) | LoadLoss::RootUser);
             assert!(written.losses.iter().all(only_usage), "{name}: {:?}", written.losses);
-            let from_shares = AssociationTree::of(&first.share_tree().expect("a sound tree"));
+            let from_shares = TreeDocument::from_tree(&first.document.share_tree().expect("a sound tree"));
             assert_eq!(load_file(&from_shares, text(&tree, "name")).text, written.text);
             round_trips += 1;
         }
@@ -324,7 +335,7 @@ fn what_sacctmgr_dumped_can_be_written_for_loading_and_read_again() {
 fn a_site_can_move_to_openpbs() {
     for tree in trees() {
         let Some((_, rows)) = runs(&tree).next() else { continue };
-        let shares = read("sshare", printed(rows).as_bytes()).share_tree().expect("a sound tree");
+        let shares = read("sshare", printed(rows).as_bytes()).document.share_tree().expect("a sound tree");
         let written = resource_group_written(&shares);
         let read = ResourceGroup::parse(written.text.as_bytes());
         assert_eq!(read.rejected, [], "{}", text(&tree, "name"));
@@ -359,10 +370,10 @@ fn share_values_are_taken_as_the_daemon_stored_them() {
         let read = read_tree("hand.cfg", file.as_bytes());
         let row = stored.lines().find_map(|line| line.strip_prefix(&format!("{name}||")));
         match (row, read) {
-            (Some("parent"), Ok(tree)) => assert_eq!(tree.nodes[0].shares, Shares::Parent, "{name}={value}"),
+            (Some("parent"), Ok(tree)) => assert_eq!(tree.document.nodes[0].shares, Shares::Parent, "{name}={value}"),
             (Some(count), Ok(tree)) => {
                 let count: i64 = count.parse().expect("a number");
-                assert_eq!(tree.nodes[0].shares, Shares::Count(count), "{name}={value}");
+                assert_eq!(tree.document.nodes[0].shares, Shares::Count(count), "{name}={value}");
                 assert_eq!(tree.warnings.is_empty(), value == count.to_string(), "{name}={value}");
             }
             (None, read) => assert!(read.expect_err("refused").to_string().contains("which Slurm refuses"), "{value}"),
@@ -380,7 +391,7 @@ fn a_file_that_was_cut_off_anywhere_does_no_harm() {
             let whole = read(&name, &bytes);
             for end in (0..bytes.len()).step_by(step) {
                 match read_tree(&name, &bytes[..end]) {
-                    Ok(part) => assert!(part.nodes.len() <= whole.nodes.len(), "{name} up to {end}"),
+                    Ok(part) => assert!(part.document.nodes.len() <= whole.document.nodes.len(), "{name} up to {end}"),
                     Err(error) => assert!(error.to_string().contains(&name), "{error}"),
                 }
                 cut_off += 1;

@@ -15,7 +15,7 @@ use job_sort_formula::fairshare::policy::stored_shares;
 use job_sort_formula::fairshare::policy::ticket_based::TicketBased;
 use job_sort_formula::fairshare::x87::Extended;
 use job_sort_formula::fairshare::{
-    Assessed, Kind, Member, Naming, NodeId, Policy, Release, Rules, ShareTree, Shares, TreeBuilder,
+    AssessedTree, Member, Naming, NodeId, NodeKind, Policy, Release, Rules, ShareTree, Shares, TreeBuilder,
 };
 use serde_json::Value;
 
@@ -91,7 +91,7 @@ fn plant_with(recording: &Value, kept: UsageKept, root_user: &str) -> ShareTree 
 /// The node of a row or a job: an account, or a user in it.
 fn find(tree: &ShareTree, account: &str, user: &str) -> NodeId {
     let account = account.to_lowercase();
-    let is_account = |node: &NodeId| tree.kind(*node) != Kind::Entity;
+    let is_account = |node: &NodeId| tree.kind(*node) != NodeKind::Entity;
     let account = tree.named(&account).find(is_account).unwrap_or_else(|| panic!("no account {account}"));
     if user.is_empty() { account } else { tree.find_in(account, user).expect("a user of the account") }
 }
@@ -124,7 +124,7 @@ impl Tally {
 }
 
 /// One row of `sshare -a -l`: its numbers, and the numbers of its line as printed.
-fn check_row(assessed: &Assessed, row: &Value, place: &str, tally: &mut Tally) {
+fn check_row(assessed: &AssessedTree, row: &Value, place: &str, tally: &mut Tally) {
     let place = format!("{place}: {}/{}", field(row, "account"), field(row, "user"));
     let node = find(assessed.tree(), field(row, "account"), field(row, "user"));
     let ours = assessed.shares().association(node).expect("an association");
@@ -166,11 +166,11 @@ fn check_row(assessed: &Assessed, row: &Value, place: &str, tally: &mut Tally) {
 
 /// The factors of jobs, at seven digits, and their priorities, a million times the factor cut to a whole number. A
 /// priority is at least 1, except in 14.11.
-fn check_jobs(assessed: &Assessed, run: &Value, least: u32, place: &str, tally: &mut Tally) {
+fn check_jobs(assessed: &AssessedTree, run: &Value, least: u32, place: &str, tally: &mut Tally) {
     for job in run["jobs"].as_array().expect("jobs") {
         let (account, user) = field(job, "job").split_once('/').expect("account/user");
         let node = find(assessed.tree(), account, user);
-        let factor = assessed.shares().of(node).expect("shares").fairshare_factor;
+        let factor = assessed.shares().get(node).expect("shares").fairshare_factor;
         assert_eq!(format!("{factor:.7}"), field(job, "fs_factor"), "{place}: job of {account}/{user}");
         let priority = ((factor * 1e6) as u32).max(least);
         assert_eq!(f64::from(priority), number(&job["priority"]), "{place}: job of {account}/{user}: {factor:e}");
@@ -192,7 +192,7 @@ fn check_runs(run: &str, policy: &dyn Policy) {
             "zero" if run.starts_with("v2611") => "default",
             root_user => root_user,
         };
-        let assessed = Assessed::new(plant_with(&recording, UsageKept::Exactly, root_user), policy);
+        let assessed = AssessedTree::new(plant_with(&recording, UsageKept::Exactly, root_user), policy);
         let rows = recorded["rows"].as_array().expect("rows");
         assert_eq!(rows.len(), assessed.tree().len(), "{place}");
         rows.iter().for_each(|row| check_row(&assessed, row, &place, &mut tally));
@@ -215,7 +215,7 @@ fn classic_22_05() {
 
 #[test]
 fn classic_22_05_damped() {
-    check_runs("classic_d5", &Classic::new(DAEMON).release(Release::V22_05).damping(5));
+    check_runs("classic_d5", &Classic::new(DAEMON).release(Release::V22_05).dampening(5));
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn depth_oblivious_22_05_in_the_first_cycle() {
 
 #[test]
 fn depth_oblivious_22_05_damped_in_the_first_cycle() {
-    check_runs("do_d5", &DepthOblivious::new(DAEMON).release(Release::V22_05).damping(5).first_cycle());
+    check_runs("do_d5", &DepthOblivious::new(DAEMON).release(Release::V22_05).dampening(5).first_cycle());
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn depth_oblivious_26_11() {
 
 #[test]
 fn depth_oblivious_26_11_damped() {
-    check_runs("v2611_do_d5_settled", &DepthOblivious::new(DAEMON).release(Release::V26_11).damping(5));
+    check_runs("v2611_do_d5_settled", &DepthOblivious::new(DAEMON).release(Release::V26_11).dampening(5));
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn check_tickets(run: &str) {
                 find(&tree, account, user)
             })
             .collect();
-        let assessed = Assessed::new(tree, &TicketBased::new(DAEMON, waiting));
+        let assessed = AssessedTree::new(tree, &TicketBased::new(DAEMON, waiting));
         let mut dealt = BTreeMap::new();
         for row in recorded["tickets"].as_array().expect("tickets") {
             dealt.insert(find(assessed.tree(), field(row, "account"), field(row, "user")), number(&row["tickets"]));
@@ -307,7 +307,7 @@ fn check_tickets(run: &str) {
 }
 
 /// A line of 14.11's `sshare`, whose factor is the classic one of the effective usage: it knows nothing of tickets.
-fn check_ticket_line(assessed: &Assessed, line: &str, place: &str, tally: &mut Tally) {
+fn check_ticket_line(assessed: &AssessedTree, line: &str, place: &str, tally: &mut Tally) {
     let printed: Vec<&str> = line.trim_start().split('|').collect();
     let ours = assessed.shares().association(find(assessed.tree(), printed[0], printed[1])).expect("an association");
     let six = |number: Option<f64>| number.map(|number| format!("{number:.6}")).unwrap_or_default();
@@ -358,7 +358,7 @@ fn siblings_stand_in_the_databases_order() {
         while let Some(node) = waiting.pop() {
             ours.push(node);
             let users =
-                |wanted: bool| move |tree: &ShareTree, node: NodeId| (tree.kind(node) == Kind::Entity) == wanted;
+                |wanted: bool| move |tree: &ShareTree, node: NodeId| (tree.kind(node) == NodeKind::Entity) == wanted;
             for wanted in [false, true] {
                 waiting.extend(tree.children(node).iter().rev().filter(|&&child| users(wanted)(&tree, child)));
             }

@@ -1,8 +1,8 @@
-//! What a Slurm policy shows of an association, an account's or a user's place in the tree; and by whose rules.
+//! What a Slurm policy shows of an association (an account, or a user in an account), and whose rules hold.
 
 use crate::fairshare::Shares;
 
-/// Whose rules turn a tree into numbers.
+/// Whose rules compute the numbers of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Rules {
     /// What the daemon does.
@@ -45,28 +45,28 @@ impl Release {
     }
 }
 
-/// What `sshare -l` shows of a node. `None` is a blank there, or a number that the policy does not have.
+/// What `sshare -l` shows of a node. `None` is a blank column, or a number that the policy does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct AssociationShares {
-    /// What it is allotted, as the policy reads it; `None` for the root.
+    /// Its shares as the policy reads them; `None` for the root.
     pub raw_shares: Option<Shares>,
-    /// Its part, 0..=1: under fair tree of its siblings' shares, else of the whole machine.
+    /// Its fraction, 0..=1: under fair tree of its siblings' shares, else of the whole machine.
     pub norm_shares: Option<f64>,
-    /// Its usage and that of all below it, in whatever unit the site counts.
+    /// Its usage and that of all nodes below it, in the site's unit (Slurm: TRES-seconds).
     pub raw_usage: Option<f64>,
-    /// Its part of all usage, 0..=1.
+    /// Its fraction of all usage, 0..=1.
     pub norm_usage: Option<f64>,
-    /// The usage that counts against it: what that is, each policy says.
+    /// The usage that counts against it, as the policy defines it.
     pub effective_usage: Option<f64>,
-    /// Fair tree: its shares by its usage among its siblings, 0 to infinity, 1 on target.
-    /// flux-accounting: its weight, the same but for 2^64 in infinity's place.
+    /// Fair tree: its shares divided by its usage among its siblings, 0 to infinity, 1 on target.
+    /// flux-accounting: its weight, the same with 2^64 in place of infinity.
     pub level_fs: Option<f64>,
-    /// The factor that is shown for it, 0..=1 and higher the more deserving. What jobs get is
-    /// [`fairshare_factor`](crate::fairshare::policy::EntityShares::fairshare_factor), which may be another number.
+    /// The factor that is shown for it, 0..=1, higher the further its usage is below its shares. The factor of its jobs is
+    /// [`fairshare_factor`](crate::fairshare::policy::EntityShares::fairshare_factor), which may differ.
     pub fairshare: Option<f64>,
-    /// Ticket-based: the tickets dealt to it, `None` if it has no job waiting. Whole and at most 4294967295 by the
-    /// daemon's rules, any number of at least 0 by the document's.
+    /// Ticket-based: its tickets, `None` if it has no pending job. An integer of at most 4294967295 under the
+    /// daemon's rules, any number of at least 0 under the document's.
     pub tickets: Option<f64>,
 }
 
@@ -82,32 +82,32 @@ impl AssociationShares {
         }
     }
 
-    /// The numbers as they arrive at `sshare`: on the way they are a million times as large, and back, which may
-    /// change the last bit. Usage goes as a whole number.
-    pub(super) fn sent(self) -> Self {
+    /// The numbers as `sshare` receives them: the daemon sends them multiplied by a million, which may change the last
+    /// bit. Usage is sent as an integer.
+    pub(super) fn as_received(self) -> Self {
         Self {
-            norm_shares: self.norm_shares.map(sent),
-            norm_usage: self.norm_usage.map(sent),
-            effective_usage: self.effective_usage.map(sent),
-            level_fs: self.level_fs.map(sent),
-            fairshare: self.fairshare.map(sent),
+            norm_shares: self.norm_shares.map(round_trip),
+            norm_usage: self.norm_usage.map(round_trip),
+            effective_usage: self.effective_usage.map(round_trip),
+            level_fs: self.level_fs.map(round_trip),
+            fairshare: self.fairshare.map(round_trip),
             ..self
         }
     }
 }
 
-/// An [`AssociationShares`] in little more than half the room: a table has one for every node.
+/// An [`AssociationShares`] in little more than half the memory: a table has one for every node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Packed {
     numbers: [f64; 7],
     shares: i64,
-    /// Bit `i` for `numbers[i]`, and then [`HAS_SHARES`](Self::HAS_SHARES) and [`STANDS_IN`](Self::STANDS_IN).
+    /// Bit `i` for `numbers[i]`, and then [`HAS_SHARES`](Self::HAS_SHARES) and [`IS_PARENT`](Self::IS_PARENT).
     present: u16,
 }
 
 impl Packed {
     const HAS_SHARES: u16 = 1 << 7;
-    const STANDS_IN: u16 = 1 << 8;
+    const IS_PARENT: u16 = 1 << 8;
 
     fn number(&self, at: usize) -> Option<f64> {
         (self.present & 1 << at != 0).then_some(self.numbers[at])
@@ -124,7 +124,7 @@ impl From<AssociationShares> for Packed {
         let flags = match from.raw_shares {
             None => 0,
             Some(Shares::Count(_)) => Self::HAS_SHARES,
-            Some(Shares::Parent) => Self::HAS_SHARES | Self::STANDS_IN,
+            Some(Shares::Parent) => Self::HAS_SHARES | Self::IS_PARENT,
         };
         let shares = from.raw_shares.map_or(0, Shares::count);
         Self { numbers: numbers.map(Option::unwrap_or_default), shares, present: present | flags }
@@ -133,8 +133,8 @@ impl From<AssociationShares> for Packed {
 
 impl From<Packed> for AssociationShares {
     fn from(from: Packed) -> Self {
-        let stands_in = from.present & Packed::STANDS_IN != 0;
-        let shares = if stands_in { Shares::Parent } else { Shares::Count(from.shares) };
+        let is_parent = from.present & Packed::IS_PARENT != 0;
+        let shares = if is_parent { Shares::Parent } else { Shares::Count(from.shares) };
         Self {
             raw_shares: (from.present & Packed::HAS_SHARES != 0).then_some(shares),
             norm_shares: from.number(0),
@@ -148,16 +148,16 @@ impl From<Packed> for AssociationShares {
     }
 }
 
-/// See [`AssociationShares::sent`].
-pub(super) fn sent(number: f64) -> f64 {
-    const ON_THE_WAY: f64 = 1e6;
-    let arrived = number * ON_THE_WAY / ON_THE_WAY;
-    if arrived.is_finite() { arrived } else { number }
+/// A number multiplied and divided by a million, see [`AssociationShares::as_received`].
+pub(super) fn round_trip(number: f64) -> f64 {
+    const SCALE: f64 = 1e6;
+    let received = number * SCALE / SCALE;
+    if received.is_finite() { received } else { number }
 }
 
-/// The shares that Slurm's accounting stores when so many are typed (`sacctmgr`, `FairShare=`): a negative number and
-/// one beyond 31 bits are cleared to 1, one beyond 32 bits loses the bits above, and 2147483647 is the way to write
-/// `parent`. The scheduler's rules read every tree so.
+/// The shares that Slurm's accounting stores for a number given to `sacctmgr` (`FairShare=`): a number is truncated to
+/// 32 bits, a negative number and one beyond 31 bits become the default of 1, and 2147483647 means `parent`. The
+/// scheduler's rules read every tree so.
 ///
 /// Found in `tests/golden/slurm/fairshare_values_2205.txt`.
 pub fn stored_shares(typed: i64) -> Shares {
@@ -169,7 +169,7 @@ pub fn stored_shares(typed: i64) -> Shares {
     }
 }
 
-/// The count that stands for `parent`.
+/// The count that means `parent`.
 pub(super) const FS_USE_PARENT: u32 = i32::MAX as u32;
 
 #[cfg(test)]

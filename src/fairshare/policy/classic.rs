@@ -1,109 +1,95 @@
-//! Slurm's first policy, `PriorityFlags=NO_FAIR_TREE` since 19.05: its document "Classic Fairshare Algorithm", and what
-//! its daemons do.
+//! Slurm's classic policy (`PriorityFlags=NO_FAIR_TREE` since 19.05): its document "Classic Fairshare Algorithm", and
+//! what its daemons do.
 
-use crate::fairshare::policy::association::sent;
-use crate::fairshare::policy::levels::Levels;
-use crate::fairshare::policy::measure::{Measure, measures, raw_shares};
-use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, Rules, TreeShares};
+use crate::fairshare::policy::exponential_factor::ExponentialFactor;
+use crate::fairshare::policy::normalization::Normalized;
+use crate::fairshare::policy::slurm_model::SlurmModel;
+use crate::fairshare::policy::{Policy, Release, Rules, TreeShares};
 use crate::fairshare::x87::Extended;
-use crate::fairshare::{ShareTree, Shares};
+use crate::fairshare::{NodeId, ShareTree, Shares};
 
-/// Half the factor for every share's worth of effective usage.
+/// The factor is 1 without usage and is halved for every effective usage of the size of the normalised shares.
 ///
-/// **Documented.** Normalised shares `S` are the parts of the siblings' shares on the way up, multiplied; normalised
-/// usage `U` is the part of all usage. Effective usage is `U` right below the root, else
-/// `UE = UA + (UE_parent - UA) * S_child / S_all_siblings`. The factor is `F = 2^(-UE / S / d)`, `d` being
-/// `FairShareDampeningFactor`. Whoever is `FairShare=parent` has the parent's `S` and `UE`. The document leaves open,
-/// and this settles: without shares the factor is 0, and where nobody has used anything every usage is 0.
+/// **Documented.** Normalised shares `S` are the product of the fractions of the siblings' shares from the node up;
+/// normalised usage `U` is the fraction of all usage. Effective usage is `U` on the first level, else
+/// `UE = UA + (UE_parent - UA) * S_child / S_all_siblings`. The factor is `F = 2^(-UE / S / d)`, where `d` is
+/// `FairShareDampeningFactor`. A node with `FairShare=parent` has the parent's `S` and `UE`. The document does not say,
+/// and this implementation decides: without shares the factor is 0; in a tree without usage every usage is 0.
 ///
-/// **Scheduler.** Usage in `long double`; a level without shares hands its parent's effective usage on; the users and
-/// accounts of an account with `FairShare=parent` compete in the level above. One with `FairShare=parent` right below
-/// the root has its own usage and all the shares, but its jobs get the root's factor; so 22.05's `sshare` shows
-/// another one.
+/// **Scheduler.** Usage is a `long double`; a level without shares has its parent's effective usage; the users and
+/// accounts of an account with `FairShare=parent` compete in the level above. A `FairShare=parent` node on the first
+/// level has its own usage and all the shares, but its jobs get the root's factor, so that 22.05's `sshare` shows a
+/// factor that no job has.
 ///
 /// ```
 /// use job_sort_formula::fairshare::policy::classic::Classic;
-/// use job_sort_formula::fairshare::{Assessed, FairShare, Member, Rules, TreeBuilder};
+/// use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, Rules, TreeBuilder};
 ///
 /// let mut builder = TreeBuilder::new("root");
 /// builder.add_under("root", Member::entity("ann").shares(3).usage(300.0))?;
 /// builder.add_under("root", Member::entity("bob").shares(1).usage(100.0))?;
 ///
-/// let fairshare = Assessed::new(builder.finish(), &Classic::new(Rules::Scheduler));
+/// let fairshare = AssessedTree::new(builder.finish(), &Classic::new(Rules::Scheduler));
 /// assert_eq!(fairshare.shares_of("bob").map(|shares| shares.fairshare_factor), Some(0.5));
 /// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Classic {
     rules: Rules,
-    release: Release,
-    damping: u16,
+    factor: ExponentialFactor,
     simplified: bool,
 }
 
 impl Classic {
-    /// The policy with a damping factor of 1.
+    /// The policy of the newest release with a dampening factor of 1.
     pub fn new(rules: Rules) -> Self {
-        Self { rules, release: Release::default(), damping: 1, simplified: false }
+        Self { rules, factor: ExponentialFactor::default(), simplified: false }
     }
 
-    /// The document's "Simplified Fair-Share Formula": `F = 2^(-U / S / d)`, a user's own usage alone.
+    /// The document's "Simplified Fair-Share Formula", `F = 2^(-U / S / d)`: a user's own usage only.
     pub fn simplified() -> Self {
         Self { simplified: true, ..Self::new(Rules::Documented) }
     }
 
     /// `FairShareDampeningFactor`, which brings factors closer to 1. At least 1: 0 counts as 1.
     #[must_use]
-    pub fn damping(self, damping: u16) -> Self {
-        Self { damping: damping.max(1), ..self }
+    pub fn dampening(self, dampening: u16) -> Self {
+        Self { factor: self.factor.with_dampening(dampening), ..self }
     }
 
-    /// Whose `sshare` says what [`AssociationShares::fairshare`] is; of consequence by the scheduler's rules.
+    /// The release whose `sshare` decides [`AssociationShares::fairshare`](crate::fairshare::AssociationShares::fairshare)
+    /// under the scheduler's rules.
     #[must_use]
     pub fn release(self, release: Release) -> Self {
-        Self { release, ..self }
+        Self { factor: self.factor.with_release(release), ..self }
     }
 
     fn documented(&self, tree: &ShareTree) -> TreeShares {
-        let measures = measures(tree);
-        let mut counted: Vec<f64> = Vec::with_capacity(tree.len());
+        let normalized = Normalized::table(tree);
+        let mut effective: Vec<f64> = Vec::with_capacity(tree.len());
         for node in tree.nodes() {
-            let measure = measures[node.index()];
-            let above = tree.parent(node).map_or(measure.norm_usage, |parent| counted[parent.index()]);
-            counted.push(self.documented_usage(measure, above, tree.shares(node)));
+            let own = normalized[node.index()];
+            let above = tree.parent(node).map_or(own.norm_usage, |parent| effective[parent.index()]);
+            effective.push(match tree.shares(node) {
+                Shares::Parent => above,
+                _ if self.simplified || own.is_first_level => own.norm_usage,
+                _ => own.norm_usage + (above - own.norm_usage) * own.fraction,
+            });
         }
-        let row = |(node, (measure, counted)): (_, (Measure, f64))| {
-            let factor = halved(counted / measure.norm_shares, measure.norm_shares, self.damping);
-            let shown = AssociationShares {
-                effective_usage: Some(counted),
-                fairshare: Some(factor),
-                ..AssociationShares::new(
-                    raw_shares(tree, node),
-                    tree.usage(node),
-                    measure.norm_shares,
-                    Some(measure.norm_usage),
-                )
-            };
-            (EntityShares::new(measure.norm_shares, counted, factor), shown)
+        let row = |node: NodeId| {
+            let (own, usage) = (normalized[node.index()], effective[node.index()]);
+            own.row(tree, node, usage, self.factor.documented(usage / own.norm_shares, own.norm_shares))
         };
-        tree.nodes().zip(measures.iter().copied().zip(counted)).map(row).collect()
-    }
-
-    fn documented_usage(&self, measure: Measure, above: f64, shares: Shares) -> f64 {
-        match shares {
-            Shares::Parent => above,
-            _ if self.simplified || measure.is_first_level => measure.norm_usage,
-            _ => measure.norm_usage + (above - measure.norm_usage) * measure.part,
-        }
+        tree.nodes().map(row).collect()
     }
 
     fn scheduler(&self, tree: &ShareTree) -> TreeShares {
-        let levels = Levels::of(tree);
-        let mut counted: Vec<Extended> = Vec::with_capacity(tree.len());
+        let model = SlurmModel::new(tree);
+        let mut effective: Vec<Extended> = Vec::with_capacity(tree.len());
         for node in 0..tree.len() {
-            counted.push(if node == 0 { Extended::ONE } else { effective_usage(&levels, node, &counted) });
+            effective.push(if node == 0 { Extended::ONE } else { effective_usage(&model, node, &effective) });
         }
-        Factors { release: self.release, damping: self.damping }.table(&levels, &levels.norm_shares(), &counted)
+        self.factor.table(&model, &model.norm_shares(), &effective)
     }
 }
 
@@ -126,76 +112,26 @@ impl Policy for Classic {
     }
 }
 
-fn effective_usage(levels: &Levels, node: usize, counted: &[Extended]) -> Extended {
-    let (own, above) = (levels.norm_usage(node), levels.above(node));
-    match levels.level_shares(node) {
+fn effective_usage(model: &SlurmModel, node: usize, effective: &[Extended]) -> Extended {
+    let (own, above) = (model.norm_usage(node), model.above(node));
+    match model.level_shares(node) {
         _ if above == 0 => own,
-        0 => counted[above],
-        _ if levels.is_stand_in(node) => counted[above],
-        sum => own + (counted[above] - own) * (Extended::from(levels.shares(node)) / Extended::from(sum)),
+        0 => effective[above],
+        _ if model.uses_parent(node) => effective[above],
+        sum => own + (effective[above] - own) * (Extended::from(model.shares(node)) / Extended::from(sum)),
     }
-}
-
-/// `2^(-ratio / damping)`, and nothing without shares.
-pub(super) fn halved(ratio: f64, norm_shares: f64, damping: u16) -> f64 {
-    if norm_shares > 0.0 { libm::exp2(-(ratio / f64::from(damping))) } else { 0.0 }
-}
-
-/// From effective usage to factors: the same under the classic and the depth-oblivious policy.
-pub(super) struct Factors {
-    pub(super) release: Release,
-    pub(super) damping: u16,
-}
-
-impl Factors {
-    /// The table of a tree's normalised shares and effective usages.
-    pub(super) fn table(&self, levels: &Levels, norm_shares: &[f64], counted: &[Extended]) -> TreeShares {
-        let row = |node: usize| {
-            let jobs_node = levels.counterpart(node);
-            let exponent = self.exponent(counted[jobs_node], norm_shares[jobs_node]);
-            let factor = power_of_half(exponent);
-            let effective_usage = counted[node].to_f64();
-            let mut shown = AssociationShares {
-                effective_usage: Some(effective_usage),
-                fairshare: levels.is_user(node).then_some(factor),
-                ..levels.association(node, norm_shares[node])
-            };
-            shown = shown.sent();
-            if self.release == Release::V22_05 {
-                // the client makes it of what it got, and knows nothing of stand-ins
-                let again = self.exponent(Extended::from(sent(effective_usage)), sent(norm_shares[node]));
-                shown.fairshare = Some(if again == exponent { factor } else { power_of_half(again) });
-            }
-            (EntityShares::new(norm_shares[node], effective_usage, factor), shown)
-        };
-        (0..counted.len()).map(row).collect()
-    }
-
-    /// How often the factor is half; `None` without shares.
-    fn exponent(&self, counted: Extended, norm_shares: f64) -> Option<f64> {
-        if norm_shares.is_nan() || norm_shares <= 0.0 {
-            return None;
-        }
-        let ratio = counted / Extended::from(norm_shares);
-        let damped = if self.damping == 1 { ratio } else { ratio / Extended::from(u32::from(self.damping)) };
-        Some(damped.to_f64())
-    }
-}
-
-fn power_of_half(exponent: Option<f64>) -> f64 {
-    exponent.map_or(0.0, |exponent| libm::exp2(-exponent))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fairshare::policy::worked_example;
-    use crate::fairshare::{Assessed, FairShare, Member, TreeBuilder};
+    use crate::fairshare::{AssessedTree, FairShare, Member, TreeBuilder};
 
     /// The document's example, to the digits that it prints.
     #[test]
     fn the_worked_example() {
-        let assessed = Assessed::new(worked_example(), &Classic::new(Rules::Documented));
+        let assessed = AssessedTree::new(worked_example(), &Classic::new(Rules::Documented));
         for (name, shares, usage, factor) in [
             ("User1", "0.30", "0.3875", "0.408479"),
             ("User2", "0.05", "0.2750", "0.022097"),
@@ -217,17 +153,17 @@ mod tests {
     }
 
     #[test]
-    fn the_simplified_formula_looks_at_own_usage() {
-        let assessed = Assessed::new(worked_example(), &Classic::simplified());
+    fn the_simplified_formula_uses_own_usage_only() {
+        let assessed = AssessedTree::new(worked_example(), &Classic::simplified());
         let factor = |name| assessed.shares_of(name).map(|shares| shares.fairshare_factor);
         assert_eq!(factor("User3"), Some(1.0));
         assert_eq!(factor("User2"), Some(libm::exp2(-0.25 / 0.05)));
-        let damped = Assessed::new(worked_example(), &Classic::simplified().damping(5));
-        assert_eq!(damped.shares_of("User2").map(|shares| shares.fairshare_factor), Some(0.5));
+        let dampened = AssessedTree::new(worked_example(), &Classic::simplified().dampening(5));
+        assert_eq!(dampened.shares_of("User2").map(|shares| shares.fairshare_factor), Some(0.5));
     }
 
     #[test]
-    fn stand_ins_have_their_parents_numbers_however_deep() {
+    fn nodes_with_fairshare_parent_have_the_numbers_of_the_node_above_at_any_depth() {
         let mut builder = TreeBuilder::new("root");
         for (parent, member) in [
             ("root", Member::group("a").shares(3)),
@@ -240,7 +176,7 @@ mod tests {
         }
         let tree = builder.finish();
         for rules in [Rules::Documented, Rules::Scheduler] {
-            let assessed = Assessed::new(tree.clone(), &Classic::new(rules));
+            let assessed = AssessedTree::new(tree.clone(), &Classic::new(rules));
             let ann = assessed.shares_of("ann").expect("in the tree");
             assert_eq!((ann.fairshare_perc, ann.fairshare_tree_usage), (0.75, 0.5), "{rules:?}");
             assert_eq!(Some(ann.fairshare_factor), assessed.shares_of("a").map(|a| a.fairshare_factor), "{rules:?}");

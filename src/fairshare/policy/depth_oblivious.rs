@@ -1,80 +1,109 @@
-//! Slurm's `PriorityFlags=DEPTH_OBLIVIOUS`: its document "Depth-Oblivious Fair-share Factor", and what its daemons do.
+//! Slurm's depth-oblivious policy (`PriorityFlags=DEPTH_OBLIVIOUS`): its document "Depth-Oblivious Fair-share Factor",
+//! and what its daemons do.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 
-use crate::fairshare::policy::classic::{Factors, halved};
-use crate::fairshare::policy::levels::{Levels, NO_VAL};
-use crate::fairshare::policy::lists::{Lists, asking_order, daemon_order};
-use crate::fairshare::policy::measure::{Measure, measures, raw_shares};
-use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, Rules, TreeShares};
+use crate::fairshare::policy::exponential_factor::ExponentialFactor;
+use crate::fairshare::policy::normalization::Normalized;
+use crate::fairshare::policy::sibling_lists::{SiblingLists, daemon_order, request_order};
+use crate::fairshare::policy::slurm_model::{NO_VAL, SlurmModel};
+use crate::fairshare::policy::{Policy, Release, Rules, TreeShares};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{NodeId, ShareTree, Shares};
 
-/// The classic policy for deep and uneven trees: the usage of those above counts less the further off target it is.
+/// The classic policy for deep and uneven trees: the usage of the accounts above counts less the further off target
+/// it is.
 ///
-/// **Documented.** `r = U / S`; right below the root `R = r`, else `R = R_parent * rl^k` with
+/// **Documented.** `r = U / S`; on the first level `R = r`, else `R = R_parent * rl^k` with
 /// `rl = r / (U_all_siblings / S_all_siblings)`, and `F = 2^-R`. `k` is 1 where `ln(R_parent) * ln(rl) >= 0`, else
-/// `1 / (1 + (5 * ln(R_parent))^2)`. The document leaves open, and this settles: where `R_parent` or `rl` is 0 and has
-/// no logarithm, `k` is 1; where the siblings have used nothing `rl` is 0; without shares the factor is 0; whoever is
-/// `FairShare=parent` has the parent's `R` and `S` and is no sibling. [`AssociationShares::effective_usage`] is
-/// `R * S`, as the daemons show it.
+/// `1 / (1 + (5 * ln(R_parent))^2)`. The document does not say, and this implementation decides: where `R_parent` or
+/// `rl` is 0 and has no logarithm, `k` is 1; where the siblings have used nothing, `rl` is 0; without shares the factor
+/// is 0; a node with `FairShare=parent` has the parent's `R` and `S` and is no sibling.
+/// [`effective_usage`](crate::fairshare::AssociationShares::effective_usage) is `R * S`, as the daemons show it.
 ///
-/// **Scheduler.** `rl` is by the parent's normalised shares instead of the siblings' sum; whoever has no usage or no
+/// **Scheduler.** `rl` divides by the parent's normalised shares instead of the siblings' sum; a node without usage or
 /// shares, or whose parent has none, has its own usage; and `FairShareDampeningFactor` divides `R`. These are the
-/// numbers once every association has been looked at; those of a daemon's first cycle, which depend on the order of
-/// asking, are to be had by [`first_cycle`](Self::first_cycle).
+/// numbers after every association has been computed once. [`first_cycle`](Self::first_cycle) gives those of a
+/// daemon's first cycle, which depend on the order of the requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DepthOblivious {
     rules: Rules,
-    release: Release,
-    damping: u16,
+    factor: ExponentialFactor,
     is_settled: bool,
 }
 
 impl DepthOblivious {
-    /// The policy with a damping factor of 1.
+    /// The policy of the newest release with a dampening factor of 1.
     pub fn new(rules: Rules) -> Self {
-        Self { rules, release: Release::default(), damping: 1, is_settled: true }
+        Self { rules, factor: ExponentialFactor::default(), is_settled: true }
     }
 
-    /// `FairShareDampeningFactor`, which the daemons apply and the document does not know. 0 counts as 1.
+    /// `FairShareDampeningFactor`, which the daemons apply and the document does not mention. 0 counts as 1.
     #[must_use]
-    pub fn damping(self, damping: u16) -> Self {
-        Self { damping: damping.max(1), ..self }
+    pub fn dampening(self, dampening: u16) -> Self {
+        Self { factor: self.factor.with_dampening(dampening), ..self }
     }
 
-    /// Whose `sshare` says what [`AssociationShares::fairshare`] is; of consequence by the scheduler's rules.
+    /// The release whose `sshare` decides [`AssociationShares::fairshare`](crate::fairshare::AssociationShares::fairshare)
+    /// under the scheduler's rules.
     #[must_use]
     pub fn release(self, release: Release) -> Self {
-        Self { release, ..self }
+        Self { factor: self.factor.with_release(release), ..self }
     }
 
-    /// By the scheduler's rules: the numbers of the first cycle after the daemon's start, as `sshare -a` finds them.
+    /// Under the scheduler's rules: the numbers of the first cycle after the daemon's start, as `sshare -a` gets them.
     ///
-    /// The daemon works out one account after another, and the users as they are asked for: `sshare -a` asks in the
-    /// order of its rows. Whoever's turn is still to come counts among the siblings with a usage of 4294967294, so that
-    /// all before the last of a list seem to have used next to nothing beside them.
+    /// The daemon computes one account after another, and users when they are requested: `sshare -a` requests them in
+    /// the order of its rows. A sibling that is not computed yet counts with a usage of 4294967294, so that all but
+    /// the last sibling of a list seem to have used next to nothing.
     #[must_use]
     pub fn first_cycle(self) -> Self {
         Self { is_settled: false, ..self }
     }
 
     fn scheduler(&self, tree: &ShareTree) -> TreeShares {
-        let levels = Levels::of(tree);
-        let shares = levels.norm_shares();
-        let lists = levels.lists(self.release);
-        let counted = if self.is_settled {
-            settled(&levels, &lists, &shares)
+        let (model, release) = (SlurmModel::new(tree), self.factor.release);
+        let shares = model.norm_shares();
+        let lists = model.lists(release);
+        let effective = if self.is_settled {
+            settled(&model, &lists, &shares)
         } else {
-            let is_user = |&node: &u32| levels.is_user(node as usize);
-            let mut order = daemon_order(tree, self.release);
+            let is_user = |&node: &u32| model.is_user(node as usize);
+            let mut order = daemon_order(tree, release);
             order.retain(|node| !is_user(node));
-            order.extend(asking_order(tree, self.release).into_iter().filter(is_user));
-            unsettled(&levels, &lists, &shares, &order[1..])
+            order.extend(request_order(tree, release).into_iter().filter(is_user));
+            first_cycle(&model, &lists, &shares, &order[1..])
         };
         drop(lists);
-        Factors { release: self.release, damping: self.damping }.table(&levels, &shares, &counted)
+        self.factor.table(&model, &shares, &effective)
+    }
+
+    fn documented(&self, tree: &ShareTree) -> TreeShares {
+        let normalized = Normalized::table(tree);
+        let siblings = sibling_totals(tree, &normalized);
+        let own = |node: NodeId| ratio(normalized[node.index()].norm_usage, normalized[node.index()].norm_shares);
+        let mut ratios = vec![own(tree.root()); tree.len()];
+        for parent in tree.nodes() {
+            let (above, [usage, shares]) = (ratios[parent.index()], siblings[parent.index()]);
+            let dampening = Dampening::new(above.into());
+            for &node in tree.children(parent) {
+                ratios[node.index()] = match tree.shares(node) {
+                    Shares::Parent => above,
+                    _ if normalized[node.index()].is_first_level => own(node),
+                    _ => {
+                        let local = ratio(own(node), ratio(usage, shares));
+                        above * libm::pow(local, dampening.exponent(local.into()))
+                    }
+                };
+            }
+        }
+        let row = |node: NodeId| {
+            let (own, ratio) = (normalized[node.index()], ratios[node.index()]);
+            let effective = if own.norm_shares == 0.0 { own.norm_usage } else { ratio * own.norm_shares };
+            own.row(tree, node, effective, ExponentialFactor::default().documented(ratio, own.norm_shares))
+        };
+        tree.nodes().map(row).collect()
     }
 }
 
@@ -91,66 +120,67 @@ impl Policy for DepthOblivious {
 
     fn assess(&self, tree: &ShareTree) -> TreeShares {
         match self.rules {
-            Rules::Documented => documented(tree),
+            Rules::Documented => self.documented(tree),
             Rules::Scheduler => self.scheduler(tree),
         }
     }
 }
 
-/// The effective usage of every association once all have been looked at, list by list from the top.
-fn settled(levels: &Levels, lists: &Lists, shares: &[f64]) -> Vec<Extended> {
-    let mut counted = vec![Extended::ONE; shares.len()];
+/// The effective usage of every association after all have been computed, list by list from the top.
+fn settled(model: &SlurmModel, lists: &SiblingLists, shares: &[f64]) -> Vec<Extended> {
+    let mut effective = vec![Extended::ONE; shares.len()];
     for above in 0..shares.len() {
-        let members = lists.of(above);
+        let members = lists.members(above);
         if members.is_empty() {
             continue;
         }
-        let level = Level::new(counted[above], shares[above], list_usage(levels, members));
+        let level = Level::new(effective[above], shares[above], list_usage(model, members));
         for node in members.iter().map(|&member| member as usize) {
-            counted[node] = level.usage_of(levels, node, shares[node]);
+            effective[node] = level.effective_usage(model, node, shares[node]);
         }
     }
-    counted
+    effective
 }
 
-/// The effective usages as they are found one after another in this order, the root left out.
-fn unsettled(levels: &Levels, lists: &Lists, shares: &[f64], order: &[u32]) -> Vec<Extended> {
-    let mut counted = vec![Extended::ONE; shares.len()];
-    let competes = |node: usize| node != 0 && !levels.is_stand_in(node);
-    let mut waiting = vec![0u32; shares.len()];
-    (0..shares.len()).filter(|&node| competes(node)).for_each(|node| waiting[levels.above(node)] += 1);
+/// The effective usages as they are computed one after another in this order, without the root.
+fn first_cycle(model: &SlurmModel, lists: &SiblingLists, shares: &[f64], order: &[u32]) -> Vec<Extended> {
+    let mut effective = vec![Extended::ONE; shares.len()];
+    let competes = |node: usize| node != 0 && !model.uses_parent(node);
+    let mut pending = vec![0u32; shares.len()];
+    (0..shares.len()).filter(|&node| competes(node)).for_each(|node| pending[model.above(node)] += 1);
     let mut known = vec![Extended::ZERO; shares.len()];
     for node in order.iter().map(|&node| node as usize) {
-        let above = levels.above(node);
+        let above = model.above(node);
         if !competes(node) {
-            counted[node] = if above == 0 { levels.norm_usage(node) } else { counted[above] };
+            effective[node] = if above == 0 { model.norm_usage(node) } else { effective[above] };
             continue;
         }
-        waiting[above] -= 1;
-        known[above] = known[above] + levels.norm_usage(node);
-        let list_usage = match waiting[above] {
-            // once a list, in its own order, in which the last bit may differ
-            0 => list_usage(levels, lists.of(above)),
+        pending[above] -= 1;
+        known[above] = known[above] + model.norm_usage(node);
+        let list_usage = match pending[above] {
+            // once per list, in the list's own order, which may change the last bit
+            0 => list_usage(model, lists.members(above)),
             some => known[above] + Extended::from(u64::from(some) * u64::from(NO_VAL)),
         };
-        counted[node] = Level::new(counted[above], shares[above], list_usage).usage_of(levels, node, shares[node]);
+        let level = Level::new(effective[above], shares[above], list_usage);
+        effective[node] = level.effective_usage(model, node, shares[node]);
     }
-    counted
+    effective
 }
 
-/// The normalised usage in a list, stand-ins left out, summed in the daemon's order.
-fn list_usage(levels: &Levels, members: &[u32]) -> Extended {
-    let competing = members.iter().map(|&member| member as usize).filter(|&member| !levels.is_stand_in(member));
-    competing.fold(Extended::ZERO, |sum, member| sum + levels.norm_usage(member))
+/// The normalised usage in a list without its `FairShare=parent` members, summed in the daemon's order.
+fn list_usage(model: &SlurmModel, members: &[u32]) -> Extended {
+    let competing = members.iter().map(|&member| member as usize).filter(|&member| !model.uses_parent(member));
+    competing.fold(Extended::ZERO, |sum, member| sum + model.norm_usage(member))
 }
 
-/// What all in a list have in common.
+/// What the members of a list have in common.
 struct Level {
-    /// The effective usage of the one whose list it is.
+    /// The effective usage of the list's owner.
     above: Extended,
-    /// The usage in the list by the normalised shares of the one whose list it is.
+    /// The usage in the list divided by the normalised shares of the list's owner.
     ratio: Extended,
-    pull: Pull,
+    dampening: Dampening,
     is_idle: bool,
 }
 
@@ -160,45 +190,45 @@ impl Level {
         let shares_above = Extended::from(shares_above);
         let (ratio_above, ratio) =
             if is_idle { (Extended::ZERO, Extended::ZERO) } else { (above / shares_above, usage / shares_above) };
-        Self { above, ratio, pull: Pull::of(ratio_above), is_idle }
+        Self { above, ratio, dampening: Dampening::new(ratio_above), is_idle }
     }
 
-    /// The effective usage of one in the list.
-    fn usage_of(&self, levels: &Levels, node: usize, shares: f64) -> Extended {
-        let own = levels.norm_usage(node);
-        match levels.above(node) {
+    /// The effective usage of one member of the list.
+    fn effective_usage(&self, model: &SlurmModel, node: usize, shares: f64) -> Extended {
+        let own = model.norm_usage(node);
+        match model.above(node) {
             0 => own,
-            _ if levels.is_stand_in(node) => self.above,
+            _ if model.uses_parent(node) => self.above,
             _ if self.is_idle || shares == 0.0 || own.is_zero() => own,
             _ => {
                 let shares = Extended::from(shares);
                 let local = (own / shares) / self.ratio;
-                // the daemons take this one power of doubles
-                let power = libm::pow(local.to_f64(), self.pull.exponent(local));
-                self.pull.ratio_above * Extended::from(power) * shares
+                // the daemons compute this power in double precision
+                let power = libm::pow(local.to_f64(), self.dampening.exponent(local));
+                self.dampening.ratio_above * Extended::from(power) * shares
             }
         }
     }
 }
 
-/// How far the ancestors' ratio pulls at the ratios below it.
-struct Pull {
+/// How much the ancestors' ratio dampens the ratios below it.
+struct Dampening {
     ratio_above: Extended,
     /// On which side of 1 that ratio is; `None` where it has no logarithm.
     side: Option<Ordering>,
-    /// The document's `k` for ratios on the other side, once one is met.
+    /// The document's `k` for ratios on the other side, computed when one is met.
     across: OnceCell<f64>,
 }
 
-impl Pull {
-    fn of(ratio_above: Extended) -> Self {
+impl Dampening {
+    fn new(ratio_above: Extended) -> Self {
         let has_logarithm = ratio_above > Extended::ZERO && ratio_above < Extended::INFINITY;
         let side = ratio_above.partial_cmp(&Extended::ONE).filter(|_| has_logarithm);
         Self { ratio_above, side, across: OnceCell::new() }
     }
 
-    /// The document's `k`: how much a local ratio counts beside its ancestors', 0..=1. A ratio without a logarithm is
-    /// on the same side as any.
+    /// The document's `k`, 0..=1: the exponent of a local ratio. A ratio without a logarithm is on the same side as
+    /// any other.
     fn exponent(&self, local: Extended) -> f64 {
         let is_across = match self.side {
             Some(Ordering::Less) => local > Extended::ONE && local < Extended::INFINITY,
@@ -208,63 +238,26 @@ impl Pull {
         if is_across { *self.across.get_or_init(|| self.across()) } else { 1.0 }
     }
 
-    /// In 64 bits, as the daemons take it: in 53 the last bit of many a usage is another one.
+    /// In 64 bits, as the daemons compute it: in 53 bits the last bit of many usages differs.
     fn across(&self) -> f64 {
         let away = Extended::from(5u32) * self.ratio_above.ln();
         (Extended::ONE / (Extended::ONE + away * away)).to_f64()
     }
 }
 
-fn documented(tree: &ShareTree) -> TreeShares {
-    let measures = measures(tree);
-    let siblings = sibling_totals(tree, &measures);
-    let own = |node: NodeId| ratio(measures[node.index()].norm_usage, measures[node.index()].norm_shares);
-    let mut ratios = vec![own(tree.root()); tree.len()];
-    for parent in tree.nodes() {
-        let (above, [usage, shares]) = (ratios[parent.index()], siblings[parent.index()]);
-        let pull = Pull::of(above.into());
-        for &node in tree.children(parent) {
-            ratios[node.index()] = match tree.shares(node) {
-                Shares::Parent => above,
-                _ if measures[node.index()].is_first_level => own(node),
-                _ => {
-                    let local = ratio(own(node), ratio(usage, shares));
-                    above * libm::pow(local, pull.exponent(local.into()))
-                }
-            };
-        }
-    }
-    let row = |(node, (measure, ratio)): (_, (Measure, f64))| {
-        let factor = halved(ratio, measure.norm_shares, 1);
-        let counted = if measure.norm_shares == 0.0 { measure.norm_usage } else { ratio * measure.norm_shares };
-        let shown = AssociationShares {
-            effective_usage: Some(counted),
-            fairshare: Some(factor),
-            ..AssociationShares::new(
-                raw_shares(tree, node),
-                tree.usage(node),
-                measure.norm_shares,
-                Some(measure.norm_usage),
-            )
-        };
-        (EntityShares::new(measure.norm_shares, counted, factor), shown)
-    };
-    tree.nodes().zip(measures.iter().copied().zip(ratios)).map(row).collect()
-}
-
-/// A quotient, 0 where there is nothing to divide by: no shares, or no usage.
+/// A quotient; 0 if the divisor, shares or usage, is 0.
 fn ratio(usage: f64, shares: f64) -> f64 {
     if shares == 0.0 { 0.0 } else { usage / shares }
 }
 
-/// The normalised usage and shares of all children of a node that do not stand in for it.
-fn sibling_totals(tree: &ShareTree, measures: &[Measure]) -> Vec<[f64; 2]> {
+/// The normalised usage and shares of all children of a node that have shares of their own.
+fn sibling_totals(tree: &ShareTree, normalized: &[Normalized]) -> Vec<[f64; 2]> {
     let mut totals = vec![[0.0; 2]; tree.len()];
     for node in tree.nodes().filter(|&node| tree.shares(node) != Shares::Parent) {
         if let Some(parent) = tree.parent(node) {
-            let measure = measures[node.index()];
-            totals[parent.index()][0] += measure.norm_usage;
-            totals[parent.index()][1] += measure.norm_shares;
+            let own = normalized[node.index()];
+            totals[parent.index()][0] += own.norm_usage;
+            totals[parent.index()][1] += own.norm_shares;
         }
     }
     totals
@@ -274,7 +267,7 @@ fn sibling_totals(tree: &ShareTree, measures: &[Measure]) -> Vec<[f64; 2]> {
 mod tests {
     use super::*;
     use crate::fairshare::policy::worked_example;
-    use crate::fairshare::{Assessed, FairShare, Member, TreeBuilder};
+    use crate::fairshare::{AssessedTree, FairShare, Member, TreeBuilder};
 
     /// `Ann` and `Bob` below an account that has a quarter of all shares and this much usage, beside `rest`.
     fn factor_of_ann(ann: f64, bob: f64, rest: f64) -> f64 {
@@ -289,7 +282,7 @@ mod tests {
         }
         let tree = builder.finish();
         let both = [Rules::Documented, Rules::Scheduler].map(|rules| {
-            let assessed = Assessed::new(tree.clone(), &DepthOblivious::new(rules));
+            let assessed = AssessedTree::new(tree.clone(), &DepthOblivious::new(rules));
             assessed.shares_of("Ann").expect("in the tree").fairshare_factor
         });
         assert!((both[0] - both[1]).abs() < 1e-15, "{both:?}");
@@ -297,14 +290,14 @@ mod tests {
     }
 
     fn exponent(above: f64, local: f64) -> f64 {
-        Pull::of(above.into()).exponent(local.into())
+        Dampening::new(above.into()).exponent(local.into())
     }
 
     fn close(ours: f64, expected: f64) {
         assert!((ours - expected).abs() < 1e-14, "{ours} is not {expected}");
     }
 
-    /// The document: siblings at two times their shares and a child at two thirds of his own make a local ratio of
+    /// The document: siblings at twice their shares and a child at two thirds of its own have a local ratio of
     /// one third. With the account at twice its share, `k` is that of the plot.
     #[test]
     fn a_child_below_target_under_a_parent_above_it() {
@@ -320,24 +313,24 @@ mod tests {
         close(factor_of_ann(225.0, 75.0, 300.0), 2f64.powi(-3));
     }
 
-    /// The daemon's first cycle with two users, asked for by name: beside Bob, whose turn is still to come, Ann has used
-    /// next to nothing; Bob is the last and has his own.
+    /// The daemon's first cycle with two users, requested by name: beside Bob, who is not computed yet, Ann has used
+    /// next to nothing; Bob is the last and has his own usage.
     #[test]
-    fn the_first_cycle_goes_by_the_order_of_asking() {
+    fn the_first_cycle_depends_on_the_order_of_requests() {
         let mut builder = TreeBuilder::new("root");
         for (parent, member) in [
             ("root", Member::group("account").shares(1)),
             ("root", Member::entity("rest").shares(3).usage(300.0)),
             ("account", Member::entity("bob").usage(225.0)),
             ("account", Member::entity("ann").usage(75.0)),
-            ("account", Member::entity("stand-in").shares_of_parent()),
+            ("account", Member::entity("uses-parent").shares_of_parent()),
         ] {
             builder.add_under(parent, member).expect("sound");
         }
         let tree = builder.finish();
         let factors = |policy: DepthOblivious| {
-            let assessed = Assessed::new(tree.clone(), &policy);
-            ["ann", "bob", "stand-in"].map(|name| assessed.shares_of(name).expect("in the tree").fairshare_factor)
+            let assessed = AssessedTree::new(tree.clone(), &policy);
+            ["ann", "bob", "uses-parent"].map(|name| assessed.shares_of(name).expect("in the tree").fairshare_factor)
         };
         let settled = factors(DepthOblivious::new(Rules::Scheduler));
         let first = factors(DepthOblivious::new(Rules::Scheduler).first_cycle());
@@ -364,10 +357,10 @@ mod tests {
         close(exponent(1.0, 7.0), 1.0);
     }
 
-    /// On the first level the same as the classic policy, the document says.
+    /// The document: on the first level the policy is the classic one.
     #[test]
     fn the_first_level_is_as_before() {
-        let assessed = Assessed::new(worked_example(), &DepthOblivious::new(Rules::Documented));
+        let assessed = AssessedTree::new(worked_example(), &DepthOblivious::new(Rules::Documented));
         for (name, usage, shares) in [("A", 0.45, 0.4), ("D", 0.25, 0.6)] {
             let account = assessed.shares_of(name).expect("in the tree");
             close(account.fairshare_factor, 2f64.powf(-usage / shares));

@@ -1,6 +1,7 @@
-//! What a policy makes of a tree, and the door through which an embedding scheduler supplies its own numbers.
+//! A [`ShareTree`] enters, one [`EntityShares`] per node leaves: the published policies, and the traits by which an
+//! embedding scheduler supplies its own.
 //!
-//! Every published policy has a file here, with what its document says and, where that differs, what the daemon does.
+//! Every published policy has a file here, with the rules of its document and, where they differ, those of the daemon.
 //! A policy sees nothing but the tree.
 //!
 //! | policy | document |
@@ -22,57 +23,58 @@ use crate::fairshare::tree::{NodeId, ShareTree};
 mod association;
 pub mod classic;
 pub mod depth_oblivious;
+mod exponential_factor;
 pub mod fair_tree;
-mod levels;
-mod lists;
-mod measure;
+mod normalization;
 pub mod pbs;
+mod rank_walk;
+mod sibling_lists;
+mod slurm_model;
 pub mod ticket_based;
-mod walk;
 pub mod weighted_walk;
 
 pub use association::{AssociationShares, Release, Rules, stored_shares};
 
-/// What a formula may ask about the entity of a job.
+/// The fair-share numbers of an entity, as a formula sees them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct EntityShares {
-    /// The part of the whole machine that the entity is allotted, 0..=1. Higher is more.
+    /// The fraction of the whole machine that the entity's shares give it, 0..=1.
     pub fairshare_perc: f64,
-    /// The usage that counts against the entity, its place in the tree allowed for, 0..=1. Higher is less deserving.
+    /// The usage that counts against the entity, weighted by the usage of the groups above it, 0..=1.
     pub fairshare_tree_usage: f64,
-    /// How deserving the entity is, 0..=1. Higher is more deserving; 0.5 is on target under PP-718.
+    /// The factor that orders entities, 0..=1, higher the further usage is below the shares; 0.5 is on target under
+    /// PP-718.
     pub fairshare_factor: f64,
 }
 
 impl EntityShares {
-    /// The three numbers in the order in which the struct has them.
+    /// The three numbers in the order of the fields.
     pub fn new(fairshare_perc: f64, fairshare_tree_usage: f64, fairshare_factor: f64) -> Self {
         Self { fairshare_perc, fairshare_tree_usage, fairshare_factor }
     }
 }
 
-/// A source of fair-share numbers: implement this to feed a ranking from accounting of your own.
+/// A source of fair-share numbers: implement it to rank jobs with your own accounting.
 ///
 /// ```
 /// use job_sort_formula::fairshare::{EntityShares, FairShare};
 ///
-/// /// Everybody has the same, except for those who were naughty.
-/// struct Teacher { naughty: Vec<String> }
+/// /// Every entity has the same factor, except for those over their quota.
+/// struct Quota { exceeded: Vec<String> }
 ///
-/// impl FairShare for Teacher {
+/// impl FairShare for Quota {
 ///     fn shares_of(&self, entity: &str) -> Option<EntityShares> {
-///         let factor = if self.naughty.iter().any(|name| name == entity) { 0.25 } else { 0.5 };
+///         let factor = if self.exceeded.iter().any(|name| name == entity) { 0.25 } else { 0.5 };
 ///         Some(EntityShares::new(0.1, 0.1, factor))
 ///     }
 /// }
 ///
-/// let backend: Box<dyn FairShare> = Box::new(Teacher { naughty: vec!["Bob".into()] });
+/// let backend: Box<dyn FairShare> = Box::new(Quota { exceeded: vec!["Bob".into()] });
 /// assert_eq!(backend.shares_of("Bob").map(|shares| shares.fairshare_factor), Some(0.25));
 /// ```
 pub trait FairShare {
-    /// The numbers of the entity that a job belongs to, `None` if nothing is known of it. It may be asked once
-    /// per job.
+    /// The numbers of the entity of a job, `None` for an unknown entity. May be called once per job.
     fn shares_of(&self, entity: &str) -> Option<EntityShares>;
 }
 
@@ -101,12 +103,12 @@ impl<K: Borrow<str> + Eq + Hash, S: BuildHasher> FairShare for HashMap<K, Entity
     }
 }
 
-/// A rule that gives every node of a tree its numbers.
+/// Computes the numbers of every node of a tree.
 ///
-/// The same tree must always give the same numbers, and a tree of any depth must work: nodes come parents first, so
-/// a loop over [`ShareTree::nodes`] needs no recursion.
+/// The same tree must always give the same numbers, and a tree of any depth must work: parents come before children,
+/// so that a loop over [`ShareTree::nodes`] needs no recursion.
 pub trait Policy {
-    /// The policy's name, as a user would type it: lower case, words joined by `-`.
+    /// The policy's name, as in `--policy`: lower case, words joined by `-`.
     fn name(&self) -> &str;
 
     /// The numbers of every node.
@@ -133,7 +135,7 @@ impl<T: Policy + ?Sized> Policy for Box<T> {
     }
 }
 
-/// A column with one [`EntityShares`] per node of a tree, and what else the policy has to show of the node.
+/// One [`EntityShares`] per node of a tree and, under a Slurm policy, its [`AssociationShares`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TreeShares {
     rows: Vec<EntityShares>,
@@ -141,12 +143,12 @@ pub struct TreeShares {
 }
 
 impl TreeShares {
-    /// The numbers of a node; `None` when the policy gave that node none.
-    pub fn of(&self, node: NodeId) -> Option<EntityShares> {
+    /// The numbers of a node; `None` if the policy gave it none.
+    pub fn get(&self, node: NodeId) -> Option<EntityShares> {
         self.rows.get(node.index()).copied()
     }
 
-    /// What Slurm's `sshare` would show of a node; `None` under a policy that is not of that kind.
+    /// The columns of Slurm's `sshare` for a node; `None` under a policy without them.
     pub fn association(&self, node: NodeId) -> Option<AssociationShares> {
         self.associations.get(node.index()).map(|&packed| packed.into())
     }
@@ -173,15 +175,15 @@ impl FromIterator<(EntityShares, AssociationShares)> for TreeShares {
     }
 }
 
-/// A tree and what a policy made of it: the [`FairShare`] of a tree that stands still.
+/// A tree and the numbers that a policy computed for it.
 #[derive(Debug, Clone)]
-pub struct Assessed {
+pub struct AssessedTree {
     tree: ShareTree,
     shares: TreeShares,
 }
 
-impl Assessed {
-    /// Assesses a tree, once.
+impl AssessedTree {
+    /// Computes the numbers of the tree once.
     pub fn new(tree: ShareTree, policy: &(impl Policy + ?Sized)) -> Self {
         let shares = policy.assess(&tree);
         Self { tree, shares }
@@ -197,22 +199,22 @@ impl Assessed {
         &self.shares
     }
 
-    /// The tree back, to change it and to assess it again.
+    /// The tree, to change it and assess it again.
     pub fn into_tree(self) -> ShareTree {
         self.tree
     }
 }
 
-/// Entities are found by name where it is unique, else as `group/entity`: see [`ShareTree::meant_by`]. An association
-/// that is bound to a partition is only found by its full name, `user:partition`.
-impl FairShare for Assessed {
+/// Entities are found by name if it is unique, else by `group/entity`: see [`ShareTree::resolve`]. An association with a
+/// partition is found by its full name, `user:partition`, only.
+impl FairShare for AssessedTree {
     fn shares_of(&self, entity: &str) -> Option<EntityShares> {
-        self.shares.of(self.tree.meant_by(entity)?)
+        self.shares.get(self.tree.resolve(entity)?)
     }
 }
 
 /// The example of Slurm's documents: two accounts with two accounts each, and five users. Its usage sums to 0.7 of the
-/// machine's, so the root has the rest.
+/// machine, so the root has the rest as its own.
 #[cfg(test)]
 fn worked_example() -> ShareTree {
     use crate::fairshare::{Member, TreeBuilder};

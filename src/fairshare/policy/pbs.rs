@@ -1,19 +1,20 @@
-//! PP-718, the design document behind `fairshare_perc`, `fairshare_tree_usage` and `fairshare_factor`, to the letter
-//! and in double precision. What the OpenPBS daemon really computes is the business of the room `pbs`.
+//! PP-718, the design document of `fairshare_perc`, `fairshare_tree_usage` and `fairshare_factor`, in double precision.
+//! What the OpenPBS daemon computes is in [`pbs`](crate::pbs).
 
 use crate::fairshare::ShareTree;
-use crate::fairshare::policy::measure::{part_of, sibling_sums};
+use crate::fairshare::policy::normalization::{share_fraction, sibling_sums};
 use crate::fairshare::policy::{EntityShares, Policy, TreeShares};
 
 /// The rules of PP-718, "Add fairshare usage values to the job_sort_formula".
 ///
-/// - `fairshare_perc` is the node's part of its siblings' shares times its parent's `fairshare_perc`; the root's is 1.
-/// - `fairshare_tree_usage` is `actual + (parent's - actual) * part`, actual usage being a part of all usage; the
-///   root's children use their actual usage.
+/// - `fairshare_perc` is the node's fraction of its siblings' shares times its parent's `fairshare_perc`; the root's is
+///   1.
+/// - `fairshare_tree_usage` is `actual + (parent's - actual) * fraction`, where actual usage is a fraction of all usage;
+///   the root's children use their actual usage.
 /// - `fairshare_factor` is `2^-(fairshare_tree_usage / fairshare_perc)`, and 0 when `fairshare_perc` is 0.
 ///
-/// The document leaves open, and this settles: where nobody has used anything every actual usage is 0; where the
-/// siblings' shares sum to 0 each one's part is 0; a node with [`Shares::Parent`](crate::fairshare::Shares::Parent) has its parent's numbers (its own
+/// The document does not say, and this implementation decides: in a tree without usage every actual usage is 0; where
+/// the siblings' shares sum to 0 each fraction is 0; a node with [`Shares::Parent`](crate::fairshare::Shares::Parent) has its parent's numbers (its own
 /// actual usage when the parent is the root); the root uses its actual usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pp718;
@@ -33,9 +34,10 @@ impl Policy for Pp718 {
                 None => numbers(1.0, actual),
                 Some(parent) => {
                     let above = rows[parent.index()];
-                    let part = part_of(tree.shares(node), sums[parent.index()]);
-                    let counted = if parent == tree.root() { actual } else { effective_usage(actual, above, part) };
-                    numbers(part * above.fairshare_perc, counted)
+                    let fraction = share_fraction(tree.shares(node), sums[parent.index()]);
+                    let effective =
+                        if parent == tree.root() { actual } else { effective_usage(actual, above, fraction) };
+                    numbers(fraction * above.fairshare_perc, effective)
                 }
             };
             rows.push(row);
@@ -44,8 +46,8 @@ impl Policy for Pp718 {
     }
 }
 
-fn effective_usage(actual: f64, above: EntityShares, part: f64) -> f64 {
-    actual + (above.fairshare_tree_usage - actual) * part
+fn effective_usage(actual: f64, above: EntityShares, fraction: f64) -> f64 {
+    actual + (above.fairshare_tree_usage - actual) * fraction
 }
 
 fn numbers(perc: f64, tree_usage: f64) -> EntityShares {

@@ -1,37 +1,37 @@
-//! Slurm's `PriorityFlags=TICKET_BASED`, up to 14.11: its document "Ticket-Based Multifactor Priority Plugin", and what
-//! the last daemon that had it does.
+//! Slurm's ticket-based policy (`PriorityFlags=TICKET_BASED`, up to 14.11): its document "Ticket-Based Multifactor
+//! Priority Plugin", and what the last daemon with it does.
 
-use crate::fairshare::policy::levels::Levels;
-use crate::fairshare::policy::measure::{Measure, measures, raw_shares};
+use crate::fairshare::policy::normalization::Normalized;
+use crate::fairshare::policy::slurm_model::SlurmModel;
 use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, Rules, TreeShares};
 use crate::fairshare::x87::Extended;
-use crate::fairshare::{Kind, NodeId, ShareTree, Shares};
+use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
-/// So little usage counts as this part of the shares: a factor is at most 100.
+/// The least usage, as a fraction of the shares: a factor is at most 100.
 const MIN_USAGE: f64 = 0.01;
 
-/// A number of tickets is dealt from the root down to whoever has jobs waiting; the one with most gets 1.
+/// Tickets are distributed from the root down to the users with pending jobs; the user with the most gets 1.
 ///
 /// **Documented.** `F = S / U_eff` with `U_eff = max(U, 0.01 * S)`; tickets `T = T_parent * S * F / SUM(S * F)` over
-/// the active siblings; what jobs get is `T / T_max` over the active users. The document leaves open, and this
-/// settles: without shares `F` is 0; whoever is `FairShare=parent` has the parent's `S`, `U_eff` and tickets and takes
-/// no part in the sum; whoever is not active has no tickets and gets 0.
+/// the active siblings; a job's factor is `T / T_max` over the active users. The document does not say, and this
+/// implementation decides: without shares `F` is 0; a node with `FairShare=parent` has the parent's `S`, `U_eff` and
+/// tickets and is not in the sum; a node that is not active has no tickets and the factor 0.
 ///
-/// **Scheduler** (14.11). 4294967295 tickets, cut to a whole number at every level; usage is floored by a hundredth of
-/// the *level's* share ratio before it is floored by that of the normalised shares; and not right below the root.
-/// Whoever is `FairShare=parent` takes part in the sum with the parent's numbers, and his jobs get the parent's
-/// tickets: more than any user's perhaps, so that **the factor can exceed 1**.
+/// **Scheduler** (14.11). 4294967295 tickets, truncated to an integer at every level. Below the first level usage is at
+/// least a hundredth of the *level's* share ratio, and then at least a hundredth of the normalised shares. A node with
+/// `FairShare=parent` is in the sum with the parent's numbers, and its jobs get the parent's tickets, which may be more
+/// than any user's, so that **the factor can exceed 1**.
 ///
 /// ```
 /// use job_sort_formula::fairshare::policy::ticket_based::TicketBased;
-/// use job_sort_formula::fairshare::{Assessed, FairShare, Member, Rules, TreeBuilder};
+/// use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, Rules, TreeBuilder};
 ///
 /// let mut builder = TreeBuilder::new("root");
 /// let ann = builder.add(builder.root(), Member::entity("ann").usage(100.0))?;
 /// let bob = builder.add(builder.root(), Member::entity("bob").usage(300.0))?;
 /// builder.add(builder.root(), Member::entity("idle"))?;
 ///
-/// let fairshare = Assessed::new(builder.finish(), &TicketBased::new(Rules::Documented, [ann, bob]));
+/// let fairshare = AssessedTree::new(builder.finish(), &TicketBased::new(Rules::Documented, [ann, bob]));
 /// let factor = |name| fairshare.shares_of(name).map(|shares| shares.fairshare_factor);
 /// assert_eq!([factor("ann"), factor("bob"), factor("idle")], [Some(1.0), Some(1.0 / 3.0), Some(0.0)]);
 /// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
@@ -39,18 +39,18 @@ const MIN_USAGE: f64 = 0.01;
 #[derive(Debug, Clone, PartialEq)]
 pub struct TicketBased {
     rules: Rules,
-    waiting: Vec<NodeId>,
+    pending: Vec<NodeId>,
     tickets: f64,
 }
 
 impl TicketBased {
-    /// The policy. `waiting` are the associations with a job that waits, held ones among them; those above are active
-    /// too.
-    pub fn new(rules: Rules, waiting: impl IntoIterator<Item = NodeId>) -> Self {
-        Self { rules, waiting: waiting.into_iter().collect(), tickets: f64::from(u32::MAX) }
+    /// The policy. `pending` are the associations with a pending job, held jobs included; the nodes above them are
+    /// active too.
+    pub fn new(rules: Rules, pending: impl IntoIterator<Item = NodeId>) -> Self {
+        Self { rules, pending: pending.into_iter().collect(), tickets: f64::from(u32::MAX) }
     }
 
-    /// How many tickets the root deals by the document's rules: only proportions matter.
+    /// The number of tickets that the root distributes under the document's rules: only proportions matter.
     #[must_use]
     pub fn tickets(self, tickets: f64) -> Self {
         Self { tickets, ..self }
@@ -58,7 +58,7 @@ impl TicketBased {
 
     fn active(&self, tree: &ShareTree) -> Vec<bool> {
         let mut active = vec![false; tree.len()];
-        for &node in self.waiting.iter().filter(|node| node.index() < tree.len()) {
+        for &node in self.pending.iter().filter(|node| node.index() < tree.len()) {
             let mut at = Some(node);
             while let Some(node) = at.filter(|node| !active[node.index()]) {
                 active[node.index()] = true;
@@ -69,38 +69,28 @@ impl TicketBased {
     }
 
     fn documented(&self, tree: &ShareTree) -> TreeShares {
-        let (measures, active) = (measures(tree), self.active(tree));
+        let (normalized, active) = (Normalized::table(tree), self.active(tree));
         let mut effective: Vec<f64> = Vec::with_capacity(tree.len());
         for node in tree.nodes() {
-            let Measure { norm_usage, norm_shares, .. } = measures[node.index()];
+            let Normalized { norm_usage, norm_shares, .. } = normalized[node.index()];
             effective.push(match tree.parent(node) {
                 Some(parent) if tree.shares(node) == Shares::Parent => effective[parent.index()],
                 _ => norm_usage.max(MIN_USAGE * norm_shares),
             });
         }
-        let weight = |node: NodeId| weight(measures[node.index()].norm_shares, effective[node.index()]);
-        let tickets = self.documented_deal(tree, &active, weight);
-        let most = most(tree, &active, &tickets);
+        let weight = |node: NodeId| weight(normalized[node.index()].norm_shares, effective[node.index()]);
+        let tickets = self.distribute_documented(tree, &active, weight);
+        let most = most_tickets(tree, &active, &tickets);
         let row = |node: NodeId| {
-            let (i, measure) = (node.index(), measures[node.index()]);
+            let i = node.index();
             let factor = if active[i] && most > 0.0 { tickets[i] / most } else { 0.0 };
-            let shown = AssociationShares {
-                effective_usage: Some(effective[i]),
-                fairshare: Some(factor),
-                tickets: active[i].then_some(tickets[i]),
-                ..AssociationShares::new(
-                    raw_shares(tree, node),
-                    tree.usage(node),
-                    measure.norm_shares,
-                    Some(measure.norm_usage),
-                )
-            };
-            (EntityShares::new(measure.norm_shares, effective[i], factor), shown)
+            let (entity, association) = normalized[i].row(tree, node, effective[i], factor);
+            (entity, AssociationShares { tickets: active[i].then_some(tickets[i]), ..association })
         };
         tree.nodes().map(row).collect()
     }
 
-    fn documented_deal(&self, tree: &ShareTree, active: &[bool], weight: impl Fn(NodeId) -> f64) -> Vec<f64> {
+    fn distribute_documented(&self, tree: &ShareTree, active: &[bool], weight: impl Fn(NodeId) -> f64) -> Vec<f64> {
         let mut sums = vec![0.0; tree.len()];
         let competes = |node: NodeId| active[node.index()] && tree.shares(node) != Shares::Parent;
         for node in tree.nodes().filter(|&node| competes(node)) {
@@ -124,26 +114,26 @@ impl TicketBased {
     }
 
     fn scheduler(&self, tree: &ShareTree) -> TreeShares {
-        let (levels, active) = (Levels::of(tree), self.active(tree));
-        let norm_shares = levels.norm_shares();
-        let usages: Vec<Extended> = (0..tree.len()).map(|node| effective_usage(&levels, node)).collect();
+        let (model, active) = (SlurmModel::new(tree), self.active(tree));
+        let norm_shares = model.norm_shares();
+        let usages: Vec<Extended> = (0..tree.len()).map(|node| effective_usage(&model, node)).collect();
         let factors: Vec<f64> = (0..tree.len()).map(|node| factor(norm_shares[node], usages[node])).collect();
-        let tickets = deal(&levels, &active, &norm_shares, &factors);
-        let most = most(tree, &active, &tickets);
+        let tickets = distribute(&model, &active, &norm_shares, &factors);
+        let most = most_tickets(tree, &active, &tickets);
         let row = |node: usize| {
-            let jobs_node = levels.counterpart(node);
-            let factor = if active[jobs_node] && most > 0.0 { tickets[jobs_node] / most } else { 0.0 };
+            let source = model.job_node(node);
+            let factor = if active[source] && most > 0.0 { tickets[source] / most } else { 0.0 };
             let effective_usage = usages[node].to_f64();
             let mut shown = AssociationShares {
                 effective_usage: Some(effective_usage),
-                fairshare: levels.is_user(node).then_some(factor),
+                fairshare: model.is_user(node).then_some(factor),
                 tickets: active[node].then_some(tickets[node]),
-                ..levels.association(node, norm_shares[node])
+                ..model.association(node, norm_shares[node])
             };
-            if levels.is_stand_in(node) && levels.above(node) != 0 {
-                shown.norm_usage = Some(levels.norm_usage(levels.above(node)).to_f64());
+            if model.uses_parent(node) && model.above(node) != 0 {
+                shown.norm_usage = Some(model.norm_usage(model.above(node)).to_f64());
             }
-            (EntityShares::new(norm_shares[node], effective_usage, factor), shown.sent())
+            (EntityShares::new(norm_shares[node], effective_usage, factor), shown.as_received())
         };
         (0..tree.len()).map(row).collect()
     }
@@ -167,26 +157,26 @@ fn weight(norm_shares: f64, effective_usage: f64) -> f64 {
     if norm_shares == 0.0 { 0.0 } else { norm_shares * (norm_shares / effective_usage) }
 }
 
-/// The tickets of the active user who has most.
-fn most(tree: &ShareTree, active: &[bool], tickets: &[f64]) -> f64 {
-    let users = tree.nodes().filter(|node| active[node.index()] && tree.kind(*node) == Kind::Entity);
+/// The tickets of the active user with the most.
+fn most_tickets(tree: &ShareTree, active: &[bool], tickets: &[f64]) -> f64 {
+    let users = tree.nodes().filter(|node| active[node.index()] && tree.kind(*node) == NodeKind::Entity);
     users.map(|node| tickets[node.index()]).fold(0.0, f64::max)
 }
 
-/// The floor is by the ratio within the level, where the document has the normalised shares.
-fn effective_usage(levels: &Levels, node: usize) -> Extended {
-    match (node, levels.above(node)) {
+/// Floored by the ratio within the level, where the document has the normalised shares.
+fn effective_usage(model: &SlurmModel, node: usize) -> Extended {
+    match (node, model.above(node)) {
         (0, _) => Extended::ONE,
-        (_, 0) => levels.norm_usage(node),
+        (_, 0) => model.norm_usage(node),
         _ => {
-            let node = levels.counterpart(node);
-            let sum = levels.level_shares(node);
+            let node = model.job_node(node);
+            let sum = model.level_shares(node);
             if sum == 0 {
-                return levels.norm_usage(node);
+                return model.norm_usage(node);
             }
-            // in the daemon's order: `0.01 * (shares / sum)` may differ in the last bit, and then a ticket does
-            let floor = MIN_USAGE * f64::from(levels.shares(node)) / f64::from(sum);
-            levels.norm_usage(node).max(Extended::from(floor))
+            // in the daemon's order: `0.01 * (shares / sum)` may differ in the last bit, and the tickets by one
+            let floor = MIN_USAGE * f64::from(model.shares(node)) / f64::from(sum);
+            model.norm_usage(node).max(Extended::from(floor))
         }
     }
 }
@@ -199,16 +189,16 @@ fn factor(norm_shares: f64, usage: Extended) -> f64 {
     (shares / usage.max(Extended::from(MIN_USAGE) * shares)).to_f64()
 }
 
-/// Deals from the root down. The sum of a list is taken in the list's order, so that its last bit is the daemon's.
-fn deal(levels: &Levels, active: &[bool], shares: &[f64], factors: &[f64]) -> Vec<f64> {
-    let lists = levels.lists(Release::V22_05);
+/// Distributes from the root down. Each list is summed in its own order, so that the last bit is the daemon's.
+fn distribute(model: &SlurmModel, active: &[bool], shares: &[f64], factors: &[f64]) -> Vec<f64> {
+    let lists = model.lists(Release::V22_05);
     let is_active = |member: &&u32| active[**member as usize];
     let mut tickets = vec![0.0; active.len()];
     if active[0] {
         tickets[0] = f64::from(u32::MAX);
     }
     for node in (0..active.len()).filter(|&node| active[node]) {
-        let members = || lists.of(node).iter().filter(is_active).map(|&member| member as usize);
+        let members = || lists.members(node).iter().filter(is_active).map(|&member| member as usize);
         let sum = members().fold(0.0, |sum, member| sum + shares[member] * factors[member]);
         for member in members() {
             tickets[member] = f64::from((tickets[node] * shares[member] * factors[member] / sum) as u32);
@@ -221,28 +211,28 @@ fn deal(levels: &Levels, active: &[bool], shares: &[f64], factors: &[f64]) -> Ve
 mod tests {
     use super::*;
     use crate::fairshare::policy::worked_example;
-    use crate::fairshare::{Assessed, FairShare, Member, TreeBuilder};
+    use crate::fairshare::{AssessedTree, FairShare, Member, TreeBuilder};
 
-    fn assessed(rules: Rules, waiting: &[&str]) -> Assessed {
+    fn assessed(rules: Rules, pending: &[&str]) -> AssessedTree {
         let tree = worked_example();
-        let waiting: Vec<NodeId> = waiting.iter().filter_map(|name| tree.find(name)).collect();
-        Assessed::new(tree, &TicketBased::new(rules, waiting).tickets(1000.0))
+        let pending: Vec<NodeId> = pending.iter().filter_map(|name| tree.find(name)).collect();
+        AssessedTree::new(tree, &TicketBased::new(rules, pending).tickets(1000.0))
     }
 
-    fn tickets(assessed: &Assessed, name: &str) -> Option<f64> {
+    fn tickets(assessed: &AssessedTree, name: &str) -> Option<f64> {
         let node = assessed.tree().find(name).expect("in the tree");
         assessed.shares().association(node).expect("an association").tickets
     }
 
-    /// The document's example: only users 2 and 5 have jobs waiting, and there are 1000 tickets.
+    /// The document's example: only users 2 and 5 have pending jobs, and there are 1000 tickets.
     #[test]
     fn the_worked_example() {
         let assessed = assessed(Rules::Documented, &["User2", "User5"]);
-        for (names, dealt) in [(["A", "C", "User2"], "198"), (["D", "F", "User5"], "802")] {
+        for (names, given) in [(["A", "C", "User2"], "198"), (["D", "F", "User5"], "802")] {
             for name in names {
                 assert_eq!(
                     tickets(&assessed, name).map(|tickets| format!("{tickets:.0}")),
-                    Some(dealt.into()),
+                    Some(given.into()),
                     "{name}"
                 );
             }
@@ -275,9 +265,9 @@ mod tests {
         }
     }
 
-    /// The order of the two operations in the floor decides the last ticket: `0.01 * (1/3)` would deal 461824440.
+    /// The order of the two operations in the floor decides the last ticket: `0.01 * (1/3)` would give 461824440.
     #[test]
-    fn the_floor_is_a_hundredth_of_the_shares_by_the_level() {
+    fn the_floor_is_a_hundredth_of_the_shares_divided_by_the_level() {
         let mut builder = TreeBuilder::new("root");
         for (parent, member) in [
             ("root", Member::group("a").shares(10)),
@@ -288,14 +278,14 @@ mod tests {
             builder.add_under(parent, member).expect("sound");
         }
         let tree = builder.finish();
-        let waiting: Vec<NodeId> = tree.nodes().filter(|&node| tree.kind(node) == Kind::Entity).collect();
-        let assessed = Assessed::new(tree, &TicketBased::new(Rules::Scheduler, waiting));
-        let dealt = ["a", "one", "two"].map(|name| tickets(&assessed, name));
-        assert_eq!(dealt, [1_385_473_320.0, 461_824_439.0, 923_648_879.0].map(Some));
+        let pending: Vec<NodeId> = tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity).collect();
+        let assessed = AssessedTree::new(tree, &TicketBased::new(Rules::Scheduler, pending));
+        let given = ["a", "one", "two"].map(|name| tickets(&assessed, name));
+        assert_eq!(given, [1_385_473_320.0, 461_824_439.0, 923_648_879.0].map(Some));
     }
 
     #[test]
-    fn nobody_waits_and_nothing_is_dealt() {
+    fn without_pending_jobs_no_tickets_are_distributed() {
         for rules in [Rules::Documented, Rules::Scheduler] {
             let assessed = assessed(rules, &[]);
             assert_eq!(assessed.shares_of("User5").map(|shares| shares.fairshare_factor), Some(0.0));

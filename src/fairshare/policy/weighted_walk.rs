@@ -3,24 +3,25 @@
 
 use std::cmp::Ordering;
 
-use crate::fairshare::policy::levels::NO_VAL;
-use crate::fairshare::policy::lists::Lists;
-use crate::fairshare::policy::walk::{Siblings, ranks};
+use crate::fairshare::policy::rank_walk::{Siblings, ranks};
+use crate::fairshare::policy::sibling_lists::{NO_LIST, SiblingLists};
 use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, TreeShares};
-use crate::fairshare::{Kind, NodeId, ShareTree, Shares};
+use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
-/// The weight of whoever has used nothing: 2^64.
+/// The weight of a node without usage: 2^64.
 const UNUSED: f64 = 18_446_744_073_709_551_616.0;
-/// What a user has whom the walk does not meet.
+/// The factor of a user that the walk does not reach.
 const UNRANKED: f64 = 0.5;
 
-/// Users ranked by walking the tree, at each level the highest weight first: fair tree's cousin, with one set of rules.
+/// Users ranked by a walk of the tree, at each level the highest weight first: close to fair tree, with one set of
+/// rules.
 ///
-/// A weight is the part of the siblings' shares by the part of their usage; 0 without shares, 2^64 without usage. Two
-/// are equal if they differ by less than the precision of the larger, or of 1. Tied users have the rank of the first,
-/// tied banks are walked as one, a user and a bank are never tied. The sum of the siblings' usage is kept in a whole
-/// number, cut at each addition; so usages all below 1 sum to 0, and weigh 0. Users of a bank that has banks below it
-/// are left out: they have 0.5, and their usage counts nowhere. There is no `FairShare=parent`: it counts as 1 share.
+/// A weight is the fraction of the siblings' shares divided by the fraction of their usage; 0 without shares, 2^64
+/// without usage. Two weights are equal if they differ by less than the precision of the larger, or of 1. Tied users
+/// have the rank of the first, tied banks are walked as one, a user and a bank are never tied. The sum of the siblings'
+/// usage is an integer, truncated at each addition; so usages below 1 sum to 0 and have the weight 0. Users of a bank
+/// with banks below it are left out: they have 0.5, and their usage counts nowhere. There is no `FairShare=parent`: it
+/// counts as 1 share.
 ///
 /// [`AssociationShares::level_fs`] is the weight; the factor of a bank, which has none, is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,32 +33,32 @@ impl Policy for WeightedWalk {
     }
 
     fn assess(&self, tree: &ShareTree) -> TreeShares {
-        let bank = Bank::of(tree);
-        let users = tree.nodes().filter(|&node| tree.kind(node) == Kind::Entity).count() as u32;
+        let bank = Bank::new(tree);
+        let users = tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity).count() as u32;
         let ranks = ranks(&bank, tree.len(), users);
         let mut norm_shares: Vec<f64> = Vec::with_capacity(tree.len());
         for node in tree.nodes() {
             let above = tree.parent(node).map_or(1.0, |parent| norm_shares[parent.index()]);
-            norm_shares.push(above * bank.part(node));
+            norm_shares.push(above * bank.fraction(node));
         }
         let row = |node: NodeId| {
             let i = node.index();
             let whole = bank.usage[0];
             let norm_usage = if whole == 0.0 { 0.0 } else { bank.usage[i] / whole };
             let factor = match tree.kind(node) {
-                Kind::Entity if bank.in_walk(node) => f64::from(ranks[i]) / f64::from(users),
-                Kind::Entity => UNRANKED,
-                Kind::Root | Kind::Group => 0.0,
+                NodeKind::Entity if bank.is_walked(node) => f64::from(ranks[i]) / f64::from(users),
+                NodeKind::Entity => UNRANKED,
+                NodeKind::Root | NodeKind::Group => 0.0,
             };
             let is_root = node == tree.root();
             let shown = AssociationShares {
-                effective_usage: Some(bank.usage_part(node)).filter(|part| !is_root && part.is_finite()),
+                effective_usage: Some(bank.usage_fraction(node)).filter(|fraction| !is_root && fraction.is_finite()),
                 level_fs: (!is_root).then_some(bank.weights[i]),
-                fairshare: (tree.kind(node) == Kind::Entity).then_some(factor),
+                fairshare: (tree.kind(node) == NodeKind::Entity).then_some(factor),
                 ..AssociationShares::new(
                     (!is_root).then(|| Shares::Count(shares(tree, node) as i64)),
                     bank.usage[i],
-                    bank.part(node),
+                    bank.fraction(node),
                     Some(norm_usage),
                 )
             };
@@ -70,9 +71,9 @@ impl Policy for WeightedWalk {
 /// The tree as flux-accounting reads it.
 struct Bank<'a> {
     tree: &'a ShareTree,
-    /// Whose list each node stands in; [`NO_VAL`] for a user beside banks.
+    /// The owner of the list that each node is in; [`NO_LIST`] for a user beside banks.
     above: Vec<u32>,
-    lists: Lists,
+    lists: SiblingLists,
     usage: Vec<f64>,
     /// Of the list of each node.
     list_shares: Vec<u64>,
@@ -81,38 +82,38 @@ struct Bank<'a> {
 }
 
 impl<'a> Bank<'a> {
-    fn of(tree: &'a ShareTree) -> Self {
+    fn new(tree: &'a ShareTree) -> Self {
         let has_banks: Vec<bool> = tree
             .nodes()
-            .map(|node| tree.children(node).iter().any(|&child| tree.kind(child) != Kind::Entity))
+            .map(|node| tree.children(node).iter().any(|&child| tree.kind(child) != NodeKind::Entity))
             .collect();
         let above = tree.nodes().map(|node| match tree.parent(node) {
-            Some(parent) if tree.kind(node) == Kind::Entity && has_banks[parent.index()] => NO_VAL,
+            Some(parent) if tree.kind(node) == NodeKind::Entity && has_banks[parent.index()] => NO_LIST,
             Some(parent) => parent.0,
             None => 0,
         });
         let above: Vec<u32> = above.collect();
         let usage = usage_of(tree, &above);
         let (mut list_shares, mut list_usage) = (vec![0u64; tree.len()], vec![0u64; tree.len()]);
-        for node in tree.nodes().skip(1).filter(|node| above[node.index()] != NO_VAL) {
+        for node in tree.nodes().skip(1).filter(|node| above[node.index()] != NO_LIST) {
             let list = above[node.index()] as usize;
             list_shares[list] = list_shares[list].wrapping_add(shares(tree, node));
             list_usage[list] = (list_usage[list] as f64 + usage[node.index()]) as u64;
         }
-        let lists = Lists::gather(tree, Release::V26_11, &above);
+        let lists = SiblingLists::new(tree, Release::V26_11, &above);
         let mut bank = Self { tree, above, lists, usage, list_shares, list_usage, weights: Vec::new() };
         bank.weights = tree.nodes().map(|node| bank.weight(node)).collect();
         bank
     }
 
-    fn in_walk(&self, node: NodeId) -> bool {
-        self.above[node.index()] != NO_VAL
+    fn is_walked(&self, node: NodeId) -> bool {
+        self.above[node.index()] != NO_LIST
     }
 
-    fn part(&self, node: NodeId) -> f64 {
+    fn fraction(&self, node: NodeId) -> f64 {
         match self.above[node.index()] {
             _ if node == self.tree.root() => 1.0,
-            NO_VAL => 0.0,
+            NO_LIST => 0.0,
             list => match self.list_shares[list as usize] {
                 0 => 0.0,
                 sum => shares(self.tree, node) as f64 / sum as f64,
@@ -120,29 +121,29 @@ impl<'a> Bank<'a> {
         }
     }
 
-    fn usage_part(&self, node: NodeId) -> f64 {
+    fn usage_fraction(&self, node: NodeId) -> f64 {
         let list_usage = self.list_usage.get(self.above[node.index()] as usize).copied();
         self.usage[node.index()] / list_usage.unwrap_or(0) as f64
     }
 
     fn weight(&self, node: NodeId) -> f64 {
-        if node == self.tree.root() || !self.in_walk(node) || self.part(node) == 0.0 {
+        if node == self.tree.root() || !self.is_walked(node) || self.fraction(node) == 0.0 {
             0.0
         } else if self.usage[node.index()].abs() < 1e-9 {
             UNUSED
         } else {
-            self.part(node) / self.usage_part(node)
+            self.fraction(node) / self.usage_fraction(node)
         }
     }
 }
 
 impl Siblings for Bank<'_> {
     fn members(&self, node: u32) -> &[u32] {
-        self.lists.of(node as usize)
+        self.lists.members(node as usize)
     }
 
     fn is_user(&self, node: u32) -> bool {
-        self.tree.kind(NodeId(node)) == Kind::Entity
+        self.tree.kind(NodeId(node)) == NodeKind::Entity
     }
 
     fn order(&self, one: u32, other: u32) -> Ordering {
@@ -176,10 +177,10 @@ fn shares(tree: &ShareTree, node: NodeId) -> u64 {
 
 /// A user's own usage; a bank's is that of its banks, or of its users if it has none.
 fn usage_of(tree: &ShareTree, above: &[u32]) -> Vec<f64> {
-    let is_user = |node: NodeId| tree.kind(node) == Kind::Entity;
+    let is_user = |node: NodeId| tree.kind(node) == NodeKind::Entity;
     let own = |node: NodeId| if is_user(node) { tree.own_usage(node) } else { 0.0 };
     let mut usage: Vec<f64> = tree.nodes().map(own).collect();
-    for node in tree.nodes().skip(1).rev().filter(|node| above[node.index()] != NO_VAL) {
+    for node in tree.nodes().skip(1).rev().filter(|node| above[node.index()] != NO_LIST) {
         usage[above[node.index()] as usize] += usage[node.index()];
     }
     usage
@@ -189,14 +190,14 @@ fn usage_of(tree: &ShareTree, above: &[u32]) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::fairshare::policy::worked_example;
-    use crate::fairshare::{Assessed, FairShare, Member, TreeBuilder};
+    use crate::fairshare::{AssessedTree, FairShare, Member, TreeBuilder};
 
     fn factors<const N: usize>(members: &[(&str, Member)], names: [&str; N]) -> [f64; N] {
         let mut builder = TreeBuilder::new("root");
         for (parent, member) in members {
             builder.add_under(parent, member.clone()).expect("sound");
         }
-        let assessed = Assessed::new(builder.finish(), &WeightedWalk);
+        let assessed = AssessedTree::new(builder.finish(), &WeightedWalk);
         names.map(|name| assessed.shares_of(name).expect("in the tree").fairshare_factor)
     }
 
@@ -247,10 +248,10 @@ mod tests {
         use crate::fairshare::policy::fair_tree::FairTree;
         let mut tree = worked_example();
         tree.decay(1e6);
-        let walk = Assessed::new(tree.clone(), &WeightedWalk);
-        let fair_tree = Assessed::new(tree, &FairTree::new(Rules::Documented));
+        let walk = AssessedTree::new(tree.clone(), &WeightedWalk);
+        let fair_tree = AssessedTree::new(tree, &FairTree::new(Rules::Documented));
         for name in ["User1", "User2", "User3", "User4", "User5"] {
-            let factor = |of: &Assessed| of.shares_of(name).map(|shares| shares.fairshare_factor);
+            let factor = |of: &AssessedTree| of.shares_of(name).map(|shares| shares.fairshare_factor);
             assert_eq!(factor(&walk), factor(&fair_tree), "{name}");
         }
     }

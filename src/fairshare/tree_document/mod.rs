@@ -1,84 +1,154 @@
-//! A fair-share tree in the project's own JSON, as plain nodes: what builds a tree from them checks the rest.
+//! [`TreeDocument`], the one form in which every reader of files returns a fair-share tree: native JSON here, Slurm's
+//! formats in [`slurm`](crate::slurm), OpenPBS's in [`pbs`](crate::pbs). It leaves as a [`ShareTree`], or as the tree
+//! of OpenPBS's daemon.
 
-mod read;
+mod json;
 
 use std::collections::BTreeSet;
 
 use thiserror::Error;
 
-use crate::fairshare::policy::Release;
-pub use crate::fairshare::tree_document::read::read_tree;
+use crate::fairshare::{Member, Naming, NodeId, NodeKind, Release, ShareTree, Shares, TreeBuilder, TreeError};
 
-/// The deepest tree that is read: so many nodes from the top down to the lowest one.
+pub use crate::fairshare::tree_document::json::read_tree;
+
+/// The deepest tree that is read from native JSON, in nodes from the first level down.
 pub const MAX_DEPTH: usize = 200;
-/// The most nodes that are read.
+/// The most nodes that are read from native JSON.
 pub const MAX_NODES: usize = 1_000_000;
-/// The longest name, in bytes.
+/// The longest name in native JSON, in bytes.
 pub const MAX_NAME: usize = 4096;
 
 const EXPECTED: &str = "{\"children\":[{\"name\":…,\"shares\":…}]}";
 
-/// A tree as its document gives it. The top of the document is the root and not among the nodes.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// A tree as its document gives it.
+#[derive(Debug, Clone, PartialEq)]
 pub struct TreeDocument {
-    /// `unknown_shares`: what entities share that the tree does not name.
+    /// The name of the root, which is not among the nodes; `root` where the document does not name it.
+    pub root: String,
+    /// The shares of the group of entities that are not in the tree (`unknown_shares`).
     pub unknown_shares: Option<i64>,
-    /// The root's own usage.
+    /// The root's own usage, without that of the nodes.
     pub usage: f64,
     /// The nodes, parents before children, siblings in the order of the document.
     pub nodes: Vec<TreeNode>,
+    /// Usage by name, in the order of a usage file of OpenPBS, beside the usage of the nodes. An entity may have several
+    /// records, or be in no node.
+    pub records: Vec<UsageRecord>,
     /// The release of Slurm that wrote the document, where it says.
     pub release: Option<Release>,
-    /// Keys that mean nothing here; each once.
+    /// Keys that are not part of the format, each once.
     pub unknown_keys: BTreeSet<String>,
+}
+
+impl Default for TreeDocument {
+    fn default() -> Self {
+        Self {
+            root: "root".to_owned(),
+            unknown_shares: None,
+            usage: 0.0,
+            nodes: Vec::new(),
+            records: Vec::new(),
+            release: None,
+            unknown_keys: BTreeSet::new(),
+        }
+    }
 }
 
 /// A node of a [`TreeDocument`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct TreeNode {
-    /// Its name.
-    pub name: String,
-    /// The place of its parent among the nodes; `None` under the root.
-    pub parent: Option<usize>,
-    /// The partition that a user's association is bound to; `None` for all.
-    pub partition: Option<String>,
-    /// What it is allotted among its siblings; 1 where the document does not say.
-    pub shares: NodeShares,
-    /// Its own usage, not counting its children's; `None` where the document does not say, which to OpenPBS is 1.
-    pub usage: Option<f64>,
-    /// What it is: as `kind` says, else an account if it has `children`, a user if not.
+    /// A group (Slurm: an account) or an entity (Slurm: a user in an account).
     pub kind: NodeKind,
+    /// The name of the group or entity, without a partition.
+    pub name: String,
+    /// The index of the parent among the nodes; `None` below the root.
+    pub parent: Option<usize>,
+    /// The partition of a user's association; `None` for all partitions.
+    pub partition: Option<String>,
+    /// The shares among the siblings; 1 where the document does not say.
+    pub shares: Shares,
+    /// The node's own usage, without that of its children; `None` where the document does not say, which is 1 to
+    /// OpenPBS and 0 to every other policy.
+    pub usage: Option<f64>,
+    /// The number of the node in OpenPBS's `resource_group`, which `pbsfs` shows and no policy uses.
+    pub cgroup: Option<i32>,
+}
+
+/// The usage of one entity in a [`TreeDocument`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct UsageRecord {
+    /// The entity; may be empty.
+    pub entity: String,
+    /// Its usage, in the unit of the document.
+    pub usage: f64,
 }
 
 impl TreeNode {
-    /// The name that the node has in a tree: `user:partition` if it is bound to one.
-    pub(crate) fn full_name(&self) -> String {
+    /// The name that the node has in a [`ShareTree`]: `user:partition` with a partition.
+    pub fn full_name(&self) -> String {
         self.partition.as_ref().map_or_else(|| self.name.clone(), |partition| format!("{}:{partition}", self.name))
     }
 }
 
-/// What a node is allotted among its siblings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NodeShares {
-    /// So many shares.
-    Count(i64),
-    /// `"parent"`: it stands in for its parent.
-    Parent,
+impl TreeDocument {
+    /// The tree of the nodes for any policy, without [`records`](Self::records). The names of groups are unique, those of entities within their group.
+    ///
+    /// # Errors
+    /// [`TreeError`]: a duplicate name, negative shares, or a usage that is not a finite number of at least 0.
+    pub fn share_tree(&self) -> Result<ShareTree, TreeError> {
+        let mut builder = TreeBuilder::new(self.root.as_str()).naming(Naming::PerGroup);
+        builder.charge(builder.root(), self.usage)?;
+        let mut ids: Vec<NodeId> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let member = match node.kind {
+                NodeKind::Entity => {
+                    Member::entity(&*node.name).partition(node.partition.as_deref().unwrap_or_default())
+                }
+                NodeKind::Group | NodeKind::Root => Member::group(&*node.name),
+            };
+            let member = match node.shares {
+                Shares::Count(shares) => member.shares(shares),
+                Shares::Parent => member.shares_of_parent(),
+            };
+            let parent = node.parent.and_then(|parent| ids.get(parent).copied()).unwrap_or(builder.root());
+            ids.push(builder.add(parent, member.usage(node.usage.unwrap_or(0.0)))?);
+        }
+        Ok(builder.finish())
+    }
+
+    /// A tree as a document. An entity with children becomes a group, and a usage of 0 one that is not known.
+    pub fn from_tree(tree: &ShareTree) -> Self {
+        let node = |id: NodeId| {
+            let is_entity = tree.kind(id) == NodeKind::Entity && tree.children(id).is_empty();
+            TreeNode {
+                kind: if is_entity { NodeKind::Entity } else { NodeKind::Group },
+                name: tree.base_name(id).to_owned(),
+                parent: tree.parent(id).and_then(|parent| parent.index().checked_sub(1)),
+                partition: tree.partition(id).map(str::to_owned),
+                shares: tree.shares(id),
+                usage: Some(tree.own_usage(id)).filter(|&usage| usage != 0.0),
+                cgroup: None,
+            }
+        };
+        Self {
+            root: tree.name(tree.root()).to_owned(),
+            usage: tree.own_usage(tree.root()),
+            nodes: tree.nodes().skip(1).map(node).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// The name of the node's parent.
+    pub fn parent_name(&self, node: &TreeNode) -> &str {
+        node.parent.and_then(|parent| self.nodes.get(parent)).map_or(&self.root, |parent| &parent.name)
+    }
 }
 
-/// What a node is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NodeKind {
-    /// An account or group, which may have children.
-    Account,
-    /// A user or entity, whom jobs belong to.
-    User,
-}
-
-/// A tree that cannot be read.
+/// A document in native JSON that cannot be read as a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TreeDocumentError {
-    /// It is broken JSON.
+    /// The JSON is malformed.
     #[error("`{source_name}` is not valid JSON: {reason}")]
     Json {
         /// The document's name.
@@ -86,7 +156,7 @@ pub enum TreeDocumentError {
         /// What is wrong, and where.
         reason: String,
     },
-    /// It is JSON of another form.
+    /// The JSON is not a tree.
     #[error("`{source_name}` is {found}, expected {EXPECTED}")]
     NotATree {
         /// The document's name.
@@ -94,12 +164,12 @@ pub enum TreeDocumentError {
         /// What was found.
         found: String,
     },
-    /// A node has something of another form.
+    /// A key of a node has the wrong type or value.
     #[error("`{source_name}`: {key} of `{path}` is {found}, expected {expected}")]
     Node {
         /// The document's name.
         source_name: String,
-        /// The names from the top down to the node, divided by `/`; a node without a name is `#N` among its siblings.
+        /// The names from the first level down to the node, separated by `/`; `#N` for the N-th sibling without a name.
         path: String,
         /// The key, in back-ticks.
         key: String,
@@ -113,7 +183,7 @@ pub enum TreeDocumentError {
     TooDeep {
         /// The document's name.
         source_name: String,
-        /// The lowest node that was read.
+        /// The path of the deepest node that was read.
         path: String,
     },
     /// The tree has more nodes than [`MAX_NODES`].

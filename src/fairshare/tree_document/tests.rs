@@ -5,7 +5,7 @@ fn error(text: &str) -> String {
 }
 
 #[test]
-fn reads_what_the_contract_shows() {
+fn reads_the_documented_format() {
     let text = "\u{feff}{\"unknown_shares\":10,\"usage\":5,\"children\":[\r\n{\"name\":\"group1\",\"shares\":40,\"usage\":2.5,\"children\":\
          [{\"name\":\"Bob\",\"shares\":50,\"usage\":100},{\"name\":\"Eve\",\"shares\":\"parent\"}]},{\"name\":\"g2\",\"kind\":\"account\",\"share\":3},{\"name\":7,\"shares\":0}]}";
     let tree = read_tree("t", text.as_bytes()).unwrap();
@@ -15,18 +15,18 @@ fn reads_what_the_contract_shows() {
     assert_eq!(
         rows,
         [
-            ("group1", None, NodeShares::Count(40), Some(2.5), NodeKind::Account),
-            ("Bob", Some(0), NodeShares::Count(50), Some(100.0), NodeKind::User),
-            ("Eve", Some(0), NodeShares::Parent, None, NodeKind::User),
-            ("g2", None, NodeShares::Count(1), None, NodeKind::Account),
-            ("7", None, NodeShares::Count(0), None, NodeKind::User),
+            ("group1", None, Shares::Count(40), Some(2.5), NodeKind::Group),
+            ("Bob", Some(0), Shares::Count(50), Some(100.0), NodeKind::Entity),
+            ("Eve", Some(0), Shares::Parent, None, NodeKind::Entity),
+            ("g2", None, Shares::Count(1), None, NodeKind::Group),
+            ("7", None, Shares::Count(0), None, NodeKind::Entity),
         ]
     );
     assert_eq!(tree.unknown_keys.into_iter().collect::<Vec<_>>(), ["share"]);
 }
 
 #[test]
-fn faults_are_named_with_their_place() {
+fn errors_name_the_node() {
     assert_eq!(error("[1]"), "`t.json` is a list, expected {\"children\":[{\"name\":…,\"shares\":…}]}");
     assert!(error("{}").contains("an object without `children`"));
     assert!(error("{\"children\":[").contains("not valid JSON"));
@@ -42,7 +42,7 @@ fn faults_are_named_with_their_place() {
 }
 
 #[test]
-fn depth_is_bounded_and_no_danger() {
+fn depth_is_limited() {
     let chain = |depth: usize| {
         format!("{{\"children\":[{}{}]}}", "{\"name\":\"a\",\"children\":[".repeat(depth), "]}".repeat(depth))
     };

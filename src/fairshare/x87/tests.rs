@@ -65,7 +65,7 @@ fn the_ends_of_the_range() {
         small = small / whole(2);
         steps += 1;
     }
-    // 1/3 is a little less than the sixteen-thousandth power, and the last half of the last bit is gone
+    // 1/3 is halved down to the least subnormal number and once more, to 0
     assert_eq!(steps, 16445);
     assert_eq!(shown(Extended::ZERO / Extended::ZERO), "nan");
     assert_eq!(shown(-whole(1) / Extended::ZERO), "-inf");
@@ -102,7 +102,7 @@ fn logarithms_are_those_of_the_x87() {
     assert_eq!(shown((-Extended::ONE).ln()), "nan");
 }
 
-/// Numbers with few bits or many, of all exponents, near ones mostly.
+/// Numbers with few bits or many and all exponents, mostly near 1.
 fn numbers() -> impl Strategy<Value = Extended> {
     let mantissa = prop_oneof![
         any::<u64>(),
@@ -126,7 +126,7 @@ fn numbers() -> impl Strategy<Value = Extended> {
     })
 }
 
-/// The quotient bit by bit, and whatever is left.
+/// The quotient bit by bit, with its remainder.
 fn long_division(a: Extended, b: Extended) -> Extended {
     let (mut rest, divisor) = (u128::from(a.mantissa), u128::from(b.mantissa));
     let mut quotient = 0u128;
@@ -138,7 +138,7 @@ fn long_division(a: Extended, b: Extended) -> Extended {
 }
 
 fn long_addition(a: Extended, b: Extended) -> Extended {
-    let (large, small) = if a.size_order(b).is_ge() { (a, b) } else { (b, a) };
+    let (large, small) = if a.magnitude_order(b).is_ge() { (a, b) } else { (b, a) };
     let places = (large.exponent - small.exponent) as u32;
     let wide = u128::from(small.mantissa) << 62;
     let (aligned, sticky) = match wide.checked_shr(places) {
@@ -156,17 +156,17 @@ fn long_addition(a: Extended, b: Extended) -> Extended {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(20_000) })]
 
-    /// The way that the usual numbers take gives the bits of the one that all may take.
+    /// The usual case and the general case give the same bits.
     #[test]
-    fn the_short_way_is_the_long_way(a in numbers(), b in numbers()) {
+    fn the_fast_paths_give_the_bits_of_the_general_ones(a in numbers(), b in numbers()) {
         let product = u128::from(a.mantissa) * u128::from(b.mantissa);
         let long = Extended::rounded(a.negative != b.negative, a.exponent + b.exponent + 1, product, false);
         prop_assert_eq!(shown(a * b), shown(long));
         prop_assert_eq!(shown(a / b), shown(long_division(a, b)));
         prop_assert_eq!(shown(a + b), shown(long_addition(a, b)));
         prop_assert_eq!(shown(a - b), shown(long_addition(a, -b)));
-        let size = Extended { negative: false, ..a };
-        prop_assert_eq!(size.to_f64().to_bits(), size.finite_to_f64().to_bits());
+        let magnitude = Extended { negative: false, ..a };
+        prop_assert_eq!(magnitude.to_f64().to_bits(), magnitude.finite_to_f64().to_bits());
         let whole = Extended::rounded(false, 127, a.mantissa.into(), false);
         prop_assert_eq!(shown(Extended::from(a.mantissa)), shown(whole));
     }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use thiserror::Error;
 
-use crate::fairshare::unique_names::{UniqueNames, cut};
-use crate::fairshare::{Kind, NodeId, ShareTree, Shares};
+use crate::fairshare::unique_names::{UniqueNames, truncated};
+use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 use crate::pbs::files::resource_group::{TREE_ROOT, UNKNOWN_GROUP};
 
 /// The longest name that is written, in bytes: two of them fit on a line that the daemon reads in one piece.
@@ -157,12 +157,12 @@ fn fit(name: &str) -> String {
         if breaks { '_' } else { c }
     };
     let name: String = name.char_indices().map(held).collect();
-    if name.is_empty() { "_".to_owned() } else { cut(&name, LONGEST).to_owned() }
+    if name.is_empty() { "_".to_owned() } else { truncated(&name, LONGEST).to_owned() }
 }
 
 fn is_unknown_group(tree: &ShareTree, node: NodeId) -> bool {
     let is_at_the_top = tree.parent(node) == Some(tree.root());
-    is_at_the_top && tree.kind(node) == Kind::Group && tree.name(node) == UNKNOWN_GROUP
+    is_at_the_top && tree.kind(node) == NodeKind::Group && tree.name(node) == UNKNOWN_GROUP
 }
 
 #[cfg(test)]

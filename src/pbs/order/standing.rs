@@ -141,7 +141,7 @@ fn has_no_shares(rules: &Order<'_>, entity: &str) -> bool {
 
 fn perc(tree: &PbsTree, entity: &str) -> Option<f64> {
     let node = tree.tree().find(entity)?;
-    tree.shares().of(node).map(|shares| shares.fairshare_perc)
+    tree.shares().get(node).map(|shares| shares.fairshare_perc)
 }
 
 fn paths(rules: &Order<'_>, table: &JobTable) -> Vec<Path> {

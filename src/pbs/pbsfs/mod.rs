@@ -18,12 +18,12 @@ use std::io::{self, Write};
 
 use thiserror::Error;
 
-use crate::fairshare::{NodeId, TreeError};
+use crate::fairshare::NodeId;
 use crate::pbs::c_string::{name_bytes, name_text};
 use crate::pbs::files::resource_group::{LineFault, ResourceGroup};
 use crate::pbs::files::sched_config::SchedConfig;
 use crate::pbs::files::usage::UsageFile;
-use crate::pbs::share_tree::{PbsTree, PbsTreeBuilder};
+use crate::pbs::share_tree::{PbsTree, PbsTreeBuilder, PbsTreeError};
 
 pub use request::{Arguments, Refusal, Request};
 
@@ -86,7 +86,7 @@ impl Answer {
 pub enum PbsfsError {
     /// The files make no tree: there is too much of it.
     #[error(transparent)]
-    Tree(#[from] TreeError),
+    Tree(#[from] PbsTreeError),
     /// Standard output takes no more.
     #[error(transparent)]
     Output(#[from] io::Error),

@@ -23,7 +23,7 @@ impl Vertex {
     pub(super) fn of(tree: &PbsTree, node: NodeId) -> Self {
         let (perc, tree_usage) = tree
             .shares()
-            .of(node)
+            .get(node)
             .map_or((0.0, 0.0), |shares| (shares.fairshare_perc as f32, shares.fairshare_tree_usage));
         let parent = tree.tree().parent(node);
         Self {

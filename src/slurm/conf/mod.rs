@@ -1,26 +1,25 @@
-//! `slurm.conf`: which fair-share policy a cluster uses, and with which constants.
+//! `slurm.conf` enters, the settings that affect fair share leave: policy, half-life, dampening factor.
 //!
-//! Only the settings that bear on fair share are kept. A value that `slurmctld` would not start with is a
-//! [`ConfWarning`] and the setting stays at its default; so are flags that contradict each other or that today's Slurm
-//! no longer knows. Files that are included are read if they lie in the folder of `slurm.conf`.
+//! A value that `slurmctld` does not start with is a [`ConfWarning`], and the setting keeps its default. Flags that
+//! contradict each other, or that current releases do not have, are warnings too. Included files are read if they are in
+//! the folder of `slurm.conf`.
 
-mod folder;
-mod lines;
 mod settings;
-mod times;
-mod warning;
 
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
 
-pub use folder::{ConfError, MAX_FILE_BYTES};
-pub use warning::{ConfFault, ConfWarning};
+use thiserror::Error;
 
-use folder::Folder;
 use settings::Settings;
+
+/// The most bytes that are read of one file.
+pub const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// The most files that are read, `slurm.conf` included.
 pub const MAX_FILES: usize = 64;
-/// How deep an `Include` may lie in another.
+/// The most levels of nested `Include`s.
 pub const MAX_INCLUDE_DEPTH: usize = 8;
 
 /// The fair-share policy that `slurmctld` uses.
@@ -36,7 +35,7 @@ pub enum ConfPolicy {
 }
 
 impl ConfPolicy {
-    /// The policy's name, as a user would type it.
+    /// The policy's name, as in `--policy`.
     pub fn name(self) -> &'static str {
         match self {
             Self::FairTree => "fair-tree",
@@ -46,7 +45,7 @@ impl ConfPolicy {
     }
 }
 
-/// When all usage is set back to 0.
+/// When all usage is reset to 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ResetPeriod {
     /// `NONE`
@@ -66,22 +65,22 @@ pub enum ResetPeriod {
     Yearly,
 }
 
-/// The settings that bear on fair share.
+/// The settings that affect fair share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SlurmConf {
-    /// The plugin that makes priorities; `None` where the file does not say, which was `priority/basic` for long.
+    /// The priority plugin; `None` where the file does not say. Its default was `priority/basic` for many releases.
     pub priority_type: Option<String>,
-    /// The policy, which counts under `priority/multifactor` alone.
+    /// The policy, which applies under `priority/multifactor` only.
     pub policy: ConfPolicy,
-    /// The half-life of usage in seconds, 0 for usage that does not decay. Default: 7 days.
+    /// `PriorityDecayHalfLife` in seconds, 0 for usage that does not decay. Default: 7 days.
     pub decay_half_life: u32,
-    /// The time between two calculations, in seconds. Default: 300.
+    /// `PriorityCalcPeriod`: the time between two calculations, in seconds. Default: 300.
     pub calc_period: u32,
-    /// When all usage is set back to 0. Default: never.
+    /// `PriorityUsageResetPeriod`: when all usage is reset to 0. Default: never.
     pub usage_reset_period: ResetPeriod,
-    /// What the factor's exponent is divided by, at least 1; fair tree has no use for it. Default: 1.
+    /// `FairShareDampeningFactor`, the divisor of the factor's exponent, 1..=65535; not used by fair tree. Default: 1.
     pub dampening_factor: u16,
-    /// What has no effect, contradicts something, or is no more; in the order in which it was read.
+    /// What has no effect, contradicts another setting, or was removed, in the order of the files.
     pub warnings: Vec<ConfWarning>,
 }
 
@@ -100,16 +99,16 @@ impl Default for SlurmConf {
 }
 
 impl SlurmConf {
-    /// Reads the file and those that it includes.
+    /// Reads the file and the files that it includes.
     ///
     /// # Errors
-    /// The file itself cannot be read. What it includes and cannot be read is a warning.
+    /// The file itself cannot be read. An included file that cannot be read is a warning.
     pub fn read(path: &Path) -> Result<Self, ConfError> {
         let (folder, text) = Folder::around(path)?;
         Ok(Settings::collect(&path.display().to_string(), &text, &|name| folder.read(name)))
     }
 
-    /// Reads a text alone: an `Include` in it is a warning.
+    /// Reads a text without its folder: an `Include` in it is a warning.
     ///
     /// ```
     /// use job_sort_formula::slurm::conf::{ConfPolicy, SlurmConf};
@@ -120,8 +119,148 @@ impl SlurmConf {
     /// ```
     pub fn parse(source_name: &str, bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes);
-        Settings::collect(source_name, &text, &|_| Err("only the one text is at hand".to_owned()))
+        Settings::collect(source_name, &text, &|_| Err("the folder of `slurm.conf` is not known".to_owned()))
     }
+}
+
+/// A `slurm.conf` that cannot be read.
+#[derive(Debug, Error)]
+#[error("cannot read `{}`: {reason}", path.display())]
+pub struct ConfError {
+    /// The file.
+    pub path: PathBuf,
+    /// Why not.
+    #[source]
+    pub reason: io::Error,
+}
+
+/// A folder, by its canonical path.
+#[derive(Debug)]
+struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// The folder of a file, and the file's text.
+    fn around(file: &Path) -> Result<(Self, String), ConfError> {
+        let open = || {
+            let text = text(file)?;
+            let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            Ok((Self { path: fs::canonicalize(parent)? }, text))
+        };
+        open().map_err(|reason| ConfError { path: file.to_owned(), reason })
+    }
+
+    /// The text of a file in the folder, or the reason why it is not read.
+    fn read(&self, name: &str) -> Result<String, String> {
+        let path = fs::canonicalize(self.path.join(name)).map_err(|error| error.to_string())?;
+        if !path.starts_with(&self.path) {
+            return Err("it is outside the folder of `slurm.conf`".to_owned());
+        }
+        // opening a pipe would wait for a writer
+        match fs::metadata(&path) {
+            Ok(about) if about.is_file() => text(&path).map_err(|error| error.to_string()),
+            Ok(_) => Err("it is not a regular file".to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+fn text(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("it is longer than {MAX_FILE_BYTES} bytes")));
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A setting that is wrong, has no effect, or contradicts another.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{file}`, line {line}: {fault}")]
+pub struct ConfWarning {
+    /// The file, as `Include` names it.
+    pub file: String,
+    /// The line in it, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub fault: ConfFault,
+}
+
+/// What a [`ConfWarning`] is about.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ConfFault {
+    /// A line that is not a setting.
+    #[error("`{0}` is not `Key=Value`; slurmctld does not start with it")]
+    NotASetting(String),
+    /// A value that `slurmctld` refuses.
+    #[error("`{key}` is `{value}`, expected {expected}; slurmctld does not start with it, the default is used")]
+    BadValue {
+        /// The key.
+        key: &'static str,
+        /// The value.
+        value: String,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// An unknown setting.
+    #[error("`{0}` is not a Slurm setting; slurmctld does not start with it")]
+    UnknownKey(String),
+    /// A setting that was given before.
+    #[error("`{key}` is on line {line} of `{file}` too; this line replaces it")]
+    Again {
+        /// The key.
+        key: &'static str,
+        /// The file of the earlier line.
+        file: String,
+        /// The earlier line.
+        line: usize,
+    },
+    /// Flags that exclude each other.
+    #[error("`{loser}` contradicts `{winner}`, which takes precedence")]
+    Contradiction {
+        /// The flag without effect.
+        loser: &'static str,
+        /// The flag that takes precedence.
+        winner: &'static str,
+    },
+    /// A flag that is the default.
+    #[error("`FAIR_TREE` is not a flag since 19.05, when fair tree became the default")]
+    FairTreeIsDefault,
+    /// A flag that was removed.
+    #[error(
+        "`TICKET_BASED` was removed in 15.08 and is ignored: the policy is {0}; \
+         for 14.11 and earlier use `--policy ticket-based`"
+    )]
+    TicketBasedIsGone(&'static str),
+    /// An unknown flag.
+    #[error("`{0}` is not a priority flag; slurmctld ignores it")]
+    UnknownFlag(String),
+    /// The plugin without fair share.
+    #[error("under `priority/basic` jobs run in the order of submission; fair share has no effect")]
+    NoFairShare,
+    /// A plugin that was removed.
+    #[error(
+        "`priority/multifactor2` was removed: it became `priority/multifactor` with `TICKET_BASED`, which was removed too"
+    )]
+    Multifactor2IsGone,
+    /// An unknown plugin.
+    #[error("the plugin `{0}` is not known; `priority/multifactor` is assumed")]
+    UnknownPlugin(String),
+    /// A dampening factor without effect.
+    #[error("`FairShareDampeningFactor` has no effect under fair tree")]
+    DampeningWithoutEffect,
+    /// Usage that neither decays nor is reset.
+    #[error("usage neither decays nor is reset; give `PriorityUsageResetPeriod` a period")]
+    UsageOnlyGrows,
+    /// An included file that is not read.
+    #[error("`{name}` is not included: {reason}")]
+    NotIncluded {
+        /// The file.
+        name: String,
+        /// The reason.
+        reason: String,
+    },
 }
 
 #[cfg(test)]

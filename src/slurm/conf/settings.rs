@@ -1,10 +1,8 @@
-//! The settings as they are found, and what `slurmctld` makes of them in the end.
+//! Reads the settings line by line, through `Include`s, and decides as `slurmctld` does.
 
 use std::collections::HashMap;
 
 use crate::json_visitor::clipped;
-use crate::slurm::conf::lines::{included, settings};
-use crate::slurm::conf::times::{minutes, seconds};
 use crate::slurm::conf::{ConfFault, ConfPolicy, ConfWarning, MAX_FILES, MAX_INCLUDE_DEPTH, ResetPeriod, SlurmConf};
 use crate::slurm::logical_lines::logical_lines;
 
@@ -35,10 +33,10 @@ const OTHERS: &[&str] = &[
     "PriorityWeightTRES",
 ];
 
-/// What a line of many settings begins with that are not of the cluster.
+/// The first key of a line whose settings are not the cluster's.
 const OBJECTS: &[&str] = &["NodeName", "PartitionName", "DownNodes", "NodeSet", "FrontendName", "SwitchName"];
 
-/// The flags that today's Slurm knows.
+/// The flags of current releases.
 const FLAGS: &[&str] = &[
     "ACCRUE_ALWAYS",
     "CALCULATE_RUNNING",
@@ -57,7 +55,7 @@ const FLAGS: &[&str] = &[
 
 type Include<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Debug, Clone)]
 struct Found {
     value: String,
@@ -82,7 +80,7 @@ impl<'a> Settings<'a> {
 
     fn file(&mut self, file: &str, text: &str, depth: usize) {
         for line in logical_lines(text) {
-            match included(&line.text) {
+            match include_target(&line.text) {
                 Some(name) => self.included(file, line.number, name, depth),
                 None => self.line(file, line.number, &line.text),
             }
@@ -94,7 +92,9 @@ impl<'a> Settings<'a> {
         let name = name.trim_matches('"').replace("%c", cluster);
         self.files += 1;
         let text = match () {
-            () if depth >= MAX_INCLUDE_DEPTH => Err(format!("it lies deeper than {MAX_INCLUDE_DEPTH} `Include`s")),
+            () if depth >= MAX_INCLUDE_DEPTH => {
+                Err(format!("it is nested in more than {MAX_INCLUDE_DEPTH} `Include`s"))
+            }
             () if self.files > MAX_FILES => Err(format!("there are more than {MAX_FILES} files")),
             () => (self.include)(&name),
         };
@@ -131,7 +131,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// What the daemon makes of all that was found.
+    /// Decides each setting as the daemon does.
     fn decide(&mut self) {
         self.priority_type();
         self.flags();
@@ -139,13 +139,13 @@ impl<'a> Settings<'a> {
         if let Some(found) = self.found.get("PriorityCalcPeriod").cloned() {
             match minutes(&found.value).filter(|&minutes| minutes >= 1) {
                 Some(minutes) => self.conf.calc_period = seconds(minutes),
-                None => self.bad("PriorityCalcPeriod", &found, "it is a time of at least a minute"),
+                None => self.bad("PriorityCalcPeriod", &found, "a time of at least one minute"),
             }
         }
         if let Some(found) = self.found.get("FairShareDampeningFactor").cloned() {
             match found.value.parse::<u16>().ok().filter(|&factor| factor > 0) {
                 Some(factor) => self.conf.dampening_factor = factor,
-                None => self.bad("FairShareDampeningFactor", &found, "it is a whole number from 1 to 65535"),
+                None => self.bad("FairShareDampeningFactor", &found, "a whole number from 1 to 65535"),
             }
             if self.conf.policy == ConfPolicy::FairTree && self.conf.dampening_factor > 1 {
                 self.warn(&found, ConfFault::DampeningWithoutEffect);
@@ -165,7 +165,7 @@ impl<'a> Settings<'a> {
         self.conf.priority_type = Some(plugin);
     }
 
-    /// The daemon looks for each flag anywhere in the text, and for `DEPTH_OBLIVIOUS` first.
+    /// The daemon searches the whole text for each flag, for `DEPTH_OBLIVIOUS` first.
     fn flags(&mut self) {
         let Some(found) = self.found.get("PriorityFlags").cloned() else { return };
         let text = found.value.to_ascii_uppercase();
@@ -201,7 +201,7 @@ impl<'a> Settings<'a> {
         if let Some(found) = &half_life {
             match minutes(&found.value) {
                 Some(minutes) => self.conf.decay_half_life = seconds(minutes),
-                None => self.bad("PriorityDecayHalfLife", found, "it is a time, or 0 for usage that does not decay"),
+                None => self.bad("PriorityDecayHalfLife", found, "a time, or 0 for usage that does not decay"),
             }
         }
         let reset = self.found.get("PriorityUsageResetPeriod").cloned();
@@ -211,7 +211,7 @@ impl<'a> Settings<'a> {
                 None => self.bad(
                     "PriorityUsageResetPeriod",
                     found,
-                    "it is `NONE`, `NOW`, `DAILY`, `WEEKLY`, `MONTHLY`, `QUARTERLY` or `YEARLY`",
+                    "`NONE`, `NOW`, `DAILY`, `WEEKLY`, `MONTHLY`, `QUARTERLY` or `YEARLY`",
                 ),
             }
         }
@@ -250,4 +250,113 @@ fn reset_period(text: &str) -> Option<ResetPeriod> {
 
 fn is_one_of(names: &[&'static str], name: &str) -> Option<&'static str> {
     names.iter().copied().find(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// The file that an `Include` names.
+fn include_target(line: &str) -> Option<&str> {
+    let (word, rest) = line.split_once(|c: char| c.is_ascii_whitespace())?;
+    (word.eq_ignore_ascii_case("include") && !rest.trim_start().starts_with('=')).then(|| rest.trim())
+}
+
+/// The settings of a line, `Key=Value` or `Key="some value"`, separated by blanks. A rest that is not one is `Err`.
+fn settings(line: &str) -> impl Iterator<Item = Result<(&str, &str), &str>> {
+    let mut rest = line.trim_start();
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let start = rest;
+        let key_end = rest.find(|c: char| c.is_ascii_whitespace() || c == '=').unwrap_or(rest.len());
+        let (key, behind) = rest.split_at(key_end);
+        let Some(value) = behind.trim_start().strip_prefix('=').filter(|_| !key.is_empty()) else {
+            rest = "";
+            return Some(Err(start));
+        };
+        let value = value.trim_start();
+        let (value, behind) = match value.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
+            None => value.split_at(value.find(|c: char| c.is_ascii_whitespace()).unwrap_or(value.len())),
+        };
+        rest = behind.trim_start();
+        Some(Ok((key.trim_end_matches(['+', '-', '*', '/']), value)))
+    })
+}
+
+/// The daemon's value for an infinite time, in minutes.
+const INFINITE: i64 = -1;
+
+/// The minutes of a time, rounded up; `None` if the text is not a time.
+///
+/// `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`, `days-hours:minutes` or
+/// `days-hours:minutes:seconds`.
+fn minutes(text: &str) -> Option<i64> {
+    if ["-1", "infinite", "unlimited"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
+        return Some(INFINITE);
+    }
+    let number = |text: &str| {
+        let is_number = !text.is_empty() && text.len() < 10 && text.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number { text.parse::<i64>().ok() } else { None }
+    };
+    let (days, rest) = match text.split_once('-') {
+        Some((days, rest)) => (Some(number(days)?), rest),
+        None => (None, text),
+    };
+    let parts: Vec<i64> = rest.split(':').map(number).collect::<Option<_>>()?;
+    let seconds = match (days, parts.as_slice()) {
+        (None, &[minutes]) => minutes * 60,
+        (None, &[minutes, seconds]) => minutes * 60 + seconds,
+        (None, &[hours, minutes, seconds]) => (hours * 60 + minutes) * 60 + seconds,
+        (Some(days), &[hours]) => (days * 24 + hours) * 3600,
+        (Some(days), &[hours, minutes]) => ((days * 24 + hours) * 60 + minutes) * 60,
+        (Some(days), &[hours, minutes, seconds]) => ((days * 24 + hours) * 60 + minutes) * 60 + seconds,
+        _ => return None,
+    };
+    Some((seconds + 59) / 60)
+}
+
+/// A number of minutes as the daemon keeps it, in unsigned 32-bit seconds: an infinite time becomes 136 years.
+fn seconds(minutes: i64) -> u32 {
+    if minutes < 0 { (minutes * 60) as u32 } else { u32::try_from(minutes * 60).unwrap_or(u32::MAX) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_include_is_a_word_and_a_file() {
+        assert_eq!(include_target("iNclude  x.conf"), Some("x.conf"));
+        assert_eq!(include_target("Includes=x"), None);
+        assert_eq!(include_target("Include = x"), None);
+    }
+
+    #[test]
+    fn a_line_may_have_several_settings() {
+        let found: Vec<_> = settings("a=1  B = \"two words\" c+=3,4 d").collect();
+        assert_eq!(found, [Ok(("a", "1")), Ok(("B", "two words")), Ok(("c", "3,4")), Err("d")]);
+    }
+
+    #[test]
+    fn all_forms_are_read() {
+        for (text, expected) in [
+            ("0", Some(0)),
+            ("10", Some(10)),
+            ("10:01", Some(11)),
+            ("1:00:00", Some(60)),
+            ("7-0", Some(10_080)),
+            ("1-2:3", Some(1563)),
+            ("1-2:3:1", Some(1564)),
+            ("INFINITE", Some(-1)),
+            ("-1", Some(-1)),
+            ("", None),
+            ("a", None),
+            ("1:2:3:4", None),
+            ("-2", None),
+            ("1.5", None),
+            ("99999999999999999999", None),
+        ] {
+            assert_eq!(minutes(text), expected, "{text}");
+        }
+        assert_eq!(seconds(minutes("unlimited").expect("a time")), 4_294_967_236);
+    }
 }

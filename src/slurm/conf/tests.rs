@@ -2,13 +2,13 @@ use std::fs;
 
 use crate::slurm::conf::*;
 
-fn told(conf: &SlurmConf) -> Vec<String> {
+fn messages(conf: &SlurmConf) -> Vec<String> {
     conf.warnings.iter().map(ToString::to_string).collect()
 }
 
 fn policy(flags: &str) -> (ConfPolicy, Vec<String>) {
     let conf = SlurmConf::parse("s", format!("PriorityFlags={flags}\n").as_bytes());
-    (conf.policy, told(&conf))
+    (conf.policy, messages(&conf))
 }
 
 #[test]
@@ -19,26 +19,29 @@ fn an_empty_file_has_the_daemons_defaults() {
 }
 
 #[test]
-fn flags_choose_the_policy_as_the_daemon_does() {
+fn flags_select_the_policy_as_in_the_daemon() {
     use ConfPolicy::{Classic, DepthOblivious, FairTree};
     for flags in ["NO_FAIR_TREE", "no_fair_tree,MAX_TRES"] {
         assert_eq!(policy(flags), (Classic, Vec::new()));
     }
     assert_eq!(policy("DEPTH_OBLIVIOUS,NO_FAIR_TREE"), (DepthOblivious, Vec::new()));
     assert_eq!(policy("ACCRUE_ALWAYS").0, FairTree);
-    let default = "`s`, line 1: `FAIR_TREE` is no flag any more: fair tree is the default since 19.05";
+    let default = "`s`, line 1: `FAIR_TREE` is not a flag since 19.05, when fair tree became the default";
     assert_eq!(policy("FAIR_TREE"), (FairTree, vec![default.to_owned()]));
-    let wins = "`s`, line 1: `FAIR_TREE` contradicts `DEPTH_OBLIVIOUS`, which wins";
+    let wins = "`s`, line 1: `FAIR_TREE` contradicts `DEPTH_OBLIVIOUS`, which takes precedence";
     assert_eq!(policy("FAIR_TREE,DEPTH_OBLIVIOUS"), (DepthOblivious, vec![wins.to_owned()]));
-    assert!(policy("FAIR_TREE,NO_FAIR_TREE").1[0].ends_with("`FAIR_TREE` contradicts `NO_FAIR_TREE`, which wins"));
+    assert!(
+        policy("FAIR_TREE,NO_FAIR_TREE").1[0]
+            .ends_with("`FAIR_TREE` contradicts `NO_FAIR_TREE`, which takes precedence")
+    );
     let (chosen, warned) = policy("TICKET_BASED");
     assert_eq!(chosen, FairTree);
     assert!(warned[0].contains("removed in 15.08") && warned[0].contains("the policy is fair-tree"), "{warned:?}");
-    assert!(policy("FAIRTREE").1[0].ends_with("`FAIRTREE` is no priority flag, slurmctld ignores it"));
+    assert!(policy("FAIRTREE").1[0].ends_with("`FAIRTREE` is not a priority flag; slurmctld ignores it"));
 }
 
 #[test]
-fn keys_have_no_case_and_lines_may_be_continued() {
+fn keys_are_case_insensitive_and_lines_may_be_continued() {
     let text = "CLUSTERNAME=x prioritytype=Priority/Multifactor PriorityFlags = \"NO_FAIR_TREE\" \\\n\
         prioritydecayhalflife=14-0 # two weeks\nPriorityCalcPeriod=0:30 FairShareDampeningFactor=5\n\
         priorityusageresetperiod=Monthly\nNodeName=n1 PriorityType=wrong\n";
@@ -56,31 +59,31 @@ fn keys_have_no_case_and_lines_may_be_continued() {
 }
 
 #[test]
-fn what_the_daemon_refuses_is_said_and_the_default_assumed() {
+fn a_value_that_the_daemon_refuses_is_a_warning_and_the_default_is_used() {
     let text = "PriorityDecayHalfLife=soon\nPriorityCalcPeriod=0\nPriorityUsageResetPeriod=hourly\n\
         FairShareDampeningFactor=0\nPriorityWeigthAge=3\nfoo\nPriorityType=priority/basic\nPriorityType=priority/x\n";
     let conf = SlurmConf::parse("s", text.as_bytes());
     let settings = SlurmConf { warnings: Vec::new(), ..conf.clone() };
     assert_eq!(settings, SlurmConf { priority_type: Some("priority/x".into()), ..SlurmConf::default() });
     let starts = [
-        "`s`, line 5: `PriorityWeigthAge` is not a setting of Slurm's",
+        "`s`, line 5: `PriorityWeigthAge` is not a Slurm setting",
         "`s`, line 6: `foo` is not `Key=Value`",
-        "`s`, line 8: `PriorityType` is on line 7 of `s` already, this one counts",
-        "`s`, line 8: nothing is known of the plugin `x`",
-        "`s`, line 1: `PriorityDecayHalfLife` cannot be `soon`",
-        "`s`, line 3: `PriorityUsageResetPeriod` cannot be `hourly`",
-        "`s`, line 2: `PriorityCalcPeriod` cannot be `0`",
-        "`s`, line 4: `FairShareDampeningFactor` cannot be `0`",
+        "`s`, line 8: `PriorityType` is on line 7 of `s` too; this line replaces it",
+        "`s`, line 8: the plugin `x` is not known",
+        "`s`, line 1: `PriorityDecayHalfLife` is `soon`, expected a time",
+        "`s`, line 3: `PriorityUsageResetPeriod` is `hourly`, expected `NONE`",
+        "`s`, line 2: `PriorityCalcPeriod` is `0`, expected a time of at least one minute",
+        "`s`, line 4: `FairShareDampeningFactor` is `0`, expected a whole number",
     ];
-    let told = told(&conf);
-    assert_eq!(told.len(), starts.len(), "{told:#?}");
-    for (told, start) in told.iter().zip(starts) {
-        assert!(told.starts_with(start), "{told} / {start}");
+    let messages = messages(&conf);
+    assert_eq!(messages.len(), starts.len(), "{messages:#?}");
+    for (messages, start) in messages.iter().zip(starts) {
+        assert!(messages.starts_with(start), "{messages} / {start}");
     }
 }
 
 #[test]
-fn settings_without_effect_are_said() {
+fn settings_without_effect_are_warnings() {
     let fault = |text: &str| SlurmConf::parse("s", text.as_bytes()).warnings.remove(0).fault;
     assert_eq!(fault("FairShareDampeningFactor=2"), ConfFault::DampeningWithoutEffect);
     assert_eq!(fault("PriorityDecayHalfLife=0"), ConfFault::UsageOnlyGrows);
@@ -90,7 +93,7 @@ fn settings_without_effect_are_said() {
 }
 
 #[test]
-fn files_are_included_from_the_same_folder_alone() {
+fn files_are_included_from_the_same_folder_only() {
     let outside = tempfile::tempdir().expect("a folder");
     let folder = outside.path().join("etc");
     fs::create_dir(&folder).expect("a folder");
@@ -104,11 +107,14 @@ fn files_are_included_from_the_same_folder_alone() {
     put("etc/slurm.conf", include);
     let conf = SlurmConf::read(&main).expect("readable");
     assert_eq!((conf.policy, conf.calc_period), (ConfPolicy::DepthOblivious, 60));
-    let told = told(&conf);
-    assert!(told[0].contains("`../secret.conf` is not included: it lies outside the folder"), "{}", told[0]);
-    assert!(told.iter().any(|line| line.contains("it lies deeper than 8 `Include`s")), "{told:#?}");
-    assert!(told.iter().any(|line| line.contains("`sub` is not included: it is not a plain file")), "{told:#?}");
-    assert!(told.iter().any(|line| line.contains("`nowhere` is not included")), "{told:#?}");
+    let messages = messages(&conf);
+    assert!(messages[0].contains("`../secret.conf` is not included: it is outside the folder"), "{}", messages[0]);
+    assert!(messages.iter().any(|line| line.contains("it is nested in more than 8 `Include`s")), "{messages:#?}");
+    assert!(
+        messages.iter().any(|line| line.contains("`sub` is not included: it is not a regular file")),
+        "{messages:#?}"
+    );
+    assert!(messages.iter().any(|line| line.contains("`nowhere` is not included")), "{messages:#?}");
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(outside.path().join("secret.conf"), folder.join("link.conf")).expect("a link");

@@ -1,12 +1,13 @@
-//! What can be wrong with a document.
+//! The errors and warnings of the readers.
 
 use std::fmt;
 
 use thiserror::Error;
 
+use crate::fairshare::Shares;
 use crate::slurm::tree::{MAX_ASSOCIATIONS, MAX_BYTES, MAX_NAME};
 
-/// Where in a document.
+/// A place in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// A line, from 1.
@@ -24,10 +25,10 @@ impl fmt::Display for Place {
     }
 }
 
-/// A document that no tree can be read from.
+/// A document that cannot be read as a tree.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum TreeReadError {
-    /// There is nothing in it.
+    /// It is empty.
     #[error("`{source_name}` is empty, expected {expected}")]
     Empty {
         /// The document's name.
@@ -35,17 +36,17 @@ pub enum TreeReadError {
         /// The formats that are read.
         expected: &'static str,
     },
-    /// It has none of the formats.
+    /// It is in none of the formats.
     #[error("`{source_name}` is {found}, expected {expected}")]
     Unrecognised {
         /// The document's name.
         source_name: String,
-        /// What it looks like.
+        /// What it seems to be.
         found: String,
         /// The formats that are read.
         expected: &'static str,
     },
-    /// It is broken JSON.
+    /// The JSON is malformed.
     #[error("`{source_name}` is not valid JSON: {reason}")]
     Json {
         /// The document's name.
@@ -63,18 +64,18 @@ pub enum TreeReadError {
         /// What to do.
         advice: &'static str,
     },
-    /// A line or entry that Slurm could not have written, or would stop at.
+    /// A line or entry that Slurm does not write, or refuses.
     #[error("`{source_name}`, {place}: {fault}")]
     Row {
         /// The document's name.
         source_name: String,
-        /// Where.
+        /// The place.
         place: Place,
         /// What is wrong.
         fault: RowFault,
     },
-    /// It has no association.
-    #[error("`{source_name}` has a header but no association, was it cut off?")]
+    /// It has no associations.
+    #[error("`{source_name}` has a header but no associations; was it cut off?")]
     NoRows {
         /// The document's name.
         source_name: String,
@@ -97,56 +98,56 @@ pub enum TreeReadError {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RowFault {
     /// Too few or too many cells.
-    #[error("it has {found} of {expected} columns, was it cut off?")]
+    #[error("it has {found} columns, expected {expected}; was it cut off?")]
     Cells {
-        /// How many it has.
+        /// The number of columns in the line.
         found: usize,
-        /// How many the header has.
+        /// The number of columns in the header.
         expected: usize,
     },
-    /// No account's name.
+    /// An account without a name.
     #[error("the account has no name")]
     NoName,
-    /// No name behind an object of `sacctmgr load`.
+    /// An object of `sacctmgr load` without a name.
     #[error("there is no name in `{found}`, expected `{object} - 'name':key=value`")]
     NamelessObject {
         /// The object.
         object: String,
-        /// What stands behind it.
+        /// The text after the object.
         found: String,
     },
     /// A name longer than [`MAX_NAME`].
     #[error("a name is longer than {MAX_NAME} bytes")]
     LongName,
     /// A second row without a parent.
-    #[error("`{name}` stands at the top beside `{top}`; leading blanks say what is below what, were they lost?")]
+    #[error("`{name}` is at the top level beside `{top}`; leading blanks give the level, were they removed?")]
     SecondTop {
         /// The account.
         name: String,
-        /// The account that is the top already.
+        /// The first account at the top level.
         top: String,
     },
-    /// A user's row below another account's.
+    /// A user's row below another account.
     #[error(
-        "the row is of account `{account}` but stands {}; leading blanks say what is below what, were they lost?",
+        "the row is of account `{account}` but is {}; leading blanks give the level, were they removed?",
         below(above)
     )]
     Misplaced {
         /// The account that the row names.
         account: String,
-        /// The account whose rows it is among.
+        /// The account that the row is below.
         above: String,
     },
-    /// Two names that were cut to the same.
-    #[error("`{name}` was cut at the width of its column and stands on {first} too; `-P` prints names in full")]
+    /// Two names that are equal after they were cut.
+    #[error("`{name}` was cut at the width of its column and is on {first} too; `-P` prints names in full")]
     CutAlike {
-        /// What is left of the name.
+        /// The cut name.
         name: String,
-        /// Where it is too.
+        /// The place of the other name.
         first: Place,
     },
-    /// A parent that is nowhere.
-    #[error("`{name}` is in `{parent}`, which is no account of the tree")]
+    /// A parent that is not in the tree.
+    #[error("`{name}` is in `{parent}`, which is not an account of the tree")]
     UnknownParent {
         /// The association.
         name: String,
@@ -154,23 +155,23 @@ pub enum RowFault {
         parent: String,
     },
     /// A `Parent` line before the account's own.
-    #[error("`{0}` must be an account on a line above before it can be a parent")]
+    #[error("`{0}` is not an account on a line above, so it cannot be a parent")]
     ParentNotYet(String),
     /// An account below itself.
     #[error("account `{0}` is below itself")]
     Cycle(String),
     /// Shares that `sacctmgr` refuses.
-    #[error("the shares of `{name}` are `{text}`, which Slurm refuses; they are a whole number or `parent`")]
+    #[error("the shares of `{name}` are `{text}`, which Slurm refuses; expected a whole number or `parent`")]
     Shares {
         /// The association.
         name: String,
         /// Its shares.
         text: String,
     },
-    /// No shares at all.
-    #[error("`{0}` has no shares, was the line cut off?")]
+    /// An association without shares.
+    #[error("`{0}` has no shares; was the line cut off?")]
     NoShares(String),
-    /// A usage that is none.
+    /// A usage that is not a number of at least 0.
     #[error("the usage of `{name}` is `{text}`, expected a number of at least 0")]
     Usage {
         /// The association.
@@ -178,33 +179,33 @@ pub enum RowFault {
         /// Its usage.
         text: String,
     },
-    /// An object that `sacctmgr load` does not know.
-    #[error("`{0}` is not an object of `sacctmgr load`: `Cluster`, `Parent`, `Account`, `User` or `QOS`")]
+    /// An unknown object of `sacctmgr load`.
+    #[error("`{0}` is not an object of `sacctmgr load`, expected `Cluster`, `Parent`, `Account`, `User` or `QOS`")]
     UnknownObject(String),
-    /// A quotation mark without its other half.
+    /// A quotation mark that is not closed.
     #[error("a quotation mark is not closed")]
     OpenQuote,
-    /// An option that is none.
+    /// A part of a line that is not an option.
     #[error("`{0}` is not an option, expected `key=value`")]
     NotAnOption(String),
     /// A second cluster.
-    #[error("`{second}` is a second cluster beside `{first}`, `sacctmgr load` takes one at a time")]
+    #[error("`{second}` is a second cluster after `{first}`; `sacctmgr load` takes one at a time")]
     SecondCluster {
-        /// The first.
+        /// The first cluster.
         first: String,
-        /// The second.
+        /// The second cluster.
         second: String,
     },
-    /// An entry of another form.
+    /// An entry of another structure.
     #[error("{0}")]
     Entry(String),
 }
 
 fn below(account: &str) -> String {
-    if account.is_empty() { "at the top".to_owned() } else { format!("below `{account}`") }
+    if account.is_empty() { "at the top level".to_owned() } else { format!("below `{account}`") }
 }
 
-/// The document's name, from which errors are made.
+/// The document's name, for errors.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Source<'a>(pub(super) &'a str);
 
@@ -216,4 +217,146 @@ impl Source<'_> {
     pub(super) fn at(self, place: Place, fault: RowFault) -> TreeReadError {
         TreeReadError::Row { source_name: self.name(), place, fault }
     }
+}
+
+/// Something unusual in a document that could be read.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum TreeWarning {
+    /// Shares that Slurm stores as another number.
+    #[error("{place}: `{name}` has shares `{text}`, which Slurm stores as {}", shown(*.taken))]
+    OddShares {
+        /// The place.
+        place: Place,
+        /// The association.
+        name: String,
+        /// The shares in the document.
+        text: String,
+        /// The shares that Slurm stores.
+        taken: Shares,
+    },
+    /// A second row of an association, which is ignored.
+    #[error("{place}: `{name}` in `{parent}` is on {first} already; this row is ignored")]
+    Duplicate {
+        /// The place.
+        place: Place,
+        /// The association.
+        name: String,
+        /// Its parent.
+        parent: String,
+        /// The place of the first row.
+        first: Place,
+    },
+    /// A further association of a user in an account, for a partition that the document does not name.
+    #[error(
+        "{place}: `{name}` in `{account}` is on {first} already: a user has one association per partition, which only \
+         `sshare -m` or a column `Partition` names; this one is called `{name}:{partition}`"
+    )]
+    UnnamedPartition {
+        /// The place.
+        place: Place,
+        /// The user.
+        name: String,
+        /// The account.
+        account: String,
+        /// The place of the first association.
+        first: Place,
+        /// The name given to the partition.
+        partition: String,
+    },
+    /// Names that end in `+`.
+    #[error("{place}: `{name}` was cut at the width of its column{}; `-P` prints names in full", others(*.count))]
+    NameCut {
+        /// The place of the first such name.
+        place: Place,
+        /// The first such name.
+        name: String,
+        /// The number of such names.
+        count: usize,
+    },
+    /// A line that `sacctmgr load` ignores.
+    #[error("{place}: the line has no ` - `; `sacctmgr load` ignores it")]
+    Ignored {
+        /// The place.
+        place: Place,
+    },
+    /// A line longer than the buffer of `sacctmgr load`.
+    #[error("{place}: the line is longer than 4095 bytes; `sacctmgr load` splits it")]
+    LongLine {
+        /// The place.
+        place: Place,
+    },
+    /// A last line without a line end.
+    #[error("{place}: the last line has no line end; was the document cut off?")]
+    NoLineEnd {
+        /// The place.
+        place: Place,
+    },
+    /// A name that may be stored in lower case.
+    #[error("{place}: user `{name}` is stored in lower case unless slurmdbd has PreserveCaseUser")]
+    UserCase {
+        /// The place.
+        place: Place,
+        /// The user.
+        name: String,
+    },
+    /// Rows of other clusters, which are ignored.
+    #[error("{place}: cluster `{cluster}` is not read: {} not of cluster `{read}`", rows_are(*.rows))]
+    OtherCluster {
+        /// The place of the first such row.
+        place: Place,
+        /// Its cluster.
+        cluster: String,
+        /// The number of such rows.
+        rows: usize,
+        /// The cluster that is read.
+        read: String,
+    },
+    /// The top account is not `root`.
+    #[error("{place}: the top account is `{name}`, expected `root`; was the output filtered?")]
+    TopIsNotRoot {
+        /// The place.
+        place: Place,
+        /// The top account.
+        name: String,
+    },
+    /// A table without usage.
+    #[error("there is no column `RawUsage`: every usage is 0")]
+    NoUsage,
+    /// A table without the parents of accounts.
+    #[error(
+        "the table does not give the parents of accounts, so all are put below the root: \
+         use `sacctmgr -P show assoc tree`, or a format with `ParentName`"
+    )]
+    NoParents,
+    /// An account with less usage than the sum of its members.
+    #[error("{place}: account `{name}` has a usage of {usage}, less than the {below} of its members")]
+    UsageBelowMembers {
+        /// The place.
+        place: Place,
+        /// The account.
+        name: String,
+        /// Its usage.
+        usage: f64,
+        /// Its members'.
+        below: f64,
+    },
+}
+
+fn shown(shares: Shares) -> String {
+    match shares {
+        Shares::Count(count) => count.to_string(),
+        Shares::Parent => "`parent`".to_owned(),
+    }
+}
+
+fn others(count: usize) -> String {
+    match count {
+        0 | 1 => String::new(),
+        2 => ", as was one other".to_owned(),
+        more => format!(", as were {} others", more - 1),
+    }
+}
+
+fn rows_are(count: usize) -> String {
+    if count == 1 { "1 row is".to_owned() } else { format!("{count} rows are") }
 }

@@ -1,27 +1,23 @@
-//! The association tree, as plain nodes, and the one door for all the texts that carry one.
+//! A document with Slurm's associations enters, in any format of its tools; a [`TreeDocument`] leaves.
 
-mod assemble;
-mod association;
 mod error;
-mod format;
-mod ladder;
-mod raw_shares;
+mod printed_tables;
+mod records;
 mod sacctmgr_file;
-mod show_assoc;
 mod sshare_json;
-mod sshare_rows;
 mod table;
-mod warning;
 
-pub use association::{Association, AssociationKind, AssociationTree};
-pub use error::{Place, RowFault, TreeReadError};
-pub use format::TreeFormat;
-pub use raw_shares::{MOST_SHARES, PARENT_SHARES};
-pub use warning::TreeWarning;
+use std::collections::HashMap;
 
-pub(super) use assemble::UNNAMED_PARTITION;
-use assemble::assemble;
+use serde_json::value::RawValue;
+
+use crate::fairshare::tree_document::TreeDocument;
+use crate::json_visitor::clipped;
+
+pub use error::{Place, RowFault, TreeReadError, TreeWarning};
+
 use error::Source;
+pub(super) use records::UNNAMED_PARTITION;
 
 /// The longest document that is read, in bytes.
 pub const MAX_BYTES: usize = 1 << 30;
@@ -30,38 +26,168 @@ pub const MAX_ASSOCIATIONS: usize = 1_000_000;
 /// The longest name that is read, in bytes.
 pub const MAX_NAME: usize = 4096;
 
-/// Reads a document with Slurm's associations, whichever of the [`TreeFormat`]s it has; it is told by its content.
+const EXPECTED: &str = "`sshare -a -l` (with `-P` or not), `sshare --json`, a file of `sacctmgr dump` or for \
+                        `sacctmgr load`, or `sacctmgr -P show assoc`";
+/// The first words of the lines of a file for `sacctmgr load`.
+const OBJECTS: &[&str] = &["cluster", "machine", "parent", "account", "project", "user", "qos"];
+
+/// The associations of one cluster, as read from a document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SlurmTree {
+    /// The tree. A user's second association in an account, in a document without partitions, has the partition `?2`,
+    /// the third `?3`, and so on.
+    pub document: TreeDocument,
+    /// The document's format.
+    pub format: TreeFormat,
+    /// The cluster, where the document names it.
+    pub cluster: Option<String>,
+    /// Whether the document has usage.
+    pub usage_known: bool,
+    /// What is unusual in the document, in the order in which it was found.
+    pub warnings: Vec<TreeWarning>,
+}
+
+/// A format of an association tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TreeFormat {
+    /// The output of `sshare -a -l`, in columns or with `-P` or `-p`.
+    Sshare,
+    /// The output of `sshare -a --json`.
+    SshareJson,
+    /// A file that `sacctmgr dump` writes and `sacctmgr load` reads.
+    SacctmgrFile,
+    /// The output of `sacctmgr -P show assoc`.
+    ShowAssoc,
+}
+
+/// Reads a document with Slurm's associations in any [`TreeFormat`], which is detected by content.
 ///
-/// Of several clusters the first is read. What Slurm itself puts up with is put up with and said in
-/// [`AssociationTree::warnings`]; what would make the tree another one is an error.
+/// Of several clusters the first is read. What Slurm itself accepts is read with a [`TreeWarning`]; what would change
+/// the tree is an error.
 ///
 /// ```
 /// let text = "Account|User|RawShares|NormShares|RawUsage\nroot|||1.0|70\n a||40|1.0|50\n  a|ann|parent|1.0|30\n";
 /// let tree = job_sort_formula::slurm::read_tree("sshare.txt", text.as_bytes())?;
-/// assert_eq!((tree.nodes[0].name.as_str(), tree.nodes[0].usage), ("a", 20.0));
-/// assert_eq!(tree.share_tree()?.len(), 3);
+/// let account = &tree.document.nodes[0];
+/// assert_eq!((account.name.as_str(), account.usage), ("a", Some(20.0)));
+/// assert_eq!(tree.document.share_tree()?.len(), 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 /// [`TreeReadError`], with the line where there is one.
-pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<AssociationTree, TreeReadError> {
+pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<SlurmTree, TreeReadError> {
     let source = Source(source_name);
     if bytes.len() > MAX_BYTES {
         return Err(TreeReadError::TooLong { source_name: source_name.to_owned() });
     }
     let text = String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes));
-    let format = TreeFormat::of(source, &text)?;
+    let format = TreeFormat::detect(source, &text)?;
     let mut records = match format {
-        TreeFormat::Sshare => sshare_rows::read(source, &text)?,
+        TreeFormat::Sshare => printed_tables::read_sshare(source, &text)?,
         TreeFormat::SshareJson => sshare_json::read(source, &text)?,
-        TreeFormat::ShowAssoc => show_assoc::read(source, &text)?,
+        TreeFormat::ShowAssoc => printed_tables::read_show_assoc(source, &text)?,
         TreeFormat::SacctmgrFile => sacctmgr_file::read(source, &text)?,
     };
     if format != TreeFormat::SshareJson && !text.ends_with('\n') {
         records.warnings.push(TreeWarning::NoLineEnd { place: Place::Line(text.lines().count()) });
     }
-    assemble(source, records)
+    records.build()
+}
+
+impl TreeFormat {
+    fn detect(source: Source<'_>, text: &str) -> Result<Self, TreeReadError> {
+        let Some(first) = text.lines().find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+        else {
+            return match text.trim() {
+                "" => Err(TreeReadError::Empty { source_name: source.name(), expected: EXPECTED }),
+                _ => Err(unrecognised(source, "nothing but comments".to_owned())),
+            };
+        };
+        if let Some(found) = not_text(text) {
+            return Err(unrecognised(source, found.to_owned()));
+        }
+        match first.trim_start().as_bytes().first() {
+            Some(b'{') => Self::detect_json(source, text),
+            Some(b'[') if is_list(text) => Err(unrecognised(source, "a JSON list".to_owned())),
+            _ => Self::detect_lines(source, text, first),
+        }
+    }
+
+    fn detect_json(source: Source<'_>, text: &str) -> Result<Self, TreeReadError> {
+        let keys: HashMap<String, &RawValue> =
+            serde_json::from_str(text).map_err(|error| json_error(source, &error))?;
+        let found = match () {
+            () if keys.contains_key("shares") => return Ok(Self::SshareJson),
+            () if keys.contains_key("associations") => {
+                "a JSON object with `associations`, as `sacctmgr --json show assoc` prints it"
+            }
+            () if keys.contains_key("children") => "a tree in native JSON",
+            () => "a JSON object without `shares`",
+        };
+        Err(unrecognised(source, found.to_owned()))
+    }
+
+    fn detect_lines(source: Source<'_>, text: &str, first: &str) -> Result<Self, TreeReadError> {
+        if text.contains('\r') && !text.contains('\n') {
+            let found = "a text whose lines end with carriage returns only, which no tool of Slurm writes";
+            return Err(unrecognised(source, found.to_owned()));
+        }
+        if let Some(header) = table::header(text) {
+            let has = |name: &str| header.iter().any(|column| table::is_column(column, name));
+            return match (has("Account"), has("RawShares"), has("Share")) {
+                (true, true, _) => Ok(Self::Sshare),
+                (true, false, true) => Ok(Self::ShowAssoc),
+                (true, false, false) if has("NormShares") || has("EffectvUsage") || has("RawUsage") => Ok(Self::Sshare),
+                _ => Err(unrecognised(source, format!("a table with the header `{}`", clipped(first.trim_end())))),
+            };
+        }
+        let object = first.split('-').next().unwrap_or_default().trim().to_ascii_lowercase();
+        if first.contains('-') && OBJECTS.contains(&object.as_str()) {
+            return Ok(Self::SacctmgrFile);
+        }
+        let looks_like_a_row = first.contains('|') || first.split_ascii_whitespace().count() > 3;
+        let found = if looks_like_a_row && first.trim_start().starts_with("root") {
+            "a table without its header line; print it without `-n`".to_owned()
+        } else {
+            format!("a text that begins with `{}`", clipped(first.trim_end()))
+        };
+        Err(unrecognised(source, found))
+    }
+}
+
+/// The error of malformed JSON, or of JSON with another structure.
+fn json_error(source: Source<'_>, error: &serde_json::Error) -> TreeReadError {
+    let reason = error.to_string();
+    match error.is_data() {
+        true => unrecognised(source, format!("JSON of another structure ({reason})")),
+        false => TreeReadError::Json { source_name: source.name(), reason },
+    }
+}
+
+fn is_list(text: &str) -> bool {
+    serde_json::from_str::<Vec<&RawValue>>(text).is_ok()
+}
+
+/// What the bytes are if they are not a text.
+fn not_text(text: &str) -> Option<&'static str> {
+    // a UTF-16 byte order mark is not UTF-8
+    let is_utf16 = text.starts_with("\u{fffd}\u{fffd}") && text.chars().take(8).any(|c| c == '\0');
+    match () {
+        () if is_utf16 => Some("UTF-16, save it as UTF-8"),
+        () if is_binary(text) => Some("binary data"),
+        () => None,
+    }
+}
+
+/// Whether the text begins with control characters, or has more than a few invalid bytes at its beginning.
+fn is_binary(text: &str) -> bool {
+    let start = || text.chars().take(512);
+    start().any(|c| c.is_control() && !c.is_whitespace()) || start().filter(|&c| c == '\u{fffd}').count() > 16
+}
+
+fn unrecognised(source: Source<'_>, found: String) -> TreeReadError {
+    TreeReadError::Unrecognised { source_name: source.name(), found, expected: EXPECTED }
 }
 
 #[cfg(test)]

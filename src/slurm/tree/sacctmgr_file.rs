@@ -1,29 +1,27 @@
 //! A file of `sacctmgr dump`, or one written by hand for `sacctmgr load`.
 //!
-//! `sacctmgr load` stops at a line that it cannot use, passes over one without ` - ` and over an association that it
-//! knows already, and puts members without a `Parent` line below the root.
+//! `sacctmgr load` stops at a line that it cannot use, ignores a line without ` - ` and a second line of an association,
+//! and puts members without a `Parent` line below the root.
 
 use std::collections::HashSet;
 
-use crate::fairshare::Shares;
+use crate::fairshare::{NodeKind, Shares};
 use crate::json_visitor::clipped;
 use crate::slurm::logical_lines::logical_lines;
-use crate::slurm::tree::assemble::{Record, Records};
 use crate::slurm::tree::error::Source;
-use crate::slurm::tree::raw_shares::shares_of_text;
-use crate::slurm::tree::{AssociationKind, Place, RowFault, TreeFormat, TreeReadError, TreeWarning};
+use crate::slurm::tree::records::{ROOT, Record, Records};
+use crate::slurm::tree::{Place, RowFault, TreeFormat, TreeReadError, TreeWarning};
 
 /// The longest line that `sacctmgr load` reads in one piece.
 const LONGEST_LINE: usize = 4095;
 
 struct Reader<'a> {
-    source: Source<'a>,
-    records: Records,
+    records: Records<'a>,
     accounts: HashSet<String>,
     parent: String,
 }
 
-/// What a line says of its object.
+/// The options of a line's object.
 #[derive(Debug, Default)]
 struct Options {
     name: Option<String>,
@@ -31,10 +29,10 @@ struct Options {
     partition: String,
 }
 
-pub(super) fn read(source: Source<'_>, text: &str) -> Result<Records, TreeReadError> {
-    let records = Records::of(TreeFormat::SacctmgrFile);
-    let accounts = HashSet::from(["root".to_owned()]);
-    let mut reader = Reader { source, records, accounts, parent: "root".to_owned() };
+pub(super) fn read<'a>(source: Source<'a>, text: &str) -> Result<Records<'a>, TreeReadError> {
+    let records = Records::new(source, TreeFormat::SacctmgrFile);
+    let accounts = HashSet::from([ROOT.to_owned()]);
+    let mut reader = Reader { records, accounts, parent: ROOT.to_owned() };
     for line in logical_lines(text) {
         reader.line(Place::Line(line.number), &line.text)?;
     }
@@ -55,24 +53,24 @@ impl Reader<'_> {
         match known.as_str() {
             "qos" => return Ok(()),
             "cluster" | "machine" | "parent" | "account" | "project" | "user" => {}
-            _ => return Err(self.source.at(place, RowFault::UnknownObject(clipped(object).into_owned()))),
+            _ => return Err(self.records.source.at(place, RowFault::UnknownObject(clipped(object).into_owned()))),
         }
-        let options = Options::of(rest).map_err(|fault| self.source.at(place, fault))?;
+        let options = Options::parse(rest).map_err(|fault| self.records.source.at(place, fault))?;
         let Some(name) = options.name.clone() else {
             let (object, found) = (object.to_owned(), clipped(rest.trim()).into_owned());
-            return Err(self.source.at(place, RowFault::NamelessObject { object, found }));
+            return Err(self.records.source.at(place, RowFault::NamelessObject { object, found }));
         };
         match known.as_str() {
             "cluster" | "machine" => self.cluster(place, name),
             "parent" => self.parent(place, name.to_ascii_lowercase()),
-            "user" => self.member(place, AssociationKind::User, name, options),
-            _ => self.member(place, AssociationKind::Account, name.to_ascii_lowercase(), options),
+            "user" => self.member(place, NodeKind::Entity, name, options),
+            _ => self.member(place, NodeKind::Group, name.to_ascii_lowercase(), options),
         }
     }
 
     fn cluster(&mut self, place: Place, name: String) -> Result<(), TreeReadError> {
         match self.records.cluster.clone() {
-            Some(first) => Err(self.source.at(place, RowFault::SecondCluster { first, second: name })),
+            Some(first) => Err(self.records.source.at(place, RowFault::SecondCluster { first, second: name })),
             None => {
                 self.records.cluster = Some(name.to_ascii_lowercase());
                 Ok(())
@@ -82,43 +80,30 @@ impl Reader<'_> {
 
     fn parent(&mut self, place: Place, name: String) -> Result<(), TreeReadError> {
         if !self.accounts.contains(&name) {
-            return Err(self.source.at(place, RowFault::ParentNotYet(name)));
+            return Err(self.records.source.at(place, RowFault::ParentNotYet(name)));
         }
         self.parent = name;
         Ok(())
     }
 
-    fn member(
-        &mut self,
-        place: Place,
-        kind: AssociationKind,
-        name: String,
-        options: Options,
-    ) -> Result<(), TreeReadError> {
+    fn member(&mut self, place: Place, kind: NodeKind, name: String, options: Options) -> Result<(), TreeReadError> {
         let shares = match options.shares {
             None => Shares::Count(1),
-            Some(text) => match shares_of_text(&text) {
-                Some(taken) => self.records.note_shares(place, &name, &text, taken),
-                None => return Err(self.source.at(place, RowFault::Shares { name, text })),
-            },
+            Some(text) => self.records.shares(place, &name, &text)?,
         };
-        match kind {
-            AssociationKind::Account => {
-                self.accounts.insert(name.clone());
-            }
-            AssociationKind::User if name.bytes().any(|byte| byte.is_ascii_uppercase()) => {
-                self.records.warnings.push(TreeWarning::UserCase { place, name: name.clone() });
-            }
-            AssociationKind::User => {}
+        if kind == NodeKind::Group {
+            self.accounts.insert(name.clone());
+        } else if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            self.records.warnings.push(TreeWarning::UserCase { place, name: name.clone() });
         }
         let (parent, partition) = (Some(self.parent.clone()), options.partition);
-        self.records.push(self.source, Record { place, kind, name, parent, partition, shares, usage: 0.0 })
+        self.records.push(Record { place, kind, name, parent, partition, shares, usage: 0.0 })
     }
 }
 
 impl Options {
     /// Reads ` 'name':key='value':key=value`, in any order.
-    fn of(text: &str) -> Result<Self, RowFault> {
+    fn parse(text: &str) -> Result<Self, RowFault> {
         let mut options = Self::default();
         for part in parts(text.trim())? {
             match part.split_once('=') {
@@ -131,20 +116,20 @@ impl Options {
         Ok(options)
     }
 
-    /// Keys may be cut short; a blank value says nothing.
+    /// A key may be abbreviated; an empty value has no effect.
     fn set(&mut self, key: &str, value: String) {
         let key = key.trim().to_ascii_lowercase();
-        let means = |name: &str| !key.is_empty() && name.starts_with(key.as_str());
+        let is = |name: &str| !key.is_empty() && name.starts_with(key.as_str());
         match () {
             () if value.is_empty() => {}
-            () if means("partition") => self.partition = value,
-            () if means("fairshare") || (key.len() > 1 && means("shares")) => self.shares = Some(value),
+            () if is("partition") => self.partition = value,
+            () if is("fairshare") || (key.len() > 1 && is("shares")) => self.shares = Some(value),
             () => {}
         }
     }
 }
 
-/// The parts between the colons that are not in quotation marks.
+/// The parts between the colons outside quotation marks.
 fn parts(text: &str) -> Result<Vec<&str>, RowFault> {
     let mut parts = Vec::new();
     let mut quote = None;

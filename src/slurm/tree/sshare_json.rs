@@ -1,20 +1,18 @@
-//! `sshare -a --json`.
+//! The output of `sshare -a --json`.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::fairshare::{Release, Shares};
-use crate::slurm::tree::assemble::{Record, Records};
+use crate::fairshare::{NodeKind, Release, Shares};
 use crate::slurm::tree::error::Source;
-use crate::slurm::tree::format::json_error;
-use crate::slurm::tree::raw_shares::shares_of_number;
-use crate::slurm::tree::{AssociationKind, Place, RowFault, TreeFormat, TreeReadError, TreeWarning};
+use crate::slurm::tree::records::{Record, Records};
+use crate::slurm::tree::{Place, RowFault, TreeFormat, TreeReadError, json_error};
 
 #[derive(Deserialize)]
 struct Document<'d> {
     #[serde(borrow)]
     shares: Outer<'d>,
-    /// Which Slurm wrote the document; a document with another `meta` is read all the same.
+    /// The release that wrote the document; a `meta` of another structure is ignored.
     #[serde(borrow, default)]
     meta: Option<&'d RawValue>,
 }
@@ -37,7 +35,7 @@ struct Outer<'d> {
     shares: Vec<&'d RawValue>,
 }
 
-/// An association. All else that it says is what a policy made of it.
+/// An association. Its other keys are the numbers of a policy.
 #[derive(Deserialize)]
 struct Entry {
     name: String,
@@ -52,7 +50,7 @@ struct Entry {
     r#type: Types,
 }
 
-/// A number, plain or with its flags; both are in use.
+/// A number, plain or with flags: releases differ.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "`shares` or `usage` is neither a number nor an object with `set` and `number`")]
 enum Number {
@@ -87,47 +85,41 @@ impl Types {
     }
 }
 
-pub(super) fn read(source: Source<'_>, text: &str) -> Result<Records, TreeReadError> {
+pub(super) fn read<'a>(source: Source<'a>, text: &str) -> Result<Records<'a>, TreeReadError> {
     let document: Document<'_> = serde_json::from_str(text).map_err(|error| json_error(source, &error))?;
-    let mut records = Records { usage_known: true, ..Records::of(TreeFormat::SshareJson) };
+    let mut records = Records::new(source, TreeFormat::SshareJson);
+    records.usage_known = true;
     let meta = document.meta.and_then(|meta| serde_json::from_str::<Meta>(meta.get()).ok());
     records.release = meta.and_then(|meta| Release::from_version(&meta.slurm.release));
-    let mut others: Option<(Place, String, usize)> = None;
     for (index, raw) in document.shares.shares.into_iter().enumerate() {
         let place = Place::Entry(index + 1);
         let entry: Entry = serde_json::from_str(raw.get())
             .map_err(|error| source.at(place, RowFault::Entry(without_place(&error.to_string()))))?;
-        if *records.cluster.get_or_insert_with(|| entry.cluster.clone()) != entry.cluster {
-            others.get_or_insert_with(|| (place, entry.cluster.clone(), 0)).2 += 1;
-            continue;
+        if !records.is_of_other_cluster(place, &entry.cluster) {
+            push(&mut records, place, entry)?;
         }
-        push(source, &mut records, place, entry)?;
     }
-    records.cluster = records.cluster.filter(|cluster| !cluster.is_empty());
-    if let Some((place, cluster, rows)) = others {
-        let read = records.cluster.clone().unwrap_or_default();
-        records.warnings.push(TreeWarning::OtherCluster { place, cluster, rows, read });
-    }
+    records.finish_clusters();
     Ok(records)
 }
 
-fn push(source: Source<'_>, records: &mut Records, place: Place, entry: Entry) -> Result<(), TreeReadError> {
-    let kind = if entry.r#type.is_user() { AssociationKind::User } else { AssociationKind::Account };
+fn push(records: &mut Records<'_>, place: Place, entry: Entry) -> Result<(), TreeReadError> {
+    let kind = if entry.r#type.is_user() { NodeKind::Entity } else { NodeKind::Group };
     let Entry { name, parent, partition, .. } = entry;
     let parent = Some(parent).filter(|parent| !parent.is_empty());
     let shares = match entry.shares.value() {
         _ if parent.is_none() => Shares::Count(1),
-        None => return Err(source.at(place, RowFault::NoShares(name))),
-        Some(number) => records.note_shares(place, &name, &number.to_string(), shares_of_number(number as i64)),
+        None => return Err(records.source.at(place, RowFault::NoShares(name))),
+        Some(number) => records.shares_of_number(place, &name, number),
     };
     let usage = entry.usage.value().unwrap_or(0.0);
     if !(usage.is_finite() && usage >= 0.0) {
-        return Err(source.at(place, RowFault::Usage { name, text: usage.to_string() }));
+        return Err(records.source.at(place, RowFault::Usage { name, text: usage.to_string() }));
     }
-    records.push(source, Record { place, kind, name, parent, partition, shares, usage })
+    records.push(Record { place, kind, name, parent, partition, shares, usage })
 }
 
-/// The reason without the line and column, which are counted inside the entry.
+/// The reason without its line and column, which count from the start of the entry.
 fn without_place(reason: &str) -> String {
     reason.split(" at line ").next().unwrap_or(reason).to_owned()
 }

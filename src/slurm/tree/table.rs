@@ -1,42 +1,42 @@
-//! Tables as Slurm's tools print them: with `|` between the cells, or in columns under a line of dashes.
+//! Parses the tables of Slurm's tools: cells separated by `|`, or columns below a line of dashes.
 
 use std::borrow::Cow;
 
 use crate::slurm::tree::error::Source;
 use crate::slurm::tree::{Place, RowFault, TreeReadError};
 
-/// A table, its header read and its rows still to come.
+/// A table with its header parsed.
 #[derive(Debug)]
 pub(super) struct Table<'t> {
     text: &'t str,
     columns: Columns,
     names: Vec<String>,
     first_row: usize,
-    /// The cluster that a line `CLUSTER: name` above the header names.
+    /// The cluster of a line `CLUSTER: name` above the header.
     pub(super) cluster: Option<&'t str>,
 }
 
 #[derive(Debug)]
 enum Columns {
     Piped,
-    /// Where each column starts and how many bytes wide it is.
+    /// The start and the width of each column, in bytes.
     Fixed(Vec<(usize, usize)>),
 }
 
-/// A row: its line, and its cells with their blanks.
+/// The line of a row, and its cells with their blanks.
 pub(super) struct Row<'t> {
     pub(super) place: Place,
     pub(super) cells: Vec<Cow<'t, str>>,
 }
 
 impl Row<'_> {
-    /// The cell without the blanks round it; empty where there is no such column.
+    /// The cell without its leading and trailing blanks; empty if there is no such column.
     pub(super) fn cell(&self, column: Option<usize>) -> &str {
         column.and_then(|column| self.cells.get(column)).map_or("", |cell| cell.trim())
     }
 }
 
-/// Whether a column bears that name. A narrow column's name may be cut.
+/// Whether a column has that name, which may be cut at the column's width.
 pub(super) fn is_column(column: &str, name: &str) -> bool {
     match column.strip_suffix('+') {
         Some(start) => start.len() > 3 && name.starts_with(start),
@@ -44,13 +44,13 @@ pub(super) fn is_column(column: &str, name: &str) -> bool {
     }
 }
 
-/// The names in the header, if the text starts with one.
+/// The names in the header, if the text begins with one.
 pub(super) fn header(text: &str) -> Option<Vec<String>> {
-    Table::of(text).map(|table| table.names)
+    Table::parse(text).map(|table| table.names)
 }
 
 impl<'t> Table<'t> {
-    pub(super) fn of(text: &'t str) -> Option<Self> {
+    pub(super) fn parse(text: &'t str) -> Option<Self> {
         let mut lines = text.lines().enumerate().filter(|(_, line)| is_content(line));
         let (mut at, mut line) = lines.next()?;
         let cluster = cluster_line(line);
@@ -68,13 +68,13 @@ impl<'t> Table<'t> {
         Some(Self { text, columns: Columns::Fixed(spans), names, first_row: rule_at + 1, cluster })
     }
 
-    /// The place of the column with one of these names.
+    /// The index of the column with one of these names.
     pub(super) fn column(&self, names: &[&str]) -> Option<usize> {
         names.iter().find_map(|name| self.names.iter().position(|column| is_column(column, name)))
     }
 
-    /// The place of a column that there must be.
-    pub(super) fn need(
+    /// The index of a required column.
+    pub(super) fn required(
         &self,
         source: Source<'_>,
         column: &'static str,
@@ -83,12 +83,12 @@ impl<'t> Table<'t> {
         self.column(&[column]).ok_or_else(|| TreeReadError::NoColumn { source_name: source.name(), column, advice })
     }
 
-    /// Whether names that are too long are cut.
+    /// Whether names that are longer than their column are cut.
     pub(super) fn is_fixed(&self) -> bool {
         matches!(self.columns, Columns::Fixed(_))
     }
 
-    /// The rows up to the next cluster's, each with as many cells as the header.
+    /// The rows of the first cluster; a row with another number of cells than the header is an error.
     pub(super) fn rows<'s>(&'s self, source: Source<'s>) -> impl Iterator<Item = Result<Row<'t>, TreeReadError>> + 's {
         let lines = self.text.lines().enumerate().skip(self.first_row).filter(|(_, line)| is_content(line));
         let lines = lines.take_while(|(_, line)| cluster_line(line).is_none());
@@ -107,8 +107,8 @@ impl<'t> Table<'t> {
         })
     }
 
-    /// How many rows stand below the next cluster's line.
-    pub(super) fn rows_of_others(&self) -> usize {
+    /// The number of rows below the next cluster's line.
+    pub(super) fn rows_of_other_clusters(&self) -> usize {
         let lines = self.text.lines().skip(self.first_row).skip_while(|line| cluster_line(line).is_none());
         lines
             .filter(|line| {
@@ -135,7 +135,7 @@ fn cluster_line(line: &str) -> Option<&str> {
     line.strip_prefix("CLUSTER: ").map(str::trim)
 }
 
-/// The columns that a line of dashes shows.
+/// The columns of a line of dashes.
 fn spans(rule: &str) -> Option<Vec<(usize, usize)>> {
     if !rule.bytes().all(|byte| matches!(byte, b'-' | b' ' | b'\r')) {
         return None;
@@ -152,20 +152,47 @@ fn spans(rule: &str) -> Option<Vec<(usize, usize)>> {
     (!spans.is_empty()).then_some(spans)
 }
 
-/// The cells of a line in columns. A number that is wider than its column pushes all behind it to the right.
+/// The cells of a line in columns. A number that is wider than its column moves the columns after it to the right.
 fn cells<'t>(line: &'t str, spans: &[(usize, usize)]) -> Vec<Cow<'t, str>> {
     let bytes = line.as_bytes();
-    let mut pushed = 0;
+    let mut shift = 0;
     let cut = spans.iter().map(|&(start, width)| {
-        let start = (start + pushed).min(bytes.len());
+        let start = (start + shift).min(bytes.len());
         let mut end = (start + width).min(bytes.len());
         while bytes.get(end).is_some_and(|byte| !byte.is_ascii_whitespace()) {
             end += 1;
-            pushed += 1;
+            shift += 1;
         }
         String::from_utf8_lossy(&bytes[start..end])
     });
     cut.collect()
+}
+
+/// The accounts from the root down to the latest row, in a table that gives the level by leading blanks.
+#[derive(Debug, Default)]
+pub(super) struct Indentation {
+    accounts: Vec<(usize, String)>,
+}
+
+impl Indentation {
+    /// The account above a row of this depth; `None` at the top level.
+    pub(super) fn parent(&mut self, depth: usize) -> Option<&str> {
+        while self.accounts.last().is_some_and(|(above, _)| *above >= depth) {
+            self.accounts.pop();
+        }
+        self.accounts.last().map(|(_, name)| name.as_str())
+    }
+
+    /// Adds an account of this depth, which may be the parent of the next rows.
+    pub(super) fn push(&mut self, depth: usize, account: &str) {
+        self.accounts.push((depth, account.to_owned()));
+    }
+}
+
+/// The number of leading blanks of a cell, and its text without blanks at either end.
+pub(super) fn indented(cell: &str) -> (usize, &str) {
+    let name = cell.trim_start_matches(' ');
+    (cell.len() - name.len(), name.trim_end())
 }
 
 #[cfg(test)]
@@ -173,9 +200,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_wider_than_its_column_pushes_the_rest() {
+    fn a_number_wider_than_its_column_moves_the_rest() {
         let text = "Account    RawUsage User\n---------- ------- ----\n root      123456789012  ann\n b               7  bob\n";
-        let table = Table::of(text).expect("a table");
+        let table = Table::parse(text).expect("a table");
         let rows: Vec<Vec<String>> = table
             .rows(Source("t"))
             .map(|row| row.expect("sound").cells.iter().map(|cell| cell.trim_end().to_owned()).collect())

@@ -1,9 +1,10 @@
 use proptest::prelude::*;
 
-use crate::fairshare::Shares;
+use crate::fairshare::tree_document::TreeNode;
+use crate::fairshare::{NodeKind, Shares};
 use crate::slurm::tree::*;
 
-fn tree(text: &str) -> AssociationTree {
+fn tree(text: &str) -> SlurmTree {
     read_tree("t", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
@@ -15,8 +16,9 @@ fn refused(text: &str) -> String {
     read_tree("t", text.as_bytes()).expect_err(text).to_string()
 }
 
-fn names(tree: &AssociationTree) -> Vec<String> {
-    tree.nodes.iter().map(|node| format!("{}/{}", node.parent, node.name)).collect()
+fn names(tree: &SlurmTree) -> Vec<String> {
+    let document = &tree.document;
+    document.nodes.iter().map(|node| format!("{}/{}", document.parent_name(node), node.name)).collect()
 }
 
 const HEADER: &str = "Account|User|RawShares|NormShares|RawUsage\n";
@@ -26,7 +28,7 @@ fn sshare(rows: &str) -> String {
 }
 
 #[test]
-fn a_document_of_no_known_format_is_named() {
+fn an_unknown_format_is_named() {
     for (text, start) in [
         ("", "`t` is empty, expected `sshare -a -l`"),
         (" \n\n", "`t` is empty"),
@@ -37,14 +39,17 @@ fn a_document_of_no_known_format_is_named() {
         ("\u{1}\u{2}ELF", "`t` is binary data"),
         ("[1]", "`t` is a JSON list"),
         ("[root@head ~]# sshare\n", "`t` is a text that begins with `[root@head ~]# sshare`"),
-        ("Account|User\rroot|\r", "`t` is a text whose lines end with carriage returns alone"),
-        ("{\"shares\":[]}", "`t` is JSON of another form (invalid length 0, expected an object with a list `shares`"),
+        ("Account|User\rroot|\r", "`t` is a text whose lines end with carriage returns only"),
+        (
+            "{\"shares\":[]}",
+            "`t` is JSON of another structure (invalid length 0, expected an object with a list `shares`",
+        ),
         ("{\"jobs\":[]}", "`t` is a JSON object without `shares`"),
         ("{\"associations\":[]}", "`t` is a JSON object with `associations`"),
-        ("{\"children\":[]}", "`t` is a tree in the project's own JSON"),
+        ("{\"children\":[]}", "`t` is a tree in native JSON"),
         ("{\"shares\":{\"shares\":[", "`t` is not valid JSON: EOF while parsing"),
-        ("{\"shares\":{\"shares\":[]}}", "`t` has a header but no association"),
-        (HEADER, "`t` has a header but no association"),
+        ("{\"shares\":{\"shares\":[]}}", "`t` has a header but no associations"),
+        (HEADER, "`t` has a header but no associations"),
         ("Account|User\nroot|\n", "`t` is a table with the header `Account|User`"),
         ("Account|User|NormShares\nroot||1\n", "`t` has no column `RawShares`: print it with `sshare -a -l -P`"),
         ("Account|RawShares\nroot|\n", "`t` has no column `User`"),
@@ -62,27 +67,27 @@ fn a_document_of_no_known_format_is_named() {
 #[test]
 fn an_account_keeps_what_its_members_did_not_use() {
     let tree = tree(&sshare("root|||1|1000\n root|root|1|1|0\n a||40|1|700\n  a|ann|parent|1|300\n  b||2|1|150\n"));
-    assert_eq!((tree.root_usage, tree.usage_known, tree.cluster), (300.0, true, None));
-    let usage: Vec<f64> = tree.nodes.iter().map(|node| node.usage).collect();
-    assert_eq!(usage, [0.0, 250.0, 300.0, 150.0]);
-    assert_eq!(tree.nodes[2].shares, Shares::Parent);
-    assert_eq!(tree.nodes[0].kind, AssociationKind::User);
+    assert_eq!((tree.document.usage, tree.usage_known, tree.cluster), (300.0, true, None));
+    let usage: Vec<Option<f64>> = tree.document.nodes.iter().map(|node| node.usage).collect();
+    assert_eq!(usage, [None, Some(250.0), Some(300.0), Some(150.0)]);
+    assert_eq!(tree.document.nodes[2].shares, Shares::Parent);
+    assert_eq!(tree.document.nodes[0].kind, NodeKind::Entity);
 }
 
 #[test]
 fn a_bad_row_is_named() {
     for (rows, told) in [
-        ("root|||1|5\n a||40|1\n", "line 3: it has 4 of 5 columns, was it cut off?"),
-        ("root|||1|5\n a||40|1|5|6\n", "line 3: it has 6 of 5 columns, was it cut off?"),
+        ("root|||1|5\n a||40|1\n", "line 3: it has 4 columns, expected 5; was it cut off?"),
+        ("root|||1|5\n a||40|1|5|6\n", "line 3: it has 6 columns, expected 5; was it cut off?"),
         ("root|||1|5\n a||forty|1|5\n", "line 3: the shares of `a` are `forty`, which Slurm refuses"),
         ("root|||1|5\n a|||1|5\n", "line 3: `a` has no shares"),
         ("root|||1|5\n a||1|1|nan\n", "line 3: the usage of `a` is `nan`, expected a number of at least 0"),
         ("root|||1|5\n a||1|1|-3\n", "line 3: the usage of `a` is `-3`"),
         ("root|||1|5\n a||1|1|inf\n", "line 3: the usage of `a` is `inf`"),
         ("root|||1|5\n a||1|1|\n", "line 3: the usage of `a` is ``"),
-        ("root|||1|5\na||1|1|5\n", "line 3: `a` stands at the top beside `root`"),
-        ("a||1|1|5\na|ann|1|1|5\n", "line 3: the row is of account `a` but stands at the top; leading blanks say"),
-        ("root|||1|5\n b|ann|1|1|5\n", "line 3: the row is of account `b` but stands below `root`"),
+        ("root|||1|5\na||1|1|5\n", "line 3: `a` is at the top level beside `root`"),
+        ("a||1|1|5\na|ann|1|1|5\n", "line 3: the row is of account `a` but is at the top level; leading blanks give"),
+        ("root|||1|5\n b|ann|1|1|5\n", "line 3: the row is of account `b` but is below `root`"),
         ("root|||1|5\n ||1|1|5\n", "line 3: the account has no name"),
     ] {
         let error = refused(&sshare(rows));
@@ -93,24 +98,24 @@ fn a_bad_row_is_named() {
 }
 
 #[test]
-fn what_the_daemon_puts_up_with_is_said() {
+fn what_the_daemon_accepts_is_a_warning() {
     let rows = "root|||1|5\n a||-4|1|1\n a||5|1|1\n b||4294967296|1|5\n  b|x|1.5|1|7\n";
     assert_eq!(
         warned(&sshare(rows)),
         [
-            "line 3: `a` has shares `-4`, which Slurm takes as 1",
-            "line 5: `b` has shares `4294967296`, which Slurm takes as 0",
-            "line 6: `x` has shares `1.5`, which Slurm takes as 1",
-            "line 4: `a` in `root` stands on line 3 already, this one is passed over",
+            "line 3: `a` has shares `-4`, which Slurm stores as 1",
+            "line 5: `b` has shares `4294967296`, which Slurm stores as 0",
+            "line 6: `x` has shares `1.5`, which Slurm stores as 1",
+            "line 4: `a` in `root` is on line 3 already; this row is ignored",
             "line 5: account `b` has a usage of 5, less than the 7 of its members",
         ]
     );
     let no_usage = tree("Account|User|RawShares\nroot||\n a||1\n");
     assert_eq!((no_usage.usage_known, no_usage.warnings), (false, vec![TreeWarning::NoUsage]));
     let cut = warned(&sshare("root|||1|5\n a||1|1|1"));
-    assert_eq!(cut, ["line 3: the last line does not end, was the document cut off?"]);
+    assert_eq!(cut, ["line 3: the last line has no line end; was the document cut off?"]);
     let filtered = warned(&sshare("physics||7|1|5\n physics|ann|1|1|5\n"));
-    assert_eq!(filtered, ["line 2: the top is `physics`, not `root`; was the output filtered?"]);
+    assert_eq!(filtered, ["line 2: the top account is `physics`, expected `root`; was the output filtered?"]);
 }
 
 #[test]
@@ -119,15 +124,15 @@ fn partitions_and_clusters_are_told_apart() {
         CLUSTER: two\nAccount|User|Partition|RawShares|RawUsage|\nroot||||9|\n b|||2|1|\n";
     let tree = tree(text);
     assert_eq!(tree.cluster.as_deref(), Some("one"));
-    assert_eq!(tree.nodes[0].partition, "gpu");
-    let shares = tree.share_tree().expect("sound");
+    assert_eq!(tree.document.nodes[0].partition.as_deref(), Some("gpu"));
+    let shares = tree.document.share_tree().expect("sound");
     assert_eq!(shares.nodes().skip(1).map(|node| shares.name(node)).collect::<Vec<_>>(), ["ann:gpu", "ann"]);
     let told = tree.warnings[0].to_string();
-    assert_eq!(told, "line 6: cluster `two` is passed over, as 2 rows are that are not of cluster `one`");
+    assert_eq!(told, "line 6: cluster `two` is not read: 2 rows are not of cluster `one`");
 }
 
 #[test]
-fn a_user_may_stand_in_an_account_once_for_every_partition() {
+fn a_user_may_be_in_an_account_once_per_partition() {
     use crate::slurm::load_file::load_file;
     let dump = "Cluster - 'c':Fairshare=1\nParent - 'root'\nAccount - 'phys':Fairshare=4\nParent - 'phys'\n\
         User - 'ann':DefaultAccount='phys':Fairshare=1\n\
@@ -162,24 +167,24 @@ fn a_user_may_stand_in_an_account_once_for_every_partition() {
         ]
         .join(",")
     );
-    let nodes = tree(dump).nodes;
+    let nodes = tree(dump).document.nodes;
     assert_eq!(nodes.len(), 4);
     for text in [assoc, &piped, &columns, &json] {
-        assert_eq!((tree(text).nodes, warned(text)), (nodes.clone(), vec![]), "{text}");
+        assert_eq!((tree(text).document.nodes, warned(text)), (nodes.clone(), vec![]), "{text}");
     }
-    let shares = tree(dump).share_tree().expect("each has its name");
+    let shares = tree(dump).document.share_tree().expect("each has its name");
     let named: Vec<&str> = shares.nodes().skip(2).map(|node| shares.name(node)).collect();
     assert_eq!(named, ["ann", "ann:gpu", "ann:cpu"]);
-    assert_eq!(AssociationTree::of(&shares).nodes, nodes);
-    let written = load_file(&AssociationTree::of(&shares), "c");
+    assert_eq!(TreeDocument::from_tree(&shares).nodes, nodes);
+    let written = load_file(&TreeDocument::from_tree(&shares), "c");
     assert!(
         written.text.contains("User - 'ann':Partition='gpu':DefaultAccount='phys':Fairshare=3\n"),
         "{}",
         written.text
     );
-    assert_eq!(tree(&written.text).nodes, nodes);
+    assert_eq!(tree(&written.text).document.nodes, nodes);
     let again = dump.to_owned() + "User - 'ann':Partition='gpu'\n";
-    assert_eq!(warned(&again), ["line 8: `ann:gpu` in `phys` stands on line 6 already, this one is passed over"]);
+    assert_eq!(warned(&again), ["line 8: `ann:gpu` in `phys` is on line 6 already; this row is ignored"]);
 }
 
 #[test]
@@ -190,48 +195,46 @@ fn a_table_without_partitions_keeps_every_association() {
     assert_eq!(told.len(), 2, "{told:?}");
     assert_eq!(
         told[0],
-        "line 5: `ann` in `a` stands on line 4 already, so there is one for each of several partitions, which only \
-         `sshare -m` or a column `Partition` tells apart: this one is called `ann:?2`"
+        "line 5: `ann` in `a` is on line 4 already: a user has one association per partition, which only `sshare -m` or \
+         a column `Partition` names; this one is called `ann:?2`"
     );
     let read = tree(&text);
-    let shares = read.share_tree().expect("sound");
+    let shares = read.document.share_tree().expect("sound");
     let usage = |name| shares.find(name).map(|node| (shares.shares(node).count(), shares.usage(node)));
     assert_eq!([usage("ann"), usage("ann:?2"), usage("ann:?3")], [Some((1, 4.0)), Some((2, 3.0)), Some((3, 2.0))]);
-    let losses = load_file(&read, "c").losses;
+    let losses = load_file(&read.document, "c").losses;
     let told = losses[0].to_string();
-    assert_eq!(told, "nothing says to which partition `ann` in `a` is bound: write its name in place of `?2`");
+    assert_eq!(told, "the partition of `ann` in `a` is not known: replace `?2` by its name");
 }
 
 #[test]
-fn names_that_were_cut_are_said_and_must_stay_apart() {
+fn cut_names_are_a_warning_and_must_be_different() {
     let head = "Account    User RawShares RawUsage\n------- ------- --------- --------\n";
     let text = format!(
         "{head}root                              5\n physi+                1        5\n  phys+  ann         1        5\n"
     );
     assert_eq!(warned(&text), ["line 4: `physi+` was cut at the width of its column; `-P` prints names in full"]);
     let twice = format!("{text} physi+                1        5\n");
-    assert!(
-        refused(&twice).starts_with("`t`, line 6: `physi+` was cut at the width of its column and stands on line 4")
-    );
+    assert!(refused(&twice).starts_with("`t`, line 6: `physi+` was cut at the width of its column and is on line 4"));
 }
 
 #[test]
-fn accounts_without_parents_are_put_below_the_root_and_that_is_said() {
+fn accounts_without_parents_are_put_below_the_root_with_a_warning() {
     let flat = "Cluster|Account|User|Partition|Share\nc|root|||1\nc|a|||5\nc|b|ann||2\nc|b|||parent\n";
     let told = warned(flat);
-    assert!(told[0].starts_with("nothing says which account is in which"), "{told:?}");
+    assert!(told[0].starts_with("the table does not give the parents of accounts"), "{told:?}");
     assert_eq!(names(&tree(flat)), ["root/a", "root/b", "b/ann"]);
     let blanks = "Cluster|Account|User|Partition|Share\nc|root|||1\nc| a|||5\nc|  b|||2\nc|   b|ann||1\n";
     assert_eq!((names(&tree(blanks)), warned(blanks)), (vec!["root/a".into(), "a/b".into(), "b/ann".into()], vec![]));
     let column = "Cluster|Account|Par Name|User|Share\nc|b|a||2\nc|root|||1\nc|b||ann|1\nc|a|root||5\nd|root|||1\n";
     assert_eq!(names(&tree(column)), ["root/a", "a/b", "b/ann"]);
-    assert!(warned(column)[0].starts_with("line 6: cluster `d` is passed over, as 1 rows are"));
+    assert!(warned(column)[0].starts_with("line 6: cluster `d` is not read: 1 row is not of"));
     let cycle = "Account|Par Name|User|Share\nroot|||1\na|b||1\nb|a||1\n";
     assert_eq!(refused(cycle), "`t`, line 3: account `a` is below itself");
     let itself = "Account|Par Name|User|Share\nroot|||1\na|a||1\n";
     assert_eq!(refused(itself), "`t`, line 3: account `a` is below itself");
     let unknown = "Account|Par Name|User|Share\nroot|||1\na|x||1\n";
-    assert_eq!(refused(unknown), "`t`, line 3: `a` is in `x`, which is no account of the tree");
+    assert_eq!(refused(unknown), "`t`, line 3: `a` is in `x`, which is not an account of the tree");
 }
 
 #[test]
@@ -242,45 +245,43 @@ fn a_file_written_by_hand_is_read_as_sacctmgr_does() {
     let text = text.replace(" # not", " \\# not");
     let read = tree(&text);
     assert_eq!(read.cluster.as_deref(), Some("tux"));
-    let node = |kind, name: &str, parent: &str, partition: &str, shares| Association {
+    let node = |kind, name: &str, parent, partition: &str, shares| TreeNode {
         kind,
         name: name.into(),
-        parent: parent.into(),
-        partition: partition.into(),
+        parent,
+        partition: Some(partition.to_owned()).filter(|partition| !partition.is_empty()),
         shares,
-        usage: 0.0,
+        usage: None,
+        cgroup: None,
     };
-    use AssociationKind::{Account, User};
+    use NodeKind::{Entity, Group};
     assert_eq!(
-        read.nodes,
+        read.document.nodes,
         [
-            node(Account, "phys", "root", "", Shares::Count(40)),
-            node(Account, "chem", "root", "", Shares::Parent),
-            node(User, "Ann", "phys", "gpu", Shares::Count(7)),
-            node(User, "Ann", "phys", "", Shares::Count(1)),
+            node(Group, "phys", None, "", Shares::Count(40)),
+            node(Group, "chem", None, "", Shares::Parent),
+            node(Entity, "Ann", Some(0), "gpu", Shares::Count(7)),
+            node(Entity, "Ann", Some(0), "", Shares::Count(1)),
         ]
     );
     let told: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
-    assert!(
-        told.contains(&"line 6: there is no ` - ` on the line, `sacctmgr load` passes over it".to_owned()),
-        "{told:?}"
-    );
-    assert!(told.contains(&"line 10: `Ann` in `phys` stands on line 9 already, this one is passed over".to_owned()));
-    assert!(told.contains(&"line 11: `chem` in `phys` stands on line 5 already, this one is passed over".to_owned()));
+    assert!(told.contains(&"line 6: the line has no ` - `; `sacctmgr load` ignores it".to_owned()), "{told:?}");
+    assert!(told.contains(&"line 10: `Ann` in `phys` is on line 9 already; this row is ignored".to_owned()));
+    assert!(told.contains(&"line 11: `chem` in `phys` is on line 5 already; this row is ignored".to_owned()));
     assert!(told.iter().any(|line| line.contains("PreserveCaseUser")));
 }
 
 #[test]
-fn sacctmgr_stops_at_a_line_and_so_does_the_reader() {
+fn a_line_that_stops_sacctmgr_is_an_error() {
     for (line, told) in [
-        ("Parent - 'b'", "line 2: `b` must be an account on a line above before it can be a parent"),
+        ("Parent - 'b'", "line 2: `b` is not an account on a line above, so it cannot be a parent"),
         ("Group - 'b'", "line 2: `Group` is not an object of `sacctmgr load`"),
         ("Account - 'b", "line 2: a quotation mark is not closed"),
         ("Account - :Fairshare=3", "line 2: there is no name in `:Fairshare=3`, expected `Account - 'name':key=value`"),
         ("User - 'x'Fairshare=3", "line 2: there is no name in `'x'Fairshare=3`"),
         ("Account - b:c", "line 2: `c` is not an option, expected `key=value`"),
         ("Account - b:Fairshare=0x10", "line 2: the shares of `b` are `0x10`, which Slurm refuses"),
-        ("Cluster - d", "line 2: `d` is a second cluster beside `c`"),
+        ("Cluster - d", "line 2: `d` is a second cluster after `c`"),
     ] {
         let error = refused(&format!("Cluster - c\n{line}\n"));
         assert!(error.starts_with(&format!("`t`, {told}")), "{error} / {told}");
@@ -294,18 +295,21 @@ fn a_broken_entry_of_a_document_is_named() {
         format!("{{\"shares\":{{\"shares\":[{root},{more}]}}}}")
     };
     let sound = r#"{"name":"a","parent":"root","shares":3,"usage":5.5,"type":"USER"}"#;
-    assert_eq!(tree(&entry(sound)).nodes[0].usage, 5.5);
+    assert_eq!(tree(&entry(sound)).document.nodes[0].usage, Some(5.5));
     for (more, told) in [
         ("5", "entry 2: invalid type: integer"),
         (r#"{"name":"a"}"#, "entry 2: missing field `shares`"),
-        (r#"{"name":"a","parent":"x","shares":3,"usage":5,"type":[]}"#, "entry 2: `a` is in `x`, which is no account"),
+        (
+            r#"{"name":"a","parent":"x","shares":3,"usage":5,"type":[]}"#,
+            "entry 2: `a` is in `x`, which is not an account",
+        ),
         (
             r#"{"name":"a","parent":"root","shares":{"set":false,"number":0},"usage":5,"type":[]}"#,
             "entry 2: `a` has no shares",
         ),
         (r#"{"name":"a","parent":"root","shares":1,"usage":-5,"type":[]}"#, "entry 2: the usage of `a` is `-5`"),
         (r#"{"name":"","parent":"root","shares":1,"usage":5,"type":[]}"#, "entry 2: the account has no name"),
-        (r#"{"name":"b","shares":1,"usage":5,"type":[]}"#, "entry 2: `b` stands at the top beside `root`"),
+        (r#"{"name":"b","shares":1,"usage":5,"type":[]}"#, "entry 2: `b` is at the top level beside `root`"),
     ] {
         let error = refused(&entry(more));
         assert!(error.starts_with(&format!("`t`, {told}")), "{error} / {told}");
@@ -318,10 +322,10 @@ fn a_hundred_thousand_levels_are_read() {
     for level in 0..100_000 {
         text += &format!("Account - a{level}\nParent - a{level}\n");
     }
-    let shares = tree(&text).share_tree().expect("sound");
+    let shares = tree(&text).document.share_tree().expect("sound");
     assert_eq!(shares.len(), 100_001);
-    let written = crate::slurm::load_file::load_file(&AssociationTree::of(&shares), "c");
-    assert_eq!(tree(&written.text).nodes.len(), 100_000);
+    let written = crate::slurm::load_file::load_file(&TreeDocument::from_tree(&shares), "c");
+    assert_eq!(tree(&written.text).document.nodes.len(), 100_000);
 }
 
 /// Pieces that the readers look for.
@@ -379,13 +383,13 @@ proptest! {
     fn what_is_read_becomes_a_tree_and_can_be_written(text in pieces()) {
         let _ = crate::slurm::conf::SlurmConf::parse("t", text.as_bytes());
         if let Ok(tree) = read_tree("t", text.as_bytes()) {
-            prop_assert!(tree.share_tree().is_ok(), "{:?}", tree.share_tree());
-            let written = crate::slurm::load_file::load_file(&tree, "c");
+            prop_assert!(tree.document.share_tree().is_ok(), "{:?}", tree.document.share_tree());
+            let written = crate::slurm::load_file::load_file(&tree.document, "c");
             // a cluster of nothing but its root is written, and refused as cut off
-            prop_assume!(!tree.nodes.is_empty());
+            prop_assume!(!tree.document.nodes.is_empty());
             let again = read_tree("t", written.text.as_bytes());
             prop_assert!(again.is_ok(), "{again:?}\n{}", written.text);
-            prop_assert_eq!(again.map(|again| again.nodes.len()).ok(), Some(tree.nodes.len()));
+            prop_assert_eq!(again.map(|again| again.document.nodes.len()).ok(), Some(tree.document.nodes.len()));
         }
     }
 }

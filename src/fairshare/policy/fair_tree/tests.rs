@@ -1,6 +1,6 @@
 use crate::fairshare::policy::fair_tree::*;
 use crate::fairshare::policy::worked_example;
-use crate::fairshare::{Assessed, FairShare, Member, TreeBuilder};
+use crate::fairshare::{AssessedTree, FairShare, Member, TreeBuilder};
 
 const BOTH: [Rules; 2] = [Rules::Documented, Rules::Scheduler];
 
@@ -13,7 +13,7 @@ fn grow(members: &[(&str, Member)]) -> ShareTree {
 }
 
 fn factors<const N: usize>(tree: &ShareTree, policy: FairTree, names: [&str; N]) -> [f64; N] {
-    let assessed = Assessed::new(tree.clone(), &policy);
+    let assessed = AssessedTree::new(tree.clone(), &policy);
     names.map(|name| assessed.shares_of(name).expect("in the tree").fairshare_factor)
 }
 
@@ -46,7 +46,7 @@ fn the_level_below_the_common_ancestor_decides() {
 /// The example of the other documents: `LF` is 0.4 by 0.45 of 0.7 and 0.6 by 0.25 of 0.7.
 #[test]
 fn level_fs_of_the_worked_example() {
-    let assessed = Assessed::new(worked_example(), &FairTree::new(Rules::Documented));
+    let assessed = AssessedTree::new(worked_example(), &FairTree::new(Rules::Documented));
     let level_fs = |name| {
         let node = assessed.tree().find(name).expect("in the tree");
         format!("{:.4}", assessed.shares().association(node).and_then(|shown| shown.level_fs).expect("a level"))
@@ -124,7 +124,7 @@ fn stand_ins() {
 #[test]
 fn nobody_at_all() {
     for rules in BOTH {
-        let assessed = Assessed::new(TreeBuilder::new("root").finish(), &FairTree::new(rules));
+        let assessed = AssessedTree::new(TreeBuilder::new("root").finish(), &FairTree::new(rules));
         let root = assessed.tree().root();
         assert_eq!(assessed.shares().association(root).and_then(|shown| shown.fairshare), None);
     }

@@ -1,38 +1,39 @@
-//! The tree as Slurm's daemons hold it: who competes with whom, in which order, and with what.
+//! The associations as Slurm's daemons hold them: the fair-share parent of each, its shares as stored, and its usage
+//! in `long double`.
 //!
-//! An association competes in the list of its *fair-share parent*: the nearest one above that is not
-//! `FairShare=parent`. Hence an account with `FairShare=parent` has an empty list, and its users and accounts stand in
+//! An association competes in the list of its *fair-share parent*: the nearest node above that is not
+//! `FairShare=parent`. So the list of an account with `FairShare=parent` is empty, and its users and accounts are in
 //! the list of the account above, beside it.
 
 use crate::fairshare::policy::association::{FS_USE_PARENT, stored_shares};
-use crate::fairshare::policy::lists::Lists;
+use crate::fairshare::policy::sibling_lists::SiblingLists;
 use crate::fairshare::policy::{AssociationShares, Release};
 use crate::fairshare::x87::Extended;
-use crate::fairshare::{Kind, NodeId, ShareTree, Shares};
+use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
-/// What the daemons hold where a number is not known: 4294967294.
+/// The daemons' value for a number that is not known: 4294967294.
 pub(super) const NO_VAL: u32 = 0xffff_fffe;
-/// Beyond so many levels that shares change at, a node's normalised shares are its parent's times its own part. The
-/// daemons multiply from the leaf up at any depth, which may differ in the last bit.
+/// The most fractions that are multiplied from the leaf up; beyond, a node's normalised shares are its parent's times
+/// its own fraction. The daemons multiply from the leaf up at any depth, which may differ in the last bit.
 const MAX_FACTORS: usize = 256;
 
 /// The associations' columns, by [`NodeId::index`].
-pub(super) struct Levels<'a> {
-    pub(super) tree: &'a ShareTree,
-    /// [`FS_USE_PARENT`] for whoever stands in for its parent.
+pub(super) struct SlurmModel<'a> {
+    tree: &'a ShareTree,
+    /// [`FS_USE_PARENT`] for `FairShare=parent`.
     shares: Vec<u32>,
     above: Vec<u32>,
-    /// The sum of the shares in the list of a node, in 32 bits: it wraps.
+    /// The sum of the shares in the list of each node, in 32 bits: it wraps.
     list_shares: Vec<u32>,
     usage: Vec<Extended>,
-    /// The parts of all usage.
+    /// The fractions of all usage.
     norm_usage: Vec<Extended>,
 }
 
-impl<'a> Levels<'a> {
-    pub(super) fn of(tree: &'a ShareTree) -> Self {
+impl<'a> SlurmModel<'a> {
+    pub(super) fn new(tree: &'a ShareTree) -> Self {
         let usage = usage_of(tree);
-        let mut levels = Self {
+        let mut model = Self {
             tree,
             shares: tree.nodes().map(|node| as_stored(tree.shares(node))).collect(),
             above: Vec::with_capacity(tree.len()),
@@ -41,23 +42,23 @@ impl<'a> Levels<'a> {
             usage,
         };
         for node in tree.nodes() {
-            let above = fair_share_parent(tree, node, &levels.above, |parent| levels.is_stand_in(parent));
-            levels.above.push(above);
-            if node != tree.root() && !levels.is_stand_in(node.index()) {
-                let sum = &mut levels.list_shares[above as usize];
-                *sum = sum.wrapping_add(levels.shares[node.index()]);
+            let above = fair_share_parent(tree, node, &model.above, |parent| model.uses_parent(parent));
+            model.above.push(above);
+            if node != tree.root() && !model.uses_parent(node.index()) {
+                let sum = &mut model.list_shares[above as usize];
+                *sum = sum.wrapping_add(model.shares[node.index()]);
             }
         }
-        levels
+        model
     }
 
-    /// Whether the association is `FairShare=parent`. Nothing is asked of the root's shares.
-    pub(super) fn is_stand_in(&self, node: usize) -> bool {
+    /// Whether the association is `FairShare=parent`. The root's shares have no meaning.
+    pub(super) fn uses_parent(&self, node: usize) -> bool {
         node != 0 && self.shares[node] == FS_USE_PARENT
     }
 
     pub(super) fn is_user(&self, node: usize) -> bool {
-        self.tree.kind(NodeId(node as u32)) == Kind::Entity
+        self.tree.kind(NodeId(node as u32)) == NodeKind::Entity
     }
 
     /// The fair-share parent; the root's is the root.
@@ -65,12 +66,12 @@ impl<'a> Levels<'a> {
         self.above[node] as usize
     }
 
-    /// The association whose numbers a job of this one gets: the fair-share parent if it stands in for that.
-    pub(super) fn counterpart(&self, node: usize) -> usize {
-        if self.is_stand_in(node) { self.above(node) } else { node }
+    /// The association whose numbers a job of this one gets: the fair-share parent under `FairShare=parent`.
+    pub(super) fn job_node(&self, node: usize) -> usize {
+        if self.uses_parent(node) { self.above(node) } else { node }
     }
 
-    /// The shares in the list that the node stands in.
+    /// The sum of the shares in the list that the node is in.
     pub(super) fn level_shares(&self, node: usize) -> u32 {
         self.list_shares[self.above(node)]
     }
@@ -79,8 +80,8 @@ impl<'a> Levels<'a> {
         self.shares[node]
     }
 
-    /// The node's part of its level's shares, 0 where there are none.
-    pub(super) fn part(&self, node: usize) -> f64 {
+    /// The node's fraction of its level's shares, 0 where they sum to 0.
+    pub(super) fn fraction(&self, node: usize) -> f64 {
         match self.level_shares(node) {
             0 => 0.0,
             sum => f64::from(self.shares[node]) / f64::from(sum),
@@ -91,24 +92,24 @@ impl<'a> Levels<'a> {
         self.usage[node]
     }
 
-    /// The part of all usage, at most 1.
+    /// The fraction of all usage, at most 1.
     pub(super) fn norm_usage(&self, node: usize) -> Extended {
         self.norm_usage[node]
     }
 
-    /// What the policies but fair tree call normalised shares: the parts from the node up to below the root,
-    /// multiplied in that order, which shows in the last bit.
+    /// The normalised shares of every policy but fair tree: the product of the fractions from the node up to the first
+    /// level, multiplied in that order, which decides the last bit.
     pub(super) fn norm_shares(&self) -> Vec<f64> {
         let mut norm_shares: Vec<f64> = Vec::with_capacity(self.shares.len());
-        // the nearest node above whose part changes a product; 0 is the root, where the way ends
+        // the nearest node above whose fraction changes the product; 0 is the root, which ends it
         let mut next = vec![0u32; self.shares.len()];
         for node in self.tree.nodes() {
             let (node, parent) = (node.index(), self.tree.parent(node).map_or(0, NodeId::index));
-            let skipped = self.is_stand_in(parent) || self.part(parent) == 1.0;
+            let skipped = self.uses_parent(parent) || self.fraction(parent) == 1.0;
             next[node] = if parent == 0 || skipped { next[parent] } else { parent as u32 };
             norm_shares.push(match node {
                 0 => 1.0,
-                _ if self.is_stand_in(node) => norm_shares[self.above(node)],
+                _ if self.uses_parent(node) => norm_shares[self.above(node)],
                 _ => self.product_upwards(node, &next, &norm_shares),
             });
         }
@@ -116,19 +117,19 @@ impl<'a> Levels<'a> {
     }
 
     fn product_upwards(&self, node: usize, next: &[u32], norm_shares: &[f64]) -> f64 {
-        let (mut product, mut at) = (self.part(node), next[node] as usize);
+        let (mut product, mut at) = (self.fraction(node), next[node] as usize);
         for _ in 0..MAX_FACTORS {
             if at == 0 {
                 return product;
             }
-            product *= self.part(at);
+            product *= self.fraction(at);
             at = next[at] as usize;
         }
         let parent = self.tree.parent(NodeId(node as u32)).map_or(0, NodeId::index);
-        self.part(node) * norm_shares[parent]
+        self.fraction(node) * norm_shares[parent]
     }
 
-    /// What is shown of the node under every policy. The root's normalised usage is not known.
+    /// What every policy shows of the node. The root's normalised usage is blank.
     pub(super) fn association(&self, node: usize, norm_shares: f64) -> AssociationShares {
         let shares = (node != 0).then(|| match self.shares[node] {
             FS_USE_PARENT => Shares::Parent,
@@ -139,20 +140,20 @@ impl<'a> Levels<'a> {
     }
 
     /// The lists of all nodes.
-    pub(super) fn lists(&self, release: Release) -> Lists {
-        Lists::gather(self.tree, release, &self.above)
+    pub(super) fn lists(&self, release: Release) -> SiblingLists {
+        SiblingLists::new(self.tree, release, &self.above)
     }
 }
 
-/// The nearest node above that does not stand in for its own parent, given those of the nodes before this one.
+/// The nearest node above that is not `FairShare=parent`, from those of the nodes before this one.
 pub(super) fn fair_share_parent(
     tree: &ShareTree,
     node: NodeId,
     above: &[u32],
-    is_stand_in: impl Fn(usize) -> bool,
+    uses_parent: impl Fn(usize) -> bool,
 ) -> u32 {
     match tree.parent(node) {
-        Some(parent) if parent != tree.root() && is_stand_in(parent.index()) => above[parent.index()],
+        Some(parent) if parent != tree.root() && uses_parent(parent.index()) => above[parent.index()],
         Some(parent) => parent.0,
         None => 0,
     }
@@ -168,12 +169,12 @@ fn as_stored(shares: Shares) -> u32 {
     }
 }
 
-/// Usage summed from the last node up, as exactly as the daemons sum; or what the tree was told.
+/// Usage summed from the last node up with the daemons' precision, or as the tree was told.
 fn usage_of(tree: &ShareTree) -> Vec<Extended> {
     if !tree.is_summed() {
         return tree.nodes().map(|node| Extended::from(tree.usage(node))).collect();
     }
-    let mut usage: Vec<Extended> = tree.nodes().map(|node| as_written(tree.own_usage(node))).collect();
+    let mut usage: Vec<Extended> = tree.nodes().map(|node| from_state_file(tree.own_usage(node))).collect();
     for node in tree.nodes().rev() {
         if let Some(parent) = tree.parent(node) {
             let below = usage[node.index()];
@@ -186,21 +187,21 @@ fn usage_of(tree: &ShareTree) -> Vec<Extended> {
 
 fn norm_usage_of(usage: &[Extended]) -> Vec<Extended> {
     let whole = usage[0];
-    let part = |own: &Extended| match own.is_zero() || whole.is_zero() {
+    let fraction = |own: &Extended| match own.is_zero() || whole.is_zero() {
         true => Extended::ZERO,
         false => Extended::ONE.min(*own / whole),
     };
-    usage.iter().map(part).collect()
+    usage.iter().map(fraction).collect()
 }
 
-/// A usage as the daemon reads it back: its state file has six decimals, which a `double` mostly cannot hold.
-fn as_written(usage: f64) -> Extended {
+/// A usage as the daemon reads it: its state file has six decimals, which a `double` mostly cannot represent.
+fn from_state_file(usage: f64) -> Extended {
     const DECIMALS: f64 = 1e6;
     if usage as u64 as f64 == usage {
         return Extended::from(usage);
     }
     let millionths = (usage * DECIMALS).round();
-    if millionths.abs() < crate::python::MAX_EXACT_FLOAT && millionths / DECIMALS == usage {
+    if millionths.abs() < (1u64 << f64::MANTISSA_DIGITS) as f64 && millionths / DECIMALS == usage {
         Extended::from(millionths) / Extended::from(DECIMALS)
     } else {
         Extended::from(usage)

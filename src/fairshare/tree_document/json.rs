@@ -1,15 +1,14 @@
-//! From the text to the nodes, without recursion.
+//! Reads a [`TreeDocument`] from native JSON, without recursion.
 
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use crate::fairshare::tree_document::{
-    MAX_DEPTH, MAX_NAME, MAX_NODES, NodeKind, NodeShares, TreeDocument, TreeDocumentError, TreeNode,
-};
-use crate::json_visitor::{self as lax, Entry, ObjectReader, Shape, Token, text_of, without_mark};
+use crate::fairshare::tree_document::{MAX_DEPTH, MAX_NAME, MAX_NODES, TreeDocument, TreeDocumentError, TreeNode};
+use crate::fairshare::{NodeKind, Shares};
+use crate::json_visitor::{Entry, ObjectReader, Shape, Token, clipped, read_object, text_of, without_mark};
 
-/// Reads `{"unknown_shares":0,"children":[{"name":"group1","shares":40,"children":[…]}]}`.
+/// Reads a tree in native JSON, `{"unknown_shares":0,"children":[{"name":"group1","shares":40,"children":[…]}]}`.
 ///
 /// ```
 /// let text = r#"{"children":[{"name":"g","shares":40,"children":[{"name":"Bob","shares":"parent","usage":100}]}]}"#;
@@ -19,13 +18,13 @@ use crate::json_visitor::{self as lax, Entry, ObjectReader, Shape, Token, text_o
 /// ```
 ///
 /// # Errors
-/// The text is broken JSON or no tree, a node lacks a name or has a value of another form, or the tree is larger
-/// or deeper than is read.
+/// The text is malformed JSON or not a tree, a node has no name or a value of the wrong type, or the tree has more
+/// nodes or levels than the limits allow.
 pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, TreeDocumentError> {
     let text = text_of(without_mark(bytes));
     let mut top = Fields::default();
     let owned = || source_name.to_owned();
-    let shape = lax::read_object(&text, &mut top)
+    let shape = read_object(&text, &mut top)
         .map_err(|error| TreeDocumentError::Json { source_name: owned(), reason: error.to_string() })?;
     if let Shape::Other(found) = shape {
         return Err(TreeDocumentError::NotATree { source_name: owned(), found: found.to_owned() });
@@ -34,15 +33,15 @@ pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, TreeDo
         let found = "an object without `children`".to_owned();
         return Err(TreeDocumentError::NotATree { source_name: owned(), found });
     }
-    let mut walk = Walk { source_name, document: TreeDocument::default(), waiting: Vec::new() };
-    walk.top(top)?;
-    while let Some(node) = walk.waiting.pop() {
-        walk.node(node)?;
+    let mut reader = TreeReader { source_name, document: TreeDocument::default(), stack: Vec::new() };
+    reader.top(top)?;
+    while let Some(node) = reader.stack.pop() {
+        reader.node(node)?;
     }
-    Ok(walk.document)
+    Ok(reader.document)
 }
 
-/// What a node's object holds, yet to be judged.
+/// The values of a node's keys, not yet checked.
 #[derive(Debug, Default)]
 struct Fields<'d> {
     name: Option<Token<'d>>,
@@ -52,7 +51,7 @@ struct Fields<'d> {
     partition: Option<Token<'d>>,
     unknown_shares: Option<Token<'d>>,
     children: Option<Vec<&'d RawValue>>,
-    /// What `children` is, if no list.
+    /// What `children` is, if it is not a list.
     wrong_children: Option<&'static str>,
     unknown_keys: Vec<String>,
 }
@@ -74,7 +73,7 @@ impl<'d> ObjectReader<'d> for Fields<'d> {
                 return Ok(());
             }
             other => {
-                self.unknown_keys.push(lax::clipped(other).into_owned());
+                self.unknown_keys.push(clipped(other).into_owned());
                 return value.skip();
             }
         };
@@ -83,22 +82,22 @@ impl<'d> ObjectReader<'d> for Fields<'d> {
     }
 }
 
-/// A node that is yet to be read.
-struct Waiting<'d> {
+/// A node that is not read yet.
+struct PendingNode<'d> {
     raw: &'d RawValue,
     parent: Option<usize>,
-    /// Its number among its siblings, from 1.
+    /// The number among its siblings, from 1.
     number: usize,
     depth: usize,
 }
 
-struct Walk<'d> {
+struct TreeReader<'d> {
     source_name: &'d str,
     document: TreeDocument,
-    waiting: Vec<Waiting<'d>>,
+    stack: Vec<PendingNode<'d>>,
 }
 
-impl<'d> Walk<'d> {
+impl<'d> TreeReader<'d> {
     fn top(&mut self, mut fields: Fields<'d>) -> Result<(), TreeDocumentError> {
         self.document.usage = self.usage(&fields, None)?.unwrap_or(0.0);
         if let Some(token) = fields.unknown_shares.take() {
@@ -108,7 +107,7 @@ impl<'d> Walk<'d> {
         self.children(fields, None, 1)
     }
 
-    fn node(&mut self, node: Waiting<'d>) -> Result<(), TreeDocumentError> {
+    fn node(&mut self, node: PendingNode<'d>) -> Result<(), TreeDocumentError> {
         if self.document.nodes.len() >= MAX_NODES {
             return Err(TreeDocumentError::TooLarge { source_name: self.source_name.to_owned() });
         }
@@ -118,12 +117,13 @@ impl<'d> Walk<'d> {
             name: format!("#{}", node.number),
             parent: node.parent,
             partition: None,
-            shares: NodeShares::Count(1),
+            shares: Shares::Count(1),
             usage: None,
-            kind: NodeKind::User,
+            cgroup: None,
+            kind: NodeKind::Entity,
         };
         self.document.nodes.push(placeholder);
-        match lax::read_object(node.raw.get(), &mut fields) {
+        match read_object(node.raw.get(), &mut fields) {
             Ok(Shape::Taken) => {}
             Ok(Shape::Other(words)) => {
                 return Err(self.wrong(Some(here), "the node", &Token::Other(words), "an object"));
@@ -141,7 +141,7 @@ impl<'d> Walk<'d> {
         self.children(fields, Some(here), node.depth + 1)
     }
 
-    /// Queues the children so that the first one is read next.
+    /// Pushes the children so that the first one is read next.
     fn children(&mut self, fields: Fields<'d>, parent: Option<usize>, depth: usize) -> Result<(), TreeDocumentError> {
         if let Some(words) = fields.wrong_children {
             return Err(self.wrong(parent, "`children`", &Token::Other(words), "a list"));
@@ -153,7 +153,7 @@ impl<'d> Walk<'d> {
             return Err(TreeDocumentError::TooDeep { source_name, path });
         }
         let numbered = children.into_iter().enumerate().rev();
-        self.waiting.extend(numbered.map(|(index, raw)| Waiting { raw, parent, number: index + 1, depth }));
+        self.stack.extend(numbered.map(|(index, raw)| PendingNode { raw, parent, number: index + 1, depth }));
         Ok(())
     }
 
@@ -165,12 +165,12 @@ impl<'d> Walk<'d> {
         }
     }
 
-    fn shares(&self, fields: &Fields<'_>, here: usize) -> Result<NodeShares, TreeDocumentError> {
+    fn shares(&self, fields: &Fields<'_>, here: usize) -> Result<Shares, TreeDocumentError> {
         match &fields.shares {
-            None => Ok(NodeShares::Count(1)),
-            Some(Token::Text(text)) if text == "parent" => Ok(NodeShares::Parent),
+            None => Ok(Shares::Count(1)),
+            Some(Token::Text(text)) if text == "parent" => Ok(Shares::Parent),
             Some(token) => whole(token)
-                .map(NodeShares::Count)
+                .map(Shares::Count)
                 .ok_or_else(|| self.wrong(Some(here), "`shares`", token, "a whole number or \"parent\"")),
         }
     }
@@ -186,21 +186,21 @@ impl<'d> Walk<'d> {
 
     fn kind(&self, fields: &Fields<'_>, here: usize) -> Result<NodeKind, TreeDocumentError> {
         match (&fields.kind, fields.kind.as_ref().and_then(Token::text)) {
-            (None, _) if fields.children.is_some() => Ok(NodeKind::Account),
-            (None, _) => Ok(NodeKind::User),
-            (_, Some("account" | "group")) => Ok(NodeKind::Account),
-            (_, Some("user" | "entity")) => Ok(NodeKind::User),
+            (None, _) if fields.children.is_some() => Ok(NodeKind::Group),
+            (None, _) => Ok(NodeKind::Entity),
+            (_, Some("account" | "group")) => Ok(NodeKind::Group),
+            (_, Some("user" | "entity")) => Ok(NodeKind::Entity),
             (Some(token), _) => Err(self.wrong(Some(here), "`kind`", token, "\"account\" or \"user\"")),
         }
     }
 
-    /// Only a user's association is bound to one; a blank is none.
+    /// Only a user's association has a partition; an empty name means all partitions.
     fn partition(&self, fields: &Fields<'_>, here: usize) -> Result<Option<String>, TreeDocumentError> {
         let Some(token) = &fields.partition else { return Ok(None) };
         match token.text() {
             Some("") => Ok(None),
-            _ if self.document.nodes[here].kind == NodeKind::Account => {
-                Err(self.wrong(Some(here), "`partition`", token, "none on an account: partitions are users'"))
+            _ if self.document.nodes[here].kind == NodeKind::Group => {
+                Err(self.wrong(Some(here), "`partition`", token, "no partition on an account, only on a user"))
             }
             Some(name) if name.len() <= MAX_NAME => Ok(Some(name.to_owned())),
             _ => Err(self.wrong(Some(here), "`partition`", token, "a text of at most 4096 bytes")),
@@ -217,10 +217,10 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// The names from the top down to a node.
+    /// The names from the first level down to a node.
     fn path(&self, here: Option<usize>) -> String {
         let up = std::iter::successors(here, |&node| self.document.nodes[node].parent);
-        let names: Vec<_> = up.map(|node| lax::clipped(&self.document.nodes[node].name)).collect();
+        let names: Vec<_> = up.map(|node| clipped(&self.document.nodes[node].name)).collect();
         if names.is_empty() { "the top".to_owned() } else { names.into_iter().rev().collect::<Vec<_>>().join("/") }
     }
 }

@@ -1,0 +1,74 @@
+//! `F = 2^(-U / S / d)`: the factor of the classic and the depth-oblivious policy, which differ in the effective usage
+//! `U` alone. `S` are the normalised shares, `d` is `FairShareDampeningFactor`.
+
+use crate::fairshare::policy::association::round_trip;
+use crate::fairshare::policy::slurm_model::SlurmModel;
+use crate::fairshare::policy::{AssociationShares, EntityShares, Release, TreeShares};
+use crate::fairshare::x87::Extended;
+
+/// The factor's settings, and whose `sshare` shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ExponentialFactor {
+    pub(super) release: Release,
+    dampening: u16,
+}
+
+impl Default for ExponentialFactor {
+    fn default() -> Self {
+        Self { release: Release::default(), dampening: 1 }
+    }
+}
+
+impl ExponentialFactor {
+    pub(super) fn with_release(self, release: Release) -> Self {
+        Self { release, ..self }
+    }
+
+    /// With this `FairShareDampeningFactor`; 0 counts as 1.
+    pub(super) fn with_dampening(self, dampening: u16) -> Self {
+        Self { dampening: dampening.max(1), ..self }
+    }
+
+    /// The documents' factor of a ratio `U / S`, in double precision; 0 without shares.
+    pub(super) fn documented(self, ratio: f64, norm_shares: f64) -> f64 {
+        if norm_shares > 0.0 { libm::exp2(-(ratio / f64::from(self.dampening))) } else { 0.0 }
+    }
+
+    /// The daemon's table, from every node's normalised shares and effective usage.
+    pub(super) fn table(self, model: &SlurmModel, norm_shares: &[f64], effective: &[Extended]) -> TreeShares {
+        let row = |node: usize| {
+            let source = model.job_node(node);
+            let exponent = self.exponent(effective[source], norm_shares[source]);
+            let factor = power_of_half(exponent);
+            let effective_usage = effective[node].to_f64();
+            let mut shown = AssociationShares {
+                effective_usage: Some(effective_usage),
+                fairshare: model.is_user(node).then_some(factor),
+                ..model.association(node, norm_shares[node])
+            };
+            shown = shown.as_received();
+            if self.release == Release::V22_05 {
+                // the client recomputes it from the numbers that it received, and ignores `FairShare=parent`
+                let received = Extended::from(round_trip(effective_usage));
+                let again = self.exponent(received, round_trip(norm_shares[node]));
+                shown.fairshare = Some(if again == exponent { factor } else { power_of_half(again) });
+            }
+            (EntityShares::new(norm_shares[node], effective_usage, factor), shown)
+        };
+        (0..effective.len()).map(row).collect()
+    }
+
+    /// How many times the factor is halved; `None` without shares.
+    fn exponent(self, effective_usage: Extended, norm_shares: f64) -> Option<f64> {
+        if norm_shares.is_nan() || norm_shares <= 0.0 {
+            return None;
+        }
+        let ratio = effective_usage / Extended::from(norm_shares);
+        let dampened = if self.dampening == 1 { ratio } else { ratio / Extended::from(u32::from(self.dampening)) };
+        Some(dampened.to_f64())
+    }
+}
+
+fn power_of_half(exponent: Option<f64>) -> f64 {
+    exponent.map_or(0.0, |exponent| libm::exp2(-exponent))
+}

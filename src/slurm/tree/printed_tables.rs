@@ -1,0 +1,180 @@
+//! The tables that `sshare -a -l` and `sacctmgr -P show assoc` print.
+//!
+//! The usual columns of `show assoc` do not give the parent of an account: only `tree` does (by leading blanks), or a
+//! column `ParentName`.
+
+use crate::fairshare::{NodeKind, Shares};
+use crate::slurm::tree::error::Source;
+use crate::slurm::tree::records::{ROOT, Record, Records};
+use crate::slurm::tree::table::{Indentation, Row, Table, indented};
+use crate::slurm::tree::{Place, RowFault, TreeFormat, TreeReadError, TreeWarning};
+
+const SSHARE_ADVICE: &str = "print it with `sshare -a -l -P`";
+const SHOW_ASSOC_ADVICE: &str = "print it with `sacctmgr -P show assoc tree`";
+
+/// The columns of `sshare`.
+struct SshareColumns {
+    account: usize,
+    user: usize,
+    shares: usize,
+    usage: Option<usize>,
+    partition: Option<usize>,
+    cluster: Option<usize>,
+}
+
+pub(super) fn read_sshare<'a>(source: Source<'a>, text: &str) -> Result<Records<'a>, TreeReadError> {
+    let mut records = Records::new(source, TreeFormat::Sshare);
+    let Some(table) = Table::parse(text) else { return Ok(records) };
+    let columns = SshareColumns {
+        account: table.required(source, "Account", SSHARE_ADVICE)?,
+        user: table.required(source, "User", SSHARE_ADVICE)?,
+        shares: table.required(source, "RawShares", SSHARE_ADVICE)?,
+        usage: table.column(&["RawUsage"]),
+        partition: table.column(&["Partition"]),
+        cluster: table.column(&["Cluster"]),
+    };
+    records.usage_known = columns.usage.is_some();
+    records.names_are_cut = table.is_fixed();
+    records.names_partitions = columns.partition.is_some();
+    records.cluster = table.cluster.map(str::to_owned);
+    if !records.usage_known {
+        records.warnings.push(TreeWarning::NoUsage);
+    }
+    let mut indentation = Indentation::default();
+    for row in table.rows(source) {
+        sshare_row(&mut records, &columns, &mut indentation, &row?)?;
+    }
+    if let (Some((place, cluster)), Some(read)) = (table.next_cluster(), &records.cluster) {
+        let rows = table.rows_of_other_clusters();
+        let (cluster, read) = (cluster.to_owned(), read.clone());
+        records.warnings.push(TreeWarning::OtherCluster { place, cluster, rows, read });
+    }
+    Ok(records)
+}
+
+fn sshare_row(
+    records: &mut Records<'_>,
+    columns: &SshareColumns,
+    indentation: &mut Indentation,
+    row: &Row<'_>,
+) -> Result<(), TreeReadError> {
+    let (place, source) = (row.place, records.source);
+    let (depth, account) = indented(row.cells.get(columns.account).map_or("", |cell| cell));
+    let (kind, name) = account_or_user(account, row.cell(Some(columns.user)));
+    let parent = indentation.parent(depth).map(str::to_owned);
+    if kind == NodeKind::Group {
+        indentation.push(depth, account);
+    } else if !parent.as_deref().is_some_and(|parent| is_same_account(parent, account)) {
+        let (account, above) = (account.to_owned(), parent.unwrap_or_default());
+        return Err(source.at(place, RowFault::Misplaced { account, above }));
+    }
+    let shares = shares(records, place, name, row.cell(Some(columns.shares)), parent.is_none())?;
+    let usage = match columns.usage {
+        None => 0.0,
+        Some(column) => usage(row.cell(Some(column))).ok_or_else(|| {
+            let (name, text) = (name.to_owned(), row.cell(Some(column)).to_owned());
+            source.at(place, RowFault::Usage { name, text })
+        })?,
+    };
+    if let Some(cluster) = columns.cluster.filter(|_| records.cluster.is_none()) {
+        records.cluster = Some(row.cell(Some(cluster)).to_owned());
+    }
+    let (name, partition) = (name.to_owned(), row.cell(columns.partition).to_owned());
+    records.push(Record { place, kind, name, parent, partition, shares, usage })
+}
+
+/// The source of the parents in a table of `show assoc`.
+enum Parents {
+    Column(usize),
+    Blanks(Indentation),
+    Unknown,
+}
+
+pub(super) fn read_show_assoc<'a>(source: Source<'a>, text: &str) -> Result<Records<'a>, TreeReadError> {
+    let mut records = Records::new(source, TreeFormat::ShowAssoc);
+    let Some(table) = Table::parse(text) else { return Ok(records) };
+    let account = table.required(source, "Account", SHOW_ASSOC_ADVICE)?;
+    let shares_column = table.required(source, "Share", SHOW_ASSOC_ADVICE)?;
+    let [user, partition, cluster] = ["User", "Partition", "Cluster"].map(|name| table.column(&[name]));
+    records.names_are_cut = table.is_fixed();
+    records.names_partitions = partition.is_some();
+    let mut parents = match table.column(&["ParentName", "Par Name", "Parent Name", "Parent"]) {
+        Some(column) => Parents::Column(column),
+        None if is_indented(source, &table, account) => Parents::Blanks(Indentation::default()),
+        None => Parents::Unknown,
+    };
+    for row in table.rows(source) {
+        let row = row?;
+        let place = row.place;
+        if records.is_of_other_cluster(place, row.cell(cluster)) {
+            continue;
+        }
+        let (depth, account) = indented(row.cells.get(account).map_or("", |cell| cell));
+        let (kind, name) = account_or_user(account, row.cell(user));
+        let parent = parents.parent(&row, kind, depth, account);
+        let shares = match row.cell(Some(shares_column)) {
+            "" if parent.is_none() => Shares::Count(1),
+            text => shares(&mut records, place, name, text, false)?,
+        };
+        let (name, partition) = (name.to_owned(), row.cell(partition).to_owned());
+        records.push(Record { place, kind, name, parent, partition, shares, usage: 0.0 })?;
+    }
+    records.finish_clusters();
+    let is_account = |row: &Record| row.kind == NodeKind::Group && row.parent.is_some();
+    if matches!(parents, Parents::Unknown) && records.rows.iter().any(is_account) {
+        records.warnings.push(TreeWarning::NoParents);
+    }
+    Ok(records)
+}
+
+impl Parents {
+    fn parent(&mut self, row: &Row<'_>, kind: NodeKind, depth: usize, account: &str) -> Option<String> {
+        match self {
+            _ if kind == NodeKind::Entity => Some(account.to_owned()),
+            Self::Blanks(indentation) => {
+                let parent = indentation.parent(depth).map(str::to_owned);
+                indentation.push(depth, account);
+                parent
+            }
+            Self::Column(column) => Some(row.cell(Some(*column)).to_owned()).filter(|name| !name.is_empty()),
+            Self::Unknown => (account != ROOT).then(|| ROOT.to_owned()),
+        }
+    }
+}
+
+/// Whether the accounts below the first one are indented. Without `tree` they may be aligned to the right instead.
+fn is_indented(source: Source<'_>, table: &Table<'_>, account: usize) -> bool {
+    let mut blanks = table.rows(source).flatten().filter_map(|row| Some(row.cells.get(account)?.starts_with(' ')));
+    blanks.next() == Some(false) && blanks.any(|is_blank| is_blank)
+}
+
+/// A row with a user is the user's, any other row the account's.
+fn account_or_user<'n>(account: &'n str, user: &'n str) -> (NodeKind, &'n str) {
+    if user.is_empty() { (NodeKind::Group, account) } else { (NodeKind::Entity, user) }
+}
+
+/// The shares in a cell; those of the root have no meaning.
+fn shares(
+    records: &mut Records<'_>,
+    place: Place,
+    name: &str,
+    text: &str,
+    is_root: bool,
+) -> Result<Shares, TreeReadError> {
+    match text {
+        _ if is_root => Ok(Shares::Count(1)),
+        "" => Err(records.source.at(place, RowFault::NoShares(name.to_owned()))),
+        text => records.shares(place, name, text),
+    }
+}
+
+/// Whether a user's row names the account that it is below. Either name may be cut, the more indented one first.
+fn is_same_account(parent: &str, named: &str) -> bool {
+    let start = named.strip_suffix('+').unwrap_or(named);
+    parent == named || (named.ends_with('+') && parent.starts_with(start))
+}
+
+/// A finite number of at least 0.
+fn usage(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|usage: &f64| usage.is_finite() && *usage >= 0.0)
+}

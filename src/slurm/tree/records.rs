@@ -1,0 +1,388 @@
+//! From the rows of any format to a [`TreeDocument`]: checks every row, puts parents before children, and subtracts the
+//! usage of members from that of their account.
+
+use std::collections::HashMap;
+
+use crate::fairshare::policy::stored_shares;
+use crate::fairshare::tree_document::{TreeDocument, TreeNode};
+use crate::fairshare::{NodeKind, Release, Shares};
+use crate::slurm::tree::error::Source;
+use crate::slurm::tree::{
+    MAX_ASSOCIATIONS, MAX_NAME, Place, RowFault, SlurmTree, TreeFormat, TreeReadError, TreeWarning,
+};
+
+pub(super) const ROOT: &str = "root";
+/// The first character of a partition that the document does not name. No real partition has it.
+pub(in crate::slurm) const UNNAMED_PARTITION: &str = "?";
+
+/// A row of a document.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) place: Place,
+    pub(super) kind: NodeKind,
+    pub(super) name: String,
+    /// The account that it is in; `None` for the root.
+    pub(super) parent: Option<String>,
+    /// Empty for all partitions.
+    pub(super) partition: String,
+    pub(super) shares: Shares,
+    pub(super) usage: f64,
+}
+
+impl Record {
+    fn is_account(&self) -> bool {
+        self.kind != NodeKind::Entity
+    }
+
+    fn full_name(&self) -> String {
+        if self.partition.is_empty() { self.name.clone() } else { format!("{}:{}", self.name, self.partition) }
+    }
+}
+
+/// All rows of a document.
+#[derive(Debug)]
+pub(super) struct Records<'a> {
+    pub(super) source: Source<'a>,
+    pub(super) format: TreeFormat,
+    pub(super) cluster: Option<String>,
+    pub(super) release: Option<Release>,
+    /// Whether the document has usage, where an account's includes that of its members.
+    pub(super) usage_known: bool,
+    /// Whether the document gives the partition of an association.
+    pub(super) names_partitions: bool,
+    /// Whether a name longer than its column ends in `+`.
+    pub(super) names_are_cut: bool,
+    pub(super) rows: Vec<Record>,
+    pub(super) warnings: Vec<TreeWarning>,
+    /// The rows of other clusters: the place and the cluster of the first, and their number.
+    other_clusters: Option<(Place, String, usize)>,
+}
+
+impl<'a> Records<'a> {
+    pub(super) fn new(source: Source<'a>, format: TreeFormat) -> Self {
+        Self {
+            source,
+            format,
+            cluster: None,
+            release: None,
+            usage_known: false,
+            names_partitions: true,
+            names_are_cut: false,
+            rows: Vec::new(),
+            warnings: Vec::new(),
+            other_clusters: None,
+        }
+    }
+
+    /// Adds a row after checking its names and the number of rows.
+    pub(super) fn push(&mut self, row: Record) -> Result<(), TreeReadError> {
+        let parent = row.parent.as_deref().unwrap_or(ROOT);
+        if [row.name.as_str(), parent, &row.partition].iter().any(|name| name.len() > MAX_NAME) {
+            return Err(self.source.at(row.place, RowFault::LongName));
+        }
+        if row.name.is_empty() || parent.is_empty() {
+            return Err(self.source.at(row.place, RowFault::NoName));
+        }
+        if self.rows.len() > MAX_ASSOCIATIONS {
+            return Err(TreeReadError::TooMany { source_name: self.source.name() });
+        }
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// Reads the shares of a text, with a warning if Slurm stores another number.
+    pub(super) fn shares(&mut self, place: Place, name: &str, text: &str) -> Result<Shares, TreeReadError> {
+        match shares_of_text(text) {
+            Some((shares, is_exact)) => Ok(self.checked_shares(place, name, text, shares, is_exact)),
+            None => {
+                let fault = RowFault::Shares { name: name.to_owned(), text: text.to_owned() };
+                Err(self.source.at(place, fault))
+            }
+        }
+    }
+
+    /// Reads the shares of a number, with a warning if Slurm stores another one.
+    pub(super) fn shares_of_number(&mut self, place: Place, name: &str, number: f64) -> Shares {
+        let (shares, is_exact) = stored(number as i64);
+        self.checked_shares(place, name, &number.to_string(), shares, is_exact)
+    }
+
+    fn checked_shares(&mut self, place: Place, name: &str, text: &str, taken: Shares, is_exact: bool) -> Shares {
+        if !is_exact {
+            let (name, text) = (name.to_owned(), text.to_owned());
+            self.warnings.push(TreeWarning::OddShares { place, name, text, taken });
+        }
+        taken
+    }
+
+    /// Whether a row is of another cluster than the first row, and so not read. An empty name is a cluster too.
+    pub(super) fn is_of_other_cluster(&mut self, place: Place, cluster: &str) -> bool {
+        let read = self.cluster.get_or_insert_with(|| cluster.to_owned());
+        if read == cluster {
+            return false;
+        }
+        self.other_clusters.get_or_insert_with(|| (place, cluster.to_owned(), 0)).2 += 1;
+        true
+    }
+
+    /// Warns of the rows of other clusters.
+    pub(super) fn finish_clusters(&mut self) {
+        self.cluster = self.cluster.take().filter(|cluster| !cluster.is_empty());
+        if let Some((place, cluster, rows)) = self.other_clusters.take() {
+            let read = self.cluster.clone().unwrap_or_default();
+            self.warnings.push(TreeWarning::OtherCluster { place, cluster, rows, read });
+        }
+    }
+
+    /// The tree of the rows.
+    pub(super) fn build(mut self) -> Result<SlurmTree, TreeReadError> {
+        if self.rows.is_empty() {
+            return Err(TreeReadError::NoRows { source_name: self.source.name() });
+        }
+        if self.names_are_cut {
+            self.warn_of_cut_names();
+        }
+        let root = self.root()?;
+        if !self.names_partitions {
+            self.number_partitions();
+        }
+        self.remove_duplicates(&root)?;
+        self.put_parents_first(&root)?;
+        if self.usage_known {
+            self.subtract_members();
+        }
+        let document = self.document(root);
+        let Self { format, cluster, usage_known, warnings, .. } = self;
+        Ok(SlurmTree { document, format, cluster, usage_known, warnings })
+    }
+
+    fn warn_of_cut_names(&mut self) {
+        let mut cut = self.rows.iter().filter(|row| row.name.ends_with('+'));
+        if let Some(first) = cut.next() {
+            let (place, name, count) = (first.place, first.name.clone(), 1 + cut.count());
+            self.warnings.push(TreeWarning::NameCut { place, name, count });
+        }
+    }
+
+    /// The name of the only row without a parent, `root` if there is no such row.
+    fn root(&mut self) -> Result<String, TreeReadError> {
+        let mut tops = self.rows.iter().filter(|row| row.parent.is_none());
+        let Some(first) = tops.next() else { return Ok(ROOT.to_owned()) };
+        if let Some(second) = tops.find(|second| second.name != first.name) {
+            let fault = RowFault::SecondTop { name: second.name.clone(), top: first.name.clone() };
+            return Err(self.source.at(second.place, fault));
+        }
+        if first.name != ROOT {
+            self.warnings.push(TreeWarning::TopIsNotRoot { place: first.place, name: first.name.clone() });
+        }
+        Ok(first.name.clone())
+    }
+
+    /// A user with several rows in an account has one association per partition. Where the document has no column for
+    /// the partition, all but the first get a numbered one.
+    fn number_partitions(&mut self) {
+        let mut seen: HashMap<(String, String), (Place, u32)> = HashMap::new();
+        let names_are_cut = self.names_are_cut;
+        let is_whole = |row: &&mut Record| !(names_are_cut && row.name.ends_with('+'));
+        for row in self.rows.iter_mut().filter(|row| !row.is_account()).filter(is_whole) {
+            let account = row.parent.clone().unwrap_or_default();
+            let (first, times) = seen.entry((account.clone(), row.name.clone())).or_insert((row.place, 0));
+            *times += 1;
+            if *times > 1 {
+                row.partition = format!("{UNNAMED_PARTITION}{times}");
+                let (place, name, partition) = (row.place, row.name.clone(), row.partition.clone());
+                let warning = TreeWarning::UnnamedPartition { place, name, account, first: *first, partition };
+                self.warnings.push(warning);
+            }
+        }
+    }
+
+    /// Removes the rows of an association that an earlier row has: the daemon's database holds each once, and
+    /// `sacctmgr load` ignores a second one.
+    fn remove_duplicates(&mut self, root: &str) -> Result<(), TreeReadError> {
+        let mut accounts: HashMap<String, Place> = HashMap::new();
+        let mut users: HashMap<(String, String), Place> = HashMap::new();
+        let implicit_root = self.rows.iter().all(|row| row.parent.is_some());
+        if let Some(first) = self.rows.first().filter(|_| implicit_root) {
+            accounts.insert(root.to_owned(), first.place);
+        }
+        let mut kept = Vec::with_capacity(self.rows.len());
+        for row in std::mem::take(&mut self.rows) {
+            let parent = row.parent.as_deref().unwrap_or_default();
+            let first = if row.is_account() {
+                *accounts.entry(row.name.clone()).or_insert(row.place)
+            } else {
+                *users.entry((parent.to_owned(), row.full_name())).or_insert(row.place)
+            };
+            if first == row.place && !(implicit_root && row.is_account() && row.name == root) {
+                kept.push(row);
+            } else if self.names_are_cut && (row.name.ends_with('+') || row.partition.ends_with('+')) {
+                return Err(self.source.at(row.place, RowFault::CutAlike { name: row.full_name(), first }));
+            } else {
+                let (place, name, parent) = (row.place, row.full_name(), parent.to_owned());
+                self.warnings.push(TreeWarning::Duplicate { place, name, parent, first });
+            }
+        }
+        self.rows = kept;
+        Ok(())
+    }
+
+    /// Sorts the rows so that every parent is before its children; siblings keep their order.
+    fn put_parents_first(&mut self, root: &str) -> Result<(), TreeReadError> {
+        let rows = &self.rows;
+        let accounts = account_indices(rows, root);
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
+        let mut stack = Vec::new();
+        let mut in_order = true;
+        for (index, row) in rows.iter().enumerate() {
+            let Some(parent) = row.parent.as_deref() else {
+                stack.push(index);
+                continue;
+            };
+            match accounts.get(parent) {
+                None => {
+                    let fault = RowFault::UnknownParent { name: row.name.clone(), parent: parent.to_owned() };
+                    return Err(self.source.at(row.place, fault));
+                }
+                Some(None) => stack.push(index),
+                Some(&Some(above)) => {
+                    in_order &= above < index;
+                    children[above].push(index);
+                }
+            }
+        }
+        if in_order {
+            return Ok(());
+        }
+        stack.reverse();
+        let mut order = Vec::with_capacity(rows.len());
+        while let Some(index) = stack.pop() {
+            order.push(index);
+            stack.extend(children[index].iter().rev());
+        }
+        let mut rows: Vec<Option<Record>> = std::mem::take(&mut self.rows).into_iter().map(Some).collect();
+        self.rows = order.into_iter().filter_map(|index| rows[index].take()).collect();
+        match rows.into_iter().flatten().find(Record::is_account) {
+            Some(row) => Err(self.source.at(row.place, RowFault::Cycle(row.name))),
+            None => Ok(()),
+        }
+    }
+
+    /// Reduces the usage of every account to its own. The daemon's totals are not exact sums and are printed truncated,
+    /// so a difference of one unit is not worth a warning.
+    fn subtract_members(&mut self) {
+        let mut members: HashMap<String, f64> = HashMap::new();
+        for row in &self.rows {
+            *members.entry(row.parent.clone().unwrap_or_default()).or_default() += row.usage;
+        }
+        for row in &mut self.rows {
+            let below = if row.is_account() { members.get(&row.name).copied().unwrap_or(0.0) } else { 0.0 };
+            let own = row.usage - below;
+            if own < -1.0 && own < -1e-9 * below {
+                let (place, name, usage) = (row.place, row.name.clone(), row.usage);
+                self.warnings.push(TreeWarning::UsageBelowMembers { place, name, usage, below });
+            }
+            row.usage = own.max(0.0);
+        }
+    }
+
+    /// The checked rows, parents first, as nodes.
+    fn document(&mut self, root: String) -> TreeDocument {
+        let mut document = TreeDocument { root, release: self.release, ..TreeDocument::default() };
+        let mut accounts: HashMap<String, usize> = HashMap::new();
+        for row in std::mem::take(&mut self.rows) {
+            let Some(parent) = row.parent else {
+                document.usage = row.usage;
+                continue;
+            };
+            if row.kind != NodeKind::Entity {
+                accounts.insert(row.name.clone(), document.nodes.len());
+            }
+            document.nodes.push(TreeNode {
+                kind: row.kind,
+                name: row.name,
+                parent: accounts.get(&parent).copied(),
+                partition: Some(row.partition).filter(|partition| !partition.is_empty()),
+                shares: row.shares,
+                usage: Some(row.usage).filter(|&usage| usage != 0.0),
+                cgroup: None,
+            });
+        }
+        document
+    }
+}
+
+/// The index of every account's row, `None` for the root.
+fn account_indices<'r>(rows: &'r [Record], root: &'r str) -> HashMap<&'r str, Option<usize>> {
+    let mut indices = HashMap::from([(root, None)]);
+    let accounts = rows.iter().enumerate().filter(|(_, row)| row.is_account());
+    indices.extend(accounts.map(|(index, row)| (row.name.as_str(), Some(index))));
+    indices
+}
+
+/// Reads `parent` or a number, and whether Slurm stores just that; `None` for a text that `sacctmgr` refuses.
+///
+/// The number ends at the first character that is not a digit (`1.5` is 1), but a zero must be alone (`0x10` is
+/// refused). Recorded in `tests/golden/slurm/fairshare_values_2205.txt`.
+fn shares_of_text(text: &str) -> Option<(Shares, bool)> {
+    if text.eq_ignore_ascii_case("parent") {
+        return Some((Shares::Parent, true));
+    }
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let digits = unsigned.bytes().take_while(u8::is_ascii_digit).count();
+    let whole = unsigned
+        .bytes()
+        .take(digits)
+        .fold(0i64, |sum, digit| sum.saturating_mul(10).saturating_add(i64::from(digit - b'0')));
+    let ends_there = digits == unsigned.len() && digits > 0;
+    if whole == 0 && !ends_there {
+        return None;
+    }
+    let (shares, is_exact) = stored(if text.starts_with('-') { -whole } else { whole });
+    Some((shares, is_exact && ends_there))
+}
+
+/// The shares that Slurm stores for a number, and whether they are that number.
+fn stored(number: i64) -> (Shares, bool) {
+    let shares = stored_shares(number);
+    let is_exact = match shares {
+        Shares::Count(count) => count == number,
+        Shares::Parent => number == i64::from(i32::MAX),
+    };
+    (shares, is_exact)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_read_as_recorded() {
+        let count = |count, is_exact| Some((Shares::Count(count), is_exact));
+        let parent = Some((Shares::Parent, true));
+        for (text, expected) in [
+            ("0", count(0, true)),
+            ("2147483646", count(2_147_483_646, true)),
+            ("parent", parent),
+            ("PARENT", parent),
+            ("2147483647", parent),
+            ("-1", count(1, false)),
+            ("-7", count(1, false)),
+            ("2147483648", count(1, false)),
+            ("3000000000", count(1, false)),
+            ("4294967295", count(1, false)),
+            ("4294967296", count(0, false)),
+            ("99999999999999999999", count(1, false)),
+            ("1.5", count(1, false)),
+            ("+5", count(5, true)),
+            ("12abc", count(12, false)),
+            ("0x10", None),
+            ("0.5", None),
+            ("nan", None),
+            ("-", None),
+            ("", None),
+        ] {
+            assert_eq!(shares_of_text(text), expected, "{text}");
+        }
+    }
+}
