@@ -50,7 +50,7 @@ fn no_shares_and_no_usage_divide_by_nothing() {
 }
 
 #[test]
-fn a_stand_in_has_its_parents_numbers() {
+fn a_node_with_fairshare_parent_has_its_parents_numbers() {
     let mut builder = worked_example();
     builder.add_under("group1", Member::entity("Paul").shares_of_parent()).expect("sound");
     let assessed = AssessedTree::new(builder.finish(), &Pp718);
@@ -61,16 +61,19 @@ fn a_stand_in_has_its_parents_numbers() {
 #[test]
 fn a_builder_says_what_is_wrong() {
     let mut builder = worked_example();
-    let mut told = |parent: &str, member| builder.add_under(parent, member).expect_err("unsound").to_string();
-    assert_eq!(told("group2", Member::entity("Bob")), "`Bob` is already in the tree, under `group1`");
-    assert_eq!(told("group3", Member::entity("Dan")), "`Dan` cannot be added: its parent `group3` is not in the tree");
-    assert_eq!(told("Bob", Member::entity("Dan")), "`Dan` cannot be added: its parent `Bob` is an entity, not a group");
-    assert_eq!(told("root", Member::entity("Dan").shares(-3)), "`Dan` has negative shares, -3");
+    let mut error = |parent: &str, member| builder.add_under(parent, member).expect_err("unsound").to_string();
+    assert_eq!(error("group2", Member::entity("Bob")), "`Bob` is already in the tree, under `group1`");
+    assert_eq!(error("group3", Member::entity("Dan")), "`Dan` cannot be added: its parent `group3` is not in the tree");
+    assert_eq!(
+        error("Bob", Member::entity("Dan")),
+        "`Dan` cannot be added: its parent `Bob` is an entity, not a group"
+    );
+    assert_eq!(error("root", Member::entity("Dan").shares(-3)), "`Dan` has negative shares, -3");
     for usage in [f64::NAN, -1.0, f64::INFINITY] {
         let expected = format!("`Dan` has a usage of {usage}, which is not a finite number of at least 0");
-        assert_eq!(told("root", Member::entity("Dan").usage(usage)), expected);
+        assert_eq!(error("root", Member::entity("Dan").usage(usage)), expected);
     }
-    assert!(told("root", Member::group("root")).contains("already in the tree"));
+    assert!(error("root", Member::group("root")).contains("already in the tree"));
     builder.add_under("root", Member::entity("Dan")).expect("a refused name is still free");
 }
 

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 #[derive(Debug)]
 pub(crate) struct UniqueNames {
     taken: HashSet<String>,
-    /// The last number given to each name, so that many equal names need no long search.
+    /// The last number given to each name, so that the search for a free one stays short.
     latest: HashMap<String, u64>,
     /// The part of a name that must be unique.
     key: fn(&str) -> String,

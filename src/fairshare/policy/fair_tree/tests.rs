@@ -106,7 +106,7 @@ fn equal_fractions_are_tied_in_the_document_only() {
 }
 
 #[test]
-fn stand_ins() {
+fn fairshare_parent() {
     let tree = grow(&[
         ("root", account("a").shares(4)),
         ("root", user("other", 10.0).shares(0)),
