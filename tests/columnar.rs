@@ -2,20 +2,15 @@
 //!
 //! `JSF_REFEREE_CASES` says how many lanes to compare, `JSF_REFEREE_SEED` where to begin.
 
-use crate::support::cases;
-use crate::support::formulas;
-
-use cases::Generator;
-use formulas::{INTEGERS, NUMBERS, Writer, schema};
 use job_sort_formula::formula::program::LANES;
 use job_sort_formula::jobs::{BLOCK_ROWS, Column};
 use job_sort_formula::python::Python;
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
 
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
+use crate::support::random::Generator;
+use crate::support::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
+use crate::support::setting;
 
 /// A column of one kind of numbers, as queues have them, or of anything.
 fn column(random: &mut Generator, rows: usize) -> Column {

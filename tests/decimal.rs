@@ -1,9 +1,10 @@
 //! Decimal arithmetic against Python's numbers: the same operations, and results that differ only by rounding.
 
-use crate::support::cases;
-
-use cases::{Generator, Operation};
 use job_sort_formula::python::{Arithmetic, DecimalArithmetic, DecimalValue, ErrorKind, Python, Raised, Value};
+
+use crate::support::random::Generator;
+use crate::support::random::operations::Operation;
+use crate::support::setting;
 
 /// The result in decimal arithmetic; `None` where it cannot represent the operands.
 fn in_decimal(operation: &Operation, decimal: &DecimalArithmetic) -> Option<Result<Value, Raised>> {
@@ -83,10 +84,6 @@ fn is_sensitive_to_rounding(operation: &Operation) -> bool {
     ]
     .iter()
     .any(|name| text.contains(name))
-}
-
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
 #[test]

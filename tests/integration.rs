@@ -2,6 +2,7 @@
 //! One module for each subject.
 
 mod architecture;
+#[cfg(feature = "cli")]
 mod cli;
 mod columnar;
 mod decimal;
@@ -14,6 +15,7 @@ mod public_api;
 mod published_formulas;
 mod qmgr;
 mod rank;
+#[cfg(feature = "cli")]
 mod report;
 mod slurm;
 mod support;

@@ -9,6 +9,8 @@ use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema, Value};
 use serde::Deserialize;
 
+use crate::support::golden;
+
 #[derive(Deserialize)]
 struct Published {
     formula: String,
@@ -149,9 +151,7 @@ fn answers() -> Vec<(&'static str, Answer)> {
 }
 
 fn published() -> Vec<Published> {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/formulas.jsonl");
-    let text = std::fs::read_to_string(file).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    golden::lines("formulas.jsonl")
 }
 
 /// What is known where the formula is used: a simulator has names of its own and no OpenPBS around it; on a

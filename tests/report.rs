@@ -1,10 +1,9 @@
 //! SARIF as the standard wants it: every object has its required properties, no other than the schema's, each of
 //! its type. The table is the part of the OASIS schema 2.1.0 that this crate writes.
-#![cfg(feature = "cli")]
-
-use std::process::{Command, Stdio};
 
 use serde_json::Value;
+
+use crate::support::command::{jsf, json};
 
 /// What a property holds: `text`, `count` (from 0), `one` (from 1), `uri`, `any`, words divided by `|`, an object
 /// of the table, or a list of it.
@@ -114,14 +113,7 @@ fn validate(value: &Value, kind: &str, place: &str, wrong: &mut Vec<String>) {
 }
 
 fn sarif(arguments: &[&str]) -> Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_jsf"))
-        .args(["check", "--format", "sarif"])
-        .args(arguments)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::null())
-        .output()
-        .expect("jsf runs");
-    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let document = json(&jsf(&[&["check", "--format", "sarif"], arguments].concat()));
     let mut wrong = Vec::new();
     validate(&document, "log", "$", &mut wrong);
     assert!(wrong.is_empty(), "{arguments:?}: {wrong:#?}");

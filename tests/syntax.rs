@@ -1,16 +1,14 @@
 //! What must hold of every text: no panic, errors in their place, limits that answer, and printing that is stable.
 
-use crate::support::blanks;
-use crate::support::cases;
-use crate::support::formulas;
-
-use cases::{Generator, written};
-use formulas::{Writer, schema};
 use job_sort_formula::formula::syntax::{MAX_LENGTH, MAX_NESTING, SyntaxErrorKind};
 use job_sort_formula::python::{ErrorKind, Raised};
 use job_sort_formula::{Formula, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
+
+use crate::support::random::formulas::{Writer, schema};
+use crate::support::random::operations::written;
+use crate::support::random::{Generator, text};
 
 const CONSTRUCTS: &str = include_str!("referee/constructs.txt");
 
@@ -18,15 +16,15 @@ const CONSTRUCTS: &str = include_str!("referee/constructs.txt");
 const SMALL_STACK: usize = 256 * 1024;
 
 /// A formula as the differential test has it, with slips if asked for.
-fn text(seed: u64, slips: bool) -> String {
+fn random_text(seed: u64, slips: bool) -> String {
     let mut random = Generator(seed);
     let mut tokens = Writer::formula(&mut random).tokens;
     if slips {
-        blanks::slip(&mut tokens, &mut random);
+        text::slip(&mut tokens, &mut random);
     }
-    let mut text = blanks::text(&tokens, &mut random);
+    let mut text = text::text(&tokens, &mut random);
     if slips {
-        blanks::misspell(&mut text, &mut random);
+        text::misspell(&mut text, &mut random);
     }
     text
 }
@@ -101,7 +99,7 @@ proptest! {
 
     #[test]
     fn printing_is_stable(seed in any::<u64>(), slips in any::<bool>()) {
-        assert_stable(&text(seed, slips));
+        assert_stable(&random_text(seed, slips));
     }
 
     #[test]

@@ -1,42 +1,12 @@
 //! The command as a user meets it: exit codes, streams, and errors that name their place.
-#![cfg(feature = "cli")]
 
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
+use crate::support::command::{command, jsf, jsf_with_input, json, stderr, stdout};
+
 const QSTAT: &str = "tests/golden/openpbs/qstat";
-
-fn jsf(arguments: &[&str]) -> Output {
-    jsf_with_input(arguments, "")
-}
-
-fn jsf_with_input(arguments: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_jsf"))
-        .args(arguments)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("jsf starts");
-    // a command that does not read its input closes the pipe, which is no fault
-    let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
-    child.wait_with_output().expect("jsf ends")
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).expect("UTF-8")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).expect("UTF-8")
-}
-
-fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", stderr(output)))
-}
 
 /// The arguments of the recorded site.
 fn site() -> Vec<String> {
@@ -297,8 +267,8 @@ fn rubbish_as_usage_file_is_said_and_survived() {
 #[test]
 fn a_closed_pipe_is_success() {
     let site = site();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_jsf"));
-    command.arg("rank").arg("ncpus").args(&site).current_dir(env!("CARGO_MANIFEST_DIR"));
+    let mut command = command();
+    command.arg("rank").arg("ncpus").args(&site);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("jsf starts");
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("jsf ends");

@@ -1,20 +1,11 @@
 //! `jsf shares` against what real daemons said of the same trees, through the command and native JSON.
-#![cfg(feature = "cli")]
 
 use std::collections::HashMap;
-use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-fn jsf(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_jsf"));
-    command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("jsf starts")
-}
-
-fn stdout(output: &Output) -> String {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout.clone()).expect("UTF-8")
-}
+use crate::support::command::{jsf, success as stdout};
+use crate::support::golden;
 
 /// A recorded tree in the project's native JSON: children in load order.
 fn own_json(recorded: &Value) -> Value {
@@ -51,7 +42,7 @@ fn the_command_gives_the_daemons_numbers() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut compared = 0;
     for tree in ["t01d_doc_exact", "t04_irregular", "t05_zero_shares"] {
-        let text = std::fs::read_to_string(format!("tests/golden/slurm/{tree}.json")).expect("a recorded tree");
+        let text = golden::text(&format!("slurm/{tree}.json"));
         let recorded: Value = serde_json::from_str(&text).expect("JSON");
         let path = folder.path().join(format!("{tree}.json"));
         std::fs::write(&path, own_json(&recorded).to_string()).expect("written");

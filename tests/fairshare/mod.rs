@@ -3,3 +3,4 @@
 mod pbs_properties;
 mod pbs_trees;
 mod policy_properties;
+mod trees;

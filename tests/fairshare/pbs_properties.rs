@@ -1,13 +1,15 @@
-//! What must hold of every tree and of every file.
+//! Properties of PP-718's shares on random trees, and of OpenPBS's readers on random files.
 
 use job_sort_formula::fairshare::policy::pbs::Pp718;
-use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, NodeKind, ShareTree, TreeBuilder};
+use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, NodeKind};
 use job_sort_formula::pbs::files::resource_group::ResourceGroup;
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
 use job_sort_formula::pbs::files::usage::UsageFile;
 use job_sort_formula::pbs::share_tree::{PbsTreeBuilder, Rules};
 use proptest::collection::vec;
 use proptest::prelude::*;
+
+use super::trees::{Node, build, permute};
 
 /// A node: which of the groups above it is its parent, whether it is a group, its shares and its usage.
 type Sketch = Vec<(prop::sample::Index, bool, i64, u32)>;
@@ -16,8 +18,8 @@ fn sketch() -> impl Strategy<Value = Sketch> {
     vec((any::<prop::sample::Index>(), any::<bool>(), 1i64..1000, 0u32..1_000_000), 1..60)
 }
 
-/// The nodes as `(name, parent, member)`. Every group gets an entity of its own, so that all shares reach entities.
-fn members(sketch: &Sketch) -> Vec<(String, String, Member)> {
+/// Every group has an entity of its own, so that all shares reach entities.
+fn members(sketch: &Sketch) -> Vec<Node> {
     let mut groups = vec!["root".to_owned()];
     let mut members = Vec::new();
     for (i, (parent, is_group, shares, usage)) in sketch.iter().enumerate() {
@@ -33,29 +35,12 @@ fn members(sketch: &Sketch) -> Vec<(String, String, Member)> {
     members
 }
 
-fn grow(members: &[(String, String, Member)]) -> ShareTree {
-    let mut builder = TreeBuilder::new("root");
-    for (_, parent, member) in members {
-        builder.add_under(parent, member.clone()).expect("a sound sketch");
-    }
-    builder.finish()
-}
-
-/// The same nodes, siblings in another order: sorted by level first, so that parents still come first.
-fn permuted(members: &[(String, String, Member)], keys: &[u32]) -> Vec<(String, String, Member)> {
-    let tree = grow(members);
-    let mut order: Vec<usize> = (0..members.len()).collect();
-    let level = |i: usize| tree.path(tree.find(&members[i].0).expect("in the tree")).len();
-    order.sort_by_key(|&i| (level(i), keys[i % keys.len()], i));
-    order.into_iter().map(|i| members[i].clone()).collect()
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_percentages_of_all_entities_sum_to_1(sketch in sketch()) {
-        let assessed = AssessedTree::new(grow(&members(&sketch)), &Pp718);
+        let assessed = AssessedTree::new(build(&members(&sketch)), &Pp718);
         let tree = assessed.tree();
         let entities = tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity);
         let sum: f64 = entities.filter_map(|node| assessed.shares().get(node)).map(|row| row.fairshare_perc).sum();
@@ -63,10 +48,10 @@ proptest! {
     }
 
     #[test]
-    fn every_number_is_in_0_to_1(sketch in sketch()) {
-        let assessed = AssessedTree::new(grow(&members(&sketch)), &Pp718);
+    fn all_numbers_are_within_0_and_1(sketch in sketch()) {
+        let assessed = AssessedTree::new(build(&members(&sketch)), &Pp718);
         for node in assessed.tree().nodes() {
-            let row = assessed.shares().get(node).expect("every node has its numbers");
+            let row = assessed.shares().get(node).expect("every node has shares");
             for number in [row.fairshare_perc, row.fairshare_tree_usage, row.fairshare_factor] {
                 prop_assert!((0.0..=1.0 + 1e-12).contains(&number), "{row:?}");
             }
@@ -74,10 +59,10 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_siblings_changes_nothing(sketch in sketch(), keys in vec(any::<u32>(), 1..20)) {
+    fn the_order_of_siblings_does_not_matter(sketch in sketch(), keys in vec(any::<u32>(), 1..20)) {
         let members = members(&sketch);
-        let one = AssessedTree::new(grow(&members), &Pp718);
-        let other = AssessedTree::new(grow(&permuted(&members, &keys)), &Pp718);
+        let one = AssessedTree::new(build(&members), &Pp718);
+        let other = AssessedTree::new(build(&permute(&members, &keys)), &Pp718);
         for (name, _, _) in &members {
             prop_assert_eq!(one.shares_of(name), other.shares_of(name));
         }
@@ -86,7 +71,7 @@ proptest! {
     #[test]
     fn more_usage_never_raises_the_factor(sketch in sketch(), which in any::<prop::sample::Index>(), more in 0u32..10_000_000) {
         let members = members(&sketch);
-        let before = AssessedTree::new(grow(&members), &Pp718);
+        let before = AssessedTree::new(build(&members), &Pp718);
         let name = &which.get(&members).0;
         let mut tree = before.tree().clone();
         let node = tree.find(name).expect("in the tree");
@@ -97,7 +82,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_upset_the_readers(
+    fn random_files_give_a_complete_tree(
         lines in prop_oneof![vec(any::<u8>(), 0..600), file_like()],
         usage in prop_oneof![vec(any::<u8>(), 0..600), usage_like()],
         config in prop_oneof![vec(any::<u8>(), 0..600), config_like()],
@@ -116,13 +101,13 @@ proptest! {
     }
 }
 
-/// Lines that are nearly right.
+/// A `resource_group` whose lines are almost valid.
 fn file_like() -> impl Strategy<Value = Vec<u8>> {
     let line = "[a-d] (-?[0-9]{1,20}|x) (root|TREEROOT|unknown|[a-d]) -?[0-9]{1,11}[ \r]?\n";
     vec(line, 0..12).prop_map(|lines| lines.concat().into_bytes())
 }
 
-/// A header, perhaps cut, and records of any usage.
+/// A usage file, possibly truncated, with any usage.
 fn usage_like() -> impl Strategy<Value = Vec<u8>> {
     (vec(("[a-d]{0,2}", any::<f64>()), 0..6), 0usize..70).prop_map(|(records, cut)| {
         let mut file = [b"PBS_MAG!\0\0\0\0\0\0\0\0".as_slice(), &2f64.to_le_bytes(), &[9; 8]].concat();

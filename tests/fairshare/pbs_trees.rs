@@ -1,7 +1,4 @@
-//! The fair-share tree against what the real scheduler and the real `pbsfs` said.
-
-use std::fs;
-use std::path::{Path, PathBuf};
+//! OpenPBS's fair-share tree, compared with what the scheduler and `pbsfs` computed from the same files.
 
 use job_sort_formula::fairshare::{FairShare, NodeId};
 use job_sort_formula::pbs::fairshare_format::{as_formula_sees, printed};
@@ -12,27 +9,9 @@ use job_sort_formula::pbs::files::usage_written::usage_written;
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder, Rules};
 use serde_json::Value;
 
-fn golden(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/openpbs").join(path)
-}
+use crate::support::golden::{self, field as text};
 
-fn bytes(path: &Path) -> Vec<u8> {
-    fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-fn json_lines(path: &str) -> Vec<Value> {
-    let text = String::from_utf8(bytes(&golden(path))).expect("UTF-8");
-    text.lines()
-        .map(|line| serde_json::from_str(&line.replace("NaN", "null").replace("Infinity", "null")))
-        .map(|row| row.expect("JSON"))
-        .collect()
-}
-
-fn text<'a>(value: &'a Value, field: &str) -> &'a str {
-    value[field].as_str().unwrap_or_else(|| panic!("no {field} in {value}"))
-}
-
-/// The three files of a case, the usage file being the one named.
+/// The three files of a recorded case.
 struct Files {
     lines: ResourceGroup,
     config: SchedConfig,
@@ -40,11 +19,11 @@ struct Files {
 }
 
 impl Files {
-    fn read(folder: &Path, usage: &str) -> Self {
+    fn read(folder: &str, usage: &str) -> Self {
         Self {
-            lines: ResourceGroup::parse(&bytes(&folder.join("resource_group"))),
-            config: SchedConfig::parse(&bytes(&folder.join("sched_config"))),
-            usage: UsageFile::parse(&bytes(&folder.join(usage))).expect("small enough"),
+            lines: ResourceGroup::parse(&golden::bytes(&format!("{folder}/resource_group"))),
+            config: SchedConfig::parse(&golden::bytes(&format!("{folder}/sched_config"))),
+            usage: UsageFile::parse(&golden::bytes(&format!("{folder}/{usage}"))).expect("small enough"),
         }
     }
 
@@ -58,7 +37,7 @@ impl Files {
     }
 }
 
-/// The fair-share inputs of one job or entity, both bit by bit.
+/// Compares the fair-share inputs of a job or an entity bit by bit.
 fn check_inputs(tree: &PbsTree, entity: &str, inputs: &Value, place: &str) {
     let shares = tree.shares_of(entity).unwrap_or_else(|| panic!("{place}: {entity} is not in the tree"));
     for (name, ours) in [
@@ -75,13 +54,13 @@ fn check_inputs(tree: &PbsTree, entity: &str, inputs: &Value, place: &str) {
 }
 
 #[test]
-fn every_recorded_tree_gives_the_inputs_of_the_scheduler() {
+fn recorded_trees_give_the_inputs_of_the_scheduler() {
     let mut rows = 0;
-    for case in json_lines("trees/trees.jsonl") {
+    for case in golden::lines::<Value>("openpbs/trees/trees.jsonl") {
         let name = text(&case, "case");
-        let files = Files::read(&golden("pbsfs").join(name), "usage.initial");
-        let strangers = case["unknown_entities_present"].as_array().expect("a list");
-        let tree = files.tree(strangers.iter().map(|entity| entity.as_str().expect("a name")));
+        let files = Files::read(&format!("openpbs/pbsfs/{name}"), "usage.initial");
+        let unknown = case["unknown_entities_present"].as_array().expect("a list");
+        let tree = files.tree(unknown.iter().map(|entity| entity.as_str().expect("a name")));
         for row in case["rows"].as_array().expect("a list") {
             check_inputs(&tree, text(row, "entity"), &row["inputs"], name);
             rows += 1;
@@ -91,30 +70,30 @@ fn every_recorded_tree_gives_the_inputs_of_the_scheduler() {
 }
 
 #[test]
-fn every_recorded_job_gets_the_inputs_of_the_scheduler() {
-    let jobs = json_lines("evaluate/jobs.jsonl");
-    let files = Files::read(&golden("evaluate"), "usage");
+fn recorded_jobs_get_the_inputs_of_the_scheduler() {
+    let jobs: Vec<Value> = golden::lines("openpbs/evaluate/jobs.jsonl");
+    let files = Files::read("openpbs/evaluate", "usage");
     let tree = files.tree(jobs.iter().map(|job| text(job, "entity")));
     for job in jobs.iter().filter(|job| !job["scheduler_inputs"].is_null()) {
         check_inputs(&tree, text(job, "entity"), &job["scheduler_inputs"], text(job, "job"));
     }
 }
 
-/// `pbsfs` knows the entities of the files alone.
+/// `pbsfs` knows only the entities of the files, not those of the jobs.
 #[test]
-fn every_recorded_job_gets_the_numbers_of_pbsfs() {
-    let tree = Files::read(&golden("evaluate"), "usage").tree([]);
-    for job in json_lines("evaluate/jobs.jsonl") {
+fn recorded_jobs_get_the_numbers_of_pbsfs() {
+    let tree = Files::read("openpbs/evaluate", "usage").tree([]);
+    for job in golden::lines::<Value>("openpbs/evaluate/jobs.jsonl") {
         check_pbsfs_g(&tree, text(&job, "entity"), &job["pbsfs_g"], text(&job, "job"));
     }
 }
 
 #[test]
-fn every_recorded_pbsfs_call_shows_our_tree() {
+fn recorded_pbsfs_calls_print_the_same_tree() {
     let mut shown = 0;
-    for case in json_lines("pbsfs/cases.jsonl") {
+    for case in golden::lines::<Value>("openpbs/pbsfs/cases.jsonl") {
         let name = text(&case, "case");
-        let folder = golden("pbsfs").join(name);
+        let folder = format!("openpbs/pbsfs/{name}");
         let mut usage = "usage.initial".to_owned();
         for step in case["steps"].as_array().expect("a list") {
             let files = Files::read(&folder, &usage);
@@ -138,14 +117,14 @@ fn every_recorded_pbsfs_call_shows_our_tree() {
 }
 
 fn check_rejected_lines(lines: &ResourceGroup, stderr: &str, place: &str) {
-    let told: Vec<&str> = stderr.lines().filter_map(|line| line.strip_prefix("resgroup: error on line ")).collect();
+    let reported: Vec<&str> = stderr.lines().filter_map(|line| line.strip_prefix("resgroup: error on line ")).collect();
     if !stderr.contains("Usage: ") && !stderr.contains("does not exist") {
         let ours: Vec<String> = lines.rejected.iter().map(|bad| format!("{}.", bad.daemon_line)).collect();
-        assert_eq!(ours, told, "{place}");
+        assert_eq!(ours, reported, "{place}");
     }
 }
 
-/// `%-10s: Grp: …`: the fields that the tree decides, in the daemon's order.
+/// The lines `%-10s: Grp: …`, in the daemon's order.
 fn check_pbsfs_p(tree: &PbsTree, step: &Value, place: &str) {
     let shown: Vec<String> = text(step, "stdout").lines().skip(1).map(without_blanks).collect();
     let ours: Vec<String> = tree.daemon_order().map(|node| without_blanks(&pbsfs_p_line(tree, node))).collect();
@@ -165,7 +144,7 @@ fn pbsfs_p_line(tree: &PbsTree, node: NodeId) -> String {
     )
 }
 
-/// The recording took each byte of the standard output for a character.
+/// The recording has one character for each byte of the standard output.
 fn bytes_as_recorded(name: &str) -> String {
     name.bytes().map(char::from).collect()
 }
@@ -202,40 +181,40 @@ fn check_pbsfs_g(tree: &PbsTree, entity: &str, call: &Value, place: &str) {
     assert_eq!(over_perc, usage_over_perc(tree, node), "{place}: {entity}");
 }
 
-/// -1 where the percentage is 0.
+/// The usage divided by the percentage; -1 if the percentage is 0.
 fn usage_over_perc(tree: &PbsTree, node: NodeId) -> String {
     let perc = tree.shares().get(node).expect("every node has its numbers").fairshare_perc;
     if perc == 0.0 { "-1".to_owned() } else { format!("{:.0}", tree.tree().usage(node) / perc) }
 }
 
-/// `pbsfs -d`, twice, and `pbsfs -e`, which forgets whoever is on no line: the files that they wrote.
+/// The files that `pbsfs -d` wrote, twice in a row, and `pbsfs -e`, which drops the entities that are on no line.
 #[test]
-fn every_usage_file_that_pbsfs_wrote_is_written_again() {
-    for case in json_lines("pbsfs/cases.jsonl") {
-        let folder = golden("pbsfs").join(text(&case, "case"));
+fn usage_files_are_written_as_pbsfs_wrote_them() {
+    for case in golden::lines::<Value>("openpbs/pbsfs/cases.jsonl") {
+        let folder = format!("openpbs/pbsfs/{}", text(&case, "case"));
         for (from, to) in [("usage.initial", "usage.after_d"), ("usage.after_d", "usage.after_d2")] {
             let files = Files::read(&folder, from);
             let factor = files.config.fairshare_decay_factor;
-            check_written(&folder.join(to), &files.tree([]), |usage| decayed(usage, factor));
+            check_written(&format!("{folder}/{to}"), &files.tree([]), |usage| decayed(usage, factor));
         }
         let mut files = Files::read(&folder, "usage.initial");
         let known = files.tree([]);
         let is_known = |name: &str| known.tree().find(name).is_some_and(|node| known.cgroup(node) != -1);
         files.usage.records.retain(|record| is_known(&record.entity));
-        check_written(&folder.join("usage.after_e"), &files.tree([]), |usage| usage);
+        check_written(&format!("{folder}/usage.after_e"), &files.tree([]), |usage| usage);
     }
 }
 
-fn check_written(recorded: &Path, tree: &PbsTree, keep: impl Fn(f64) -> f64) {
-    let recorded_bytes = bytes(recorded);
+fn check_written(recorded: &str, tree: &PbsTree, keep: impl Fn(f64) -> f64) {
+    let recorded_bytes = golden::bytes(recorded);
     let time = UsageFile::parse(&recorded_bytes).expect("small enough").last_decay.expect("a time");
-    assert_eq!(usage_written(tree, time, keep), recorded_bytes, "{}", recorded.display());
+    assert_eq!(usage_written(tree, time, keep), recorded_bytes, "{recorded}");
 }
 
-/// The worked example of PP-718, from the scheduler's files: whoever has used nothing has used nothing.
+/// The worked example of PP-718: under the documented rules the usage of an entity may be 0.
 #[test]
 fn the_documented_rules_read_the_same_files() {
-    let files = Files::read(&golden("pbsfs/01_pp718"), "usage.initial");
+    let files = Files::read("openpbs/pbsfs/01_pp718", "usage.initial");
     let tree = PbsTreeBuilder::new(&files.lines).usage(&files.usage).rules(Rules::Documented).build();
     let tree = tree.expect("small enough");
     let factor = |entity| format!("{:.3}", tree.shares_of(entity).expect("in the tree").fairshare_factor);

@@ -1,4 +1,4 @@
-//! What must hold of every tree under every published policy.
+//! Properties of every policy on random trees.
 
 use job_sort_formula::fairshare::policy::classic::Classic;
 use job_sort_formula::fairshare::policy::depth_oblivious::DepthOblivious;
@@ -12,11 +12,13 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// A node: which of the groups above it is its parent, whether it is a group, its shares (`None` for the parent's) and
-/// its usage.
+use super::trees::{Node, build, permute};
+
+/// A node: the index of its parent among the groups so far, whether it is a group, its shares (`None` for those of its
+/// parent) and its usage.
 type Sketch = Vec<(Index, bool, Option<i64>, u32)>;
 
-/// Few numbers, so that there are ties.
+/// The numbers are few, so that there are ties.
 fn sketch(shares: impl Strategy<Value = Option<i64>>) -> impl Strategy<Value = Sketch> {
     let usage = prop_oneof![0u32..1_000_000, 0u32..4];
     vec((any::<Index>(), any::<bool>(), shares, usage), 1..40)
@@ -32,9 +34,9 @@ fn any_shares() -> impl Strategy<Value = Sketch> {
     )
 }
 
-/// The nodes as `(name, parent, member)`. Every group gets an entity of its own, so that all shares reach entities;
-/// with `apart`, no group has both entities and groups below it.
-fn members(sketch: &Sketch, apart: bool) -> Vec<(String, String, Member)> {
+/// Every group has an entity of its own, so that all shares reach entities. With `apart`, no group has both entities and
+/// groups below it.
+fn members(sketch: &Sketch, apart: bool) -> Vec<Node> {
     let mut groups = vec!["root".to_owned()];
     let mut members = Vec::new();
     let push_entity = |members: &mut Vec<_>, name: String, above: String, member: Member| {
@@ -66,30 +68,13 @@ fn members(sketch: &Sketch, apart: bool) -> Vec<(String, String, Member)> {
     members
 }
 
-fn grow(members: &[(String, String, Member)]) -> ShareTree {
-    let mut builder = TreeBuilder::new("root");
-    for (_, parent, member) in members {
-        builder.add_under(parent, member.clone()).expect("a sound sketch");
-    }
-    builder.finish()
-}
-
-/// The same nodes, siblings in another order: sorted by level first, so that parents still come first.
-fn permuted(members: &[(String, String, Member)], keys: &[u32]) -> Vec<(String, String, Member)> {
-    let tree = grow(members);
-    let mut order: Vec<usize> = (0..members.len()).collect();
-    let level = |i: usize| tree.path(tree.find(&members[i].0).expect("in the tree")).len();
-    order.sort_by_key(|&i| (level(i), keys[i % keys.len()], i));
-    order.into_iter().map(|i| members[i].clone()).collect()
-}
-
 fn entities(tree: &ShareTree) -> impl Iterator<Item = NodeId> + '_ {
     tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity)
 }
 
 const RULES: [Rules; 2] = [Rules::Documented, Rules::Scheduler];
 
-/// Every policy that a tree alone decides, by both rules.
+/// Every policy that needs only a tree, under both rules.
 fn by_tree() -> Vec<Box<dyn Policy>> {
     let mut policies: Vec<Box<dyn Policy>> = vec![Box::new(Classic::simplified())];
     for rules in RULES {
@@ -101,7 +86,7 @@ fn by_tree() -> Vec<Box<dyn Policy>> {
     policies
 }
 
-/// Every third entity has a job waiting.
+/// Two of three entities have a waiting job.
 fn tickets(tree: &ShareTree, rules: Rules) -> TicketBased {
     let waiting = entities(tree).filter(|&node| tree.name(node).bytes().map(u32::from).sum::<u32>() % 3 != 0);
     TicketBased::new(rules, waiting.collect::<Vec<_>>())
@@ -121,11 +106,11 @@ fn factor(of: &AssessedTree, name: &str) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// flux-accounting leaves users beside banks out; so there are none here.
+    /// flux-accounting ignores users that are siblings of banks, so its trees have none.
     #[test]
     fn the_shares_of_all_entities_sum_to_1(sketch in counted()) {
         for apart in [false, true] {
-            let tree = grow(&members(&sketch, apart));
+            let tree = build(&members(&sketch, apart));
             for policy in all(&tree).into_iter().filter(|policy| apart || policy.name() != "weighted-walk") {
                 let shares = policy.assess(&tree);
                 let sum: f64 = entities(&tree).filter_map(|node| shares.get(node)).map(|row| row.fairshare_perc).sum();
@@ -134,28 +119,28 @@ proptest! {
         }
     }
 
-    /// Not by the ticket rule of the daemon if anybody stands in for his parent: his jobs get its tickets, which may
-    /// be more than any user has.
+    /// Except under the daemon's ticket rule if a user has the shares of its parent: its jobs get the tickets of the
+    /// parent, which may be more than any user has.
     #[test]
-    fn every_factor_is_in_0_to_1(sketch in any_shares()) {
-        let tree = grow(&members(&sketch, false));
-        let stands_in = sketch.iter().any(|(_, _, shares, _)| shares.is_none_or(|shares| shares as u32 == i32::MAX as u32));
+    fn factors_are_within_0_and_1(sketch in any_shares()) {
+        let tree = build(&members(&sketch, false));
+        let has_parents_shares = sketch.iter().any(|(_, _, shares, _)| shares.is_none_or(|shares| shares as u32 == i32::MAX as u32));
         for policy in all(&tree) {
             let shares = policy.assess(&tree);
             for node in tree.nodes() {
                 let factor = shares.get(node).expect("a row").fairshare_factor;
-                let is_accounts = tree.kind(node) != NodeKind::Entity && policy.name() == "ticket-based";
-                let holds = (0.0..=1.0 + 1e-12).contains(&factor) || is_accounts || (policy.name() == "ticket-based" && stands_in);
+                let is_account = tree.kind(node) != NodeKind::Entity && policy.name() == "ticket-based";
+                let holds = (0.0..=1.0 + 1e-12).contains(&factor) || is_account || (policy.name() == "ticket-based" && has_parents_shares);
                 prop_assert!(holds, "{}: {factor} of {}", policy.name(), tree.name(node));
             }
         }
     }
 
-    /// By 22.05's order the tie of two accounts depends on which comes first; by 26.11's on their names.
+    /// Slurm 22.05 breaks the tie of two accounts by their order, Slurm 26.11 by their names.
     #[test]
-    fn the_order_of_siblings_changes_nothing_but_ties(sketch in any_shares(), keys in vec(any::<u32>(), 1..20)) {
+    fn the_order_of_siblings_matters_only_for_ties(sketch in any_shares(), keys in vec(any::<u32>(), 1..20)) {
         let one = members(&sketch, false);
-        let (tree, other) = (grow(&one), grow(&permuted(&one, &keys)));
+        let (tree, other) = (build(&one), build(&permute(&one, &keys)));
         let mut policies = by_tree();
         policies.push(Box::new(WeightedWalk));
         if !has_tied_accounts(&tree) {
@@ -170,30 +155,30 @@ proptest! {
         }
     }
 
-    /// The daemon's tickets are cut to whole ones by a sum that is taken in the siblings' order.
+    /// The daemon rounds tickets to whole numbers through a running sum over the siblings, in their order.
     #[test]
-    fn the_order_of_siblings_moves_tickets_by_a_ticket_a_level(sketch in counted(), keys in vec(any::<u32>(), 1..20)) {
+    fn the_order_of_siblings_moves_at_most_one_ticket_per_level(sketch in counted(), keys in vec(any::<u32>(), 1..20)) {
         let one = members(&sketch, false);
-        let (tree, other) = (grow(&one), grow(&permuted(&one, &keys)));
+        let (tree, other) = (build(&one), build(&permute(&one, &keys)));
         for rules in RULES {
             let [before, after] = [&tree, &other].map(|tree| tickets(tree, rules).assess(tree));
             for (name, _, _) in &one {
-                let dealt = |tree: &ShareTree, shares: &job_sort_formula::fairshare::TreeShares| {
+                let tickets_of = |tree: &ShareTree, shares: &job_sort_formula::fairshare::TreeShares| {
                     let node = tree.find(name).expect("in the tree");
                     shares.association(node).expect("an association").tickets.unwrap_or(0.0)
                 };
                 let levels = tree.path(tree.find(name).expect("in the tree")).len() as f64;
-                prop_assert!((dealt(&tree, &before) - dealt(&other, &after)).abs() <= levels, "{name}");
+                prop_assert!((tickets_of(&tree, &before) - tickets_of(&other, &after)).abs() <= levels, "{name}");
             }
         }
     }
 
-    /// Guaranteed by all but the ticket rule, see below; and, by flux-accounting, only for whole units: usages below 1 all
-    /// together weigh nothing at all, and more may weigh more.
+    /// Every policy but the ticket rule guarantees this, see below; flux-accounting only for usage in whole units, because
+    /// it keeps the sum of the siblings' usage as an integer.
     #[test]
     fn more_usage_never_raises_the_factor(sketch in any_shares(), which in any::<Index>(), more in 0u32..10_000_000) {
         let one = members(&sketch, false);
-        let tree = grow(&one);
+        let tree = build(&one);
         let names: Vec<&str> = entities(&tree).map(|node| tree.name(node)).collect();
         prop_assume!(!names.is_empty());
         let name = *which.get(&names);
@@ -218,9 +203,8 @@ fn has_tied_accounts(tree: &ShareTree) -> bool {
     (1..accounts.len()).any(|i| accounts[..i].contains(&accounts[i]))
 }
 
-/// By the ticket rule more usage may raise the factor a little: while it lies under the floor it costs nothing, yet it
-/// makes everybody else's part of all usage smaller, and so takes tickets from the one with most and gives them to his
-/// sibling.
+/// Under the ticket rule more usage may raise the factor slightly: usage below the floor costs nothing, but it lowers the
+/// part of all usage that the others have, which moves tickets from the one with the most tickets to its sibling.
 #[test]
 fn more_usage_may_raise_the_factor_of_tickets() {
     let factor_after = |usage: f64| {
@@ -242,9 +226,9 @@ fn more_usage_may_raise_the_factor_of_tickets() {
     assert!(factor_after(500.0) < factor_after(0.0));
 }
 
-/// No pass may recurse.
+/// Recursion would overflow the stack.
 #[test]
-fn every_policy_takes_a_chain_of_100_000_levels() {
+fn every_policy_accepts_a_chain_of_100_000_levels() {
     let mut builder = TreeBuilder::new("root");
     let mut at = builder.root();
     for level in 0..100_000 {

@@ -1,8 +1,6 @@
 //! What the formula sees of each job, against what a real scheduler handed to Python.
 
 use std::collections::BTreeMap;
-use std::io::Read;
-use std::path::PathBuf;
 
 use job_sort_formula::ingest::options::{ReadJobs, ReadOptions};
 use job_sort_formula::ingest::read_jobs;
@@ -17,23 +15,8 @@ use job_sort_formula::schema::Schema;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-fn golden(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/openpbs").join(name)
-}
-
-fn text(name: &str) -> String {
-    let bytes = std::fs::read(golden(name)).unwrap();
-    if !name.ends_with(".gz") {
-        return String::from_utf8(bytes).unwrap();
-    }
-    let mut text = String::new();
-    flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_string(&mut text).unwrap();
-    text
-}
-
-fn lines<T: serde::de::DeserializeOwned>(name: &str) -> Vec<T> {
-    text(name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
+use crate::support::golden;
+use crate::support::recorded::{self, RecordedSite};
 
 #[derive(Deserialize)]
 struct Recorded {
@@ -44,23 +27,8 @@ struct Recorded {
     qstat: Option<Box<RawValue>>,
 }
 
-fn schema() -> Schema {
-    let mut schema = Schema::openpbs();
-    assert_eq!(add_resources("resourcedef", &text("qstat/resourcedef"), &mut schema), []);
-    schema
-}
-
 fn read_all(bytes: &[u8], needed: &[&str]) -> ReadJobs {
-    let queues = Queues::read("queues", &text("qstat/qstat_Qf.json")).unwrap();
-    let options = ReadOptions {
-        source_name: "queue",
-        needed,
-        schema: &schema(),
-        numbers: Numbers::OpenPbs,
-        entity: FairshareEntity::Account,
-        queues: &queues,
-    };
-    read_jobs(bytes, &options).unwrap()
+    RecordedSite::open().read_jobs(bytes, needed)
 }
 
 /// The recorded names that do not come from the fair-share tree.
@@ -104,8 +72,8 @@ fn cut_by_qstat(job: &str, name: &str) -> bool {
 
 #[test]
 fn the_queue_as_qstat_prints_it() {
-    let jobs: Vec<Recorded> = lines("evaluate/jobs.jsonl");
-    let read = read_all(text("qstat/qstat_f.json").as_bytes(), &needed(&jobs));
+    let jobs: Vec<Recorded> = golden::lines("openpbs/evaluate/jobs.jsonl");
+    let read = read_all(golden::text("openpbs/qstat/qstat_f.json").as_bytes(), &needed(&jobs));
     assert_eq!(read.table.len(), 59);
     for (job, name, seen, recorded) in differences(&read.table, &jobs) {
         let a_second_later = ["4.vm", "5.vm"].contains(&&*job) && name == "eligible_time" && seen == "38";
@@ -118,7 +86,7 @@ fn the_queue_as_qstat_prints_it() {
 
 #[test]
 fn the_jobs_that_the_scheduler_ignores() {
-    let read = read_all(text("qstat/qstat_f.json").as_bytes(), &[]);
+    let read = read_all(golden::text("openpbs/qstat/qstat_f.json").as_bytes(), &[]);
     let exclusion: Vec<_> =
         (0..read.table.len()).filter_map(|row| Some((read.table.id(row), read.table.exclusion(row)?))).collect();
     let invalid = |resource: &str, found: &str| Exclusion::Invalid { resource: resource.into(), found: found.into() };
@@ -138,9 +106,9 @@ fn the_jobs_that_the_scheduler_ignores() {
 /// The text has every digit, so nothing is lost there.
 #[test]
 fn the_queue_as_text() {
-    let jobs: Vec<Recorded> = lines("evaluate/jobs.jsonl");
-    for name in ["qstat/qstat_f.txt", "qstat/qstat_f_w.txt"] {
-        let read = read_all(text(name).as_bytes(), &needed(&jobs));
+    let jobs: Vec<Recorded> = golden::lines("openpbs/evaluate/jobs.jsonl");
+    for name in ["openpbs/qstat/qstat_f.txt", "openpbs/qstat/qstat_f_w.txt"] {
+        let read = read_all(golden::text(name).as_bytes(), &needed(&jobs));
         assert_eq!((read.table.len(), read.problems.total()), (59, 0), "{name}");
         for (job, attribute, seen, recorded) in differences(&read.table, &jobs) {
             let a_second_later = ["4.vm", "5.vm"].contains(&&*job) && attribute == "eligible_time" && seen == "38";
@@ -160,7 +128,7 @@ fn document(jobs: &[Recorded]) -> String {
 
 #[test]
 fn the_recorded_objects() {
-    let jobs: Vec<Recorded> = lines("evaluate/jobs.jsonl");
+    let jobs: Vec<Recorded> = golden::lines("openpbs/evaluate/jobs.jsonl");
     let read = read_all(document(&jobs).as_bytes(), &needed(&jobs));
     for (job, name, seen, recorded) in differences(&read.table, &jobs) {
         assert!(cut_by_qstat(&job, &name), "{job} {name}: {seen}, recorded {recorded}");
@@ -169,7 +137,7 @@ fn the_recorded_objects() {
 
 #[test]
 fn the_big_queue() {
-    let jobs: Vec<Recorded> = lines("bulk/jobs.jsonl.gz");
+    let jobs: Vec<Recorded> = golden::lines("openpbs/bulk/jobs.jsonl.gz");
     assert_eq!(jobs.len(), 2559);
     let read = read_all(document(&jobs).as_bytes(), &needed(&jobs));
     assert_eq!(read.table.len(), 2559);
@@ -189,7 +157,7 @@ struct Requested {
 }
 
 fn requested() -> Vec<Requested> {
-    lines::<Requested>("evaluate/extra.jsonl")
+    golden::lines::<Requested>("openpbs/evaluate/extra.jsonl")
         .into_iter()
         .filter(|record| record.phase == "E_resource_values")
         .collect()
@@ -231,8 +199,8 @@ fn odd_amounts_as_they_were_requested() {
 #[test]
 fn the_digits_that_are_logged() {
     let mut compared = 0;
-    for name in ["evaluate/evaluate.jsonl", "bulk/evaluate.jsonl.gz"] {
-        for record in lines::<serde_json::Value>(name) {
+    for name in ["openpbs/evaluate/evaluate.jsonl", "openpbs/bulk/evaluate.jsonl.gz"] {
+        for record in golden::lines::<serde_json::Value>(name) {
             let (Some(values), Some(exact)) = (record["values"].as_object(), record["exact"].as_object()) else {
                 continue;
             };
@@ -256,7 +224,7 @@ fn the_digits_that_are_logged() {
 
 #[test]
 fn subjobs_are_left_to_their_array() {
-    let read = read_all(text("qstat/qstat_f_t.json").as_bytes(), &["mem"]);
+    let read = read_all(golden::text("openpbs/qstat/qstat_f_t.json").as_bytes(), &["mem"]);
     let table = &read.table;
     let row = table.row("50[].vm").unwrap();
     assert!(table.is_considered(row) && table.column("mem").unwrap().is_set(row));
@@ -275,21 +243,21 @@ fn documents_that_are_something_else() {
         entity: FairshareEntity::Account,
         queues: &Queues::none(),
     };
-    let error = |name| read_jobs(text(name).as_bytes(), &options).unwrap_err().to_string();
-    assert!(error("qstat/qstat_Bf.json").contains("is a document of servers"));
-    assert!(error("qstat/qstat_Qf.json").contains("is a document of queues"));
-    assert!(error("qstat/qstat_short.json").starts_with("`q.json` is empty"));
-    assert!(error("qstat/resourcedef").contains("is a text that begins with `r_long type=long`"));
-    let read = read_jobs(text("qstat/qstat_f_three_ids.json").as_bytes(), &options).unwrap();
+    let error = |name| read_jobs(golden::text(name).as_bytes(), &options).unwrap_err().to_string();
+    assert!(error("openpbs/qstat/qstat_Bf.json").contains("is a document of servers"));
+    assert!(error("openpbs/qstat/qstat_Qf.json").contains("is a document of queues"));
+    assert!(error("openpbs/qstat/qstat_short.json").starts_with("`q.json` is empty"));
+    assert!(error("openpbs/qstat/resourcedef").contains("is a text that begins with `r_long type=long`"));
+    let read = read_jobs(golden::text("openpbs/qstat/qstat_f_three_ids.json").as_bytes(), &options).unwrap();
     assert_eq!((read.table.len(), read.table.entity(0)), (1, "Bob"));
 }
 
 #[test]
 fn every_document_of_queues_says_the_same() {
-    let read = |name| Queues::read(name, &text(name)).unwrap();
+    let read = |name| Queues::read(name, &golden::text(name)).unwrap();
     let expected =
         [("alcf", Some(10)), ("express", Some(200)), ("high", Some(100)), ("low", Some(-50)), ("workq", None)];
-    for name in ["qstat/qstat_Qf.json", "qstat/qstat_Qf.txt", "qstat/qmgr_print_server.txt"] {
+    for name in ["openpbs/qstat/qstat_Qf.json", "openpbs/qstat/qstat_Qf.txt", "openpbs/qstat/qmgr_print_server.txt"] {
         assert_eq!(read(name).iter().collect::<Vec<_>>(), expected, "{name}");
     }
 }
@@ -298,12 +266,16 @@ fn every_document_of_queues_says_the_same() {
 fn every_document_of_resources_says_the_same() {
     let read = |name: &str| {
         let mut schema = Schema::openpbs();
-        assert_eq!(add_resources(name, &text(name), &mut schema), []);
+        assert_eq!(add_resources(name, &golden::text(name), &mut schema), []);
         schema.iter().map(|(name, entry)| (name.to_owned(), *entry)).collect::<Vec<_>>()
     };
-    let expected = read("qstat/resourcedef");
+    let expected = read("openpbs/qstat/resourcedef");
     assert_eq!(expected.len(), Schema::openpbs().len() + 35);
-    for name in ["qstat/qmgr_print_server.txt", "qstat/qmgr_print_resource.txt", "qstat/qmgr_list_resource.txt"] {
+    for name in [
+        "openpbs/qstat/qmgr_print_server.txt",
+        "openpbs/qstat/qmgr_print_resource.txt",
+        "openpbs/qstat/qmgr_list_resource.txt",
+    ] {
         assert_eq!(read(name), expected, "{name}");
     }
 }
@@ -311,8 +283,8 @@ fn every_document_of_resources_says_the_same() {
 /// Names alone as formulas: what the server answers is what the schema says.
 #[test]
 fn the_schema_knows_what_the_server_knows() {
-    let schema = schema();
-    for record in lines::<serde_json::Value>("validate.jsonl") {
+    let schema = recorded::schema();
+    for record in golden::lines::<serde_json::Value>("openpbs/validate.jsonl") {
         let name = record["formula"].as_str().unwrap();
         match record["code"].as_i64() {
             Some(15125) if !name.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_') => {
@@ -322,7 +294,7 @@ fn the_schema_knows_what_the_server_knows() {
             _ => {}
         }
     }
-    let jobs: Vec<Recorded> = lines("evaluate/jobs.jsonl");
+    let jobs: Vec<Recorded> = golden::lines("openpbs/evaluate/jobs.jsonl");
     let inputs = jobs[0].scheduler_inputs.as_ref().unwrap();
     let numeric: Vec<&str> =
         schema.iter().filter(|(_, entry)| entry.input_type.is_numeric()).map(|(name, _)| name).collect();

@@ -1,6 +1,6 @@
 //! Two roads through a document of jobs, and one answer: the quick road against the general one, which is the judge.
 //!
-//! `ROADS_CASES` says how many documents each property tries; the default is small enough for every run.
+//! `JSF_READER_CASES` says how many documents each property tries; the default is small enough for every run.
 
 use std::io::{self, Read};
 
@@ -13,15 +13,15 @@ use job_sort_formula::pbs::resource_amount::Numbers;
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::{InputType, Schema};
 
-/// Numbers that look random and are the same on every run (xorshift64*).
-struct Dice(u64);
+use crate::support::random::Xorshift;
+use crate::support::setting;
+
+/// The choices of a random document.
+struct Dice(Xorshift);
 
 impl Dice {
     fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        ((self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize) % sides.max(1)
+        ((self.0.next() >> 33) as usize) % sides.max(1)
     }
 
     fn one_in(&mut self, sides: usize) -> bool {
@@ -489,11 +489,11 @@ impl Site {
 
 /// How many documents a property tries.
 fn cases() -> usize {
-    std::env::var("ROADS_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2500)
+    setting("JSF_READER_CASES", 2500) as usize
 }
 
 fn roads_agree(seed: u64, document: fn(&mut Dice) -> String) {
-    let (site, mut dice) = (Site::new(), Dice(seed));
+    let (site, mut dice) = (Site::new(), Dice(Xorshift(seed)));
     let (mut jobs, mut read) = (0, 0);
     for case in 0..cases() {
         let plain = document(&mut dice).into_bytes();
@@ -518,7 +518,7 @@ fn steady_jobs_are_the_same_on_both_roads() {
 /// More jobs than a piece makes room for at once, an input that only the last ones have, and ids out of order.
 #[test]
 fn a_long_document_is_the_same_on_both_roads() {
-    let (site, mut dice) = (Site::new(), Dice(0x0dd_ba11));
+    let (site, mut dice) = (Site::new(), Dice(Xorshift(0x0dd_ba11)));
     let mut text = String::new();
     for number in 0..20_000 {
         let number = if number % 4999 == 0 { number / 2 } else { number };
@@ -538,7 +538,7 @@ fn qstat_is_the_same_on_both_roads() {
 /// So many jobs that what was learnt of the first ones is wrong for later ones, and learnt anew.
 #[test]
 fn many_jobs_are_the_same_on_both_roads() {
-    let (site, mut dice) = (Site::new(), Dice(0x5eed_0fab));
+    let (site, mut dice) = (Site::new(), Dice(Xorshift(0x5eed_0fab)));
     for _ in 0..1 + cases() / 500 {
         let (plainness, style) = (Plainness([20, 400, 4000][dice.roll(3)]), STYLES[dice.roll(3)]);
         let lines: Vec<_> = (0..3000).map(|number| own_job(&mut dice, plainness, style, number + 8)).collect();

@@ -1,29 +1,21 @@
 //! What hurt the real scheduler must be found: every recorded formula that killed it, failed for all jobs or left
 //! stale values raises a finding of the right kind, from the files that an administrator has.
 
-use crate::support;
-
 use std::collections::BTreeSet;
 
+use job_sort_formula::Schema;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use job_sort_formula::ingest::options::ReadOptions;
-use job_sort_formula::ingest::read_jobs;
 use job_sort_formula::pbs::check::{Checked, Surroundings, Trial};
-use job_sort_formula::pbs::entity::FairshareEntity;
-use job_sort_formula::pbs::files::queues::Queues;
-use job_sort_formula::pbs::files::resource_group::ResourceGroup;
-use job_sort_formula::pbs::files::sched_config::SchedConfig;
 use job_sort_formula::pbs::files::server::ServerSettings;
-use job_sort_formula::pbs::files::usage::UsageFile;
 use job_sort_formula::pbs::order::Order;
 use job_sort_formula::pbs::resource_amount::Numbers;
-use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
 use job_sort_formula::pbs::submission::FormulaSubmission;
 use job_sort_formula::rank::{Keep, supply};
 use job_sort_formula::schema::InputType;
-use job_sort_formula::{Formula, JobTable, Schema};
 use serde::Deserialize;
-use support::Record;
+
+use crate::support::golden;
+use crate::support::recorded::{self, Record, RecordedSite};
 
 /// What a formula did to the scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,9 +56,7 @@ impl Harm {
 }
 
 struct Cluster {
-    schema: Schema,
-    config: SchedConfig,
-    queues: Queues,
+    site: RecordedSite,
     server: ServerSettings,
     queue: String,
 }
@@ -74,49 +64,28 @@ struct Cluster {
 impl Cluster {
     fn recorded() -> Self {
         Self {
-            schema: support::schema(),
-            config: SchedConfig::parse(&support::bytes("qstat/sched_config")),
-            queues: Queues::read("queues", &support::text("qstat/qstat_Qf.json")).unwrap(),
-            server: ServerSettings::read(&support::text("qstat/qstat_Bf.json")),
-            queue: support::text("qstat/qstat_f.json"),
+            site: RecordedSite::open(),
+            server: ServerSettings::read(&golden::text("openpbs/qstat/qstat_Bf.json")),
+            queue: golden::text("openpbs/qstat/qstat_f.json"),
         }
-    }
-
-    fn table(&self, formula: &Formula) -> JobTable {
-        let options = ReadOptions {
-            source_name: "qstat_f.json",
-            needed: &formula.names(),
-            schema: &self.schema,
-            numbers: Numbers::OpenPbs,
-            entity: FairshareEntity::Account,
-            queues: &self.queues,
-        };
-        read_jobs(self.queue.as_bytes(), &options).unwrap().table
-    }
-
-    fn tree(&self, table: &JobTable) -> PbsTree {
-        let lines = ResourceGroup::parse(&support::bytes("qstat/resource_group"));
-        let usage = UsageFile::parse(&support::bytes("qstat/usage")).unwrap();
-        let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(self.config.unknown_shares);
-        builder.with_entities(table.entities().iter().map(|entity| &**entity)).build().unwrap()
     }
 
     fn check(&self, text: &str) -> Checked {
         let submitted = FormulaSubmission::to_openpbs(text);
-        let mut site = Surroundings { config: Some(&self.config), server: self.server, ..Surroundings::default() };
+        let mut site = Surroundings { config: Some(&self.site.config), server: self.server, ..Surroundings::default() };
         let Some((formula, program)) =
-            submitted.formula().ok().and_then(|formula| Some((formula, formula.compile(&self.schema).ok()?)))
+            submitted.formula().ok().and_then(|formula| Some((formula, formula.compile(&self.site.schema).ok()?)))
         else {
-            return Checked::of(&submitted, &self.schema, &site);
+            return Checked::of(&submitted, &self.site.schema, &site);
         };
-        let mut table = self.table(formula);
-        let tree = self.tree(&table);
+        let mut table = self.site.read_jobs(self.queue.as_bytes(), &formula.names()).table;
+        let tree = self.site.tree(&table);
         supply(&mut table, &tree, |share| Numbers::OpenPbs.fairshare(share));
-        let scores = support::scores(&program, &table);
-        let ordered = Order::new(&self.config, &self.queues).tree(&tree).rank(scores, &table);
+        let scores = recorded::scores(&program, &table);
+        let ordered = Order::new(&self.site.config, &self.site.queues).tree(&tree).rank(scores, &table);
         site.trial = Some(Trial { table: &table, ordered: &ordered, keep: Keep::Float32 });
         site.tree = Some(&tree);
-        Checked::of(&submitted, &self.schema, &site)
+        Checked::of(&submitted, &self.site.schema, &site)
     }
 }
 
@@ -131,7 +100,7 @@ fn said(checked: &Checked) -> Vec<String> {
 #[test]
 fn whatever_hurt_the_scheduler_is_found() {
     let cluster = Cluster::recorded();
-    let records: Vec<Record> = support::lines("evaluate/evaluate.jsonl");
+    let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl");
     let (mut harmful, mut missed) = (0, BTreeSet::new());
     for record in &records {
         let Some(harm) = Harm::of(record) else { continue };
@@ -153,7 +122,7 @@ fn whatever_hurt_the_scheduler_is_found() {
 #[test]
 fn the_failing_jobs_are_those_that_failed() {
     let cluster = Cluster::recorded();
-    let records: Vec<Record> = support::lines("evaluate/evaluate.jsonl");
+    let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl");
     let (mut formulas, mut failures) = (0, 0);
     for record in records.iter().filter(|record| record.sched_crashed.is_empty()) {
         let Some(jobs) = cluster.check(&record.formula).jobs else { continue };
@@ -173,25 +142,13 @@ fn the_failing_jobs_are_those_that_failed() {
 #[test]
 fn nothing_else_is_said_to_kill_it() {
     let cluster = Cluster::recorded();
-    let records: Vec<Record> = support::lines("evaluate/evaluate.jsonl");
+    let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl");
     // the integer that is too large came last, and so nothing was evaluated behind it
     let is_lucky = |record: &&Record| record.formula == "factorial(ncpus)";
     let survived = records.iter().filter(|record| record.sched_crashed.is_empty());
     for record in survived.filter(|record| !is_lucky(record)) {
         assert!(!cluster.check(&record.formula).crashes_scheduler, "{}", short(&record.formula));
     }
-}
-
-#[derive(Deserialize)]
-struct Clash {
-    resource: String,
-    #[serde(default)]
-    formulas: Vec<Tried>,
-}
-
-#[derive(Deserialize)]
-struct Tried {
-    formula: String,
 }
 
 /// The findings on names that are taken: the resource, the formula, the codes. All others do what they say.
@@ -221,7 +178,7 @@ fn is_of_names(code: &str) -> bool {
 
 #[test]
 fn names_that_are_taken() {
-    let clashes: Vec<Clash> = support::lines("evaluate/name_clash.jsonl");
+    let clashes = recorded::name_clashes();
     let mut found = Vec::new();
     for clash in &clashes {
         let mut schema = Schema::openpbs();
@@ -251,7 +208,7 @@ struct FirstEvaluation {
 #[test]
 fn what_kills_the_scheduler_at_its_start() {
     let cluster = Cluster::recorded();
-    let records: Vec<FirstEvaluation> = support::lines("evaluate/first_eval_error.jsonl");
+    let records: Vec<FirstEvaluation> = golden::lines("openpbs/evaluate/first_eval_error.jsonl");
     assert_eq!(records.iter().filter(|record| record.died).count(), 4);
     for record in records {
         let checked = cluster.check(&record.first_formula_after_start);
@@ -266,7 +223,7 @@ fn what_reads_files_or_ends_the_server_is_dangerous() {
     struct Dangerous {
         formula: String,
     }
-    let records: Vec<Dangerous> = support::lines("evaluate/dangerous.jsonl");
+    let records: Vec<Dangerous> = golden::lines("openpbs/evaluate/dangerous.jsonl");
     assert_eq!(records.len(), 2);
     for record in records {
         let checked = Cluster::recorded().check(&record.formula);

@@ -3,6 +3,7 @@
 mod codes;
 mod harm;
 mod limits;
+#[cfg(feature = "cli")]
 mod pages;
 mod published;
 mod record;

@@ -1,13 +1,13 @@
 //! Every page's bad example raises its code, and its good one raises nothing.
-#![cfg(feature = "cli")]
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use job_sort_formula::diagnostic::{Code, Severity};
 use serde_json::Value;
+
+use crate::support::command::command;
 
 /// What else a bad example raises, because it is the same fault seen from another side.
 const COMPANIONS: &[(&str, &[&str])] = &[
@@ -80,11 +80,7 @@ fn context(blocks: &[Block<'_>], folder: &Path) -> Vec<String> {
 }
 
 fn check(formula: &str, arguments: &[String]) -> Vec<(String, Severity)> {
-    let output = Command::new(env!("CARGO_BIN_EXE_jsf"))
-        .args(["check", formula, "--format", "json"])
-        .args(arguments)
-        .output()
-        .expect("jsf runs");
+    let output = command().args(["check", formula, "--format", "json"]).args(arguments).output().expect("jsf runs");
     let document: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{formula}: {error}: {}", String::from_utf8_lossy(&output.stderr)));
     assert_eq!(output.stderr, b"", "{}", String::from_utf8_lossy(&output.stderr));

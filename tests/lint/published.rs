@@ -11,6 +11,8 @@ use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema, Value};
 use serde::Deserialize;
 
+use crate::support::golden;
+
 /// The code of a finding, the text of its place, and why it is right.
 type Known = (&'static str, &'static str, &'static str);
 
@@ -84,16 +86,11 @@ struct Recorded {
     category: String,
 }
 
-fn lines<T: for<'de> Deserialize<'de>>(file: &str) -> Vec<T> {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
-    std::fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
 /// Every formula of a scheduler that is published, and those that were recorded as real.
 fn real_formulas() -> Vec<String> {
-    let published = lines::<Published>("formulas.jsonl").into_iter();
+    let published = golden::lines::<Published>("formulas.jsonl").into_iter();
     let published = published.filter(|record| record.kind == "PBS job_sort_formula").map(|record| record.formula);
-    let recorded = lines::<Recorded>("openpbs/evaluate/evaluate.jsonl").into_iter();
+    let recorded = golden::lines::<Recorded>("openpbs/evaluate/evaluate.jsonl").into_iter();
     let recorded = recorded.filter(|record| record.category == "real").map(|record| record.formula);
     let mut known = std::collections::HashSet::new();
     published.chain(recorded).filter(|formula| known.insert(formula.clone())).collect()

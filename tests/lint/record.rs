@@ -1,26 +1,26 @@
 //! What the analysis says of a formula, against what a real scheduler did with it.
 
-use crate::support;
-
 use job_sort_formula::formula::lint;
 use job_sort_formula::formula::lint::Ranges;
 use job_sort_formula::{Formula, Value};
-use support::{Record, RecordedJob};
+
+use crate::support::golden;
+use crate::support::recorded::{self, Record, RecordedJob};
 
 /// For the recorded jobs and nothing wider: an error that is excluded was not recorded, a failure of every job was
 /// recorded for every job, and each value lies within its range.
 #[test]
 fn no_record_contradicts_the_analysis() {
-    let jobs: Vec<RecordedJob> = support::lines("evaluate/jobs.jsonl");
-    let schema = support::schema();
+    let jobs: Vec<RecordedJob> = golden::lines("openpbs/evaluate/jobs.jsonl");
+    let schema = recorded::schema();
     let (mut checked, mut certain, mut free) = (0, 0, 0);
-    for record in support::lines::<Record>("evaluate/evaluate.jsonl") {
+    for record in golden::lines::<Record>("openpbs/evaluate/evaluate.jsonl") {
         let Ok(formula) = Formula::parse(&record.formula) else { continue };
         let Ok(program) = formula.compile(&schema) else { continue };
         if program.refused().is_some() || !record.sched_crashed.is_empty() {
             continue;
         }
-        let table = support::table(&jobs, program.inputs().iter().map(|name| &**name));
+        let table = recorded::table(&jobs, program.inputs().iter().map(|name| &**name));
         let rows = || (0..table.len()).filter(|&row| record.values.contains_key(table.id(row)));
         let mut ranges = Ranges::default();
         for (name, column) in table.columns() {

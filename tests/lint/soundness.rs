@@ -15,11 +15,9 @@ use job_sort_formula::python::{Arithmetic, ComparisonOperator, ErrorKind, Functi
 use job_sort_formula::{Formula, Program, Schema};
 use trace::{Seen, Tracer};
 
-const JOBS_PER_FORMULA: usize = 8;
+use crate::support::setting;
 
-fn setting(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
-}
+const JOBS_PER_FORMULA: usize = 8;
 
 /// What the facts exclude although it was seen.
 fn contradiction(facts: &Facts, (node, result): &Seen) -> Option<String> {

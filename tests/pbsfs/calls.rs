@@ -1,7 +1,7 @@
-//! Every recorded call of `pbsfs`: what it printed, how it ended, and the usage file that it left, to the byte.
+//! Every recorded call of `pbsfs`: its output, its exit code and the usage file that it left, to the byte.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use job_sort_formula::pbs::files::resource_group::ResourceGroup;
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
@@ -9,26 +9,21 @@ use job_sort_formula::pbs::files::usage::UsageFile;
 use job_sort_formula::pbs::pbsfs::{Answer, Refusal, Request, SchedPriv, UsageOnDisk, answer};
 use serde_json::Value;
 
-fn golden(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/openpbs/pbsfs").join(path)
-}
+#[cfg(feature = "cli")]
+use super::names_in;
+#[cfg(feature = "cli")]
+use crate::support::command::command;
+use crate::support::golden::{self, field as text};
 
 fn bytes(path: &Path) -> Vec<u8> {
     fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The recorded calls, with null for the numbers that JSON does not have.
 fn cases() -> Vec<Value> {
-    let text = String::from_utf8(bytes(&golden("cases.jsonl"))).expect("UTF-8");
-    let numbers = |line: &str| line.replace(" NaN", " null").replace(" Infinity", " null");
-    text.lines().map(|line| serde_json::from_str(&numbers(line)).expect("JSON")).collect()
+    golden::lines("openpbs/pbsfs/cases.jsonl")
 }
 
-fn text<'a>(value: &'a Value, field: &str) -> &'a str {
-    value[field].as_str().unwrap_or_else(|| panic!("no {field} in {value}"))
-}
-
-/// The recording took each byte of a stream for a character.
+/// The bytes of a stream. The recording has one character for each of them.
 fn stream(value: &Value, field: &str) -> Vec<u8> {
     text(value, field).chars().map(|char| u8::try_from(u32::from(char)).expect("a byte")).collect()
 }
@@ -72,10 +67,10 @@ fn call(arguments: &[&str], folder: &Path, usage: &[u8], now: i64) -> Outcome {
     Outcome { stdout, stderr: [before, stderr].concat(), code, usage: written.unwrap_or_else(|| usage.to_vec()) }
 }
 
-/// What each step started from: the files left by the step before, but for the first `-d` and for `-e`, before which
-/// the usage file was put back.
+/// Runs the steps of a case, each on the files that the previous step left; before the first `-d` and before `-e`, the
+/// recording restored the usage file.
 fn replay(case: &Value, mut check: impl FnMut(&[&str], &Value, &[u8], &Path)) {
-    let folder = golden(text(case, "case"));
+    let folder = golden::path("openpbs/pbsfs").join(text(case, "case"));
     let initial = bytes(&folder.join("usage.initial"));
     let mut usage = initial.clone();
     let mut decayed = false;
@@ -103,13 +98,13 @@ fn recorded(step: &Value, usage: &[u8], folder: &Path) -> Outcome {
     }
 }
 
-/// The clock's time at the call, which `-d` and `-e` wrote down.
+/// The time of the call, which `-d` and `-e` write into the usage file.
 fn time_of(step: &Value) -> i64 {
     step["usage_after"]["parsed"]["last_decay"].as_i64().unwrap_or(0)
 }
 
 #[test]
-fn every_recorded_call_is_answered_to_the_byte() {
+fn the_library_answers_every_recorded_call_to_the_byte() {
     let (mut steps, mut files) = (0, 0);
     for case in cases() {
         replay(&case, |arguments, step, usage, folder| {
@@ -123,10 +118,10 @@ fn every_recorded_call_is_answered_to_the_byte() {
     assert!(steps >= 500 && files >= 140, "only {steps} steps and {files} files");
 }
 
-/// The same through the command and real files, the time of the last decay left aside where the clock gives it.
+/// The same through the command and files on disk, except for the time of the last decay where it is the current time.
 #[cfg(feature = "cli")]
 #[test]
-fn the_command_leaves_the_same_files() {
+fn the_command_answers_every_recorded_call_and_leaves_the_same_files() {
     for case in cases() {
         let place = tempfile::tempdir().expect("a folder");
         let mut lossy = 0;
@@ -135,7 +130,7 @@ fn the_command_leaves_the_same_files() {
                 fs::copy(folder.join(name), place.path().join(name)).expect("a copy");
             }
             fs::write(place.path().join("usage"), usage).expect("a file");
-            let output = std::process::Command::new(env!("CARGO_BIN_EXE_jsf"))
+            let output = command()
                 .arg("pbsfs")
                 .args(arguments)
                 .arg("--sched-priv")
@@ -174,13 +169,4 @@ fn the_command_leaves_the_same_files() {
         let (unread, others): (Vec<_>, Vec<_>) = names.iter().partition(|name| name.starts_with("usage.unread-"));
         assert_eq!((unread.len(), others.len()), (lossy, 3), "{names:?}");
     }
-}
-
-#[cfg(feature = "cli")]
-fn names_in(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).expect("a folder");
-    let mut names: Vec<_> =
-        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
-    names.sort();
-    names
 }

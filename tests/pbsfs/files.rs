@@ -1,20 +1,21 @@
-//! `jsf pbsfs` among files that are missing, broken or not to be touched.
-#![cfg(all(feature = "cli", unix))]
+//! `jsf pbsfs` with files that are missing, damaged or read-only.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use job_sort_formula::pbs::files::usage::UsageFile;
 use tempfile::TempDir;
 
+use super::names_in;
+use crate::support::command::command;
+
 fn pbsfs(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_jsf"));
-    command.args(["pbsfs", "--sched-priv"]).arg(folder).args(arguments).output().expect("jsf runs")
+    command().args(["pbsfs", "--sched-priv"]).arg(folder).args(arguments).output().expect("jsf runs")
 }
 
-fn told(output: &Output) -> (i32, String) {
+fn code_and_stderr(output: &Output) -> (i32, String) {
     (output.status.code().expect("a code"), String::from_utf8(output.stderr.clone()).expect("UTF-8"))
 }
 
@@ -39,40 +40,32 @@ fn sched_priv(usage: Option<&[u8]>) -> TempDir {
     folder
 }
 
-fn names_in(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).expect("a folder");
-    let mut names: Vec<_> =
-        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
-    names.sort();
-    names
-}
-
 fn records(path: &Path) -> Vec<(String, f64)> {
     let file = UsageFile::parse(&fs::read(path).expect("a file")).expect("small enough");
     file.records.into_iter().map(|record| (record.entity, record.usage)).collect()
 }
 
 #[test]
-fn a_first_usage_file_is_made() {
+fn a_missing_usage_file_is_created() {
     let folder = sched_priv(None);
-    let (code, stderr) = told(&pbsfs(folder.path(), &["-s", "Bob", "7"]));
+    let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), &["-s", "Bob", "7"]));
     let missing = "Could not backup usage database.: No such file or directory\n";
     assert_eq!((code, stderr), (0, format!("Creating usage database for fairshare.\n{missing}")));
     assert_eq!(records(&folder.path().join("usage")), [("Bob".to_owned(), 7.0)]);
     assert_eq!(names_in(folder.path()), ["resource_group", "sched_config", "usage", "usage.touch"]);
-    let (code, stderr) = told(&pbsfs(folder.path(), &["-s", "Bob", "8"]));
+    let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), &["-s", "Bob", "8"]));
     assert_eq!((code, stderr.as_str()), (0, ""));
     assert_eq!(records(&folder.path().join("usage.bak")), [("Bob".to_owned(), 7.0)]);
 }
 
 #[test]
-fn permissions_are_kept_and_the_old_file_is_not_written_to() {
+fn permissions_are_kept_and_the_old_file_is_replaced() {
     let folder = sched_priv(Some(&usage(&[("Bob", 4.0)])));
     let path = folder.path().join("usage");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("permissions");
     let before = fs::metadata(&path).expect("a file");
     for _ in 0..2 {
-        assert_eq!(told(&pbsfs(folder.path(), &["-d"])), (0, String::new()));
+        assert_eq!(code_and_stderr(&pbsfs(folder.path(), &["-d"])), (0, String::new()));
     }
     let after = fs::metadata(&path).expect("a file");
     assert_eq!((after.mode(), after.uid(), after.gid()), (before.mode(), before.uid(), before.gid()));
@@ -84,13 +77,13 @@ fn permissions_are_kept_and_the_old_file_is_not_written_to() {
 }
 
 #[test]
-fn a_file_that_was_not_read_in_full_is_kept() {
+fn a_file_that_was_not_read_completely_is_kept() {
     let broken = [usage(&[("Bob", 4.0), ("Suzy", -1.0), ("x", 3.0)]), b"cut".to_vec()].concat();
     let folder = sched_priv(Some(&broken));
-    let (code, stderr) = told(&pbsfs(folder.path(), &["-p"]));
+    let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), &["-p"]));
     assert_eq!((code, stderr.as_str()), (0, ""));
     for time in 1..=3 {
-        let (code, stderr) = told(&pbsfs(folder.path(), &["-e"]));
+        let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), &["-e"]));
         assert_eq!(code, 0, "{stderr}");
         assert!(stderr.contains("usage.unread-"), "{stderr}");
         let kept: Vec<_> =
@@ -108,60 +101,60 @@ fn a_file_that_was_not_read_in_full_is_kept() {
 fn a_file_of_version_1_is_not_trimmed() {
     let record = [&b"stranger"[..], &[0; 8], &9f64.to_le_bytes()].concat();
     let folder = sched_priv(Some(&record));
-    assert_eq!(told(&pbsfs(folder.path(), &["-e"])), (0, String::new()));
+    assert_eq!(code_and_stderr(&pbsfs(folder.path(), &["-e"])), (0, String::new()));
     assert_eq!(records(&folder.path().join("usage")), [("stranger".to_owned(), 9.0)]);
-    assert_eq!(told(&pbsfs(folder.path(), &["-e"])), (0, String::new()));
+    assert_eq!(code_and_stderr(&pbsfs(folder.path(), &["-e"])), (0, String::new()));
     assert_eq!(records(&folder.path().join("usage")), []);
 }
 
 #[test]
-fn a_set_without_a_time_of_the_last_decay_has_none() {
+fn setting_usage_does_not_invent_a_time_of_the_last_decay() {
     let folder = sched_priv(Some(b"PBS_MAG!"));
-    assert_eq!(told(&pbsfs(folder.path(), &["-s", "Suzy", "0x10"])).0, 0);
+    assert_eq!(code_and_stderr(&pbsfs(folder.path(), &["-s", "Suzy", "0x10"])).0, 0);
     let written = fs::read(folder.path().join("usage")).expect("a file");
     assert_eq!(written[24..32], [0; 8]);
     assert_eq!(records(&folder.path().join("usage")), [("Suzy".to_owned(), 16.0)]);
 }
 
 #[test]
-fn what_cannot_be_read() {
+fn unreadable_folders_and_files_are_reported() {
     let folder = sched_priv(Some(&usage(&[])));
     let nowhere = folder.path().join("nowhere");
     let no_folder = "Unable to access fairshare data: No such file or directory\n";
-    assert_eq!(told(&pbsfs(&nowhere, &["-p"])), (1, no_folder.to_owned()));
+    assert_eq!(code_and_stderr(&pbsfs(&nowhere, &["-p"])), (1, no_folder.to_owned()));
     let no_folder = "Unable to access fairshare data: Not a directory\n";
-    assert_eq!(told(&pbsfs(&folder.path().join("usage"), &["-t"])), (1, no_folder.to_owned()));
+    assert_eq!(code_and_stderr(&pbsfs(&folder.path().join("usage"), &["-t"])), (1, no_folder.to_owned()));
     fs::remove_file(folder.path().join("sched_config")).expect("removed");
-    let (code, stderr) = told(&pbsfs(folder.path(), &["-t"]));
+    let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), &["-t"]));
     assert!(code == 0 && stderr.contains("sched_config") && stderr.contains("defaults"), "{stderr}");
     fs::remove_file(folder.path().join("resource_group")).expect("removed");
-    let (code, stderr) = told(&pbsfs(folder.path(), &["-t"]));
+    let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), &["-t"]));
     assert!(code == 1 && stderr.contains("resource_group"), "{stderr}");
 }
 
 #[test]
-fn a_folder_in_the_place_of_the_file_stays() {
+fn a_folder_in_the_place_of_the_usage_file_is_kept() {
     let folder = sched_priv(None);
     fs::create_dir(folder.path().join("usage")).expect("a folder");
-    let (code, stderr) = told(&pbsfs(folder.path(), &["-d"]));
+    let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), &["-d"]));
     assert!(code == 2 && stderr.contains("is not a file"), "{stderr}");
     assert_eq!(names_in(folder.path()), ["resource_group", "sched_config", "usage"]);
 }
 
-/// Root may write anywhere, so it is a folder in the backup's place that stands in the way.
+/// The tests may run as root, who can write everywhere; so the failure is a folder in the place of the backup.
 #[test]
-fn a_write_that_fails_leaves_everything_as_it_was() {
+fn a_failed_write_changes_nothing() {
     let before = usage(&[("Bob", 4.0)]);
     let folder = sched_priv(Some(&before));
     fs::create_dir(folder.path().join("usage.bak")).expect("a folder");
-    let (code, stderr) = told(&pbsfs(folder.path(), &["-d"]));
+    let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), &["-d"]));
     assert!(code == 2 && stderr.contains("cannot replace"), "{stderr}");
     assert_eq!(fs::read(folder.path().join("usage")).expect("a file"), before);
     assert_eq!(names_in(folder.path()), ["resource_group", "sched_config", "usage", "usage.bak"]);
 }
 
 #[test]
-fn an_unwritable_folder() {
+fn a_read_only_folder_is_reported() {
     let before = usage(&[("Bob", 4.0)]);
     let folder = sched_priv(Some(&before));
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).expect("permissions");
@@ -169,7 +162,7 @@ fn an_unwritable_folder() {
     let output = pbsfs(folder.path(), &["-d"]);
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("permissions");
     if !writes_anywhere {
-        let (code, stderr) = told(&output);
+        let (code, stderr) = code_and_stderr(&output);
         assert!(code == 2 && stderr.contains("cannot replace") && stderr.contains("ermission"), "{stderr}");
         assert_eq!(fs::read(folder.path().join("usage")).expect("a file"), before);
         assert_eq!(names_in(folder.path()), ["resource_group", "sched_config", "usage"]);
@@ -177,37 +170,37 @@ fn an_unwritable_folder() {
 }
 
 #[test]
-fn arguments_that_pbsfs_refuses() {
+fn invalid_arguments_give_the_messages_of_pbsfs() {
     let folder = sched_priv(Some(&usage(&[])));
-    let (code, stderr) = told(&pbsfs(folder.path(), &["-g"]));
+    let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), &["-g"]));
     assert_eq!((code, stderr.as_str()), (1, "Usage: pbsfs [-I sched_name] -g <fairshare_entity>\n"));
-    let (code, stderr) = told(&pbsfs(folder.path(), &["-z", "-c", "Bob", "nobody"]));
+    let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), &["-z", "-c", "Bob", "nobody"]));
     let expected = "pbsfs: invalid option -- 'z'\nFairshare Entity nobody does not exist.\n";
     assert_eq!((code, stderr.as_str()), (1, expected));
-    let output = Command::new(env!("CARGO_BIN_EXE_jsf")).args(["pbsfs", "-I", "other", "-p"]).output();
-    let (code, stderr) = told(&output.expect("jsf runs"));
+    let output = command().args(["pbsfs", "-I", "other", "-p"]).output();
+    let (code, stderr) = code_and_stderr(&output.expect("jsf runs"));
     assert!(code == 1 && stderr.starts_with("Can't connect to the server\n"), "{stderr}");
-    let output = Command::new(env!("CARGO_BIN_EXE_jsf")).args(["pbsfs", "-p", "--sched-priv"]).output();
-    assert_eq!(told(&output.expect("jsf runs")).0, 2);
+    let output = command().args(["pbsfs", "-p", "--sched-priv"]).output();
+    assert_eq!(code_and_stderr(&output.expect("jsf runs")).0, 2);
 }
 
 #[test]
-fn what_is_said_of_odd_lines() {
+fn invalid_lines_give_the_messages_of_pbsfs() {
     let folder = sched_priv(Some(&usage(&[])));
     let lines = b"a 10 root 5\na 11 root 6\nb x nobody 5\nroot 12 root 1\n\xe9t\xe9 13 root 1\nunknown 14 root 1\n";
     fs::write(folder.path().join("resource_group"), lines).expect("a file");
     let output = pbsfs(folder.path(), &["-t"]);
     let expected: &[u8] = b" TREEROOT(0)\n     \xe9t\xe9(13)\n     root(12)\n     a(10)\n     unknown(1)\n";
     assert_eq!(output.stdout, expected, "{}", output.stdout.escape_ascii());
-    let (code, stderr) = told(&output);
+    let (code, stderr) = code_and_stderr(&output);
     let expected = "entity a is not unique\nresgroup: error on line 2.\nParent ginfo of b doesnt exist.\n\
         resgroup: error on line 3.\nentity unknown is not unique\nresgroup: error on line 6.\n";
     assert_eq!((code, stderr.as_str()), (0, expected));
 }
 
-/// Shares that add up to -1 look to the scheduler as if they had not been added up.
+/// -1 is the scheduler's mark for shares that it has not yet added up.
 #[test]
-fn shares_that_add_up_to_minus_one() {
+fn shares_that_add_up_to_minus_one_count_as_not_added_up() {
     let folder = sched_priv(Some(&usage(&[])));
     fs::write(folder.path().join("resource_group"), "a 10 root 3\nb 11 root 5\nc 12 root -9\n").expect("a file");
     let output = pbsfs(folder.path(), &["-p"]);

@@ -1,12 +1,12 @@
 //! The command that sets a formula: the shell must hand `qmgr` the directive, and `qmgr` must read the formula in it.
 
-use crate::support;
-
 use std::process::Command;
 
 use job_sort_formula::pbs::qmgr::{set_command, set_directive};
 use proptest::prelude::*;
 use serde::Deserialize;
+
+use crate::support::golden;
 
 /// The end of a value, by the rules that the recorded directives show: `"` or `'`, whichever comes first, quotes, and
 /// the other one is then a character like any other; a blank or a comma that is not quoted ends the value.
@@ -57,7 +57,7 @@ const SYNTAX_ERROR: i32 = 4;
 
 #[test]
 fn recorded_directives() {
-    let records: Vec<Directive> = support::lines("evaluate/extra.jsonl");
+    let records: Vec<Directive> = golden::lines("openpbs/evaluate/extra.jsonl");
     let records: Vec<_> = records.iter().filter(|record| record.phase == "D_qmgr_syntax").collect();
     let mut set = 0;
     for (index, record) in records.iter().enumerate() {
@@ -90,7 +90,7 @@ struct Tried {
 
 #[test]
 fn recorded_formulas_are_quoted_as_they_were_set() {
-    let records: Vec<Recorded> = support::lines("validate.jsonl");
+    let records: Vec<Recorded> = golden::lines("openpbs/validate.jsonl");
     let mut tried = 0;
     for (formula, record) in records.iter().filter_map(|record| Some((&record.formula, record.qmgr.as_ref()?))) {
         let Some(quote) = &record.quoting else { continue };
@@ -144,7 +144,7 @@ fn the_shell_hands_over_the_directive() {
         "\"\"",
     ];
     formulas.into_iter().for_each(check);
-    let records: Vec<Recorded> = support::lines("validate.jsonl");
+    let records: Vec<Recorded> = golden::lines("openpbs/validate.jsonl");
     records.iter().map(|record| &*record.formula).filter(|formula| !formula.contains('\n')).for_each(check);
 }
 

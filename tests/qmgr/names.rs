@@ -1,31 +1,12 @@
 //! Sites' own resources whose names are taken already: what a name then means to a real scheduler.
 
-use crate::support;
-
-use std::collections::BTreeMap;
-
 use job_sort_formula::jobs::{Job, JobTable};
 use job_sort_formula::pbs::number_format::logged;
 use job_sort_formula::pbs::qmgr_validation::validate;
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema, Value};
-use serde::Deserialize;
 
-#[derive(Deserialize)]
-struct Clash {
-    resource: String,
-    #[serde(default)]
-    formulas: Vec<Tried>,
-}
-
-#[derive(Deserialize)]
-struct Tried {
-    formula: String,
-    /// `None` when the server refused the formula; a job without a value came after the scheduler's death.
-    values: Option<BTreeMap<String, Option<String>>>,
-    errors: Option<BTreeMap<String, String>>,
-    died: Option<bool>,
-}
+use crate::support::recorded::{self, ClashingFormula};
 
 /// The one job that asked for the resource asked for 7 of it; 12.vm has 8 cpus, the others 1.
 fn input(job: &str, name: &str, resource: &str) -> Value {
@@ -39,7 +20,7 @@ fn input(job: &str, name: &str, resource: &str) -> Value {
     }
 }
 
-fn check(resource: &str, tried: &Tried) {
+fn check(resource: &str, tried: &ClashingFormula) {
     let mut schema = Schema::openpbs();
     schema.add(resource, InputType::Count);
     let parsed = Formula::parse(&tried.formula);
@@ -58,7 +39,7 @@ fn check(resource: &str, tried: &Tried) {
         let inputs: Vec<_> = program.inputs().iter().map(|name| Ok(input(job, name, resource))).collect();
         table.push(&Job { id: job, ..Job::default() }, &inputs).unwrap();
     }
-    for (row, score) in support::scores(&program, &table).iter() {
+    for (row, score) in recorded::scores(&program, &table).iter() {
         let (job, error) = (table.id(row), score.exact.as_ref().err());
         let place = format!("{resource}: {} on {job}", tried.formula);
         if let Some(recorded) = &values[job] {
@@ -75,9 +56,7 @@ fn check(resource: &str, tried: &Tried) {
 
 #[test]
 fn names_that_are_taken() {
-    let clashes: Vec<Clash> = support::lines("evaluate/name_clash.jsonl");
-    for clash in &clashes {
+    for clash in recorded::name_clashes() {
         clash.formulas.iter().for_each(|tried| check(&clash.resource, tried));
     }
-    assert_eq!((clashes.len(), clashes.iter().map(|clash| clash.formulas.len()).sum::<usize>()), (25, 46));
 }

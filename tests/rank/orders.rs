@@ -1,21 +1,18 @@
 //! The order of jobs, against the order in which a real scheduler considered them.
 
-use crate::support;
-
 use job_sort_formula::fairshare::NodeId;
-use job_sort_formula::pbs::files::queues::Queues;
-use job_sort_formula::pbs::files::resource_group::ResourceGroup;
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
-use job_sort_formula::pbs::files::usage::UsageFile;
 use job_sort_formula::pbs::order::{Order, PassedOver};
 use job_sort_formula::pbs::python_string_literal::PythonStringLiteral;
 use job_sort_formula::pbs::resource_amount::Numbers;
-use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
+use job_sort_formula::pbs::share_tree::PbsTree;
 use job_sort_formula::rank::supply;
 use job_sort_formula::{Formula, JobTable};
 use serde::Deserialize;
 use serde_json::Value as Json;
-use support::{Record, RecordedJob};
+
+use crate::support::golden::{self, field};
+use crate::support::recorded::{self, Record, RecordedJob, RecordedSite};
 
 #[derive(Deserialize)]
 struct Recorded {
@@ -29,20 +26,13 @@ struct Recorded {
 
 /// The settings of a record: a later line of the file replaces an earlier one.
 fn config(recorded: &Recorded) -> SchedConfig {
-    let mut file = support::text("evaluate/sched_config");
+    let mut file = golden::text("openpbs/evaluate/sched_config");
     for (name, value) in &recorded.sched_config_edits {
         file.push_str(&format!("{name}: {value}\n"));
     }
     let config = SchedConfig::parse(file.as_bytes());
     assert_eq!(config.warnings, []);
     config
-}
-
-fn tree<'a>(folder: &str, usage: &str, config: &SchedConfig, entities: impl Iterator<Item = &'a str>) -> PbsTree {
-    let lines = ResourceGroup::parse(&support::bytes(&format!("{folder}/resource_group")));
-    let usage = UsageFile::parse(&support::bytes(&format!("{folder}/{usage}"))).unwrap();
-    let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(config.unknown_shares);
-    builder.with_entities(entities).build().unwrap()
 }
 
 /// Since the first run with `fair_share` on, the two jobs whose entities have no shares had waited a second longer.
@@ -54,32 +44,31 @@ fn a_second_later(jobs: &mut [RecordedJob]) {
 
 /// The inputs of the jobs, with the fair-share numbers that the settings make of the files.
 fn table(jobs: &[RecordedJob], columns: &[&str], tree: &PbsTree) -> JobTable {
-    let mut table = support::table_of(jobs, columns.iter().copied(), |name| !name.starts_with("fair"));
+    let mut table = recorded::table_of(jobs, columns.iter().copied(), |name| !name.starts_with("fair"));
     assert_eq!(supply(&mut table, tree, |share| Numbers::OpenPbs.fairshare(share)), Vec::<String>::new());
     table
 }
 
 #[test]
 fn every_recorded_order() {
-    let schema = support::schema();
-    let queues = Queues::read("queues", &support::text("qstat/qstat_Qf.json")).unwrap();
-    let mut jobs: Vec<RecordedJob> = support::lines("evaluate/jobs.jsonl");
+    let site = RecordedSite::open();
+    let mut jobs: Vec<RecordedJob> = golden::lines("openpbs/evaluate/jobs.jsonl");
     let (mut wrong, mut count) = (Vec::new(), 0);
-    for recorded in support::lines::<Recorded>("evaluate/orders.jsonl") {
+    for recorded in golden::lines::<Recorded>("openpbs/evaluate/orders.jsonl") {
         let config = config(&recorded);
-        let tree = tree("evaluate", "usage", &config, jobs.iter().map(|job| job.entity.as_str()));
-        let mut order = Order::new(&config, &queues).tree(&tree);
+        let tree = recorded::tree("openpbs/evaluate", "usage", &config, jobs.iter().map(|job| job.entity.as_str()));
+        let mut order = Order::new(&config, &site.queues).tree(&tree);
         if recorded.threshold.is_some() {
             order = order.threshold(recorded.listed.as_ref().unwrap().parse().unwrap());
         }
         let script = PythonStringLiteral::parse(&recorded.record.formula).unwrap();
-        let program = Formula::parse(script.text()).unwrap().compile(&schema).unwrap();
+        let program = Formula::parse(script.text()).unwrap().compile(&site.schema).unwrap();
         let columns: Vec<&str> = program.inputs().iter().map(|name| &**name).chain(order.columns()).collect();
         let table = table(&jobs, &columns, &tree);
-        let scores = support::scores(&program, &table);
-        let mut differences = support::differences(&recorded.record, &table, &scores);
+        let scores = recorded::scores(&program, &table);
+        let mut differences = recorded::differences(&recorded.record, &table, &scores);
         let ordered = order.rank(scores, &table);
-        differences.extend(support::order_differences(&recorded.record, &table, &ordered));
+        differences.extend(recorded::order_differences(&recorded.record, &table, &ordered));
         let without_shares = ordered.passed_over.iter().filter(|(_, why)| *why == PassedOver::NoShares).count();
         assert_eq!(without_shares, if recorded.sched_config_edits.contains_key("fair_share") { 2 } else { 0 });
         if !differences.is_empty() {
@@ -98,13 +87,12 @@ fn every_recorded_order() {
 #[test]
 fn every_comparison_of_two_entities() {
     let mut count = 0;
-    for line in support::text("pbsfs/cases.jsonl").lines() {
-        let case: Json = serde_json::from_str(&line.replace("NaN", "null").replace("Infinity", "null")).unwrap();
-        let folder = format!("pbsfs/{}", case["case"].as_str().unwrap());
+    for case in golden::lines::<Json>("openpbs/pbsfs/cases.jsonl") {
+        let folder = format!("openpbs/pbsfs/{}", field(&case, "case"));
         let steps = case["steps"].as_array().unwrap();
         for step in steps.iter().filter(|step| step["args"][0] == "-c" && step["rc"] == 0) {
-            let config = SchedConfig::parse(&support::bytes(&format!("{folder}/sched_config")));
-            let tree = tree(&folder, "usage.initial", &config, std::iter::empty());
+            let config = SchedConfig::parse(&golden::bytes(&format!("{folder}/sched_config")));
+            let tree = recorded::tree(&folder, "usage.initial", &config, []);
             let [left, right] = [1, 2].map(|index| step["args"][index].as_str().unwrap());
             let [a, b] = [left, right].map(|name| find(&tree, name));
             let said = match tree.compare(a, b) {

@@ -1,26 +1,19 @@
 //! Values, errors and orders, against what a real scheduler made of the same formulas and jobs.
 
-use crate::support;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use job_sort_formula::formula::program::{OutsideLanguage, Program};
 use job_sort_formula::formula::syntax::{Construct, SyntaxErrorKind};
-use job_sort_formula::ingest::options::ReadOptions;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::pbs::entity::FairshareEntity;
-use job_sort_formula::pbs::files::queues::Queues;
-use job_sort_formula::pbs::files::resource_group::ResourceGroup;
-use job_sort_formula::pbs::files::sched_config::SchedConfig;
-use job_sort_formula::pbs::files::usage::UsageFile;
 use job_sort_formula::pbs::order::Order;
 use job_sort_formula::pbs::python_string_literal::{InvalidLiteralKind, PythonStringLiteral};
 use job_sort_formula::pbs::resource_amount::Numbers;
-use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
 use job_sort_formula::python::ErrorKind;
 use job_sort_formula::rank::{Score, ScoreError, Scores, supply};
-use job_sort_formula::{Formula, Schema, Value, ingest as json};
-use support::{Record, RecordedJob};
+use job_sort_formula::{Formula, Schema, Value};
+
+use crate::support::golden;
+use crate::support::recorded::{self, Record, RecordedJob, RecordedSite};
 
 /// Why this crate does not evaluate a formula that the scheduler took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -161,62 +154,40 @@ fn is_out_of_memory(scores: &Scores) -> bool {
     )
 }
 
-struct Cluster {
-    schema: Schema,
-    config: SchedConfig,
-    queues: Queues,
+/// Every formula of a file over the jobs that `table` gives for a program: what is outside, and what differs.
+fn check(site: &RecordedSite, records: &[Record], table: impl Fn(&Program) -> JobTable) -> Found {
+    let mut found = Found::default();
+    for record in records {
+        match program(&record.formula, &site.schema) {
+            Ok(program) => check_record(site, record, &program, &table(&program), &mut found),
+            Err(outside) => found.outside(record, outside),
+        }
+    }
+    found
 }
 
-impl Cluster {
-    fn recorded() -> Self {
-        let config = SchedConfig::parse(&support::bytes("qstat/sched_config"));
-        assert_eq!(config.warnings, []);
-        let queues = Queues::read("queues", &support::text("qstat/qstat_Qf.json")).unwrap();
-        Self { schema: support::schema(), config, queues }
+fn check_record(site: &RecordedSite, record: &Record, program: &Program, table: &JobTable, found: &mut Found) {
+    let scores = recorded::scores(program, table);
+    if scores.iter().any(|(_, score)| is_complex(&score)) {
+        return found.outside(record, Outside::Complex);
     }
-
-    fn tree(&self, table: &JobTable) -> PbsTree {
-        let lines = ResourceGroup::parse(&support::bytes("qstat/resource_group"));
-        let usage = UsageFile::parse(&support::bytes("qstat/usage")).unwrap();
-        let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(self.config.unknown_shares);
-        builder.with_entities(table.entities().iter().map(|entity| &**entity)).build().unwrap()
-    }
-
-    /// Every formula of a file over the jobs that `table` gives for a program: what is outside, and what differs.
-    fn check(&self, records: &[Record], table: impl Fn(&Program) -> JobTable) -> Found {
-        let mut found = Found::default();
-        for record in records {
-            match program(&record.formula, &self.schema) {
-                Ok(program) => self.check_record(record, &program, &table(&program), &mut found),
-                Err(outside) => found.outside(record, outside),
-            }
+    found.evaluated += 1;
+    let differences = if record.sched_crashed.is_empty() {
+        if is_out_of_memory(&scores) {
+            assert!(record.values.values().all(|value| value == STALE) && record.errors.is_empty());
+            return;
         }
-        found
-    }
-
-    fn check_record(&self, record: &Record, program: &Program, table: &JobTable, found: &mut Found) {
-        let scores = support::scores(program, table);
-        if scores.iter().any(|(_, score)| is_complex(&score)) {
-            return found.outside(record, Outside::Complex);
-        }
-        found.evaluated += 1;
-        let differences = if record.sched_crashed.is_empty() {
-            if is_out_of_memory(&scores) {
-                assert!(record.values.values().all(|value| value == STALE) && record.errors.is_empty());
-                return;
-            }
-            let mut differences = support::differences(record, table, &scores);
-            let ordered = Order::new(&self.config, &self.queues).rank(scores, table);
-            differences.extend(support::order_differences(record, table, &ordered));
-            differences
-        } else {
-            let mut differences = crash_differences(record, table, &scores);
-            differences.extend(repr_differences(record, program, table));
-            differences
-        };
-        if !differences.is_empty() {
-            found.wrong.push(format!("{}: {differences:#?}", short(&record.formula)));
-        }
+        let mut differences = recorded::differences(record, table, &scores);
+        let ordered = Order::new(&site.config, &site.queues).rank(scores, table);
+        differences.extend(recorded::order_differences(record, table, &ordered));
+        differences
+    } else {
+        let mut differences = crash_differences(record, table, &scores);
+        differences.extend(repr_differences(record, program, table));
+        differences
+    };
+    if !differences.is_empty() {
+        found.wrong.push(format!("{}: {differences:#?}", short(&record.formula)));
     }
 }
 
@@ -259,10 +230,10 @@ fn expected_outside() -> BTreeSet<(String, Outside)> {
 
 #[test]
 fn every_formula_on_the_inputs_that_python_got() {
-    let jobs: Vec<RecordedJob> = support::lines("evaluate/jobs.jsonl");
-    let records: Vec<Record> = support::lines("evaluate/evaluate.jsonl");
-    let inputs = |program: &Program| support::table(&jobs, program.inputs().iter().map(|name| &**name));
-    let found = Cluster::recorded().check(&records, inputs);
+    let jobs: Vec<RecordedJob> = golden::lines("openpbs/evaluate/jobs.jsonl");
+    let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl");
+    let inputs = |program: &Program| recorded::table(&jobs, program.inputs().iter().map(|name| &**name));
+    let found = check(&RecordedSite::open(), &records, inputs);
     found.assert_nothing_wrong();
     assert_eq!(found.outside, expected_outside());
     assert_eq!((found.evaluated, records.len()), (242, 295));
@@ -271,7 +242,7 @@ fn every_formula_on_the_inputs_that_python_got() {
 /// `qstat -f -F json` as it was during the runs: two jobs had waited a second less. And one number is spelled out
 /// whose last digit qstat's JSON cuts off.
 fn qstat_f() -> String {
-    let queue = support::text("qstat/qstat_f.json");
+    let queue = golden::text("openpbs/qstat/qstat_f.json");
     assert_eq!(queue.matches("\"00:00:38\"").count(), 2);
     assert_eq!(queue.matches("9.00719925474099e+15").count(), 1);
     queue.replace("\"00:00:38\"", "\"00:00:37\"").replace("9.00719925474099e+15", "9007199254740993")
@@ -280,26 +251,18 @@ fn qstat_f() -> String {
 /// The same from the files alone that an administrator has.
 #[test]
 fn every_formula_from_qstat_and_the_scheduler_s_files() {
-    let cluster = Cluster::recorded();
+    let site = RecordedSite::open();
     let queue = qstat_f();
-    let records: Vec<Record> = support::lines("evaluate/evaluate.jsonl");
+    let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl");
     let read = |program: &Program| {
         let needed: Vec<&str> = program.inputs().iter().map(|name| &**name).collect();
-        let options = ReadOptions {
-            source_name: "qstat_f.json",
-            needed: &needed,
-            schema: &cluster.schema,
-            numbers: Numbers::OpenPbs,
-            entity: FairshareEntity::Account,
-            queues: &cluster.queues,
-        };
-        let mut table = json::read_jobs(queue.as_bytes(), &options).unwrap().table;
-        let tree = cluster.tree(&table);
+        let mut table = site.read_jobs(queue.as_bytes(), &needed).table;
+        let tree = site.tree(&table);
         let unknown = supply(&mut table, &tree, |share| Numbers::OpenPbs.fairshare(share));
         assert_eq!(unknown, Vec::<String>::new());
         table
     };
-    let found = cluster.check(&records, read);
+    let found = check(&site, &records, read);
     found.assert_nothing_wrong();
     assert_eq!(found.outside, expected_outside());
     assert_eq!(found.evaluated, 242);
@@ -307,10 +270,10 @@ fn every_formula_from_qstat_and_the_scheduler_s_files() {
 
 #[test]
 fn every_formula_on_thousands_of_jobs() {
-    let jobs: Vec<RecordedJob> = support::lines("bulk/jobs.jsonl.gz");
-    let records: Vec<Record> = support::lines("bulk/evaluate.jsonl.gz");
-    let inputs = |program: &Program| support::table(&jobs, program.inputs().iter().map(|name| &**name));
-    let found = Cluster::recorded().check(&records, inputs);
+    let jobs: Vec<RecordedJob> = golden::lines("openpbs/bulk/jobs.jsonl.gz");
+    let records: Vec<Record> = golden::lines("openpbs/bulk/evaluate.jsonl.gz");
+    let inputs = |program: &Program| recorded::table(&jobs, program.inputs().iter().map(|name| &**name));
+    let found = check(&RecordedSite::open(), &records, inputs);
     found.assert_nothing_wrong();
     assert!(found.outside.is_empty());
     assert_eq!((found.evaluated, jobs.len()), (records.len(), 2559));

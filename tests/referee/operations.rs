@@ -1,18 +1,14 @@
-//! The numbers against their referee, the `python3` on this machine: values bit for bit, errors word for word.
-//!
-//! `JSF_REFEREE_CASES` says how many operations to try, `JSF_REFEREE_SEED` where to begin. Without a Python 3.11 there
-//! is no referee, and the test says so and passes.
-
-use crate::support::cases;
+//! Single operations: values are equal bit for bit, errors word for word.
 
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::process::{Command, Stdio};
 
-use cases::{Generator, Operation, written};
 use job_sort_formula::python::{BinaryOperator, ErrorKind, Function, Python, Raised, Value};
+use num_bigint::BigInt;
 
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/referee/operations.py");
+use crate::python::Script;
+use crate::support::random::Generator;
+use crate::support::random::operations::{Operation, written};
+use crate::support::setting;
 
 /// How many operations one process of Python is given.
 const BATCH: usize = 250_000;
@@ -30,30 +26,6 @@ const TOLERATED: [(Function, u64); 8] = [
     (Function::Hypot, 1),
 ];
 
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-fn has_referee() -> bool {
-    let output = Command::new("python3").args([SCRIPT, "--version"]).output();
-    output.is_ok_and(|output| output.stdout.starts_with(b"3.11\n"))
-}
-
-/// What Python answers, one line for each expression.
-fn ask(expressions: String) -> Vec<String> {
-    let mut child = Command::new("python3")
-        .arg(SCRIPT)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("python3 starts");
-    let mut input = child.stdin.take().expect("a pipe");
-    let writer = std::thread::spawn(move || input.write_all(expressions.as_bytes()));
-    let output = child.wait_with_output().expect("python3 ends");
-    writer.join().expect("no panic").expect("python3 reads all");
-    String::from_utf8(output.stdout).expect("text").lines().map(str::to_owned).collect()
-}
-
 /// How far apart two doubles are, in units in the last place.
 fn apart(ours: &str, theirs: &str) -> Option<u64> {
     let key = |text: &str| {
@@ -61,6 +33,19 @@ fn apart(ours: &str, theirs: &str) -> Option<u64> {
         Some(if bits < 0 { i64::MIN.wrapping_sub(bits) } else { bits })
     };
     Some(key(ours)?.abs_diff(key(theirs)?))
+}
+
+/// Whether Python would compute for hours what this crate answers at once.
+fn is_endless(operation: &Operation) -> bool {
+    let Operation::Call(Value::Function(Function::Round), positional, keywords) = operation else {
+        return false;
+    };
+    let digits = positional.get(1).or(keywords.iter().find(|(name, _)| *name == "ndigits").map(|(_, value)| value));
+    match digits {
+        Some(Value::Int(digits)) => *digits < -5000,
+        Some(Value::Big(digits)) => **digits < BigInt::ZERO,
+        _ => false,
+    }
 }
 
 fn as_text(answer: &Result<Value, Raised>) -> String {
@@ -116,10 +101,7 @@ impl Tally {
 
 #[test]
 fn numbers_are_pythons() {
-    if !has_referee() {
-        eprintln!("no python3 of version 3.11 on this machine: the numbers go without their referee");
-        return;
-    }
+    let Some(script) = Script::find("operations.py") else { return };
     let mut left = setting("JSF_REFEREE_CASES", 50_000) as usize;
     let mut generator = Generator(setting("JSF_REFEREE_SEED", 20_260_117));
     let python = Python::new();
@@ -130,14 +112,14 @@ fn numbers_are_pythons() {
             let operation = generator.operation();
             let answer = operation.answer(&python);
             let limited = matches!(&answer, Err(raised) if raised.kind == ErrorKind::Limit);
-            if limited || operation.is_endless() {
+            if limited || is_endless(&operation) {
                 tally.beyond_limits += 1;
             } else {
                 asked.push((operation, answer));
             }
         }
         let expressions = asked.iter().map(|(operation, _)| operation.expression() + "\n").collect();
-        let answers = ask(expressions);
+        let answers = script.run(&[], expressions);
         assert_eq!(answers.len(), asked.len(), "Python answers every line");
         for ((operation, ours), theirs) in asked.iter().zip(&answers) {
             tally.judge(operation, ours, theirs);

@@ -272,14 +272,12 @@ def is_endless(formula):
 
 
 def main():
-    if "--version" in sys.argv:
-        print(*sys.version_info[:2], sep=".")
-        return
     with open(sys.argv[1]) as file:
         site = json.load(file)
     server = Server(site)
-    # what a formula prints goes elsewhere
+    # what a formula prints is dropped
     out, sys.stdout = sys.stdout, open(os.devnull, "w")
+    sys.stderr = sys.stdout
     if len(sys.argv) > 3:
         inventor = Inventor(int(sys.argv[2]), site["formulas"])
         formulas = (inventor.formula() for _ in range(int(sys.argv[3])))

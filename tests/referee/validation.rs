@@ -1,13 +1,7 @@
-//! The verdicts against their referee, the `python3` on this machine, on formulas nobody would write.
-//!
-//! `JSF_REFEREE_CASES` says how many formulas to try, `JSF_REFEREE_SEED` where to begin. Without a Python 3.11 there is
-//! no referee, and the test says so and passes.
-
-use crate::support;
+//! What the server answers to a formula, on formulas that nobody would write.
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::process::{Command, Stdio};
 
 use job_sort_formula::Formula;
 use job_sort_formula::pbs::qmgr_validation::validate;
@@ -15,25 +9,13 @@ use job_sort_formula::schema::{Origin, Schema};
 use proptest::prelude::*;
 use serde::Deserialize;
 
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/referee/validation.py");
+use crate::python::Script;
+use crate::support::{golden, recorded, setting};
 
 #[derive(Deserialize)]
 struct Record {
     formula: String,
     code: u32,
-}
-
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-fn has_referee() -> bool {
-    let output = Command::new("python3").args([SCRIPT, "--version"]).output();
-    let has_one = output.is_ok_and(|output| output.stdout.starts_with(b"3.11\n"));
-    if !has_one {
-        eprintln!("there is no Python 3.11 to ask");
-    }
-    has_one
 }
 
 /// The resources of the recorded server, and short formulas that were set on it.
@@ -48,23 +30,18 @@ fn site(schema: &Schema, records: &[Record]) -> tempfile::NamedTempFile {
     file
 }
 
-/// The referee's answers: a formula and its code; no code where the server itself would end.
-fn ask(arguments: &[&str], formulas: &[&str]) -> Vec<(String, Option<u32>)> {
-    let mut child = Command::new("python3")
-        .args(["-I", "-S", SCRIPT])
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("python3 starts");
-    let lines: Vec<_> = formulas.iter().map(|formula| serde_json::to_string(formula).unwrap() + "\n").collect();
-    let mut input = child.stdin.take().expect("a pipe");
-    let writer = std::thread::spawn(move || input.write_all(lines.concat().as_bytes()));
-    let output = child.wait_with_output().expect("python3 ends");
-    writer.join().expect("no panic").expect("python3 reads all");
-    let text = String::from_utf8(output.stdout).expect("text");
-    text.lines().map(|line| serde_json::from_str(line).expect("an answer")).collect()
+/// The answers of the script: a formula and its code, or no code if the server itself would end.
+fn answers(script: &Script, arguments: &[&str], formulas: &[&str]) -> Vec<(String, Option<u32>)> {
+    let lines = formulas
+        .iter()
+        .map(|formula| {
+            serde_json::to_string(formula).expect("a string")
+                + "
+"
+        })
+        .collect();
+    let answers = script.run(arguments, lines);
+    answers.iter().map(|line| serde_json::from_str(line).expect("an answer")).collect()
 }
 
 /// Whether the formula is nothing but arithmetic, of which everything can be told.
@@ -75,13 +52,11 @@ fn is_arithmetic(formula: &str, schema: &Schema) -> bool {
 
 #[test]
 fn the_referee_says_what_the_server_said() {
-    if !has_referee() {
-        return;
-    }
-    let records: Vec<Record> = support::lines("validate.jsonl");
-    let file = site(&support::schema(), &records);
+    let Some(script) = Script::find("validation.py") else { return };
+    let records: Vec<Record> = golden::lines("openpbs/validate.jsonl");
+    let file = site(&recorded::schema(), &records);
     let formulas: Vec<_> = records.iter().map(|record| &*record.formula).collect();
-    let answers = ask(&[file.path().to_str().unwrap()], &formulas);
+    let answers = answers(&script, &[file.path().to_str().unwrap()], &formulas);
     assert_eq!(answers.len(), records.len());
     for (record, (formula, code)) in records.iter().zip(answers) {
         assert_eq!(code, Some(record.code), "{formula:.80}");
@@ -90,15 +65,13 @@ fn the_referee_says_what_the_server_said() {
 
 #[test]
 fn no_verdict_is_wrong() {
-    if !has_referee() {
-        return;
-    }
-    let schema = support::schema();
-    let records: Vec<Record> = support::lines("validate.jsonl");
+    let Some(script) = Script::find("validation.py") else { return };
+    let schema = recorded::schema();
+    let records: Vec<Record> = golden::lines("openpbs/validate.jsonl");
     let file = site(&schema, &records);
     let seed = setting("JSF_REFEREE_SEED", 1).to_string();
     let cases = setting("JSF_REFEREE_CASES", 4000).to_string();
-    let answers = ask(&[file.path().to_str().unwrap(), &seed, &cases], &[]);
+    let answers = answers(&script, &[file.path().to_str().unwrap(), &seed, &cases], &[]);
     let (mut wrong, mut untold, mut reasons) = (Vec::new(), 0, BTreeMap::new());
     for (formula, code) in &answers {
         let ours = validate(formula, &schema);
@@ -122,9 +95,7 @@ fn no_verdict_is_wrong() {
 /// What comes from other languages, from habit and from slips: all of it is told, but for what no formula needs.
 #[test]
 fn what_a_site_might_write() {
-    if !has_referee() {
-        return;
-    }
+    let Some(script) = Script::find("validation.py") else { return };
     const UNTOLD: [&str; 22] = [
         "\\N{",
         "yield",
@@ -149,10 +120,10 @@ fn what_a_site_might_write() {
         "type(",
         "getattr(",
     ];
-    let schema = support::schema();
+    let schema = recorded::schema();
     let file = site(&schema, &[]);
     let formulas: Vec<&str> = include_str!("odd.txt").lines().collect();
-    let answers = ask(&[file.path().to_str().unwrap()], &formulas);
+    let answers = answers(&script, &[file.path().to_str().unwrap()], &formulas);
     assert_eq!(answers.len(), formulas.len());
     for (formula, code) in &answers {
         let ours = validate(formula, &schema).code;
@@ -164,7 +135,7 @@ fn what_a_site_might_write() {
 /// Formulas that go down as deep as CPython's compiler does, in every way there is.
 #[test]
 fn nothing_is_too_deep() {
-    let schema = support::schema();
+    let schema = recorded::schema();
     let deep = |before: &str, inside: &str, behind: &str, times: usize| {
         format!("{}{inside}{}", before.repeat(times), behind.repeat(times))
     };

@@ -1,8 +1,7 @@
-//! Slurm's files against what real daemons and their tools wrote.
+//! Slurm's files: reading and writing what recorded daemons and their tools wrote.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTree, Shares};
@@ -14,25 +13,19 @@ use job_sort_formula::slurm::tree::{TreeFormat, TreeWarning};
 use job_sort_formula::slurm::{SlurmTree, read_tree};
 use serde_json::Value;
 
+use super::recorded_trees;
+use crate::support::golden::{self, field as text, number};
+
 const PIPED: &str = "Account|User|RawShares|NormShares|RawUsage|NormUsage|EffectvUsage|FairShare";
 const RUN_MINS: &str = "cpu=0,mem=0,energy=0,node=0,billing=0,fs/disk=0,vmem=0,pages=0";
 
-fn golden() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/slurm")
-}
-
 fn trees() -> Vec<Value> {
-    let mut paths: Vec<PathBuf> =
-        fs::read_dir(golden()).expect("golden data").map(|entry| entry.expect("an entry").path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-    paths.sort();
-    assert_eq!(paths.len(), 13);
-    paths.iter().map(|path| serde_json::from_slice(&fs::read(path).expect("a file")).expect("JSON")).collect()
+    recorded_trees().into_values().collect()
 }
 
-/// The recorded texts of a tree by file name; not every tree has them.
+/// The recorded files of a tree by name. Some trees have none.
 fn files(tree: &Value) -> Vec<(String, Vec<u8>)> {
-    let folder = golden().join("files").join(text(tree, "name"));
+    let folder = golden::path("slurm/files").join(text(tree, "name"));
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut files: Vec<(String, Vec<u8>)> = entries
         .map(|entry| entry.expect("an entry"))
@@ -43,19 +36,11 @@ fn files(tree: &Value) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-fn text<'a>(value: &'a Value, field: &str) -> &'a str {
-    value[field].as_str().unwrap_or_else(|| panic!("no {field} in {value}"))
-}
-
-fn number(value: &Value) -> Option<f64> {
-    value.as_f64().or_else(|| value.as_str()?.parse().ok())
-}
-
 fn read(name: &str, bytes: &[u8]) -> SlurmTree {
     read_tree(name, bytes).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// An association as a line of text that can be compared: kind, parent, name, shares and own usage.
+/// An association as text, for comparisons: kind, parent, name, shares and own usage.
 fn shown(kind: NodeKind, parent: &str, name: &str, shares: Shares, usage: f64) -> String {
     let shares = match shares {
         Shares::Parent => "parent".to_owned(),
@@ -65,13 +50,13 @@ fn shown(kind: NodeKind, parent: &str, name: &str, shares: Shares, usage: f64) -
 }
 
 #[derive(Clone, Copy, PartialEq)]
-struct Wanted {
+struct Compared {
     usage: bool,
     parents: bool,
 }
 
-/// The nodes that the tree was made of; account names are stored in lower case.
-fn recorded(tree: &Value, wanted: Wanted) -> BTreeSet<String> {
+/// The nodes from which the tree was made. Account names are stored in lower case.
+fn recorded(tree: &Value, compared: Compared) -> BTreeSet<String> {
     let mut nodes = BTreeSet::new();
     for node in tree["nodes"].as_array().expect("nodes") {
         let (kind, parent) = match text(node, "kind") {
@@ -85,8 +70,8 @@ fn recorded(tree: &Value, wanted: Wanted) -> BTreeSet<String> {
             Some(count) => Shares::Count(count),
             None => Shares::Parent,
         };
-        let usage = if wanted.usage { number(&node["usage"]).expect("a usage") } else { 0.0 };
-        let parent = if wanted.parents || kind == NodeKind::Entity { parent } else { "root".to_owned() };
+        let usage = if compared.usage { number(&node["usage"]).expect("a usage") } else { 0.0 };
+        let parent = if compared.parents || kind == NodeKind::Entity { parent } else { "root".to_owned() };
         nodes.insert(shown(kind, &parent, &text(node, "name").to_lowercase(), shares, usage));
     }
     match text(tree, "root_user") {
@@ -97,15 +82,15 @@ fn recorded(tree: &Value, wanted: Wanted) -> BTreeSet<String> {
     nodes
 }
 
-fn ours(tree: &TreeDocument, wanted: Wanted) -> BTreeSet<String> {
+fn ours(tree: &TreeDocument, compared: Compared) -> BTreeSet<String> {
     let shown = |node: &TreeNode| {
-        let usage = if wanted.usage { node.usage.unwrap_or(0.0) } else { 0.0 };
+        let usage = if compared.usage { node.usage.unwrap_or(0.0) } else { 0.0 };
         shown(node.kind, tree.parent_name(node), &node.name, node.shares, usage)
     };
     tree.nodes.iter().map(shown).collect()
 }
 
-/// The usage of the top itself, which jobs of deleted users leave behind.
+/// The usage of the root itself, which jobs of deleted users leave there.
 fn recorded_root_usage(tree: &Value) -> f64 {
     let nodes = tree["nodes"].as_array().expect("nodes");
     nodes
@@ -114,51 +99,51 @@ fn recorded_root_usage(tree: &Value) -> f64 {
         .map_or(0.0, |node| number(&node["usage"]).expect("a usage"))
 }
 
-/// What a run of a tree printed with `-P`.
+/// The output of a run with `-P`.
 fn printed(rows: &[Value]) -> String {
     let lines: Vec<&str> = rows.iter().map(|row| text(row, "printed")).collect();
     let level_fs = if lines[0].split('|').count() == 11 { "|LevelFS" } else { "" };
     format!("{PIPED}{level_fs}|GrpTRESMins|TRESRunMins\n{}\n", lines.join("\n"))
 }
 
-/// The runs of a tree that have rows.
+/// The runs of a tree that recorded rows.
 fn runs(tree: &Value) -> impl Iterator<Item = (&str, &[Value])> {
     let runs = tree["results"].as_object().expect("runs").iter();
     runs.filter_map(|(name, run)| Some((name.as_str(), run["rows"].as_array()?.as_slice())))
 }
 
 #[test]
-fn every_file_reads_to_the_recorded_nodes() {
+fn every_file_gives_the_recorded_nodes() {
     let mut seen: HashMap<TreeFormat, usize> = HashMap::new();
     for tree in trees() {
         for (name, bytes) in files(&tree) {
             let read = read(&name, &bytes);
             let format = read.format;
             *seen.entry(format).or_default() += 1;
-            let wanted = Wanted {
+            let compared = Compared {
                 usage: matches!(format, TreeFormat::Sshare | TreeFormat::SshareJson),
                 parents: format != TreeFormat::ShowAssoc,
             };
-            let mut ours = ours(&read.document, wanted);
+            let mut ours = ours(&read.document, compared);
             if name == "load.cfg" && text(&tree, "root_user") == "deleted" {
-                // the user was deleted after the file was loaded
+                // the user was deleted after the file had been loaded
                 ours.remove("Entity root/root 1 0");
             }
             let place = format!("{} {name}", text(&tree, "name"));
-            assert_eq!(ours, recorded(&tree, wanted), "{place}");
+            assert_eq!(ours, recorded(&tree, compared), "{place}");
             assert_eq!(
                 read.document.nodes.len(),
-                read.document.share_tree().expect("a sound tree").len() - 1,
+                read.document.share_tree().expect("a valid tree").len() - 1,
                 "{place}"
             );
-            assert_eq!(read.usage_known, wanted.usage, "{place}");
-            if wanted.usage {
+            assert_eq!(read.usage_known, compared.usage, "{place}");
+            if compared.usage {
                 assert_eq!(read.document.usage, recorded_root_usage(&tree), "{place}");
             }
             if format != TreeFormat::Sshare {
                 assert_eq!(read.cluster.as_deref(), Some(text(&tree, "name")), "{place}");
             }
-            let flat = if wanted.parents { Vec::new() } else { vec![TreeWarning::NoParents] };
+            let flat = if compared.parents { Vec::new() } else { vec![TreeWarning::NoParents] };
             assert_eq!(read.warnings, flat, "{place}");
         }
     }
@@ -170,7 +155,7 @@ fn every_file_reads_to_the_recorded_nodes() {
 }
 
 #[test]
-fn a_file_written_for_loading_keeps_its_order() {
+fn a_file_for_loading_keeps_the_order_of_siblings() {
     let of_kind = |kind: &str| if kind == "user" { NodeKind::Entity } else { NodeKind::Group };
     for tree in trees() {
         let Some((name, bytes)) = files(&tree).into_iter().find(|(name, _)| name == "load.cfg") else { continue };
@@ -192,23 +177,23 @@ fn a_file_written_for_loading_keeps_its_order() {
 }
 
 #[test]
-fn every_printed_run_reads_to_the_recorded_nodes_and_usage() {
+fn every_printed_run_gives_the_recorded_nodes_and_usage() {
     let (mut read_runs, mut read_rows) = (0, 0);
     for tree in trees() {
-        // its usage has fractions, which are not printed
+        // the usage of this tree has fractions, which `sshare` does not print
         let is_whole = text(&tree, "name") != "t16_extremes";
-        let wanted = Wanted { usage: is_whole, parents: true };
+        let compared = Compared { usage: is_whole, parents: true };
         for (run, rows) in runs(&tree) {
             let place = format!("{} {run}", text(&tree, "name"));
             let read = read(&place, printed(rows).as_bytes());
-            let mut recorded = recorded(&tree, wanted);
+            let mut recorded = recorded(&tree, compared);
             if text(&tree, "root_user") == "zero" && run.starts_with("v2611") {
-                // loading a file does not lower the shares of root/root there
+                // in 26.11, loading a file does not change the shares of root/root
                 recorded.remove("Entity root/root 0 0");
                 recorded.insert("Entity root/root 1 0".to_owned());
             }
-            assert_eq!(ours(&read.document, wanted), recorded, "{place}");
-            let shares = read.document.share_tree().expect("a sound tree");
+            assert_eq!(ours(&read.document, compared), recorded, "{place}");
+            let shares = read.document.share_tree().expect("a valid tree");
             for (node, row) in by_node(&shares, rows) {
                 assert_eq!(Some(shares.usage(node)), number(&row["raw_usage"]), "{place} {}", shares.name(node));
                 read_rows += 1;
@@ -261,12 +246,12 @@ fn style(run: &str, rows: &[Value], layout: Layout) -> SshareStyle {
 }
 
 #[test]
-fn every_run_is_printed_as_sshare_printed_it() {
+fn runs_are_printed_as_sshare_printed_them() {
     let mut printed_rows = 0;
     for tree in trees() {
         for (run, rows) in runs(&tree) {
             let expected = printed(rows);
-            let shares = read(run, expected.as_bytes()).document.share_tree().expect("a sound tree");
+            let shares = read(run, expected.as_bytes()).document.share_tree().expect("a valid tree");
             let ours = sshare_text(&shares, &sshare_rows(&shares, rows), &style(run, rows, Layout::Piped));
             assert_eq!(ours, expected, "{} {run}", text(&tree, "name"));
             printed_rows += rows.len();
@@ -276,7 +261,7 @@ fn every_run_is_printed_as_sshare_printed_it() {
 }
 
 #[test]
-fn every_file_of_sshare_is_printed_byte_for_byte() {
+fn files_of_sshare_are_printed_byte_for_byte() {
     let mut printed_files = 0;
     for tree in trees() {
         let runs: HashMap<&str, &[Value]> = runs(&tree).collect();
@@ -288,7 +273,7 @@ fn every_file_of_sshare_is_printed_byte_for_byte() {
             };
             let run = name.split('.').next().expect("a run");
             let rows = runs[run];
-            let shares = read(&name, &bytes).document.share_tree().expect("a sound tree");
+            let shares = read(&name, &bytes).document.share_tree().expect("a valid tree");
             let ours = sshare_text(&shares, &sshare_rows(&shares, rows), &style(run, rows, layout));
             assert_eq!(ours, String::from_utf8_lossy(&bytes), "{} {name}", text(&tree, "name"));
             let ending = SshareStyle { layout: Layout::PipedToEnd, ..style(run, rows, layout) };
@@ -301,7 +286,7 @@ fn every_file_of_sshare_is_printed_byte_for_byte() {
 }
 
 #[test]
-fn what_sacctmgr_dumped_can_be_written_for_loading_and_read_again() {
+fn dumps_of_sacctmgr_survive_a_round_trip_through_a_file_for_loading() {
     let mut round_trips = 0;
     for tree in trees() {
         for (name, bytes) in files(&tree) {
@@ -318,12 +303,12 @@ fn what_sacctmgr_dumped_can_be_written_for_loading_and_read_again() {
                 nodes.sort_by(|a, b| a.0.cmp(&b.0));
                 nodes
             };
-            assert_eq!(nodes(&again), nodes(&first), "{name}: siblings keep their order");
+            assert_eq!(nodes(&again), nodes(&first), "{name}: the order of siblings");
             assert_eq!(again.cluster.as_deref(), Some(text(&tree, "name")));
             assert_eq!(again.warnings, []);
             let only_usage = |loss: &LoadLoss| matches!(loss, LoadLoss::Usage(_) | LoadLoss::RootUser);
             assert!(written.losses.iter().all(only_usage), "{name}: {:?}", written.losses);
-            let from_shares = TreeDocument::from_tree(&first.document.share_tree().expect("a sound tree"));
+            let from_shares = TreeDocument::from_tree(&first.document.share_tree().expect("a valid tree"));
             assert_eq!(load_file(&from_shares, text(&tree, "name")).text, written.text);
             round_trips += 1;
         }
@@ -332,10 +317,10 @@ fn what_sacctmgr_dumped_can_be_written_for_loading_and_read_again() {
 }
 
 #[test]
-fn a_site_can_move_to_openpbs() {
+fn slurm_trees_can_be_written_as_a_resource_group() {
     for tree in trees() {
         let Some((_, rows)) = runs(&tree).next() else { continue };
-        let shares = read("sshare", printed(rows).as_bytes()).document.share_tree().expect("a sound tree");
+        let shares = read("sshare", printed(rows).as_bytes()).document.share_tree().expect("a valid tree");
         let written = resource_group_written(&shares);
         let read = ResourceGroup::parse(written.text.as_bytes());
         assert_eq!(read.rejected, [], "{}", text(&tree, "name"));
@@ -349,15 +334,15 @@ fn a_site_can_move_to_openpbs() {
             assert_eq!(i64::from(line.shares), expected);
             assert_eq!(line.parent == "TREEROOT", parent == shares.root());
         }
-        let stand_ins = shares.nodes().filter(|&node| shares.shares(node) == Shares::Parent).count();
-        let told = written.losses.iter().filter(|loss| matches!(loss, GroupLoss::SharesOfParent { .. })).count();
-        assert_eq!(told, stand_ins, "{}", text(&tree, "name"));
+        let with_parents_shares = shares.nodes().filter(|&node| shares.shares(node) == Shares::Parent).count();
+        let reported = written.losses.iter().filter(|loss| matches!(loss, GroupLoss::SharesOfParent { .. })).count();
+        assert_eq!(reported, with_parents_shares, "{}", text(&tree, "name"));
     }
 }
 
 #[test]
-fn share_values_are_taken_as_the_daemon_stored_them() {
-    let stored = fs::read_to_string(golden().join("fairshare_values_2205.txt")).expect("golden data");
+fn share_values_are_read_as_the_daemon_stored_them() {
+    let stored = golden::text("slurm/fairshare_values_2205.txt");
     let mut typed: Vec<(String, String)> = Vec::new();
     for line in stored.lines().filter(|line| line.starts_with("$ sacctmgr -i add account ")) {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -383,8 +368,8 @@ fn share_values_are_taken_as_the_daemon_stored_them() {
 }
 
 #[test]
-fn a_file_that_was_cut_off_anywhere_does_no_harm() {
-    let mut cut_off = 0;
+fn a_truncated_file_gives_no_more_nodes_or_an_error_with_its_name() {
+    let mut truncated = 0;
     for tree in trees() {
         for (name, bytes) in files(&tree) {
             let step = if name.ends_with(".json") { 997 } else { 53 };
@@ -394,9 +379,9 @@ fn a_file_that_was_cut_off_anywhere_does_no_harm() {
                     Ok(part) => assert!(part.document.nodes.len() <= whole.document.nodes.len(), "{name} up to {end}"),
                     Err(error) => assert!(error.to_string().contains(&name), "{error}"),
                 }
-                cut_off += 1;
+                truncated += 1;
             }
         }
     }
-    assert!(cut_off > 3000, "{cut_off}");
+    assert!(truncated > 3000, "{truncated}");
 }

@@ -1,11 +1,9 @@
-//! Slurm's policies against everything that real daemons said of recorded trees.
+//! Slurm's policies, compared with all that recorded daemons reported about the same trees.
 //!
-//! `tests/golden/slurm/<tree>.json` has the tree and, by run, what `sshare -a -l` answered at 17 digits and as printed,
-//! and the priorities of jobs. A run without a test here fails the one that counts them.
+//! `tests/golden/slurm/<tree>.json` holds the tree and, for each run, the output of `sshare -a -l` with 17 digits and as
+//! printed, and the priorities of jobs. `every_run_has_a_test` fails if a run is not tested here.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
 
 use job_sort_formula::fairshare::decay::HalfLife;
 use job_sort_formula::fairshare::policy::classic::Classic;
@@ -19,52 +17,32 @@ use job_sort_formula::fairshare::{
 };
 use serde_json::Value;
 
-fn golden(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/slurm").join(path)
-}
+use super::recorded_trees;
+use crate::support::golden::{self, field};
 
-fn text(path: &str) -> String {
-    fs::read_to_string(golden(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
-
-/// Every recorded tree, by name.
-fn recordings() -> BTreeMap<String, Value> {
-    let files = fs::read_dir(golden("")).expect("the folder").map(|entry| entry.expect("an entry").path());
-    let trees = files.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
-    let read = |path: PathBuf| {
-        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
-        (name, serde_json::from_str(&fs::read_to_string(&path).expect("readable")).expect("JSON"))
-    };
-    trees.map(read).collect()
-}
-
-fn field<'a>(value: &'a Value, name: &str) -> &'a str {
-    value[name].as_str().unwrap_or_else(|| panic!("no text {name} in {value}"))
-}
-
-/// A number, however it is written.
+/// A number, whether it is written as a number or as a text.
 fn number(value: &Value) -> f64 {
-    value.as_f64().or_else(|| value.as_str()?.parse().ok()).unwrap_or_else(|| panic!("{value} is no number"))
+    golden::number(value).unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-/// Whether the daemon keeps usage with its fraction.
+/// Whether the daemon stores fractions of usage.
 #[derive(Clone, Copy, PartialEq)]
-enum UsageKept {
-    Exactly,
-    /// 14.11's state file has whole numbers.
-    Whole,
+enum UsagePrecision {
+    Exact,
+    /// The state file of 14.11 holds integers.
+    Integer,
 }
 
-/// The tree as it was loaded: accounts in lower case, and the user that every cluster has, who comes last.
-fn plant(recording: &Value, kept: UsageKept) -> ShareTree {
-    plant_with(recording, kept, field(recording, "root_user"))
+/// The tree as it was loaded: accounts in lower case, and last the user `root`, which every cluster has.
+fn share_tree(recording: &Value, precision: UsagePrecision) -> ShareTree {
+    share_tree_with_root_user(recording, precision, field(recording, "root_user"))
 }
 
-/// With the shares of the user `root`, which 26.11 did not change from 1 to 0 as it was told to.
-fn plant_with(recording: &Value, kept: UsageKept, root_user: &str) -> ShareTree {
-    let usage = |node: &Value| match kept {
-        UsageKept::Exactly => number(&node["usage"]),
-        UsageKept::Whole => number(&node["usage"]).trunc(),
+/// The same with explicit shares of the user `root`: 26.11 did not change them from 1 to 0 when it should have.
+fn share_tree_with_root_user(recording: &Value, precision: UsagePrecision, root_user: &str) -> ShareTree {
+    let usage = |node: &Value| match precision {
+        UsagePrecision::Exact => number(&node["usage"]),
+        UsagePrecision::Integer => number(&node["usage"]).trunc(),
     };
     let mut builder = TreeBuilder::new("root").naming(Naming::PerGroup);
     for node in recording["nodes"].as_array().expect("nodes") {
@@ -88,7 +66,7 @@ fn plant_with(recording: &Value, kept: UsageKept, root_user: &str) -> ShareTree 
     builder.finish()
 }
 
-/// The node of a row or a job: an account, or a user in it.
+/// The node of a row or a job: an account, or a user of it.
 fn find(tree: &ShareTree, account: &str, user: &str) -> NodeId {
     let account = account.to_lowercase();
     let is_account = |node: &NodeId| tree.kind(*node) != NodeKind::Entity;
@@ -96,7 +74,7 @@ fn find(tree: &ShareTree, account: &str, user: &str) -> NodeId {
     if user.is_empty() { account } else { tree.find_in(account, user).expect("a user of the account") }
 }
 
-/// How far we are off, and over how many numbers.
+/// How many numbers were compared, and the largest relative difference.
 #[derive(Default)]
 struct Tally {
     values: usize,
@@ -105,7 +83,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Compares a number with a recorded one, to a relative 1e-12.
+    /// Compares a number with a recorded one, with a relative tolerance of 1e-12.
     fn compare(&mut self, ours: Option<f64>, recorded: Option<f64>, place: &str) {
         self.values += 1;
         let (Some(ours), Some(recorded)) = (ours, recorded) else {
@@ -118,12 +96,12 @@ impl Tally {
             return;
         }
         let off = (ours - recorded).abs() / recorded.abs();
-        assert!(off <= 1e-12, "{place}: {ours:e} for us, {recorded:e} for the daemon");
+        assert!(off <= 1e-12, "{place}: {ours:e} here, {recorded:e} in the daemon");
         self.worst = self.worst.max(off);
     }
 }
 
-/// One row of `sshare -a -l`: its numbers, and the numbers of its line as printed.
+/// Compares a row of `sshare -a -l`: its numbers, and its line as printed.
 fn check_row(assessed: &AssessedTree, row: &Value, place: &str, tally: &mut Tally) {
     let place = format!("{place}: {}/{}", field(row, "account"), field(row, "user"));
     let node = find(assessed.tree(), field(row, "account"), field(row, "user"));
@@ -157,14 +135,14 @@ fn check_row(assessed: &AssessedTree, row: &Value, place: &str, tally: &mut Tall
         six(ours.level_fs),
     ];
     let printed: Vec<&str> = field(row, "printed").split('|').skip(2).collect();
-    // without fair tree there is no column for the level
+    // only fair tree has a column LevelFS
     let columns = if printed.len() > 7 { 7 } else { 6 };
     assert_eq!(line[..columns], printed[..columns], "{place}");
     tally.values += columns;
     tally.exact += columns;
 }
 
-/// The factors of jobs, at seven digits, and their priorities, a million times the factor cut to a whole number. A
+/// Compares the factors of jobs, to seven digits, and their priorities: the factor times a million, truncated. A
 /// priority is at least 1, except in 14.11.
 fn check_jobs(assessed: &AssessedTree, run: &Value, least: u32, place: &str, tally: &mut Tally) {
     for job in run["jobs"].as_array().expect("jobs") {
@@ -179,10 +157,10 @@ fn check_jobs(assessed: &AssessedTree, run: &Value, least: u32, place: &str, tal
     }
 }
 
-/// All runs of a kind over all trees.
+/// Compares a run on all trees that have it.
 fn check_runs(run: &str, policy: &dyn Policy) {
     let mut tally = Tally::default();
-    for (name, recording) in recordings() {
+    for (name, recording) in recorded_trees() {
         let recorded = &recording["results"][run];
         if recorded.is_null() {
             continue;
@@ -192,7 +170,8 @@ fn check_runs(run: &str, policy: &dyn Policy) {
             "zero" if run.starts_with("v2611") => "default",
             root_user => root_user,
         };
-        let assessed = AssessedTree::new(plant_with(&recording, UsageKept::Exactly, root_user), policy);
+        let assessed =
+            AssessedTree::new(share_tree_with_root_user(&recording, UsagePrecision::Exact, root_user), policy);
         let rows = recorded["rows"].as_array().expect("rows");
         assert_eq!(rows.len(), assessed.tree().len(), "{place}");
         rows.iter().for_each(|row| check_row(&assessed, row, &place, &mut tally));
@@ -228,8 +207,8 @@ fn depth_oblivious_22_05() {
     check_runs("do_d1_settled", &DepthOblivious::new(DAEMON).release(Release::V22_05));
 }
 
-/// `sshare -a` was the first to ask after the daemon's start. The one number that is off by its last bit is a power
-/// that glibc rounds to the nearer side: the settled runs have no such.
+/// `sshare -a` was the first request after the start of the daemon. One number differs in its last bit: a power that
+/// glibc rounds correctly.
 #[test]
 fn depth_oblivious_22_05_in_the_first_cycle() {
     check_runs("do_d1", &DepthOblivious::new(DAEMON).release(Release::V22_05).first_cycle());
@@ -261,24 +240,24 @@ fn fair_tree_26_11() {
 }
 
 #[test]
-fn tickets_for_few() {
+fn tickets_with_few_waiting_users() {
     check_tickets("ticket_few");
 }
 
 #[test]
-fn tickets_for_all() {
+fn tickets_with_all_users_waiting() {
     check_tickets("ticket_all");
 }
 
 fn check_tickets(run: &str) {
     let mut tally = Tally::default();
-    for (name, recording) in recordings() {
+    for (name, recording) in recorded_trees() {
         let recorded = &recording["results"][run];
         if recorded.is_null() {
             continue;
         }
         let place = format!("{name} {run}");
-        let tree = plant(&recording, UsageKept::Whole);
+        let tree = share_tree(&recording, UsagePrecision::Integer);
         let waiting: Vec<NodeId> = recorded["jobs"]
             .as_array()
             .expect("jobs")
@@ -289,13 +268,14 @@ fn check_tickets(run: &str) {
             })
             .collect();
         let assessed = AssessedTree::new(tree, &TicketBased::new(DAEMON, waiting));
-        let mut dealt = BTreeMap::new();
+        let mut recorded_tickets = BTreeMap::new();
         for row in recorded["tickets"].as_array().expect("tickets") {
-            dealt.insert(find(assessed.tree(), field(row, "account"), field(row, "user")), number(&row["tickets"]));
+            recorded_tickets
+                .insert(find(assessed.tree(), field(row, "account"), field(row, "user")), number(&row["tickets"]));
         }
         for node in assessed.tree().nodes().skip(1) {
             let ours = assessed.shares().association(node).expect("an association").tickets;
-            assert_eq!(ours, dealt.get(&node).copied(), "{place}: {:?}", assessed.tree().path(node));
+            assert_eq!(ours, recorded_tickets.get(&node).copied(), "{place}: {:?}", assessed.tree().path(node));
             tally.values += 1;
             tally.exact += 1;
         }
@@ -306,7 +286,7 @@ fn check_tickets(run: &str) {
     report(run, &tally);
 }
 
-/// A line of 14.11's `sshare`, whose factor is the classic one of the effective usage: it knows nothing of tickets.
+/// Compares a line of the `sshare` of 14.11, which ignores tickets: its factor is the classic one of the effective usage.
 fn check_ticket_line(assessed: &AssessedTree, line: &str, place: &str, tally: &mut Tally) {
     let printed: Vec<&str> = line.trim_start().split('|').collect();
     let ours = assessed.shares().association(find(assessed.tree(), printed[0], printed[1])).expect("an association");
@@ -322,9 +302,8 @@ fn check_ticket_line(assessed: &AssessedTree, line: &str, place: &str, tally: &m
     tally.exact += 5;
 }
 
-/// No run is left out.
 #[test]
-fn every_run_has_its_test() {
+fn every_run_has_a_test() {
     let tested = [
         "classic_d1",
         "classic_d5",
@@ -339,7 +318,7 @@ fn every_run_has_its_test() {
         "ticket_few",
         "ticket_all",
     ];
-    let recordings = recordings();
+    let recordings = recorded_trees();
     assert!(recordings.len() >= 13, "only {} trees", recordings.len());
     let runs: BTreeSet<&str> = recordings
         .values()
@@ -348,11 +327,11 @@ fn every_run_has_its_test() {
     assert_eq!(runs, BTreeSet::from(tested));
 }
 
-/// The order in which ties are looked at is the database's.
+/// Ties are broken by the order in the database.
 #[test]
-fn siblings_stand_in_the_databases_order() {
-    for (name, recording) in recordings() {
-        let tree = plant(&recording, UsageKept::Exactly);
+fn siblings_are_in_the_order_of_the_database() {
+    for (name, recording) in recorded_trees() {
+        let tree = share_tree(&recording, UsagePrecision::Exact);
         let mut waiting = vec![tree.root()];
         let mut ours = Vec::new();
         while let Some(node) = waiting.pop() {
@@ -366,38 +345,38 @@ fn siblings_stand_in_the_databases_order() {
         let rows = recording["db_order_2205"].as_array().expect("rows");
         let theirs: Vec<NodeId> =
             rows.iter().map(|row| find(&tree, field(row, "account"), field(row, "user"))).collect();
-        // the user `root`, who is there before any account, comes last of all
+        // the user `root`, which exists before any account, is last
         let loaded = |nodes: Vec<NodeId>| nodes.into_iter().filter(|&node| tree.path(node) != ["root"]).collect();
         let (ours, theirs): (Vec<NodeId>, Vec<NodeId>) = (loaded(ours), loaded(theirs));
         assert_eq!(ours, theirs, "{name}");
     }
 }
 
-/// Every `sacctmgr add account` that was accepted, and the shares that were stored in the end.
+/// Every `sacctmgr add account` that was accepted, and the shares that the database then held.
 #[test]
 fn shares_are_stored_as_recorded() {
-    let recording = text("fairshare_values_2205.txt");
+    let recording = golden::text("slurm/fairshare_values_2205.txt");
     let mut checked = 0;
     for line in recording.lines().filter(|line| line.starts_with("$ sacctmgr")) {
         let account = line.split("account ").nth(1).and_then(|rest| rest.split(' ').next()).expect("an account");
-        let typed = line.split("fairshare=").nth(1).expect("shares");
+        let requested = line.split("fairshare=").nth(1).expect("shares");
         let stored = format!("{}||", account.to_lowercase());
-        let (Some(stored), Ok(typed)) =
-            (recording.lines().find_map(|line| line.strip_prefix(&stored)), typed.parse::<i64>())
+        let (Some(stored), Ok(requested)) =
+            (recording.lines().find_map(|line| line.strip_prefix(&stored)), requested.parse::<i64>())
         else {
             continue;
         };
-        let ours = match stored_shares(typed) {
+        let ours = match stored_shares(requested) {
             Shares::Count(count) => count.to_string(),
             Shares::Parent => "parent".into(),
         };
-        assert_eq!(ours, stored, "{typed}");
+        assert_eq!(ours, stored, "{requested}");
         checked += 1;
     }
     assert_eq!(checked, 7);
 }
 
-/// A running total of the trace: what `sshare` printed, rounded down, and when.
+/// The output of `sshare` at one time of the trace: usage, rounded down.
 struct Poll {
     time: String,
     usage: BTreeMap<String, u64>,
@@ -405,7 +384,7 @@ struct Poll {
 
 fn polls(trace: &str) -> Vec<Poll> {
     let mut polls: Vec<Poll> = Vec::new();
-    for line in text(&format!("decay_trace/{trace}/poll.txt")).lines() {
+    for line in golden::text(&format!("slurm/decay_trace/{trace}/poll.txt")).lines() {
         if let Some(time) = line.strip_prefix("## ").filter(|time| !time.starts_with("SUBMIT")) {
             polls.push(Poll { time: time.to_owned(), usage: BTreeMap::new() });
         }
@@ -418,9 +397,9 @@ fn polls(trace: &str) -> Vec<Poll> {
     polls
 }
 
-/// The `usage_raw` of the state file in the end.
+/// The `usage_raw` values of the state file at the end of the trace.
 fn final_usage(trace: &str) -> Vec<String> {
-    let text = text(&format!("decay_trace/{trace}/final_assoc_usage.txt"));
+    let text = golden::text(&format!("slurm/decay_trace/{trace}/final_assoc_usage.txt"));
     let usage = text.lines().filter_map(|line| line.split("usage_raw ").nth(1)?.split(' ').next());
     usage.map(str::to_owned).collect()
 }
@@ -428,7 +407,7 @@ fn final_usage(trace: &str) -> Vec<String> {
 /// `%Lf`: six decimals, ties to even.
 fn printed(usage: Extended) -> String {
     let million = Extended::from(1_000_000u64);
-    // the digits before the point first, so that what is left has bits to spare
+    // the integer part first, so that the fraction keeps enough bits
     let whole = (0..64).rev().fold(0u64, |whole, bit| {
         let more = whole | 1 << bit;
         if Extended::from(more) <= usage { more } else { whole }
@@ -437,9 +416,9 @@ fn printed(usage: Extended) -> String {
     format!("{}.{:06}", whole + rest / 1_000_000, rest % 1_000_000)
 }
 
-/// Usage left alone fades as recorded: in the state file to all its 18 digits, in every poll of `sshare` to the unit.
+/// Usage without new jobs decays as recorded: in the state file to all 18 digits, in every `sshare` to the unit.
 #[test]
-fn usage_fades_as_recorded() {
+fn usage_decays_as_recorded() {
     let mut values = 0;
     for (trace, half_life, steps, others) in [
         ("2205_hl10min_job", 600, 4, &["77.524606"][..]),
@@ -448,9 +427,9 @@ fn usage_fades_as_recorded() {
         ("2205_hl20min_job_short_limits", 1200, 1, &["9.603700"]),
     ] {
         let decay = HalfLife::new(half_life);
-        let faded = |usage: f64, steps: u32| decay.decayed(Extended::from(usage), 60 * steps, 60);
+        let decayed = |usage: f64, steps: u32| decay.decayed(Extended::from(usage), 60 * steps, 60);
         let expected: BTreeSet<String> =
-            [3e11, 2e11, 2.5e11, 0.0].map(|usage| printed(faded(usage, steps))).into_iter().collect();
+            [3e11, 2e11, 2.5e11, 0.0].map(|usage| printed(decayed(usage, steps))).into_iter().collect();
         for line in &final_usage(trace) {
             assert!(
                 expected.contains(line) || others.contains(&line.as_str()),
@@ -460,11 +439,11 @@ fn usage_fades_as_recorded() {
         }
         let polls = polls(trace);
         for poll in &polls {
-            // the daemon's steps are 60 s apart, but where in the trace is for the trace to tell
-            let step = (0..=steps).find(|&step| faded(2e11, step).to_f64() as u64 == poll.usage["b/u1"]);
+            // the steps of the daemon are 60 s apart; the recorded usage says which step it is
+            let step = (0..=steps).find(|&step| decayed(2e11, step).to_f64() as u64 == poll.usage["b/u1"]);
             let step = step.unwrap_or_else(|| panic!("{trace} at {}: {:?}", poll.time, poll.usage));
             for (node, start) in [("b/", 2e11), ("c/", 2.5e11), ("c/u2", 2.5e11), ("a/", 4.5e11), ("e/u4", 2.5e11)] {
-                assert_eq!(faded(start, step).to_f64() as u64, poll.usage[node], "{trace}, step {step}: {node}");
+                assert_eq!(decayed(start, step).to_f64() as u64, poll.usage[node], "{trace}, step {step}: {node}");
                 values += 1;
             }
         }
@@ -473,7 +452,7 @@ fn usage_fades_as_recorded() {
     println!("decay: {values} values, all exact");
 }
 
-/// One cpu, billed as 1: what a job is charged in the cycle in which it started, in the next one and after its end.
+/// One cpu, billed as 1: the charge of a job in the cycle in which it starts, in the next one and after its end.
 #[test]
 fn a_running_job_is_charged_as_recorded() {
     let decay = HalfLife::new(600);
@@ -482,6 +461,6 @@ fn a_running_job_is_charged_as_recorded() {
     assert_eq!(format!("{:.4}", first.to_f64()), "35.4512");
     let second = decay.step(first, 60) + charge(60);
     assert_eq!(printed(second), "89.056899");
-    // its last three seconds are lost, and two more cycles follow
+    // the last three seconds of the job are not charged; two more cycles follow
     assert_eq!(printed(decay.decayed(second, 120, 60)), "77.524606");
 }

@@ -4,23 +4,18 @@ use job_sort_formula::formula::lint::{Ranges, TypeSet, ValueSet};
 use job_sort_formula::python::{Function, Value};
 use job_sort_formula::schema::{InputType, Schema};
 
-/// A generator whose numbers are the same everywhere (xorshift64*).
-pub struct Dice(u64);
+use crate::support::random::Xorshift;
+
+/// The choices of a random formula.
+pub struct Dice(Xorshift);
 
 impl Dice {
     pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+        Self(Xorshift(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1))
     }
 
     pub fn below(&mut self, count: usize) -> usize {
-        (self.next() % count as u64) as usize
+        (self.0.next() % count as u64) as usize
     }
 
     pub fn one_in(&mut self, count: usize) -> bool {
@@ -32,7 +27,7 @@ impl Dice {
     }
 
     fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+        (self.0.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 

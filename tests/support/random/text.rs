@@ -1,6 +1,6 @@
-//! From tokens to text: what stands between them, and the slips that make something else of a formula.
+//! The text of a list of tokens, with random spaces between them, and random mistakes.
 
-use super::cases::Generator;
+use super::Generator;
 
 /// Tokens that a slip puts into a formula: of Python, of other languages, of none.
 const SLIPS: [&str; 112] = [
@@ -210,20 +210,4 @@ pub fn misspell(text: &mut String, random: &mut Generator) {
         _ => spelt[at] = random.pick(&['(', ')', '0', '1', '_', '.', 'e', ' ', '\n', '=', '*', '\'', 'j', ',', 'x']),
     }
     *text = spelt.into_iter().collect();
-}
-
-/// A text taken apart into words and single signs, so that slips can be made in it.
-pub fn tokens(text: &str) -> Vec<String> {
-    let is_word = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.');
-    let mut tokens: Vec<String> = Vec::new();
-    let mut before = ' ';
-    for character in text.chars() {
-        match tokens.last_mut() {
-            Some(last) if is_word(before) && is_word(character) => last.push(character),
-            _ if character == ' ' => {}
-            _ => tokens.push(character.into()),
-        }
-        before = character;
-    }
-    tokens
 }

@@ -1,9 +1,11 @@
-//! Operations at random, the same for the same seed, and how they are written for Python.
+//! Random operations on numbers, and how they are written in Python.
 
 use job_sort_formula::python::{
     Arithmetic, BinaryOperator, ComparisonOperator, Function, Python, Raised, UnaryOperator, Value,
 };
 use num_bigint::BigInt;
+
+use super::Generator;
 
 /// One question to both sides.
 #[derive(Debug, Clone)]
@@ -39,19 +41,6 @@ impl Operation {
             }
         }
     }
-
-    /// Whether Python would take forever over what this crate answers at once.
-    pub fn is_endless(&self) -> bool {
-        let Self::Call(Value::Function(Function::Round), positional, keywords) = self else {
-            return false;
-        };
-        let digits = positional.get(1).or(keywords.iter().find(|(name, _)| *name == "ndigits").map(|(_, value)| value));
-        match digits {
-            Some(Value::Int(digits)) => *digits < -5000,
-            Some(Value::Big(digits)) => **digits < BigInt::ZERO,
-            _ => false,
-        }
-    }
 }
 
 fn operand(value: &Value) -> String {
@@ -79,9 +68,6 @@ pub fn written(value: &Value) -> String {
         other => other.repr(),
     }
 }
-
-/// Splitmix64 and the operations made from it.
-pub struct Generator(pub u64);
 
 const UNARY: [UnaryOperator; 4] =
     [UnaryOperator::Plus, UnaryOperator::Minus, UnaryOperator::Invert, UnaryOperator::Not];
@@ -145,21 +131,6 @@ const CORNERS: [f64; 24] = [
 ];
 
 impl Generator {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len() as u64) as usize]
-    }
-
     pub fn operation(&mut self) -> Operation {
         match self.below(20) {
             0 => Operation::Unary(self.pick(&UNARY), self.any()),

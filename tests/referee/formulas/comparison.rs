@@ -7,7 +7,7 @@ use job_sort_formula::formula::syntax::{NodeKind, SyntaxErrorKind};
 use job_sort_formula::python::{ErrorKind, Function, Python, Raised, Value};
 use job_sort_formula::{Formula, Schema};
 
-use crate::support::cases::written;
+use crate::support::random::operations::written;
 
 /// Functions that follow the formulas of one version of the C library: with another, they are a unit or a few in the
 /// last place away. `referee/operations.rs` says how many.

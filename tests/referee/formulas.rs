@@ -1,24 +1,18 @@
-//! Whole formulas against their referee, the `python3` on this machine.
+//! Formulas over the whole language, each evaluated for random jobs.
 //!
-//! Random formulas over the whole language, each evaluated for random jobs: values equal in type and bits, errors in
-//! kind and text, and what Python does not compile is refused here. `JSF_REFEREE_CASES` says how many evaluations to
-//! try, `JSF_REFEREE_SEED` where to begin. Without a Python 3.11 there is no referee, and the test says so and passes.
+//! Values are equal in type and bits, errors in kind and text, and a text that Python does not compile is an error here.
 
-use crate::support::blanks;
-use crate::support::cases;
-use crate::support::formulas;
-mod judge;
+mod comparison;
 
-use std::io::Write;
-use std::process::{Command, Stdio};
-
-use cases::{Generator, written};
-use formulas::{INTEGERS, NUMBERS, Writer, schema};
+use comparison::{Job, Question, Tally};
 use job_sort_formula::Value;
 use job_sort_formula::formula::syntax::MAX_NESTING;
-use judge::{Job, Question, Tally};
 
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/referee/formulas.py");
+use crate::python::Script;
+use crate::support::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
+use crate::support::random::operations::written;
+use crate::support::random::{Generator, text};
+use crate::support::setting;
 
 const CONSTRUCTS: &str = include_str!("constructs.txt");
 
@@ -28,31 +22,6 @@ const JOBS_OF_A_FORMULA: usize = 8;
 
 /// How many formulas one process of Python is given.
 const BATCH: usize = 10_000;
-
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-fn has_referee() -> bool {
-    let output = Command::new("python3").args(["-S", SCRIPT, "--version"]).output();
-    output.is_ok_and(|output| output.stdout.starts_with(b"3.11\n"))
-}
-
-/// What Python answers to these questions.
-fn ask(questions: String) -> Vec<String> {
-    // The scheduler's Python has no `site` either, and so no `exit`.
-    let mut child = Command::new("python3")
-        .args(["-S", SCRIPT])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("python3 starts");
-    let mut input = child.stdin.take().expect("a pipe");
-    let writer = std::thread::spawn(move || input.write_all(questions.as_bytes()));
-    let output = child.wait_with_output().expect("python3 ends");
-    writer.join().expect("no panic").expect("python3 reads all");
-    String::from_utf8(output.stdout).expect("text").lines().map(str::to_owned).collect()
-}
 
 fn job(random: &mut Generator) -> Job {
     let mut job = Job::new();
@@ -95,12 +64,25 @@ fn construct(random: &mut Generator) -> &'static str {
     random.pick(&texts)
 }
 
+/// The words and single characters of a text, so that mistakes can be made in it.
+fn tokens(text: &str) -> Vec<String> {
+    let is_word = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.');
+    let mut tokens: Vec<String> = Vec::new();
+    let mut before = ' ';
+    for character in text.chars() {
+        match tokens.last_mut() {
+            Some(last) if is_word(before) && is_word(character) => last.push(character),
+            _ if character == ' ' => {}
+            _ => tokens.push(character.into()),
+        }
+        before = character;
+    }
+    tokens
+}
+
 #[test]
 fn formulas_are_pythons() {
-    if !has_referee() {
-        eprintln!("no python3 of version 3.11 on this machine: the formulas go without their referee");
-        return;
-    }
+    let Some(python) = Script::find("formulas.py") else { return };
     let mut left = setting("JSF_REFEREE_CASES", 20_000) as usize / JOBS_OF_A_FORMULA;
     let mut random = Generator(setting("JSF_REFEREE_SEED", 20_260_118));
     let schema = schema();
@@ -111,15 +93,15 @@ fn formulas_are_pythons() {
         for _ in 0..left.min(BATCH) {
             let foreign = random.below(30) == 0;
             let mut tokens = match foreign {
-                true => blanks::tokens(construct(&mut random)),
+                true => tokens(construct(&mut random)),
                 false => Writer::formula(&mut random).tokens,
             };
             if random.below(if foreign { 2 } else { 6 }) == 0 {
-                blanks::slip(&mut tokens, &mut random);
+                text::slip(&mut tokens, &mut random);
             }
-            let mut text = blanks::text(&tokens, &mut random);
+            let mut text = text::text(&tokens, &mut random);
             if random.below(25) == 0 {
-                blanks::misspell(&mut text, &mut random);
+                text::misspell(&mut text, &mut random);
             }
             let indices: Vec<_> = (0..JOBS_OF_A_FORMULA).map(|_| random.below(JOBS as u64) as usize).collect();
             questions.extend(Question::new(text, &indices, &jobs, &schema, &mut tally));
@@ -127,7 +109,7 @@ fn formulas_are_pythons() {
         let described: Vec<_> = jobs.iter().map(described).collect();
         let mut asked = format!("[\"jobs\",[{}]]\n", described.join(","));
         asked.extend(questions.iter().map(Question::written));
-        let answers = ask(asked);
+        let answers = python.run(&[], asked);
         let mut at = 0;
         for question in &questions {
             at += tally.judge(question, &answers[at..], &jobs);
@@ -188,14 +170,12 @@ fn deep(random: &mut Generator) -> String {
 
 #[test]
 fn depths_are_pythons() {
-    if !has_referee() {
-        return;
-    }
+    let Some(python) = Script::find("formulas.py") else { return };
     let mut random = Generator(setting("JSF_REFEREE_SEED", 20_260_118));
     let mut tally = Tally::default();
     let texts = (0..setting("JSF_REFEREE_CASES", 20_000) / 100).map(|_| deep(&mut random));
     let questions: Vec<_> = texts.filter_map(|text| Question::new(text, &[], &[], &schema(), &mut tally)).collect();
-    let answers = ask(questions.iter().map(Question::written).collect());
+    let answers = python.run(&[], questions.iter().map(Question::written).collect());
     assert_eq!(questions.len(), answers.len(), "Python answers every question");
     for (question, answer) in questions.iter().zip(answers) {
         tally.judge(question, &[answer], &[]);
@@ -210,13 +190,11 @@ fn depths_are_pythons() {
 /// looked into, and `yield` in a lambda is refused.
 #[test]
 fn constructs_are_pythons() {
-    if !has_referee() {
-        return;
-    }
+    let Some(python) = Script::find("formulas.py") else { return };
     let mut tally = Tally::default();
     let questions: Vec<_> =
         CONSTRUCTS.lines().filter_map(|text| Question::new(text.into(), &[], &[], &schema(), &mut tally)).collect();
-    let answers = ask(questions.iter().map(Question::written).collect());
+    let answers = python.run(&[], questions.iter().map(Question::written).collect());
     assert_eq!(questions.len(), answers.len(), "Python answers every question");
     for (question, answer) in questions.iter().zip(answers) {
         tally.judge(question, &[answer], &[]);

@@ -1,12 +1,13 @@
-//! Texts of formulas at random, the same for the same seed: the whole numeric language, mostly sensible.
+//! Random formulas over the whole numeric language, most of them sensible.
 //!
-//! A formula is a row of tokens. `blanks.rs` puts spaces, line ends and comments between them, and breaks some.
+//! A formula is a list of tokens. The module `text` puts spaces, line ends and comments between them, and mistakes
+//! into some of them.
 
 use job_sort_formula::Schema;
 use job_sort_formula::python::Function;
 use job_sort_formula::schema::InputType;
 
-use super::cases::Generator;
+use super::Generator;
 
 /// Names that hold integers, mostly small ones.
 pub const INTEGERS: [&str; 4] = ["ncpus", "eligible_time", "job_priority", "größe"];

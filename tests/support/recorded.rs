@@ -1,0 +1,240 @@
+//! The jobs, formulas and files that were recorded on an OpenPBS server, and what its scheduler did with them.
+
+use std::collections::BTreeMap;
+
+use job_sort_formula::formula::program::Program;
+use job_sort_formula::ingest::options::{ReadJobs, ReadOptions};
+use job_sort_formula::ingest::read_jobs;
+use job_sort_formula::jobs::{Exclusion, Job, JobState, JobTable};
+use job_sort_formula::pbs::entity::FairshareEntity;
+use job_sort_formula::pbs::files::queues::Queues;
+use job_sort_formula::pbs::files::resource_group::ResourceGroup;
+use job_sort_formula::pbs::files::resources::add_resources;
+use job_sort_formula::pbs::files::sched_config::SchedConfig;
+use job_sort_formula::pbs::files::usage::UsageFile;
+use job_sort_formula::pbs::number_format::logged;
+use job_sort_formula::pbs::order::{Ordered, PassedOver};
+use job_sort_formula::pbs::resource_amount::Numbers;
+use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
+use job_sort_formula::rank::{Keep, OnError, Scores, score};
+use job_sort_formula::{Schema, Value};
+use serde::Deserialize;
+
+use super::golden;
+
+/// A job and what the scheduler handed to Python for it, each value as its `repr`.
+#[derive(Deserialize)]
+pub struct RecordedJob {
+    pub job: String,
+    pub entity: String,
+    pub invalid: Option<String>,
+    pub scheduler_inputs: Option<BTreeMap<String, String>>,
+    pub qstat: Option<Qstat>,
+}
+
+#[derive(Deserialize)]
+pub struct Qstat {
+    pub queue: String,
+    pub job_state: String,
+    pub queue_rank: f64,
+}
+
+/// A formula and what the scheduler made of it, by job.
+#[derive(Deserialize)]
+pub struct Record {
+    pub formula: String,
+    pub values: BTreeMap<String, String>,
+    pub errors: BTreeMap<String, String>,
+    pub order: Vec<String>,
+    #[serde(default)]
+    pub under_threshold: BTreeMap<String, String>,
+    #[serde(default)]
+    pub exact: Option<BTreeMap<String, String>>,
+    #[serde(default)]
+    pub sched_crashed: Vec<String>,
+}
+
+pub fn schema() -> Schema {
+    let mut schema = Schema::openpbs();
+    assert_eq!(add_resources("resourcedef", &golden::text("openpbs/qstat/resourcedef"), &mut schema), []);
+    schema
+}
+
+/// The files of the recorded server.
+pub struct RecordedSite {
+    pub schema: Schema,
+    pub config: SchedConfig,
+    pub queues: Queues,
+}
+
+impl RecordedSite {
+    pub fn open() -> Self {
+        let config = SchedConfig::parse(&golden::bytes("openpbs/qstat/sched_config"));
+        assert_eq!(config.warnings, []);
+        let queues = Queues::read("queues", &golden::text("openpbs/qstat/qstat_Qf.json")).expect("queues");
+        Self { schema: schema(), config, queues }
+    }
+
+    /// Reads a document of jobs for a formula with these inputs.
+    pub fn read_jobs(&self, document: &[u8], needed: &[&str]) -> ReadJobs {
+        let options = ReadOptions {
+            source_name: "queue",
+            needed,
+            schema: &self.schema,
+            numbers: Numbers::OpenPbs,
+            entity: FairshareEntity::Account,
+            queues: &self.queues,
+        };
+        read_jobs(document, &options).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The fair-share tree, with the entities of these jobs.
+    pub fn tree(&self, jobs: &JobTable) -> PbsTree {
+        tree("openpbs/qstat", "usage", &self.config, jobs.entities().iter().map(|entity| &**entity))
+    }
+}
+
+/// The fair-share tree of a folder with a `resource_group` and a usage file of the given name.
+pub fn tree<'a>(
+    folder: &str,
+    usage: &str,
+    config: &SchedConfig,
+    entities: impl IntoIterator<Item = &'a str>,
+) -> PbsTree {
+    let lines = ResourceGroup::parse(&golden::bytes(&format!("{folder}/resource_group")));
+    let usage = UsageFile::parse(&golden::bytes(&format!("{folder}/{usage}"))).expect("small enough");
+    let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(config.unknown_shares);
+    builder.with_entities(entities).build().expect("small enough")
+}
+
+/// A resource of the site with a name that Python or the server's script uses, and the formulas that were tried with it.
+#[derive(Deserialize)]
+pub struct NameClash {
+    pub resource: String,
+    #[serde(default)]
+    pub formulas: Vec<ClashingFormula>,
+}
+
+#[derive(Deserialize)]
+pub struct ClashingFormula {
+    pub formula: String,
+    pub set: ServerAnswer,
+    /// `None` if the server refused the formula. A job without a value came after the scheduler's crash.
+    pub values: Option<BTreeMap<String, Option<String>>>,
+    pub errors: Option<BTreeMap<String, String>>,
+    pub died: Option<bool>,
+}
+
+#[derive(Deserialize)]
+pub struct ServerAnswer {
+    #[serde(rename = "rc")]
+    pub code: u32,
+    #[serde(rename = "msg")]
+    pub message: Option<String>,
+}
+
+/// The recorded formulas on resources whose names are taken.
+pub fn name_clashes() -> Vec<NameClash> {
+    let clashes: Vec<NameClash> = golden::lines("openpbs/evaluate/name_clash.jsonl");
+    let formulas: usize = clashes.iter().map(|clash| clash.formulas.len()).sum();
+    assert_eq!((clashes.len(), formulas), (25, 46));
+    clashes
+}
+
+/// The number that Python prints so: an int or a float.
+pub fn number(repr: &str) -> Value {
+    if let Ok(int) = repr.parse() {
+        return Value::Int(int);
+    }
+    if repr.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+        return Value::int(repr.parse().unwrap());
+    }
+    Value::Float(repr.parse().unwrap_or_else(|_| panic!("`{repr}` is no number")))
+}
+
+/// The recorded jobs with the recorded inputs of these names.
+pub fn table<'a>(jobs: &[RecordedJob], names: impl IntoIterator<Item = &'a str>) -> JobTable {
+    table_of(jobs, names, |_| true)
+}
+
+/// The recorded jobs with those of their inputs that `is_given` says.
+pub fn table_of<'a>(
+    jobs: &[RecordedJob],
+    names: impl IntoIterator<Item = &'a str>,
+    is_given: impl Fn(&str) -> bool,
+) -> JobTable {
+    let mut table = JobTable::new(names);
+    let names: Vec<String> = table.columns().map(|(name, _)| name.to_owned()).collect();
+    for recorded in jobs {
+        let qstat = recorded.qstat.as_ref();
+        let invalid = || Exclusion::Invalid { resource: String::new(), found: String::new() };
+        let job = Job {
+            id: &recorded.job,
+            entity: &recorded.entity,
+            queue: qstat.map_or("", |qstat| &qstat.queue),
+            state: qstat.and_then(|qstat| JobState::from_letter(&qstat.job_state)).unwrap_or_default(),
+            queued_at: qstat.map(|qstat| qstat.queue_rank as i64),
+            exclusion: recorded.scheduler_inputs.is_none().then(invalid),
+        };
+        assert_eq!(recorded.scheduler_inputs.is_none(), recorded.invalid.is_some(), "{}", recorded.job);
+        let input = |name: &String| match &recorded.scheduler_inputs {
+            Some(inputs) if is_given(name) => Ok(number(&inputs[name])),
+            _ => Err(Value::Int(0)),
+        };
+        table.push(&job, &names.iter().map(input).collect::<Vec<_>>()).unwrap();
+    }
+    table
+}
+
+pub fn scores(program: &Program, table: &JobTable) -> Scores {
+    score(program, table, Keep::Float32, OnError::ZeroLikePbs)
+}
+
+/// Some records have the line of the log, some what stands behind its colon.
+const LOGGED_BEFORE_AN_ERROR: &str = "Formula evaluation for job had an error.  Zero value will be used: ";
+
+/// What differs between our scores and the record: exact values, logged values, errors, and who has a value.
+pub fn differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut check = |job: &str, what: &str, ours: Option<String>, theirs: Option<&str>| {
+        if ours.as_deref() != theirs {
+            wrong.push(format!("{job}: {what} is {ours:?}, recorded {theirs:?}"));
+        }
+    };
+    for row in 0..scores.len() {
+        let score = scores.get(row);
+        let (job, exact) = (table.id(row), score.as_ref().map(|score| &score.exact));
+        check(
+            job,
+            "logged value",
+            score.as_ref().map(|score| logged(score.kept)),
+            record.values.get(job).map(String::as_str),
+        );
+        let error = record.errors.get(job).map(|text| text.strip_prefix(LOGGED_BEFORE_AN_ERROR).unwrap_or(text));
+        let raised = exact.and_then(|exact| exact.as_ref().err()).filter(|error| !error.crashes_the_scheduler());
+        check(job, "error", raised.map(ToString::to_string), error);
+        if let (Some(Ok(exact)), Some(theirs)) = (exact, record.exact.as_ref().and_then(|exact| exact.get(job))) {
+            check(job, "exact value", Some(exact.to_string()), Some(theirs));
+        }
+    }
+    wrong
+}
+
+/// What differs between our order and the record.
+pub fn order_differences(record: &Record, table: &JobTable, ordered: &Ordered) -> Vec<String> {
+    let ours: Vec<&str> = ordered.ranking.order().iter().map(|&row| table.id(row)).collect();
+    let passed: BTreeMap<String, String> = ordered
+        .passed_over
+        .iter()
+        .filter(|(_, why)| !matches!(why, PassedOver::NoShares))
+        .map(|(row, why)| (table.id(*row).to_owned(), why.to_string()))
+        .collect();
+    let mut wrong = Vec::new();
+    if ours != record.order {
+        wrong.push(format!("order is\n  {ours:?}, recorded\n  {:?}", record.order));
+    }
+    if passed != record.under_threshold {
+        wrong.push(format!("under the threshold are {passed:?}, recorded {:?}", record.under_threshold));
+    }
+    wrong
+}
