@@ -46,13 +46,13 @@ impl Queue {
 
     /// How many jobs have a value.
     fn by_rows(&self, program: &Program) -> usize {
-        let mut evaluator = program.evaluator(Python::new());
+        let mut evaluator = program.interpreter(Python::new());
         let rows = self.rows.chunks(program.inputs().len());
         rows.filter(|row| black_box(evaluator.evaluate(row)).is_ok()).count()
     }
 
     fn by_columns(&self, program: &Program) -> usize {
-        let (mut columnar, mut evaluator) = (program.columnar(), program.evaluator(Python::new()));
+        let (mut columnar, mut evaluator) = (program.columnar(), program.interpreter(Python::new()));
         let (mut strips, mut row, mut values) = (Vec::new(), Vec::new(), 0);
         for start in (0..JOBS).step_by(LANES) {
             strips.clear();
@@ -60,7 +60,7 @@ impl Queue {
             strips.extend(block.map(|strip| strip.window(start % BLOCK_ROWS, LANES)));
             let outcome = black_box(columnar.evaluate(&strips, LANES, &[]));
             values += LANES;
-            for lane in (0..LANES).filter(|&lane| outcome.marked()[lane] != 0) {
+            for lane in (0..LANES).filter(|&lane| outcome.fallback()[lane] != 0) {
                 row.clear();
                 row.extend(self.columns.iter().map(|column| column.value(start + lane)));
                 values -= usize::from(black_box(evaluator.evaluate(&row)).is_err());

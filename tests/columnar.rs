@@ -47,7 +47,7 @@ fn compare(text: &str, program: &Program, columns: &[(&str, Column)], rows: usiz
         .map(|(_, c)| c)
         .collect();
     let mut columnar = program.columnar();
-    let mut scalar = program.evaluator(Python::new());
+    let mut scalar = program.interpreter(Python::new());
     for start in (0..rows).step_by(LANES) {
         let strips: Vec<_> = inputs
             .iter()
@@ -61,7 +61,7 @@ fn compare(text: &str, program: &Program, columns: &[(&str, Column)], rows: usiz
             .map(|row| row - start)
             .collect();
         let outcome = columnar.evaluate(&strips, count, &inexact);
-        assert_eq!((outcome.lanes().len(), outcome.marked().len()), (count, count));
+        assert_eq!((outcome.lanes().len(), outcome.fallback().len()), (count, count));
         for lane in 0..count {
             tally.lanes += 1;
             let Some(found) = outcome.value(lane) else {
@@ -76,7 +76,7 @@ fn compare(text: &str, program: &Program, columns: &[(&str, Column)], rows: usiz
                 Err(error) => panic!("{text:?} for {row:?}: {found:?} by columns, {error:?} by itself"),
             }
         }
-        tally.errors += outcome.marked().iter().filter(|&&mark| mark == 1).count();
+        tally.errors += outcome.fallback().iter().filter(|&&mark| mark == 1).count();
     }
 }
 

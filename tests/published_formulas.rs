@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use job_sort_formula::formula::program::OutsideLanguage;
+use job_sort_formula::formula::program::CompileError;
 use job_sort_formula::formula::syntax::{Construct, SyntaxErrorKind};
 use job_sort_formula::python::ErrorKind;
 use job_sort_formula::schema::InputType;
@@ -173,12 +173,12 @@ fn number(text: &str) -> Value {
 fn answer(formula: &str, schema: &Schema, inputs: &[(&str, &str)]) -> Answer {
     let parsed = match Formula::parse(formula).map_err(|error| error.kind) {
         Ok(parsed) => parsed,
-        Err(SyntaxErrorKind::Lookalike { written, instead, .. }) => return Answer::Lookalike(written, instead),
+        Err(SyntaxErrorKind::ForeignOperator { written, instead, .. }) => return Answer::Lookalike(written, instead),
         Err(other) => panic!("{formula}: {other:?}"),
     };
     let program = match parsed.compile(schema) {
         Ok(program) => program,
-        Err(OutsideLanguage::Construct { construct, .. }) => return Answer::Outside(construct),
+        Err(CompileError::Construct { construct, .. }) => return Answer::Outside(construct),
         Err(other) => panic!("{formula}: {other}"),
     };
     if let Some((name, _)) = program.undefined().first() {

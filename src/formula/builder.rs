@@ -1,11 +1,11 @@
-//! The third door to a formula: put together by a program instead of written.
+//! Formulas built by a program instead of parsed from text.
 
 use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 
 use crate::formula::Formula;
 use crate::formula::syntax::SyntaxError;
 
-/// A part of a formula under construction.
+/// An expression under construction.
 ///
 /// ```
 /// use job_sort_formula::formula::builder::{call, name, number};
@@ -15,14 +15,14 @@ use crate::formula::syntax::SyntaxError;
 /// # Ok::<(), job_sort_formula::formula::syntax::SyntaxError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part {
+pub struct ExprBuilder {
     text: String,
-    binds: Binds,
+    precedence: Precedence,
 }
 
-/// How tightly a part holds together.
+/// The precedence of the outermost operator, loosest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Binds {
+enum Precedence {
     Conditional,
     Sum,
     Product,
@@ -30,103 +30,113 @@ enum Binds {
     Atom,
 }
 
-/// A name: an input, a constant of `math`.
-pub fn name(name: &str) -> Part {
-    Part { text: name.into(), binds: Binds::Atom }
+/// A name: an input or a constant of `math`.
+pub fn name(name: &str) -> ExprBuilder {
+    ExprBuilder { text: name.into(), precedence: Precedence::Atom }
 }
 
-/// A number, as Python prints a float; infinities and NaN become the names `inf` and `nan`.
-pub fn number(value: f64) -> Part {
+/// A float, in the notation of Python's `repr`; infinities and NaN become the names `inf` and `nan`.
+pub fn number(value: f64) -> ExprBuilder {
     let text = crate::python::Value::Float(value).repr();
-    Part { binds: if value.is_sign_negative() { Binds::Sign } else { Binds::Atom }, text }
+    ExprBuilder { precedence: if value.is_sign_negative() { Precedence::Sign } else { Precedence::Atom }, text }
 }
 
-/// A whole number.
-pub fn integer(value: i64) -> Part {
-    Part { text: value.to_string(), binds: if value < 0 { Binds::Sign } else { Binds::Atom } }
+/// An integer.
+pub fn integer(value: i64) -> ExprBuilder {
+    ExprBuilder { text: value.to_string(), precedence: if value < 0 { Precedence::Sign } else { Precedence::Atom } }
 }
 
-/// A call of a function.
-pub fn call(function: &str, arguments: impl IntoIterator<Item = Part>) -> Part {
+/// A function call.
+pub fn call(function: &str, arguments: impl IntoIterator<Item = ExprBuilder>) -> ExprBuilder {
     let arguments: Vec<_> = arguments.into_iter().map(|argument| argument.text).collect();
-    Part { text: format!("{function}({})", arguments.join(", ")), binds: Binds::Atom }
+    ExprBuilder { text: format!("{function}({})", arguments.join(", ")), precedence: Precedence::Atom }
 }
 
-impl Part {
+impl ExprBuilder {
     /// `self ** exponent`
     pub fn power(self, exponent: Self) -> Self {
-        let text = format!("{}**{}", self.holding(Binds::Atom), exponent.holding(Binds::Atom));
-        Self { text, binds: Binds::Sign }
+        let text = format!(
+            "{}**{}",
+            self.parenthesized_below(Precedence::Atom),
+            exponent.parenthesized_below(Precedence::Atom)
+        );
+        Self { text, precedence: Precedence::Sign }
     }
 
     /// `self if condition else otherwise`
     pub fn when(self, condition: Self, otherwise: Self) -> Self {
-        let (then, condition) = (self.holding(Binds::Sum), condition.holding(Binds::Sum));
-        Self { text: format!("{then} if {condition} else {}", otherwise.text), binds: Binds::Conditional }
+        let (then, condition) =
+            (self.parenthesized_below(Precedence::Sum), condition.parenthesized_below(Precedence::Sum));
+        Self { text: format!("{then} if {condition} else {}", otherwise.text), precedence: Precedence::Conditional }
     }
 
-    /// `self > other`, in parentheses.
+    /// `(self > other)`
     pub fn above(self, other: Self) -> Self {
-        let text = format!("({} > {})", self.holding(Binds::Sum), other.holding(Binds::Sum));
-        Self { text, binds: Binds::Atom }
+        let text =
+            format!("({} > {})", self.parenthesized_below(Precedence::Sum), other.parenthesized_below(Precedence::Sum));
+        Self { text, precedence: Precedence::Atom }
     }
 
     /// The finished formula.
     ///
     /// # Errors
-    /// A [`SyntaxError`] when a name that was given is none.
+    /// A [`SyntaxError`] if a name is not a valid identifier.
     pub fn formula(self) -> Result<Formula, SyntaxError> {
         Formula::parse(&self.text)
     }
 
-    fn holding(self, least: Binds) -> String {
-        if self.binds >= least { self.text } else { format!("({})", self.text) }
+    fn parenthesized_below(self, least: Precedence) -> String {
+        if self.precedence >= least { self.text } else { format!("({})", self.text) }
     }
 
-    fn join(self, symbol: &str, right: Self, binds: Binds, right_binds: Binds) -> Self {
-        let text = format!("{} {symbol} {}", self.holding(binds), right.holding(right_binds));
-        Self { text, binds }
+    fn join(self, symbol: &str, right: Self, precedence: Precedence, right_precedence: Precedence) -> Self {
+        let text = format!(
+            "{} {symbol} {}",
+            self.parenthesized_below(precedence),
+            right.parenthesized_below(right_precedence)
+        );
+        Self { text, precedence }
     }
 }
 
-impl Add for Part {
+impl Add for ExprBuilder {
     type Output = Self;
     fn add(self, right: Self) -> Self {
-        self.join("+", right, Binds::Sum, Binds::Product)
+        self.join("+", right, Precedence::Sum, Precedence::Product)
     }
 }
 
-impl Sub for Part {
+impl Sub for ExprBuilder {
     type Output = Self;
     fn sub(self, right: Self) -> Self {
-        self.join("-", right, Binds::Sum, Binds::Product)
+        self.join("-", right, Precedence::Sum, Precedence::Product)
     }
 }
 
-impl Mul for Part {
+impl Mul for ExprBuilder {
     type Output = Self;
     fn mul(self, right: Self) -> Self {
-        self.join("*", right, Binds::Product, Binds::Sign)
+        self.join("*", right, Precedence::Product, Precedence::Sign)
     }
 }
 
-impl Div for Part {
+impl Div for ExprBuilder {
     type Output = Self;
     fn div(self, right: Self) -> Self {
-        self.join("/", right, Binds::Product, Binds::Sign)
+        self.join("/", right, Precedence::Product, Precedence::Sign)
     }
 }
 
-impl Rem for Part {
+impl Rem for ExprBuilder {
     type Output = Self;
     fn rem(self, right: Self) -> Self {
-        self.join("%", right, Binds::Product, Binds::Sign)
+        self.join("%", right, Precedence::Product, Precedence::Sign)
     }
 }
 
-impl Neg for Part {
+impl Neg for ExprBuilder {
     type Output = Self;
     fn neg(self) -> Self {
-        Self { text: format!("-{}", self.holding(Binds::Sign)), binds: Binds::Sign }
+        Self { text: format!("-{}", self.parenthesized_below(Precedence::Sign)), precedence: Precedence::Sign }
     }
 }

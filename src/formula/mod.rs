@@ -1,7 +1,6 @@
-//! The formula: its text, what it says (`syntax`), what it means (`program`) and the arithmetic (`number`).
+//! Formulas: their syntax, their static checks (`lint`) and their compiled programs.
 //!
-//! Three doors lead in: [`Formula::parse`], `text.parse::<Formula>()`, and [`builder`] for programs that put a
-//! formula together.
+//! A [`Formula`] comes from [`Formula::parse`], from `text.parse::<Formula>()`, or from a [`builder`].
 
 pub mod builder;
 pub mod lint;
@@ -15,7 +14,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::schema::Schema;
-use program::{OutsideLanguage, Program};
+use program::{CompileError, Program};
 use syntax::{Expr, SyntaxError};
 
 /// A parsed formula.
@@ -39,23 +38,23 @@ impl Formula {
     /// Parses the text of a formula.
     ///
     /// # Errors
-    /// A [`SyntaxError`] with its place when Python would not take the text, or when it is longer than
-    /// [`syntax::MAX_LENGTH`] or nested deeper than [`syntax::MAX_NESTING`].
+    /// A [`SyntaxError`] with its span if CPython refuses the text, or if it is longer than [`syntax::MAX_LENGTH`] or
+    /// nested deeper than [`syntax::MAX_NESTING`].
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
         syntax::parse(text).map(|expr| Self { expr: Arc::new(expr) })
     }
 
-    /// The text as it was given.
+    /// The text that was parsed.
     pub fn text(&self) -> &str {
         self.expr.text()
     }
 
-    /// The tree.
+    /// The abstract syntax tree.
     pub fn expr(&self) -> &Expr {
         &self.expr
     }
 
-    /// Every name in the text once, in the order of the text: functions and constants too.
+    /// Every name once, including functions and constants, in the order of the text.
     pub fn names(&self) -> Vec<&str> {
         let mut known = HashSet::new();
         let mut names: Vec<(u32, &str)> = Vec::new();
@@ -70,11 +69,11 @@ impl Formula {
         names.into_iter().map(|(_, name)| name).collect()
     }
 
-    /// Lowers the formula to a program that runs for one job or many.
+    /// Compiles the formula to a program that can be evaluated for one job or for many.
     ///
     /// # Errors
-    /// [`OutsideLanguage`] when the formula is valid Python but no arithmetic.
-    pub fn compile(&self, schema: &Schema) -> Result<Program, OutsideLanguage> {
+    /// A [`CompileError`] if the formula is valid Python but not arithmetic.
+    pub fn compile(&self, schema: &Schema) -> Result<Program, CompileError> {
         Program::compile(Arc::clone(&self.expr), schema)
     }
 }
@@ -88,7 +87,7 @@ impl FromStr for Formula {
 }
 
 impl fmt::Display for Formula {
-    /// The formula with the house's spaces.
+    /// The formula with normalized spaces.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.expr.fmt(f)
     }

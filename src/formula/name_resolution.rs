@@ -1,33 +1,33 @@
-//! What a name means, in the order in which OpenPBS's scheduler looks it up.
+//! Name resolution, in the order in which OpenPBS's scheduler looks names up.
 
 use crate::python::{Function, Value, constant};
 use crate::schema::Schema;
 
-/// The meaning of a name.
+/// What a name refers to.
 #[derive(Debug, Clone)]
-pub enum Meaning {
-    /// A value that never changes: `pi`, `True`, a function.
+pub enum Resolution {
+    /// A constant: `pi`, `True`, a function.
     Constant(Value),
-    /// An input of the job.
+    /// A numeric input of the job.
     Input,
-    /// A builtin of Python's that computes no number.
-    Foreign,
-    /// Nothing: Python raises `NameError`.
+    /// A builtin of Python that is not arithmetic.
+    UnsupportedBuiltin,
+    /// Nothing; Python raises `NameError`.
     Undefined,
 }
 
-impl Meaning {
-    /// Looks a name up: the words `True False None __debug__`, then `math`, then the numeric names of the schema, then
+impl Resolution {
+    /// Resolves a name: the words `True False None __debug__`, then `math`, then the numeric names of the schema, then
     /// Python's builtins (OpenPBS: locals, globals, builtins).
-    pub fn of(name: &str, schema: &Schema) -> Self {
-        // a variable of the scheduler's own script, which hides a site's resource of that name
+    pub fn from_schema(name: &str, schema: &Schema) -> Self {
+        // a variable of the scheduler's script, which shadows a resource of that name
         if name == "ex" && schema.is_numeric(name) {
             return Self::Constant(Value::None);
         }
         Self::resolve(name, |name| schema.is_numeric(name))
     }
 
-    /// Looks a name up in the same order, with other inputs than the numeric names of a schema.
+    /// Resolves a name in the same order, with other inputs than the numeric names of a schema.
     pub(crate) fn resolve(name: &str, is_input: impl Fn(&str) -> bool) -> Self {
         match name {
             "True" | "__debug__" => return Self::Constant(Value::Bool(true)),
@@ -43,25 +43,25 @@ impl Meaning {
             Some(function) if function.is_math() => Self::Constant(Value::Function(function)),
             _ if is_input(name) => Self::Input,
             Some(function) => Self::Constant(Value::Function(function)),
-            None if is_foreign_builtin(name) => Self::Foreign,
+            None if is_unsupported_builtin(name) => Self::UnsupportedBuiltin,
             None => Self::Undefined,
         }
     }
 
-    /// Whether Python has a builtin of this name, which a resource of the same name hides.
+    /// Whether the name is a builtin of Python, which a resource of the same name shadows.
     pub fn is_builtin(name: &str) -> bool {
         let function = Function::from_name(name);
-        function.map_or_else(|| is_foreign_builtin(name), |function| !function.is_math())
+        function.map_or_else(|| is_unsupported_builtin(name), |function| !function.is_math())
     }
 }
 
-fn is_foreign_builtin(name: &str) -> bool {
-    FOREIGN_BUILTINS.binary_search_by_key(&(name.len(), name), |builtin| (builtin.len(), builtin)).is_ok()
+fn is_unsupported_builtin(name: &str) -> bool {
+    UNSUPPORTED_BUILTINS.binary_search_by_key(&(name.len(), name), |builtin| (builtin.len(), builtin)).is_ok()
 }
 
-/// Names of Python 3.11 without a module that are no arithmetic, and those that every module has, the short ones
-/// first: a search seldom has to look further than at the length.
-const FOREIGN_BUILTINS: &[&str] = &[
+/// The builtins of Python 3.11 that are not arithmetic, and the names that every module has, sorted by length and then
+/// by name: most searches end at the length.
+const UNSUPPORTED_BUILTINS: &[&str] = &[
     "id",
     "bin",
     "chr",
@@ -203,8 +203,8 @@ const FOREIGN_BUILTINS: &[&str] = &[
 #[cfg(test)]
 mod tests {
     #[test]
-    fn every_foreign_builtin_is_found() {
-        assert!(super::FOREIGN_BUILTINS.is_sorted_by_key(|builtin| (builtin.len(), *builtin)));
-        assert!(super::FOREIGN_BUILTINS.iter().all(|builtin| super::is_foreign_builtin(builtin)));
+    fn every_unsupported_builtin_is_found() {
+        assert!(super::UNSUPPORTED_BUILTINS.is_sorted_by_key(|builtin| (builtin.len(), *builtin)));
+        assert!(super::UNSUPPORTED_BUILTINS.iter().all(|builtin| super::is_unsupported_builtin(builtin)));
     }
 }

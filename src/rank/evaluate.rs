@@ -7,7 +7,7 @@ use std::{mem, thread};
 use rust_decimal::Decimal;
 
 use crate::diagnostic::Span;
-use crate::formula::program::{EvalError, Evaluator, LANES, Program};
+use crate::formula::program::{EvalError, Interpreter, LANES, Program};
 use crate::jobs::{BLOCK_ROWS, Column, JobTable};
 use crate::python::{
     Arithmetic, ColumnValues, ColumnView, DecimalArithmetic, DecimalValue, IntMask, Python, Raised, Value,
@@ -140,7 +140,7 @@ impl<'t> Scorer<'t> {
                 self.gather_inexact(start, count, &mut inexact);
                 let outcome = columnar.evaluate(&strips, count, &inexact);
                 let again = |lane| (lane, rows.evaluate(start + lane).and_then(|value| self.number(value)));
-                part.extend(outcome, outcome.marked_lanes().map(again).collect());
+                part.extend(outcome, outcome.fallback_lanes().map(again).collect());
             }
             part
         }
@@ -189,13 +189,13 @@ impl<'t> Scorer<'t> {
 /// Evaluates single rows.
 struct RowByRow<'s, 't, A: Arithmetic> {
     scorer: &'s Scorer<'t>,
-    evaluator: Evaluator<'t, A>,
+    evaluator: Interpreter<'t, A>,
     inputs: Vec<A::Value>,
 }
 
 impl<'s, 't, A: Arithmetic> RowByRow<'s, 't, A> {
     fn new(scorer: &'s Scorer<'t>, arithmetic: A) -> Self {
-        Self { scorer, evaluator: scorer.program.evaluator(arithmetic), inputs: Vec::new() }
+        Self { scorer, evaluator: scorer.program.interpreter(arithmetic), inputs: Vec::new() }
     }
 
     /// What the formula gives for this row; for a row that was set aside, anything.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::formula::lint;
 use job_sort_formula::formula::lint::Ranges;
-use job_sort_formula::formula::name_resolution::Meaning;
+use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema, Value};
 use serde::Deserialize;
@@ -100,7 +100,7 @@ fn real_formulas() -> Vec<String> {
 fn schema(formula: &Formula) -> Schema {
     let mut schema = Schema::openpbs();
     for name in formula.names() {
-        if matches!(Meaning::of(name, &schema), Meaning::Undefined) {
+        if matches!(Resolution::from_schema(name, &schema), Resolution::Undefined) {
             schema.add(name, InputType::Float);
         }
     }

@@ -29,7 +29,7 @@ fn check(resource: &str, tried: &ClashingFormula) {
         return;
     };
     let parsed = parsed.unwrap();
-    if parsed.expr().foreign().is_some() {
+    if parsed.expr().unsupported().is_some() {
         assert_eq!((tried.formula.as_str(), tried.died), ("lambda: 1", Some(true)));
         return;
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use job_sort_formula::formula::program::{OutsideLanguage, Program};
+use job_sort_formula::formula::program::{CompileError, Program};
 use job_sort_formula::formula::syntax::{Construct, SyntaxErrorKind};
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::pbs::order::Order;
@@ -109,8 +109,8 @@ fn program(formula: &str, schema: &Schema) -> Result<Program, Outside> {
         other => panic!("{}: {other:?}", short(formula)),
     })?;
     parsed.compile(schema).map_err(|outside| match outside {
-        OutsideLanguage::Construct { construct, .. } => Outside::Is(construct),
-        OutsideLanguage::Builtin { name, .. } => Outside::Builtin(String::from(name).leak()),
+        CompileError::Construct { construct, .. } => Outside::Is(construct),
+        CompileError::Builtin { name, .. } => Outside::Builtin(String::from(name).leak()),
     })
 }
 

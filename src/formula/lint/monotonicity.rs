@@ -171,7 +171,7 @@ impl Walk<'_> {
             NodeKind::Call { callee, positional, keywords } if keywords.is_empty() => {
                 self.call(*callee, positional, self.values(id))
             }
-            NodeKind::Boolean { .. } | NodeKind::Call { .. } | NodeKind::Foreign { .. } => {
+            NodeKind::Boolean { .. } | NodeKind::Call { .. } | NodeKind::Unsupported { .. } => {
                 self.not_monotonic(&kind.children())
             }
         }

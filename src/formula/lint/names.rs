@@ -3,7 +3,7 @@
 use crate::diagnostic::{Applicability, Diagnostic, Span};
 use crate::formula::lint::non_arithmetic::is_math_module;
 use crate::formula::lint::parents::{Parents, attribute_of};
-use crate::formula::name_resolution::Meaning;
+use crate::formula::name_resolution::Resolution;
 use crate::formula::syntax::{Expr, NodeId, NodeKind};
 use crate::python::{Function, constant};
 use crate::schema::Schema;
@@ -20,25 +20,25 @@ fn name(expr: &Expr, id: NodeId, schema: &Schema, parents: &Parents<'_>) -> Opti
     let node = expr.node(id);
     let NodeKind::Name(name) = &node.kind else { return None };
     let is_callee = parents.is_callee(expr, id);
-    match Meaning::of(name, schema) {
-        Meaning::Undefined if schema.entry(name).is_some() => Some(
+    match Resolution::from_schema(name, schema) {
+        Resolution::Undefined if schema.entry(name).is_some() => Some(
             Diagnostic::error("JSF202", format!("`{name}` is not a numeric resource"), node.span)
                 .with_help("a formula can use resources of the types long, float, size and duration"),
         ),
-        Meaning::Undefined if parents.is_local(name, node.span) || is_math_prefix(expr, id, parents) => None,
-        Meaning::Undefined => Some(undefined(name, node.span, is_callee, schema)),
-        Meaning::Input if is_callee && Meaning::is_builtin(name) => {
+        Resolution::Undefined if parents.is_local(name, node.span) || is_math_prefix(expr, id, parents) => None,
+        Resolution::Undefined => Some(undefined(name, node.span, is_callee, schema)),
+        Resolution::Input if is_callee && Resolution::is_builtin(name) => {
             let message = format!("`{name}` is a resource here, which hides the Python function");
             let help = "every job gets an error and the value 0; use another function, or rename the resource";
             Some(Diagnostic::error("JSF205", message, node.span).with_help(help))
         }
-        Meaning::Input => {
+        Resolution::Input => {
             let current = schema.entry(name)?.replaced_by?;
             let message = format!("`{name}` is the deprecated name of `{current}`");
             Some(Diagnostic::warning("JSF203", message, node.span).replaced_by(current, Applicability::Safe))
         }
-        Meaning::Constant(_) if schema.entry(name).is_some() => hidden(name, node.span, is_callee),
-        Meaning::Constant(_) | Meaning::Foreign => None,
+        Resolution::Constant(_) if schema.entry(name).is_some() => hidden(name, node.span, is_callee),
+        Resolution::Constant(_) | Resolution::UnsupportedBuiltin => None,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::diagnostic::{Applicability, Diagnostic, Span};
 use crate::formula::lint::parents::attribute_of;
-use crate::formula::name_resolution::Meaning;
+use crate::formula::name_resolution::Resolution;
 use crate::formula::syntax::{Construct, Expr, LiteralKind, Node, NodeId, NodeKind};
 use crate::python::{Function, constant};
 use crate::schema::Schema;
@@ -46,13 +46,13 @@ fn constructs(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
 fn construct(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic> {
     match &node.kind {
         NodeKind::Name(name) if is_foreign(name, schema) => Some(builtin(name, node.span)),
-        NodeKind::Foreign { construct: Construct::AssignmentExpression, .. } => Some(
+        NodeKind::Unsupported { construct: Construct::AssignmentExpression, .. } => Some(
             Diagnostic::error("JSF403", "`:=` assigns a variable of the scheduler's interpreter", node.span).with_help(
                 "later jobs, later cycles and later formulas see the variable; repeat the expression instead",
             ),
         ),
-        NodeKind::Foreign { construct: Construct::Attribute, .. } => attribute(expr, node),
-        NodeKind::Foreign { construct, .. } => Some(useless(construct.words(), node.span)),
+        NodeKind::Unsupported { construct: Construct::Attribute, .. } => attribute(expr, node),
+        NodeKind::Unsupported { construct, .. } => Some(useless(construct.description(), node.span)),
         _ => None,
     }
 }
@@ -224,7 +224,7 @@ fn non_numeric_results(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
 
 fn is_non_numeric(expr: &Expr, id: NodeId, schema: &Schema) -> bool {
     match &expr.node(id).kind {
-        NodeKind::Foreign { construct, .. } => matches!(
+        NodeKind::Unsupported { construct, .. } => matches!(
             construct,
             Construct::String
                 | Construct::Lambda
@@ -235,7 +235,7 @@ fn is_non_numeric(expr: &Expr, id: NodeId, schema: &Schema) -> bool {
                 | Construct::Ellipsis
         ),
         // a formula that can be evaluated gets this finding from its range
-        NodeKind::Tuple { .. } | NodeKind::List(_) => expr.foreign().is_some(),
+        NodeKind::Tuple { .. } | NodeKind::List(_) => expr.unsupported().is_some(),
         NodeKind::Name(name) => is_foreign(name, schema),
         NodeKind::Call { callee, .. } => match &expr.node(*callee).kind {
             NodeKind::Name(name) => is_foreign(name, schema) && NEVER_A_NUMBER.contains(&&**name),
@@ -246,12 +246,12 @@ fn is_non_numeric(expr: &Expr, id: NodeId, schema: &Schema) -> bool {
 }
 
 fn is_foreign(name: &str, schema: &Schema) -> bool {
-    matches!(Meaning::of(name, schema), Meaning::Foreign)
+    matches!(Resolution::from_schema(name, schema), Resolution::UnsupportedBuiltin)
 }
 
 /// `[1, 2][9]`: an index that is out of range of a list or tuple literal.
 fn index_out_of_range(expr: &Expr, node: &Node) -> Option<Diagnostic> {
-    let NodeKind::Foreign { construct: Construct::Subscript, parts } = &node.kind else { return None };
+    let NodeKind::Unsupported { construct: Construct::Subscript, parts } = &node.kind else { return None };
     let &[base, index] = &**parts else { return None };
     let (NodeKind::List(items) | NodeKind::Tuple { items, .. }) = &expr.node(base).kind else { return None };
     let NodeKind::Literal { kind: LiteralKind::Integer, text } = &expr.node(index).kind else { return None };

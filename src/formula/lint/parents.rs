@@ -22,10 +22,10 @@ impl<'e> Parents<'e> {
                 all.parents[child.index()] = Some(id);
             }
             match &node.kind {
-                NodeKind::Foreign { construct: Construct::AssignmentExpression, .. } => {
+                NodeKind::Unsupported { construct: Construct::AssignmentExpression, .. } => {
                     all.assigned.extend(children.first().and_then(|&target| name_of(expr.node(target))));
                 }
-                NodeKind::Foreign { construct: Construct::Lambda | Construct::Comprehension, .. } => {
+                NodeKind::Unsupported { construct: Construct::Lambda | Construct::Comprehension, .. } => {
                     all.scopes.push(node.span);
                 }
                 _ => {}
@@ -62,7 +62,7 @@ pub(super) fn name_of(node: &Node) -> Option<&str> {
 
 /// Of `base.attribute`, the base if it is a name, and the attribute.
 pub(crate) fn attribute_of<'e>(expr: &'e Expr, node: &Node) -> Option<(Option<&'e str>, &'e str)> {
-    let NodeKind::Foreign { construct: Construct::Attribute, parts } = &node.kind else { return None };
+    let NodeKind::Unsupported { construct: Construct::Attribute, parts } = &node.kind else { return None };
     let base = parts.first().and_then(|&base| name_of(expr.node(base)));
     let (_, attribute) = node.span.of(expr.text()).rsplit_once('.')?;
     Some((base, attribute.trim()))

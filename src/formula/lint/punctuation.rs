@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Applicability, Diagnostic, Fix, Span};
 use crate::formula::lint::parents::{Parents, name_of, without_parentheses};
-use crate::formula::name_resolution::Meaning;
+use crate::formula::name_resolution::Resolution;
 use crate::formula::syntax::{Expr, Node, NodeId, NodeKind};
 use crate::python::{BinaryOperator, Function, UnaryOperator, Value};
 use crate::schema::Schema;
@@ -78,7 +78,7 @@ fn called_number(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic
     let NodeKind::Call { callee, positional, keywords } = &node.kind else { return None };
     let called = expr.node(*callee);
     // a resource that hides a function has a finding of its own
-    let hides_function = |name: &str| matches!(Meaning::of(name, schema), Meaning::Input) && Meaning::is_builtin(name);
+    let hides_function = |name: &str| matches!(Resolution::from_schema(name, schema), Resolution::Input) && Resolution::is_builtin(name);
     if name_of(called).is_some_and(hides_function) || !is_number(expr, *callee, schema) {
         return None;
     }
@@ -98,10 +98,10 @@ fn is_number(expr: &Expr, id: NodeId, schema: &Schema) -> bool {
         NodeKind::Literal { .. } | NodeKind::Binary { .. } | NodeKind::Unary { .. } | NodeKind::Comparison { .. } => {
             true
         }
-        NodeKind::Name(name) => match Meaning::of(name, schema) {
-            Meaning::Input => true,
-            Meaning::Constant(value) => matches!(value, Value::Float(_) | Value::Bool(_)),
-            Meaning::Foreign | Meaning::Undefined => false,
+        NodeKind::Name(name) => match Resolution::from_schema(name, schema) {
+            Resolution::Input => true,
+            Resolution::Constant(value) => matches!(value, Value::Float(_) | Value::Bool(_)),
+            Resolution::UnsupportedBuiltin | Resolution::Undefined => false,
         },
         NodeKind::Call { callee, .. } => {
             name_of(expr.node(*callee)).is_some_and(|name| Function::from_name(name).is_some_and(Function::is_math))

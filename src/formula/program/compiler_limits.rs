@@ -114,7 +114,7 @@ impl Size {
                 let values: Vec<_> = keywords.iter().map(|keyword| keyword.value).collect();
                 sequence(&values, if positional.is_empty() { 27 } else { 28 }, 28, &mut beyond);
             }
-            NodeKind::Literal { .. } | NodeKind::Name(_) | NodeKind::Foreign { .. } => {}
+            NodeKind::Literal { .. } | NodeKind::Name(_) | NodeKind::Unsupported { .. } => {}
         }
         size.frames = size.frames.max(least);
         size

@@ -36,9 +36,9 @@ impl std::error::Error for EvalError {}
 
 /// A formula that is valid Python but no arithmetic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum OutsideLanguage {
+pub enum CompileError {
     /// A construct that computes no number.
-    #[error("{} is valid Python, but no arithmetic", .construct.words())]
+    #[error("{} is valid Python, but no arithmetic", .construct.description())]
     Construct {
         /// Which.
         construct: Construct,
@@ -55,7 +55,7 @@ pub enum OutsideLanguage {
     },
 }
 
-impl OutsideLanguage {
+impl CompileError {
     /// The place in the formula.
     pub fn span(&self) -> Span {
         match self {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::diagnostic::Span;
-use crate::formula::name_resolution::Meaning;
+use crate::formula::name_resolution::Resolution;
 use crate::formula::program::instruction::Instruction;
-use crate::formula::program::{Constant, OutsideLanguage, Program, compiler_limits, literal};
+use crate::formula::program::{CompileError, Constant, Program, compiler_limits, literal};
 use crate::formula::syntax::{Construct, Expr, Keyword, NodeId, NodeKind, Scope};
 use crate::python::{BooleanOperator, ErrorKind, Raised, Value};
 
@@ -31,14 +31,14 @@ pub(super) enum NonArithmetic {
 /// Lowers a whole tree.
 pub(super) fn lower(
     expr: Arc<Expr>,
-    resolve: &dyn Fn(&str) -> Meaning,
+    resolve: &dyn Fn(&str) -> Resolution,
     non_arithmetic: NonArithmetic,
-) -> Result<Program, OutsideLanguage> {
+) -> Result<Program, CompileError> {
     let refused = match non_arithmetic {
         NonArithmetic::Input => None,
         NonArithmetic::Refuse => {
-            if let Some((construct, span)) = expr.foreign() {
-                return Err(OutsideLanguage::Construct { construct, span });
+            if let Some((construct, span)) = expr.unsupported() {
+                return Err(CompileError::Construct { construct, span });
             }
             compiler_limits::check(&expr).map(|raised| (raised, expr.node(expr.root()).span))
         }
@@ -68,7 +68,7 @@ pub(super) fn lower(
 
 struct Lowering<'e> {
     expr: &'e Expr,
-    resolve: &'e dyn Fn(&str) -> Meaning,
+    resolve: &'e dyn Fn(&str) -> Resolution,
     non_arithmetic: NonArithmetic,
     program: Program,
     /// What each name came to where it stood first. Next to the name its length, in which most names differ.
@@ -79,7 +79,7 @@ struct Lowering<'e> {
 }
 
 impl<'e> Lowering<'e> {
-    fn run(&mut self) -> Result<(), OutsideLanguage> {
+    fn run(&mut self) -> Result<(), CompileError> {
         while let Some(task) = self.tasks.pop() {
             match task {
                 Task::Emit(instruction, node) => self.emit(instruction, node),
@@ -100,7 +100,7 @@ impl<'e> Lowering<'e> {
     }
 
     /// Emits a leaf; of any other node, pushes the tasks in the order in which they are to be done.
-    fn visit(&mut self, id: NodeId) -> Result<(), OutsideLanguage> {
+    fn visit(&mut self, id: NodeId) -> Result<(), CompileError> {
         let expr = self.expr;
         let node = expr.node(id);
         match &node.kind {
@@ -129,10 +129,10 @@ impl<'e> Lowering<'e> {
             NodeKind::Parenthesised(inner) => self.tasks.push(Task::Visit(*inner)),
             NodeKind::Tuple { items, .. } => self.then_emit(items, Instruction::Tuple(items.len() as u32), id),
             NodeKind::List(items) => self.then_emit(items, Instruction::List(items.len() as u32), id),
-            NodeKind::Foreign { construct, parts } => match self.non_arithmetic {
+            NodeKind::Unsupported { construct, parts } => match self.non_arithmetic {
                 NonArithmetic::Input => self.construct(*construct, parts, id),
                 NonArithmetic::Refuse => {
-                    return Err(OutsideLanguage::Construct { construct: *construct, span: node.span });
+                    return Err(CompileError::Construct { construct: *construct, span: node.span });
                 }
             },
         }
@@ -141,7 +141,7 @@ impl<'e> Lowering<'e> {
 
     /// An input in place of a construct that is no arithmetic.
     fn construct(&mut self, construct: Construct, parts: &[NodeId], id: NodeId) {
-        let input = Instruction::Input(push(&mut self.program.inputs, construct.words().into()));
+        let input = Instruction::Input(push(&mut self.program.inputs, construct.description().into()));
         self.tasks.push(Task::Emit(input, id));
         let first = match (construct, self.expr.scope(id)) {
             (Construct::String | Construct::Ellipsis | Construct::Imaginary, _) => return,
@@ -178,7 +178,7 @@ impl<'e> Lowering<'e> {
         }
     }
 
-    fn name(&mut self, name: &'e str, id: NodeId) -> Result<(), OutsideLanguage> {
+    fn name(&mut self, name: &'e str, id: NodeId) -> Result<(), CompileError> {
         let instruction = match self.names.get(&(name.len(), name)) {
             Some(known) => known.clone(),
             None => {
@@ -191,15 +191,15 @@ impl<'e> Lowering<'e> {
         Ok(())
     }
 
-    fn new_name(&mut self, name: &str, span: Span) -> Result<Instruction, OutsideLanguage> {
+    fn new_name(&mut self, name: &str, span: Span) -> Result<Instruction, CompileError> {
         Ok(match (self.resolve)(name) {
-            Meaning::Constant(value) => self.constant(value, None),
-            Meaning::Input => Instruction::Input(push(&mut self.program.inputs, name.into())),
-            Meaning::Undefined => Instruction::Undefined(push(&mut self.program.undefined, (name.into(), span))),
-            Meaning::Foreign if self.non_arithmetic == NonArithmetic::Input => {
+            Resolution::Constant(value) => self.constant(value, None),
+            Resolution::Input => Instruction::Input(push(&mut self.program.inputs, name.into())),
+            Resolution::Undefined => Instruction::Undefined(push(&mut self.program.undefined, (name.into(), span))),
+            Resolution::UnsupportedBuiltin if self.non_arithmetic == NonArithmetic::Input => {
                 Instruction::Input(push(&mut self.program.inputs, name.into()))
             }
-            Meaning::Foreign => return Err(OutsideLanguage::Builtin { name: name.into(), span }),
+            Resolution::UnsupportedBuiltin => return Err(CompileError::Builtin { name: name.into(), span }),
         })
     }
 

@@ -1,7 +1,7 @@
 //! What a formula means, lowered: instructions for a stack, constants, and the inputs it needs.
 //!
 //! A [`Program`] comes out of [`Program::compile`] and nowhere else, so that every jump in it lands and every
-//! operand is there. It knows no jobs: an [`Evaluator`] runs it on one row of input values at a time, in any
+//! operand is there. It knows no jobs: an [`Interpreter`] runs it on one row of input values at a time, in any
 //! [`Arithmetic`].
 
 mod columnar;
@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 pub use columnar::{Columnar, Kind, LANES, Outcome};
 pub use compiler_limits::compiles;
-pub use error::{EvalError, Operand, OutsideLanguage};
-pub use scalar::Evaluator;
+pub use error::{CompileError, EvalError, Operand};
+pub use scalar::Interpreter;
 
 use crate::diagnostic::Span;
-use crate::formula::name_resolution::Meaning;
+use crate::formula::name_resolution::Resolution;
 use crate::formula::syntax::{Expr, NodeId};
 use crate::python::{Arithmetic, Python, Raised, Value};
 use crate::schema::Schema;
@@ -54,14 +54,14 @@ impl Program {
     /// `schema`, then Python's builtins. Any other name raises `NameError` where it is reached.
     ///
     /// # Errors
-    /// [`OutsideLanguage`] when the formula is valid Python but no arithmetic.
-    pub fn compile(expr: Arc<Expr>, schema: &Schema) -> Result<Self, OutsideLanguage> {
-        lower::lower(expr, &|name| Meaning::of(name, schema), NonArithmetic::Refuse)
+    /// [`CompileError`] when the formula is valid Python but no arithmetic.
+    pub fn compile(expr: Arc<Expr>, schema: &Schema) -> Result<Self, CompileError> {
+        lower::lower(expr, &|name| Resolution::from_schema(name, schema), NonArithmetic::Refuse)
     }
 
     /// Lowers any expression: what is no arithmetic becomes an input of an unknown value, and is called where Python
     /// may raise an exception. `resolve` gives the meaning of a name. CPython's limits are not checked.
-    pub(crate) fn compile_python(expr: Arc<Expr>, resolve: &dyn Fn(&str) -> Meaning) -> Result<Self, OutsideLanguage> {
+    pub(crate) fn compile_python(expr: Arc<Expr>, resolve: &dyn Fn(&str) -> Resolution) -> Result<Self, CompileError> {
         lower::lower(expr, resolve, NonArithmetic::Input)
     }
 
@@ -85,16 +85,16 @@ impl Program {
         self.refused.as_ref().map(|(raised, _)| raised)
     }
 
-    /// Runs the program once on Python's numbers. To run it often, keep an [`Program::evaluator`].
+    /// Runs the program once on Python's numbers. To run it often, keep an [`Program::interpreter`].
     ///
     /// # Errors
     /// What Python raises, with its place in the formula.
     pub fn evaluate(&self, inputs: &[Value]) -> Result<Value, EvalError> {
-        self.evaluator(Python::new()).evaluate(inputs)
+        self.interpreter(Python::new()).evaluate(inputs)
     }
 
     /// Something to run the program with, often, in the given arithmetic.
-    pub fn evaluator<A: Arithmetic>(&self, arithmetic: A) -> Evaluator<'_, A> {
-        Evaluator::new(self, arithmetic)
+    pub fn interpreter<A: Arithmetic>(&self, arithmetic: A) -> Interpreter<'_, A> {
+        Interpreter::new(self, arithmetic)
     }
 }

@@ -6,14 +6,14 @@ use crate::python::{Arithmetic, BooleanOperator, ErrorKind, Raised, Value};
 
 /// Runs one program in one arithmetic, row after row, without allocating anew.
 #[derive(Debug)]
-pub struct Evaluator<'p, A: Arithmetic> {
+pub struct Interpreter<'p, A: Arithmetic> {
     program: &'p Program,
     arithmetic: A,
     constants: Vec<Result<A::Value, Raised>>,
     stack: Vec<A::Value>,
 }
 
-impl<'p, A: Arithmetic> Evaluator<'p, A> {
+impl<'p, A: Arithmetic> Interpreter<'p, A> {
     pub(super) fn new(program: &'p Program, arithmetic: A) -> Self {
         let constants = program.constants.iter().map(|constant| match &constant.text {
             Some(text) => arithmetic.literal(text, &constant.value),

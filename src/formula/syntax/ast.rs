@@ -1,60 +1,59 @@
-//! The tree: what a formula says, node by node, with the place of each.
+//! The abstract syntax tree: every node of a formula with its span, and what lambdas and comprehensions bind.
 //!
-//! The nodes lie in one vector, children before parents, and point at each other by index. So no walk over a
-//! tree recurses, and dropping one never does, however deep the text made it.
+//! The nodes lie in one vector, children before parents, and refer to each other by index. So neither a walk over a
+//! tree nor its drop recurses, however deep the formula is nested.
 
 use crate::diagnostic::Span;
-use crate::formula::syntax::scope::Scope;
 use crate::python::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
 
 /// The index of a node in its [`Expr`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(u32);
 
-/// A parsed formula. Its `Display` prints it back, with the house's spaces.
+/// A parsed formula. Its `Display` writes the formula with normalized spaces.
 #[derive(Debug, Clone)]
 pub struct Expr {
     text: Box<str>,
     nodes: Vec<Node>,
-    /// By ascending node.
+    /// Sorted by node.
     scopes: Vec<(NodeId, Scope)>,
 }
 
-/// A part of the formula and its place in the text.
+/// A sub-expression and its span in the text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// What it is.
+    /// The kind of expression, with its children.
     pub kind: NodeKind,
-    /// Where it stands.
+    /// The bytes of the text that it covers.
     pub span: Span,
 }
 
-/// What a node is.
+/// The kinds of expression.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NodeKind {
-    /// A number, as written.
+    /// A number literal.
     Literal {
-        /// Which kind of number.
+        /// Whether it is an integer or a float.
         kind: LiteralKind,
-        /// Its text.
+        /// Its digits, as in the text.
         text: Box<str>,
     },
-    /// A name, in the form (NFKC) by which Python compares names. `True`, `False` and `None` are names too.
+    /// A name in the normal form (NFKC) in which Python compares names. `True`, `False` and `None` are names too.
     Name(Box<str>),
     /// `op operand`
     Unary {
         /// The operator.
         op: UnaryOperator,
-        /// What it works on.
+        /// The operand.
         operand: NodeId,
     },
     /// `left op right`
     Binary {
         /// The operator.
         op: BinaryOperator,
-        /// What stands left of it.
+        /// The left operand.
         left: NodeId,
-        /// What stands right of it.
+        /// The right operand.
         right: NodeId,
     },
     /// `a < b <= c`: one operand more than operators.
@@ -73,16 +72,16 @@ pub enum NodeKind {
     },
     /// `then if condition else otherwise`
     Conditional {
-        /// The value if the condition holds.
+        /// The value if the condition is true.
         then: NodeId,
-        /// What is asked first.
+        /// The condition, which is evaluated first.
         condition: NodeId,
-        /// The value if it does not hold.
+        /// The value if the condition is false.
         otherwise: NodeId,
     },
     /// `callee(positional, keyword=value)`
     Call {
-        /// What is called.
+        /// The function.
         callee: NodeId,
         /// The positional arguments.
         positional: Box<[NodeId]>,
@@ -91,25 +90,25 @@ pub enum NodeKind {
     },
     /// `(inner)`
     Parenthesised(NodeId),
-    /// `a, b`, with or without parentheses around it.
+    /// `a, b`, with or without parentheses.
     Tuple {
         /// The items.
         items: Box<[NodeId]>,
-        /// Whether parentheses stand around it.
+        /// Whether the tuple is written in parentheses.
         parenthesised: bool,
     },
     /// `[a, b]`
     List(Box<[NodeId]>),
-    /// Valid Python that is no arithmetic.
-    Foreign {
-        /// What it is.
+    /// Valid Python that is not arithmetic.
+    Unsupported {
+        /// The kind of construct.
         construct: Construct,
-        /// The expressions that stand in it.
+        /// Its sub-expressions.
         parts: Box<[NodeId]>,
     },
 }
 
-/// The kinds of number that can be written.
+/// The kinds of number literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LiteralKind {
     /// `12`, `0x1f`, `1_000`
@@ -123,13 +122,13 @@ pub enum LiteralKind {
 pub struct Keyword {
     /// The name before `=`.
     pub name: Box<str>,
-    /// Where the name stands.
+    /// The span of the name.
     pub span: Span,
-    /// The value behind `=`.
+    /// The value after `=`.
     pub value: NodeId,
 }
 
-/// What is valid Python but no arithmetic.
+/// A construct that is valid Python but not arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Construct {
@@ -141,7 +140,7 @@ pub enum Construct {
     Subscript,
     /// `lambda x: x`
     Lambda,
-    /// `[x for x in y]` and its kin
+    /// `[x for x in y]`, `{x for x in y}`, `(x for x in y)`
     Comprehension,
     /// `(x := 1)`
     AssignmentExpression,
@@ -160,8 +159,8 @@ pub enum Construct {
 }
 
 impl Construct {
-    /// What a Python programmer calls it.
-    pub fn words(self) -> &'static str {
+    /// Its name in messages, with the article.
+    pub fn description(self) -> &'static str {
         match self {
             Self::String => "a string",
             Self::Attribute => "an attribute",
@@ -187,7 +186,7 @@ impl NodeId {
 }
 
 impl Expr {
-    /// The text that was parsed; the spans count its bytes.
+    /// The text that was parsed; spans are byte offsets in it.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -197,7 +196,7 @@ impl Expr {
         &self.nodes
     }
 
-    /// The node that is the whole formula.
+    /// The node of the whole formula.
     pub fn root(&self) -> NodeId {
         NodeId(self.nodes.len() as u32 - 1)
     }
@@ -212,43 +211,43 @@ impl Expr {
         self.nodes.iter().enumerate().map(|(index, node)| (NodeId(index as u32), node))
     }
 
-    /// The first construct that is valid Python but no arithmetic.
-    pub fn foreign(&self) -> Option<(Construct, Span)> {
-        let foreign = self.nodes.iter().filter_map(|node| match node.kind {
-            NodeKind::Foreign { construct, .. } => Some((construct, node.span)),
+    /// The first construct in the text that is valid Python but not arithmetic.
+    pub fn unsupported(&self) -> Option<(Construct, Span)> {
+        let unsupported = self.nodes.iter().filter_map(|node| match node.kind {
+            NodeKind::Unsupported { construct, .. } => Some((construct, node.span)),
             _ => None,
         });
-        foreign.min_by_key(|(_, span)| span.start)
+        unsupported.min_by_key(|(_, span)| span.start)
     }
 
     /// A tree without nodes, to which [`Expr::push`] adds.
     pub(super) fn empty(text: &str) -> Self {
-        // formulas have a node for every four bytes or so
+        // a formula has about one node for every four bytes
         Self { text: text.into(), nodes: Vec::with_capacity(text.len() / 4 + 1), scopes: Vec::new() }
     }
 
-    /// What a lambda or a comprehension binds, and where; `None` for any other node.
+    /// What a lambda or a comprehension binds; `None` for any other node.
     pub fn scope(&self, id: NodeId) -> Option<&Scope> {
         let index = self.scopes.binary_search_by_key(&id, |(owner, _)| *owner).ok()?;
         self.scopes.get(index).map(|(_, scope)| scope)
     }
 
     /// Every lambda and every comprehension with what it binds, children before parents.
-    pub fn scopes(&self) -> impl Iterator<Item = (NodeId, &Scope)> {
+    pub(super) fn scopes(&self) -> impl Iterator<Item = (NodeId, &Scope)> {
         self.scopes.iter().map(|(owner, scope)| (*owner, scope))
     }
 
-    /// Says what the node that was added last binds.
+    /// Sets what the node that was added last binds.
     pub(super) fn set_scope(&mut self, id: NodeId, scope: Scope) {
         self.scopes.push((id, scope));
     }
 
-    /// Takes the last node back, if it is this one: a name that turns out to be a keyword's is no part of the tree.
-    pub(super) fn take_back(&mut self, id: NodeId) {
+    /// Removes the node if it is the last one: the name of a keyword argument is not an expression.
+    pub(super) fn remove_last(&mut self, id: NodeId) {
         self.nodes.truncate(if id == self.root() { id.index() } else { self.nodes.len() });
     }
 
-    /// Adds a node. Its children are in the tree already: they came out of `push`.
+    /// Adds a node, after its children.
     pub(super) fn push(&mut self, kind: NodeKind, span: Span) -> NodeId {
         self.nodes.push(Node { kind, span });
         NodeId(self.nodes.len() as u32 - 1)
@@ -256,7 +255,7 @@ impl Expr {
 }
 
 impl NodeKind {
-    /// The nodes directly under this one, in the order in which they are written.
+    /// The direct children, in the order of the text.
     pub fn children(&self) -> Vec<NodeId> {
         match self {
             Self::Literal { .. } | Self::Name(_) => Vec::new(),
@@ -270,7 +269,49 @@ impl NodeKind {
             }
             Self::Parenthesised(inner) => vec![*inner],
             Self::Tuple { items, .. } | Self::List(items) => items.to_vec(),
-            Self::Foreign { parts, .. } => parts.to_vec(),
+            Self::Unsupported { parts, .. } => parts.to_vec(),
         }
     }
+}
+
+/// What a lambda or a comprehension binds: names that exist only inside it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Scope {
+    /// `lambda parameters: body`
+    Lambda {
+        /// Left to right, without the bare `*` and `/`.
+        parameters: Box<[Parameter]>,
+        /// The expression that a call evaluates.
+        body: NodeId,
+    },
+    /// `[items for … in … if …]`, and the same in `(…)` and `{…}`.
+    Comprehension {
+        /// What is written before `for`: one item, or a key and a value.
+        items: Box<[NodeId]>,
+        /// At least one.
+        clauses: Box<[Clause]>,
+    },
+}
+
+/// A parameter of a lambda.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: Box<str>,
+    /// Its default value.
+    pub default: Option<NodeId>,
+}
+
+/// `for targets in iterable if condition`
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clause {
+    /// The targets that are assigned to, without the commas between them.
+    pub targets: Box<[NodeId]>,
+    /// What the loop iterates over. That of the first clause is evaluated outside the comprehension.
+    pub iterable: NodeId,
+    /// The conditions after `if`.
+    pub conditions: Box<[NodeId]>,
+    /// Whether it is written `async for`.
+    pub is_async: bool,
 }

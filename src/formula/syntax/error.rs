@@ -1,102 +1,124 @@
-//! What can be wrong with a text that is no formula, and the words for it.
+//! The errors of a text that is not a formula, and their messages.
 
 use std::fmt;
 
 use crate::diagnostic::{Applicability, Diagnostic, Span};
-use crate::formula::syntax::limits::{MAX_LENGTH, MAX_NESTING};
-use crate::formula::syntax::units::Unit;
+use crate::formula::syntax::{MAX_LENGTH, MAX_NESTING};
 
-/// A text that CPython's `eval` would not take, or that is beyond the limits.
+pub(super) type Result<T> = std::result::Result<T, SyntaxError>;
+
+/// Why a text is not a formula: CPython's `eval` refuses it, or it exceeds a limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// What is wrong.
+    /// The kind of error.
     pub kind: SyntaxErrorKind,
-    /// Where.
+    /// The part of the text with the error.
     pub span: Span,
 }
 
-/// What is wrong with the text.
+/// The kinds of syntax error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SyntaxErrorKind {
-    /// There is nothing but blanks and comments.
+    /// Only blanks and comments.
     Empty,
     /// Longer than [`MAX_LENGTH`].
     TooLong,
     /// Nested deeper than [`MAX_NESTING`].
     TooDeep,
-    /// The system gave no stack to parse a deep formula on.
+    /// The system cannot start a thread with the stack that a deep formula needs.
     NoStack,
-    /// A NUL byte, which Python takes in no source.
+    /// A NUL byte, which Python source cannot contain.
     NullByte,
-    /// The formula goes on behind the end of its line.
+    /// The formula continues after the end of its line.
     SecondLine,
-    /// The formula's line begins with blanks, and is not the first of the text.
+    /// The line of the formula is indented and not the first line of the text.
     Indented,
-    /// A bracket that nothing closes.
+    /// An opening bracket that is never closed.
     Unclosed(char),
-    /// A closing bracket without its opening one; the one that is open instead, and where.
+    /// A closing bracket that does not match; the innermost open bracket, with its span.
     Unmatched(char, Option<(char, Span)>),
-    /// A string that nothing closes.
+    /// A string that is never closed.
     UnclosedString,
-    /// A character that stands nowhere in Python.
+    /// A character that Python does not use.
     Character(char),
-    /// Digits that are no number; why.
+    /// An invalid number; how to write it.
     Number(&'static str),
-    /// A number with a unit, or with a per cent sign.
+    /// A number with a unit or a per cent sign.
     Unit {
-        /// What it measures.
+        /// The kind of unit.
         unit: Unit,
-        /// What was written.
+        /// The text.
         written: String,
-        /// The number that a formula takes instead.
+        /// The equivalent number.
         number: String,
-        /// Whether nothing else can be meant.
-        is_plain: bool,
+        /// Whether the unit has only one meaning.
+        is_unambiguous: bool,
     },
-    /// An operator of another language; what to write instead.
-    Lookalike {
-        /// What was written.
+    /// An operator of another language.
+    ForeignOperator {
+        /// The text.
         written: String,
-        /// What Python writes.
+        /// The Python for it.
         instead: String,
-        /// Why, or how.
+        /// An explanation.
         help: &'static str,
     },
-    /// A word of Python's that cannot stand here.
+    /// A reserved word where a name or a number is expected.
     ReservedWord(String),
-    /// A statement: `a = b`, `a; b`.
+    /// A statement such as `a = b` or `a; b`; its name.
     Statement(&'static str),
     /// `x if c` without `else`.
     MissingElse,
     /// `else` without `if`.
     StrayElse,
-    /// `not` or `lambda` behind an operator that binds tighter.
+    /// `not`, `lambda` or `*` next to an operator that does not allow it; which of these.
     NeedsParentheses(&'static str),
-    /// Something about a call's arguments.
+    /// An error in the arguments of a call; its message.
     Arguments(String),
-    /// `:=` or `=` on something that is no name.
+    /// `:=` or `=` after something that cannot be assigned to.
     AssignmentTarget,
-    /// `:=` where Python wants parentheses around it.
+    /// `:=` without parentheses.
     BareAssignmentExpression,
-    /// `:=` in a comprehension, on a name that it loops over or in what it loops over.
+    /// `:=` in a comprehension, on a name that the comprehension binds or in an iterable.
     MisplacedAssignment,
-    /// Something about a string; what.
+    /// An error in a string; its message.
     String(&'static str),
-    /// Something about a lambda's parameters.
+    /// An error in the parameters of a lambda; its message.
     Parameters(&'static str),
-    /// An unpacking where Python takes none.
+    /// An unpacking where Python does not allow one.
     MisplacedStar,
-    /// Something else stands here than could.
+    /// Any other unexpected token.
     Unexpected {
-        /// What could stand here.
+        /// What the grammar allows.
         expected: &'static str,
-        /// What does.
+        /// The token.
         found: String,
     },
 }
 
-/// The statement that is no expression only because its unpacking lacks brackets.
+/// The kinds of unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// `4gb`
+    Size,
+    /// `24h`, `01:00:00`
+    Duration,
+    /// `10%`
+    PerCent,
+}
+
+impl Unit {
+    fn help(self) -> &'static str {
+        match self {
+            Self::Size => "a size is a number of kilobytes in a formula",
+            Self::Duration => "a duration is a number of seconds in a formula",
+            Self::PerCent => "`%` is the remainder operator; write the number itself",
+        }
+    }
+}
+
+/// The statement that would be an expression with brackets around its unpacking.
 pub(crate) const BARE_UNPACKING: &str = "an unpacking without brackets";
 
 impl SyntaxError {
@@ -117,11 +139,11 @@ impl SyntaxError {
         Self::new(SyntaxErrorKind::NoStack, Span::new(0, text.len()))
     }
 
-    /// The finding that this error is.
+    /// The error as a finding.
     pub fn diagnostic(&self) -> Diagnostic {
         let code = match self.kind {
             SyntaxErrorKind::TooLong | SyntaxErrorKind::TooDeep | SyntaxErrorKind::NoStack => "JSF103",
-            SyntaxErrorKind::Lookalike { .. } => "JSF102",
+            SyntaxErrorKind::ForeignOperator { .. } => "JSF102",
             SyntaxErrorKind::Statement(_) => "JSF105",
             SyntaxErrorKind::Unit { unit: Unit::PerCent, .. } => "JSF611",
             SyntaxErrorKind::Unit { .. } => "JSF614",
@@ -130,46 +152,47 @@ impl SyntaxError {
         let mut diagnostic = Diagnostic::error(code, self.to_string(), self.span);
         diagnostic.help = self.help();
         if let SyntaxErrorKind::Unmatched(_, Some((_, span))) = self.kind {
-            diagnostic = diagnostic.with_place(span, "this is the bracket that is open here");
+            diagnostic = diagnostic.with_place(span, "the open bracket");
         }
-        match self.instead() {
-            Some((instead, applicability)) => diagnostic.replaced_by(instead, applicability),
+        match self.replacement() {
+            Some((replacement, applicability)) => diagnostic.replaced_by(replacement, applicability),
             None => diagnostic,
         }
     }
 
-    /// What to write instead.
-    fn instead(&self) -> Option<(&str, Applicability)> {
+    fn replacement(&self) -> Option<(&str, Applicability)> {
         match &self.kind {
-            SyntaxErrorKind::Lookalike { instead, .. } if !instead.is_empty() => Some((instead, Applicability::Unsafe)),
-            SyntaxErrorKind::Unit { number, is_plain: true, .. } => Some((number, Applicability::Safe)),
+            SyntaxErrorKind::ForeignOperator { instead, .. } => Some((instead, Applicability::Unsafe)),
+            SyntaxErrorKind::Unit { number, is_unambiguous: true, .. } => Some((number, Applicability::Safe)),
             SyntaxErrorKind::Unit { number, .. } => Some((number, Applicability::Unsafe)),
             _ => None,
         }
     }
 
-    /// What to do about it.
+    /// How to correct it.
     fn help(&self) -> Option<String> {
         use SyntaxErrorKind as Kind;
         Some(match &self.kind {
             Kind::Empty => "write an expression, such as `eligible_time + 1000 * fairshare_factor`".into(),
-            Kind::Lookalike { help, .. } | Kind::Number(help) => (*help).into(),
+            Kind::ForeignOperator { help, .. } | Kind::Number(help) => (*help).into(),
             Kind::Statement(_) => {
-                "`qmgr` accepts it, but then every job gets an error and the value 0: write one expression".into()
+                "`qmgr` accepts it, but every job then raises an error and has the value 0; write a single expression"
+                    .into()
             }
             Kind::SecondLine | Kind::Indented => "PBS keeps only the first line; write the formula on one line".into(),
-            Kind::Unit { unit, .. } => unit.advice().into(),
-            Kind::Unclosed(bracket) => format!("close `{bracket}`, or take it away"),
+            Kind::Unit { unit, .. } => unit.help().into(),
+            Kind::Unclosed(bracket) => format!("close `{bracket}` or remove it"),
             Kind::MissingElse => "write `value if condition else other_value`".into(),
             Kind::NeedsParentheses(word) => format!("put parentheses around `{word} …`"),
-            Kind::BareAssignmentExpression => "a formula computes a value and keeps none".into(),
-            Kind::Character(character) => return lookalike_character(*character),
+            Kind::BareAssignmentExpression => "a formula computes a single value and stores nothing".into(),
+            Kind::Character(character) => return character_help(*character),
             _ => return None,
         })
     }
 }
 
-fn lookalike_character(character: char) -> Option<String> {
+/// What to write instead of a character that looks like a Python one.
+fn character_help(character: char) -> Option<String> {
     let ascii = match character {
         '\u{2010}'..='\u{2015}' | '\u{2212}' => "-",
         '×' | '∗' | '·' => "*",
@@ -185,7 +208,7 @@ fn lookalike_character(character: char) -> Option<String> {
         '²' => "**2",
         '³' => "**3",
         '\u{a0}' | '\u{2000}'..='\u{200b}' | '\u{feff}' => {
-            return Some("it looks like a blank; write a plain one".into());
+            return Some("this is not an ASCII space; write an ordinary space".into());
         }
         _ => return None,
     };
@@ -199,34 +222,38 @@ impl fmt::Display for SyntaxError {
             Kind::Empty => f.write_str("the formula is empty"),
             Kind::TooLong => write!(f, "the formula is longer than {MAX_LENGTH} bytes"),
             Kind::TooDeep => write!(f, "the formula is nested deeper than {MAX_NESTING} levels"),
-            Kind::NoStack => f.write_str("the system gave no memory to parse a formula nested this deep"),
-            Kind::NullByte => f.write_str("the formula has a NUL byte"),
-            Kind::SecondLine => f.write_str("the formula goes on behind the end of its line"),
+            Kind::NoStack => f.write_str("not enough memory to parse a formula that is nested this deep"),
+            Kind::NullByte => f.write_str("the formula contains a NUL byte"),
+            Kind::SecondLine => f.write_str("the formula continues after the end of its line"),
             Kind::Indented => f.write_str("the line is indented"),
             Kind::Unclosed(bracket) => write!(f, "`{bracket}` is never closed"),
             Kind::Unmatched(closing, Some((open, _))) => write!(f, "`{closing}` does not close `{open}`"),
-            Kind::Unmatched(closing, None) => write!(f, "`{closing}` closes nothing"),
+            Kind::Unmatched(closing, None) => write!(f, "`{closing}` has no opening bracket"),
             Kind::UnclosedString => f.write_str("the string is never closed"),
             Kind::Character(character) => {
-                write!(f, "`{}` (U+{:04X}) is no character of the language", printable(*character), *character as u32)
+                write!(
+                    f,
+                    "`{}` (U+{:04X}) is not a valid character in a formula",
+                    printable(*character),
+                    *character as u32
+                )
             }
-            Kind::Number(_) => f.write_str("this is no number"),
-            Kind::Unit { written, .. } => write!(f, "`{written}` is no number in a formula"),
-            Kind::Lookalike { written, instead, .. } if instead.is_empty() => write!(f, "`{written}` is not Python"),
-            Kind::Lookalike { written, instead, .. } => {
-                write!(f, "`{written}` is not Python; it is `{}` here", instead.trim())
+            Kind::Number(_) => f.write_str("invalid number"),
+            Kind::Unit { written, .. } => write!(f, "`{written}` is not a number in a formula"),
+            Kind::ForeignOperator { written, instead, .. } => {
+                write!(f, "`{written}` is not a Python operator; write `{}`", instead.trim())
             }
-            Kind::ReservedWord(word) => write!(f, "`{word}` is a reserved word that cannot stand here"),
+            Kind::ReservedWord(word) => write!(f, "`{word}` is a reserved word and cannot be used here"),
             Kind::Statement(what) => write!(f, "{what} is a statement, not an expression"),
             Kind::MissingElse => f.write_str("`if` without `else`"),
             Kind::StrayElse => f.write_str("`else` without `if`"),
-            Kind::NeedsParentheses(word) => write!(f, "`{word}` cannot stand behind an operator that binds tighter"),
+            Kind::NeedsParentheses(word) => write!(f, "`{word}` and its operand must be parenthesized here"),
             Kind::Arguments(what) => f.write_str(what),
-            Kind::AssignmentTarget => f.write_str("only a name can be assigned to"),
-            Kind::BareAssignmentExpression => f.write_str("`:=` needs parentheses around it"),
-            Kind::MisplacedAssignment => f.write_str("`:=` cannot stand here"),
+            Kind::AssignmentTarget => f.write_str("the target of an assignment must be a name"),
+            Kind::BareAssignmentExpression => f.write_str("`:=` must be parenthesized"),
+            Kind::MisplacedAssignment => f.write_str("`:=` cannot be used here"),
             Kind::String(what) | Kind::Parameters(what) => f.write_str(what),
-            Kind::MisplacedStar => f.write_str("nothing can be unpacked here"),
+            Kind::MisplacedStar => f.write_str("unpacking is not allowed here"),
             Kind::Unexpected { expected, found } => write!(f, "expected {expected}, found {found}"),
         }
     }

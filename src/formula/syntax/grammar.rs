@@ -1,35 +1,34 @@
-//! The one door to pest: text to pairs, and pest's errors to ours.
+//! The only use of pest's parser: from text to pairs, and from pest's errors to [`SyntaxError`].
 
 use pest::Parser;
 use pest::error::{Error, ErrorVariant, InputLocation};
 use pest::iterators::Pair;
 
 use crate::diagnostic::Span;
-use crate::formula::syntax::{Expr, SyntaxError, SyntaxErrorKind, units};
+use crate::formula::syntax::error::Result;
+use crate::formula::syntax::foreign_notation::number_with_unit;
+use crate::formula::syntax::{Expr, SyntaxError, SyntaxErrorKind};
 
 #[derive(pest_derive::Parser)]
 #[grammar = "../grammar/formula.pest"]
 struct FormulaParser;
 
-/// Parses `text` and hands the pairs to `build`. `None` if this thread's stack is too small to tell.
-pub(super) fn parse(
-    text: &str,
-    build: impl FnOnce(&str, Pair<'_, Rule>) -> Result<Expr, SyntaxError>,
-) -> Option<Result<Expr, SyntaxError>> {
+/// Parses `text` and passes the pairs to `build`; `None` if the stack of this thread is too small.
+pub(super) fn parse(text: &str, build: impl FnOnce(&str, Pair<'_, Rule>) -> Result<Expr>) -> Option<Result<Expr>> {
     match FormulaParser::parse(Rule::formula, text) {
         Ok(mut pairs) => pairs.next().map(|pair| build(text, pair)),
         Err(error) => explain(text, &error).map(Err),
     }
 }
 
-/// What the text shows at the place where pest gave up.
+/// The error at the place where pest fails.
 fn explain(text: &str, error: &Error<Rule>) -> Option<SyntaxError> {
     let ErrorVariant::ParsingError { positives, .. } = &error.variant else { return None };
     let at = match error.location {
         InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
     };
     let at = skip_blanks(text, at);
-    if let Some(error) = units::at(text, at) {
+    if let Some(error) = number_with_unit(text, at) {
         return Some(error);
     }
     let rest = &text[at..];
@@ -41,7 +40,7 @@ fn explain(text: &str, error: &Error<Rule>) -> Option<SyntaxError> {
     Some(SyntaxError::new(kind, Span::new(at, at + length)))
 }
 
-/// The error at a token that cannot stand where it does, and the token's length.
+/// The error for an unexpected token, and the length of the token.
 fn at_token(text: &str, at: usize, first: char, positives: &[Rule]) -> (SyntaxErrorKind, usize) {
     let rest = &text[at..];
     let word = word_length(rest);
@@ -82,10 +81,55 @@ fn unexpected(positives: &[Rule], found: String) -> SyntaxErrorKind {
 }
 
 fn wants_operand(positives: &[Rule]) -> bool {
-    positives.is_empty()
-        || positives.iter().any(|rule| {
-            matches!(rule, Rule::number | Rule::name | Rule::primary | Rule::expression | Rule::element | Rule::formula)
-        })
+    positives.is_empty() || positives.iter().any(|rule| rule.begins_operand())
+}
+
+impl Rule {
+    /// Whether the rule, where pest expects it, stands for an operand in the words of the user.
+    fn begins_operand(self) -> bool {
+        match self {
+            Self::number | Self::name | Self::primary | Self::expression | Self::element | Self::formula => true,
+            // operators
+            Self::sign | Self::not | Self::symbol | Self::word | Self::choice | Self::c_conditional => false,
+            // brackets and what separates items in them
+            Self::trailer
+            | Self::call
+            | Self::argument
+            | Self::spread
+            | Self::keyword_value
+            | Self::walrus_value
+            | Self::subscript
+            | Self::slice
+            | Self::slice_rest
+            | Self::colon
+            | Self::attribute
+            | Self::parenthesised
+            | Self::list
+            | Self::braces
+            | Self::entry
+            | Self::star
+            | Self::walrus
+            | Self::comma => false,
+            // words of comprehensions and lambdas, strings
+            Self::comprehension
+            | Self::disjunction
+            | Self::in_
+            | Self::if_
+            | Self::target
+            | Self::for_
+            | Self::async_
+            | Self::ellipsis
+            | Self::lambda
+            | Self::lambda_word
+            | Self::parameter
+            | Self::slash
+            | Self::strings
+            | Self::string => false,
+            // the end, and statements after the expression
+            Self::EOI | Self::statement_rest | Self::semicolon | Self::assignment => false,
+            _ => false,
+        }
+    }
 }
 
 fn skip_blanks(text: &str, at: usize) -> usize {
@@ -121,29 +165,29 @@ fn number_length(rest: &str) -> usize {
     end.unwrap_or(rest.len())
 }
 
-/// Why these characters, which begin as a number does, are none.
+/// How to correct an invalid number.
 fn number_problem(text: &str) -> Option<&'static str> {
     let lower = text.to_ascii_lowercase();
     let digits =
         lower.trim_start_matches(|character: char| character.is_ascii_digit() || matches!(character, '.' | '_'));
     Some(match &lower {
-        _ if lower.starts_with("0x") => "behind `0x` stand the digits 0-9 and a-f",
-        _ if lower.starts_with("0o") => "behind `0o` stand the digits 0-7",
-        _ if lower.starts_with("0b") => "behind `0b` stand the digits 0 and 1",
-        _ if lower.contains("__") || lower.ends_with('_') => "one `_` may stand between two digits, nowhere else",
-        _ if digits.starts_with('e') => "behind the `e` of a number stand digits: `1e-7`",
+        _ if lower.starts_with("0x") => "only the digits 0-9 and a-f can follow `0x`",
+        _ if lower.starts_with("0o") => "only the digits 0-7 can follow `0o`",
+        _ if lower.starts_with("0b") => "only the digits 0 and 1 can follow `0b`",
+        _ if lower.contains("__") || lower.ends_with('_') => "`_` can only separate two digits",
+        _ if digits.starts_with('e') => "digits must follow the `e` of a number: `1e-7`",
         _ if !digits.is_empty() && digits.starts_with(char::is_alphabetic) => {
             "a name cannot begin with a digit; for a product write `*`"
         }
         _ if lower.starts_with('0') && digits.is_empty() && !lower.contains('.') => {
-            "a whole number has no leading zeros; for octal write `0o`"
+            "an integer has no leading zeros; for octal write `0o`"
         }
         _ => return None,
     })
 }
 
-/// Whether Python keeps the word for itself.
-pub(super) fn is_reserved(word: &str) -> bool {
+/// Whether the word is a keyword of Python.
+fn is_reserved(word: &str) -> bool {
     const RESERVED: [&str; 32] = [
         "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except",
         "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass",
@@ -151,4 +195,37 @@ pub(super) fn is_reserved(word: &str) -> bool {
     ];
     const LONGEST: usize = 8;
     word.len() <= LONGEST && RESERVED.contains(&word)
+}
+
+/// The span of a pair without the blanks and comments at its end, which pest skips before it looks for a repetition.
+pub(super) fn span_of(pair: &Pair<'_, Rule>) -> Span {
+    let start = pair.as_span().start();
+    let mut last = pair.clone();
+    while ends_with_its_last_part(last.as_rule())
+        && let Some(inner) = last.clone().into_inner().next_back()
+    {
+        last = inner;
+    }
+    let span = last.as_span();
+    Span::new(start, span.start() + span.as_str().trim_end().len())
+}
+
+fn ends_with_its_last_part(rule: Rule) -> bool {
+    matches!(
+        rule,
+        Rule::argument
+            | Rule::comprehension
+            | Rule::disjunction
+            | Rule::element
+            | Rule::entry
+            | Rule::expression
+            | Rule::keyword_value
+            | Rule::lambda
+            | Rule::parameter
+            | Rule::primary
+            | Rule::slice
+            | Rule::strings
+            | Rule::target
+            | Rule::walrus_value
+    )
 }

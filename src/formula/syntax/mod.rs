@@ -1,53 +1,47 @@
-//! Text in, tree out: the only room that knows the grammar.
+//! The syntax of formulas: text enters, a tree with spans leaves. The only module that uses the grammar.
 //!
-//! [`parse`] takes the text of a formula and gives an [`Expr`], a faithful tree that prints back what was
-//! written, or a [`SyntaxError`] that says what was expected in the writer's words. No name is resolved here:
-//! the tree says what the text says, `program` says what it means. What is valid Python but no arithmetic
-//! stands in the tree as [`NodeKind::Foreign`].
+//! [`parse`] turns the text of a formula into an [`Expr`], whose `Display` writes it back, or into a [`SyntaxError`] in
+//! the words of the user. Names are not resolved here. Valid Python that is not arithmetic becomes
+//! [`NodeKind::Unsupported`]; operators and units of other languages become errors with a fix.
 
 mod ast;
-mod bindings;
-mod call;
+mod ast_builder;
 mod error;
-mod foreign;
+mod foreign_notation;
 mod grammar;
-mod limits;
-mod lines;
-mod lookalike;
-mod operators;
-mod parameters;
 mod precedence;
 mod print;
-mod scope;
-mod strings;
-mod tree;
-mod units;
+mod scanner;
+mod symbol_table;
+mod unsupported;
 
-pub use ast::{Construct, Expr, Keyword, LiteralKind, Node, NodeId, NodeKind};
+pub use ast::{Clause, Construct, Expr, Keyword, LiteralKind, Node, NodeId, NodeKind, Parameter, Scope};
 pub(crate) use error::BARE_UNPACKING;
-pub use error::{SyntaxError, SyntaxErrorKind};
-pub use limits::{MAX_LENGTH, MAX_NESTING};
-pub use scope::{Clause, Makes, Parameter, Scope, Takes};
-pub use units::Unit;
+pub use error::{SyntaxError, SyntaxErrorKind, Unit};
+
+/// The greatest length of a formula, in bytes.
+pub const MAX_LENGTH: usize = 64 * 1024;
+
+/// The greatest nesting of brackets (and of `lambda`, which nests without brackets), the same as CPython's.
+pub const MAX_NESTING: usize = 200;
 
 /// Parses the text of a formula.
 ///
 /// # Errors
-/// A [`SyntaxError`] when CPython's `eval` would not take the text, or when it is beyond [`MAX_LENGTH`] or
-/// [`MAX_NESTING`].
+/// A [`SyntaxError`] if CPython's `eval` refuses the text, or if it exceeds [`MAX_LENGTH`] or [`MAX_NESTING`].
 pub fn parse(text: &str) -> Result<Expr, SyntaxError> {
-    parse_up_to(text, MAX_LENGTH)
+    parse_with_limit(text, MAX_LENGTH)
 }
 
-/// Parses with another limit on the length, to answer what other programs do with a text that is too long for this crate.
-pub(crate) fn parse_up_to(text: &str, most: usize) -> Result<Expr, SyntaxError> {
-    let nesting = limits::scan(text, most)?;
-    if nesting <= limits::NESTING_ON_ANY_STACK
-        && let Some(result) = grammar::parse(text, tree::build)
+/// Parses with another limit on the length: OpenPBS accepts longer texts than this crate.
+pub(crate) fn parse_with_limit(text: &str, max_length: usize) -> Result<Expr, SyntaxError> {
+    let nesting = scanner::scan(text, max_length)?;
+    if nesting <= scanner::NESTING_ON_ANY_STACK
+        && let Some(result) = grammar::parse(text, ast_builder::build)
     {
         return result;
     }
-    limits::on_a_deep_stack(|| grammar::parse(text, tree::build))
+    scanner::with_deep_stack(|| grammar::parse(text, ast_builder::build))
         .flatten()
         .unwrap_or_else(|| Err(SyntaxError::no_stack(text)))
 }

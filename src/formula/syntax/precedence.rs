@@ -1,7 +1,9 @@
-//! From a flat `operand operator operand …` to a tree, by Python's precedence, without recursion.
+//! Operators: from their text, and from a flat `operand operator operand …` to a tree by Python's precedence.
+//!
+//! The grammar leaves expressions flat; a stack of pending operators replaces its recursion.
 
 use crate::diagnostic::Span;
-use crate::formula::syntax::{Construct, Expr, Keyword, NodeId, NodeKind, SyntaxError, SyntaxErrorKind};
+use crate::formula::syntax::{Construct, Expr, NodeId, NodeKind, SyntaxError, SyntaxErrorKind};
 use crate::python::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
 
 /// An operator between two operands.
@@ -10,32 +12,81 @@ pub(super) enum Infix {
     Binary(BinaryOperator),
     Comparison(ComparisonOperator),
     Boolean(BooleanOperator),
-    /// `is` or `is not`: Python's, but no arithmetic.
+    /// `is` or `is not`, which is not arithmetic.
     Identity,
     If,
     Else,
 }
 
-/// What still waits for its right side.
+/// The operator before an operand; `None` if it is not Python's.
+pub(super) fn prefix_operator(text: &str) -> Option<UnaryOperator> {
+    Some(match text {
+        "not" => UnaryOperator::Not,
+        "-" => UnaryOperator::Minus,
+        "+" => UnaryOperator::Plus,
+        "~" => UnaryOperator::Invert,
+        _ => return None,
+    })
+}
+
+impl Infix {
+    /// The operator between two operands; `None` if it is not Python's.
+    pub(super) fn from_text(text: &str) -> Option<Self> {
+        use BinaryOperator as Binary;
+        use ComparisonOperator as Compare;
+        Some(match text {
+            "or" => Self::Boolean(BooleanOperator::Or),
+            "and" => Self::Boolean(BooleanOperator::And),
+            "if" => Self::If,
+            "else" => Self::Else,
+            "in" => Self::Comparison(Compare::In),
+            "==" => Self::Comparison(Compare::Equal),
+            "!=" => Self::Comparison(Compare::NotEqual),
+            "<" => Self::Comparison(Compare::Less),
+            "<=" => Self::Comparison(Compare::LessOrEqual),
+            ">" => Self::Comparison(Compare::Greater),
+            ">=" => Self::Comparison(Compare::GreaterOrEqual),
+            "**" => Self::Binary(Binary::Power),
+            "*" => Self::Binary(Binary::Multiply),
+            "//" => Self::Binary(Binary::FloorDivide),
+            "/" => Self::Binary(Binary::Divide),
+            "%" => Self::Binary(Binary::Modulo),
+            "@" => Self::Binary(Binary::MatrixMultiply),
+            "+" => Self::Binary(Binary::Add),
+            "-" => Self::Binary(Binary::Subtract),
+            "<<" => Self::Binary(Binary::ShiftLeft),
+            ">>" => Self::Binary(Binary::ShiftRight),
+            "&" => Self::Binary(Binary::BitAnd),
+            "|" => Self::Binary(Binary::BitOr),
+            "^" => Self::Binary(Binary::BitXor),
+            // blanks and comments may separate the two words of `not in` and `is not`
+            _ if text.starts_with("not") => Self::Comparison(Compare::NotIn),
+            _ if text.starts_with("is") => Self::Identity,
+            _ => return None,
+        })
+    }
+}
+
+/// An operator whose right operand is not complete.
 #[derive(Clone, Copy)]
 enum Pending {
-    /// A bracket, or the formula's beginning: nothing reaches across it.
-    Bracket,
+    /// The start of an expression, which no operator reaches across.
+    Start,
     Unary(UnaryOperator),
     Binary(BinaryOperator),
-    /// A chain of so many comparisons.
+    /// A chain of this many comparisons.
     Comparison(usize),
-    /// So many operands with the same operator between them.
+    /// This many operands with the same operator between them.
     Boolean(BooleanOperator, usize),
     Identity,
-    /// `then if`, waiting for its `else`.
+    /// `then if`, before its `else`.
     If,
     /// `then if condition else`.
     Else,
 }
 
-/// How tightly an operator binds; the order of the table in Python's reference.
-mod power {
+/// The binding power of operators, in the order of the table in Python's reference.
+mod binding_power {
     pub const CONDITIONAL: u8 = 1;
     pub const OR: u8 = 2;
     pub const AND: u8 = 3;
@@ -51,32 +102,33 @@ mod power {
     pub const POWER: u8 = 13;
 }
 
-/// Takes tokens in the order in which they are written, bracket within bracket, and adds their nodes to the tree.
-pub(super) struct Climber {
+/// An operator-precedence parser: takes operands and operators in the order of the text and adds nodes to the tree.
+/// Expressions may nest.
+pub(super) struct PrecedenceParser {
     operands: Vec<NodeId>,
     pending: Vec<(Pending, Span)>,
-    /// The operators of the comparisons that wait.
+    /// The operators of the pending comparisons.
     comparisons: Vec<ComparisonOperator>,
 }
 
-impl Climber {
+impl PrecedenceParser {
     pub(super) fn new() -> Self {
-        // as deep as formulas of real sites go
+        // enough for the formulas of real sites
         Self { operands: Vec::with_capacity(16), pending: Vec::with_capacity(16), comparisons: Vec::new() }
     }
 
-    /// Begins an expression, which [`Climber::close`] ends; others may begin and end within it.
-    pub(super) fn open(&mut self) {
-        self.pending.push((Pending::Bracket, Span::default()));
+    /// Begins an expression, which [`PrecedenceParser::end_expression`] ends.
+    pub(super) fn begin_expression(&mut self) {
+        self.pending.push((Pending::Start, Span::default()));
     }
 
     pub(super) fn operand(&mut self, id: NodeId) {
         self.operands.push(id);
     }
 
-    /// An operand that takes all to its right, so that only `else` may stand before it.
-    pub(super) fn greedy_operand(&mut self, id: NodeId, expr: &Expr) -> Result<(), SyntaxError> {
-        if matches!(self.pending.last(), None | Some((Pending::Bracket | Pending::Else, _))) {
+    /// A lambda, whose body extends as far as possible to the right; it may only follow `else`.
+    pub(super) fn lambda(&mut self, id: NodeId, expr: &Expr) -> Result<(), SyntaxError> {
+        if matches!(self.pending.last(), None | Some((Pending::Start | Pending::Else, _))) {
             self.operands.push(id);
             return Ok(());
         }
@@ -84,7 +136,8 @@ impl Climber {
     }
 
     pub(super) fn prefix(&mut self, op: UnaryOperator, span: Span) -> Result<(), SyntaxError> {
-        let binds_tighter = self.pending.last().is_some_and(|(pending, _)| pending.power() > power::NOT);
+        let binds_tighter =
+            self.pending.last().is_some_and(|(pending, _)| pending.binding_power() > binding_power::NOT);
         if op == UnaryOperator::Not && binds_tighter {
             return Err(SyntaxError::new(SyntaxErrorKind::NeedsParentheses("not"), span));
         }
@@ -95,13 +148,13 @@ impl Climber {
     pub(super) fn infix(&mut self, infix: Infix, span: Span, expr: &mut Expr) -> Result<(), SyntaxError> {
         match infix {
             Infix::Binary(op) => {
-                let own = binary_power(op);
-                // `**` groups to the right, all others to the left
+                let own = binary_binding_power(op);
+                // `**` is right-associative, all others are left-associative
                 self.reduce_above(if op == BinaryOperator::Power { own } else { own - 1 }, expr);
                 self.pending.push((Pending::Binary(op), span));
             }
             Infix::Comparison(op) => {
-                self.reduce_above(power::COMPARISON, expr);
+                self.reduce_above(binding_power::COMPARISON, expr);
                 self.comparisons.push(op);
                 match self.pending.last_mut() {
                     Some((Pending::Comparison(links), _)) => *links += 1,
@@ -109,25 +162,25 @@ impl Climber {
                 }
             }
             Infix::Boolean(op) => {
-                self.reduce_above(boolean_power(op), expr);
+                self.reduce_above(boolean_binding_power(op), expr);
                 match self.pending.last_mut() {
                     Some((Pending::Boolean(same, count), _)) if *same == op => *count += 1,
                     _ => self.pending.push((Pending::Boolean(op, 2), span)),
                 }
             }
             Infix::Identity => {
-                self.reduce_above(power::COMPARISON - 1, expr);
+                self.reduce_above(binding_power::COMPARISON - 1, expr);
                 self.pending.push((Pending::Identity, span));
             }
             Infix::If => {
-                self.reduce_above(power::CONDITIONAL, expr);
+                self.reduce_above(binding_power::CONDITIONAL, expr);
                 if let Some((Pending::If, unfinished)) = self.pending.last() {
                     return Err(SyntaxError::new(SyntaxErrorKind::MissingElse, *unfinished));
                 }
                 self.pending.push((Pending::If, span));
             }
             Infix::Else => {
-                self.reduce_above(power::CONDITIONAL, expr);
+                self.reduce_above(binding_power::CONDITIONAL, expr);
                 match self.pending.last_mut() {
                     Some((pending @ Pending::If, _)) => *pending = Pending::Else,
                     _ => return Err(SyntaxError::new(SyntaxErrorKind::StrayElse, span)),
@@ -137,9 +190,9 @@ impl Climber {
         Ok(())
     }
 
-    /// The node of the expression that began last.
-    pub(super) fn close(&mut self, expr: &mut Expr) -> Result<NodeId, SyntaxError> {
-        self.reduce_above(power::CONDITIONAL, expr);
+    /// The node of the innermost expression.
+    pub(super) fn end_expression(&mut self, expr: &mut Expr) -> Result<NodeId, SyntaxError> {
+        self.reduce_above(binding_power::CONDITIONAL, expr);
         if let Some((Pending::If, span)) = self.pending.last() {
             return Err(SyntaxError::new(SyntaxErrorKind::MissingElse, *span));
         }
@@ -149,10 +202,10 @@ impl Climber {
         self.operands.pop().ok_or_else(missing)
     }
 
-    /// Closes every waiting operator that binds tighter than `floor`.
+    /// Completes every pending operator that binds tighter than `floor`.
     fn reduce_above(&mut self, floor: u8, expr: &mut Expr) {
         while let Some(&(pending, span)) = self.pending.last()
-            && pending.power() > floor
+            && pending.binding_power() > floor
         {
             self.pending.pop();
             self.reduce(pending, span, expr);
@@ -176,8 +229,8 @@ impl Climber {
                 NodeKind::Comparison { operators, operands: operands.into() }
             }
             (Pending::Boolean(op, _), _) => NodeKind::Boolean { op, operands: operands.into() },
-            // `a is b` compares objects, not numbers
-            _ => NodeKind::Foreign { construct: Construct::Identity, parts: operands.into() },
+            // `a is b` compares identities, not values
+            _ => NodeKind::Unsupported { construct: Construct::Identity, parts: operands.into() },
         };
         self.operands.truncate(first);
         self.operands.push(expr.push(kind, covered));
@@ -185,21 +238,21 @@ impl Climber {
 }
 
 impl Pending {
-    fn power(self) -> u8 {
+    fn binding_power(self) -> u8 {
         match self {
-            Self::Bracket | Self::If => 0,
-            Self::Else => power::CONDITIONAL,
-            Self::Boolean(op, _) => boolean_power(op),
-            Self::Unary(UnaryOperator::Not) => power::NOT,
-            Self::Comparison(_) | Self::Identity => power::COMPARISON,
-            Self::Binary(op) => binary_power(op),
-            Self::Unary(_) => power::SIGN,
+            Self::Start | Self::If => 0,
+            Self::Else => binding_power::CONDITIONAL,
+            Self::Boolean(op, _) => boolean_binding_power(op),
+            Self::Unary(UnaryOperator::Not) => binding_power::NOT,
+            Self::Comparison(_) | Self::Identity => binding_power::COMPARISON,
+            Self::Binary(op) => binary_binding_power(op),
+            Self::Unary(_) => binding_power::SIGN,
         }
     }
 
     fn operand_count(self) -> usize {
         match self {
-            Self::Bracket => 0,
+            Self::Start => 0,
             Self::Unary(_) => 1,
             Self::Binary(_) | Self::Identity | Self::If => 2,
             Self::Else => 3,
@@ -209,28 +262,22 @@ impl Pending {
     }
 }
 
-fn boolean_power(op: BooleanOperator) -> u8 {
+fn boolean_binding_power(op: BooleanOperator) -> u8 {
     match op {
-        BooleanOperator::Or => power::OR,
-        BooleanOperator::And => power::AND,
+        BooleanOperator::Or => binding_power::OR,
+        BooleanOperator::And => binding_power::AND,
     }
 }
 
-fn binary_power(op: BinaryOperator) -> u8 {
+fn binary_binding_power(op: BinaryOperator) -> u8 {
     use BinaryOperator as Op;
     match op {
-        Op::BitOr => power::BIT_OR,
-        Op::BitXor => power::BIT_XOR,
-        Op::BitAnd => power::BIT_AND,
-        Op::ShiftLeft | Op::ShiftRight => power::SHIFT,
-        Op::Add | Op::Subtract => power::SUM,
-        Op::Multiply | Op::Divide | Op::FloorDivide | Op::Modulo | Op::MatrixMultiply => power::PRODUCT,
-        Op::Power => power::POWER,
-    }
-}
-
-impl Keyword {
-    pub(super) fn new(name: &str, span: Span, value: NodeId) -> Self {
-        Self { name: name.into(), span, value }
+        Op::BitOr => binding_power::BIT_OR,
+        Op::BitXor => binding_power::BIT_XOR,
+        Op::BitAnd => binding_power::BIT_AND,
+        Op::ShiftLeft | Op::ShiftRight => binding_power::SHIFT,
+        Op::Add | Op::Subtract => binding_power::SUM,
+        Op::Multiply | Op::Divide | Op::FloorDivide | Op::Modulo | Op::MatrixMultiply => binding_power::PRODUCT,
+        Op::Power => binding_power::POWER,
     }
 }

@@ -1,19 +1,19 @@
-//! From the tree back to text. Iterative, as every walk over a tree.
+//! From the tree back to text, without recursion.
 
 use std::fmt::{self, Display, Formatter};
 
 use crate::formula::syntax::{Expr, NodeId, NodeKind};
 use crate::python::{BinaryOperator, UnaryOperator};
 
-/// What is still to be written, last first.
+/// The rest of the output, last part first.
 enum Step<'e> {
     Node(NodeId),
     Text(&'e str),
 }
 
 impl Display for Expr {
-    /// What was written, with one space around operators of two operands (none around `**`), one behind a
-    /// comma, and every literal, name and parenthesis as it was.
+    /// The formula with normalized spaces: one around binary operators (none around `**`) and one after a comma.
+    /// Literals, names and parentheses are unchanged.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let mut steps = vec![Step::Node(self.root())];
         while let Some(step) = steps.pop() {
@@ -34,7 +34,7 @@ fn push_parts<'e>(expr: &'e Expr, id: NodeId, steps: &mut Vec<Step<'e>>) {
     let node = expr.node(id);
     match &node.kind {
         NodeKind::Literal { text, .. } | NodeKind::Name(text) => steps.push(Step::Text(text)),
-        NodeKind::Foreign { .. } => steps.push(Step::Text(node.span.of(expr.text()))),
+        NodeKind::Unsupported { .. } => steps.push(Step::Text(node.span.of(expr.text()))),
         NodeKind::Unary { op, operand } => {
             steps.push(Step::Text(op.symbol()));
             if *op == UnaryOperator::Not {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::diagnostic::{Diagnostic, Severity, Span, sort_by_place};
-use crate::formula::name_resolution::Meaning;
+use crate::formula::name_resolution::Resolution;
 use crate::formula::program::Program;
 use crate::formula::syntax::Construct;
 use crate::formula::{Formula, lint};
@@ -163,15 +163,15 @@ fn kills(found: &Diagnostic) -> bool {
 
 /// Whether the result is a complex number for every job.
 fn is_always_complex(formula: &Formula, schema: &Schema) -> bool {
-    let resolve = |name: &str| Meaning::of(name, schema);
+    let resolve = |name: &str| Resolution::from_schema(name, schema);
     let Ok(program) = Program::compile_python(Arc::new(formula.expr().clone()), &resolve) else { return false };
     let operand = |name: &str| match resolve(name) {
-        Meaning::Input => Operand::Number,
-        _ if name == Construct::Imaginary.words() => Operand::Complex,
+        Resolution::Input => Operand::Number,
+        _ if name == Construct::Imaginary.description() => Operand::Complex,
         _ => Operand::Opaque,
     };
     let inputs: Vec<Operand> = program.inputs().iter().map(|name| operand(name)).collect();
-    let mut evaluator = program.evaluator(OperandArithmetic::default());
+    let mut evaluator = program.interpreter(OperandArithmetic::default());
     let is_complex = matches!(evaluator.evaluate(&inputs), Ok(Operand::Complex));
     is_complex && evaluator.arithmetic().uncertainty().is_none()
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::formula::lint::{attribute_of, is_dangerous_attribute, is_dangerous_builtin};
-use crate::formula::name_resolution::Meaning;
+use crate::formula::name_resolution::Resolution;
 use crate::formula::syntax::{Clause, Construct, Expr, NodeId, NodeKind, Scope};
 use crate::pbs::qmgr_validation::passes::DECISIVE_VARIABLES;
 use crate::pbs::qmgr_validation::statements::Statement;
@@ -55,7 +55,9 @@ struct Analysis<'e> {
 impl<'e> Analysis<'e> {
     fn new(expr: &'e Expr, is_resource: &'e dyn Fn(&str) -> bool, assigned: &'e BTreeSet<&'e str>) -> Self {
         let reassigned = expr.nodes().iter().filter_map(|node| match &node.kind {
-            NodeKind::Foreign { construct: Construct::AssignmentExpression, parts } => name_of(expr, *parts.first()?),
+            NodeKind::Unsupported { construct: Construct::AssignmentExpression, parts } => {
+                name_of(expr, *parts.first()?)
+            }
             _ => None,
         });
         let module = Frame { parent: 0, names: Rc::default(), clause: 0 };
@@ -90,10 +92,10 @@ impl<'e> Analysis<'e> {
                 self.open.push((*body, self.frames.len() - 1));
             }
             (_, Some(Scope::Comprehension { items, clauses, .. })) => return self.comprehension(items, clauses, frame),
-            (NodeKind::Foreign { construct: Construct::AssignmentExpression, parts }, _) => {
+            (NodeKind::Unsupported { construct: Construct::AssignmentExpression, parts }, _) => {
                 self.open.extend(parts.iter().skip(1).map(|&part| (part, frame)));
             }
-            (NodeKind::Foreign { construct: Construct::Attribute, parts }, _) => {
+            (NodeKind::Unsupported { construct: Construct::Attribute, parts }, _) => {
                 self.open.extend(parts.iter().map(|&part| (part, frame)));
                 return attribute_of(self.expr, node).is_some_and(|(_, name)| !is_dangerous_attribute(name));
             }
@@ -128,7 +130,7 @@ impl<'e> Analysis<'e> {
         while let Some(id) = open.pop() {
             match &self.expr.node(id).kind {
                 NodeKind::Name(name) => names.push(&**name),
-                NodeKind::Foreign { construct: Construct::Attribute | Construct::Subscript, .. } => return None,
+                NodeKind::Unsupported { construct: Construct::Attribute | Construct::Subscript, .. } => return None,
                 kind => open.extend(kind.children()),
             }
         }
@@ -154,8 +156,8 @@ impl<'e> Analysis<'e> {
             return false;
         }
         let is_script_variable = self.assigned.contains(name) || matches!(name, "ans" | "errnum" | "errmsg");
-        let is_global = (self.is_resource)(name) || Meaning::is_builtin(name);
-        let is_math = || !matches!(Meaning::resolve(name, |_| false), Meaning::Undefined);
+        let is_global = (self.is_resource)(name) || Resolution::is_builtin(name);
+        let is_math = || !matches!(Resolution::resolve(name, |_| false), Resolution::Undefined);
         // an exception in the first pass deletes `e`
         is_global || (frame == 0 && (is_script_variable || (name != "e" && is_math())))
     }

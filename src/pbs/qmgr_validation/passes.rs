@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::formula::name_resolution::Meaning;
+use crate::formula::name_resolution::Resolution;
 use crate::formula::program::{Program, compiles};
 use crate::formula::syntax::{Construct, Expr, NodeKind};
 use crate::pbs::qmgr_validation::bound_names;
@@ -130,7 +130,7 @@ impl<'s> Pass<'s> {
         let program = Program::compile_python(Arc::clone(expr), &|name| self.resolve(name))
             .map_err(|_| Stop::Unknown(Uncertainty::NonArithmetic))?;
         let inputs: Vec<Operand> = program.inputs().iter().map(|name| self.input(name)).collect();
-        let mut evaluator = program.evaluator(OperandArithmetic::default());
+        let mut evaluator = program.interpreter(OperandArithmetic::default());
         let result = evaluator.evaluate(&inputs);
         if let Some(uncertainty) = evaluator.arithmetic().uncertainty() {
             return Err(Stop::Unknown(uncertainty));
@@ -146,12 +146,12 @@ impl<'s> Pass<'s> {
     }
 
     /// The script's variables, among which is `math`, come before the resources, and the builtins come last.
-    fn resolve(&self, name: &str) -> Meaning {
+    fn resolve(&self, name: &str) -> Resolution {
         match name {
-            _ if self.variables.contains_key(name) => Meaning::Input,
-            "e" if self.e_is_deleted && self.is_resource(name) => Meaning::Input,
-            "e" if self.e_is_deleted => Meaning::Undefined,
-            _ => Meaning::resolve(name, |name| self.is_resource(name)),
+            _ if self.variables.contains_key(name) => Resolution::Input,
+            "e" if self.e_is_deleted && self.is_resource(name) => Resolution::Input,
+            "e" if self.e_is_deleted => Resolution::Undefined,
+            _ => Resolution::resolve(name, |name| self.is_resource(name)),
         }
     }
 
@@ -160,7 +160,7 @@ impl<'s> Pass<'s> {
         match self.variables.get(name) {
             Some(value) => value.clone(),
             None if self.is_resource(name) => Operand::Known(Value::Int(1)),
-            None if name == Construct::Imaginary.words() => Operand::Complex,
+            None if name == Construct::Imaginary.description() => Operand::Complex,
             None => Operand::Opaque,
         }
     }

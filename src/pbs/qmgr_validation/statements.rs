@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::Span;
 use crate::formula::syntax::{
-    BARE_UNPACKING, Construct, Expr, NodeId, NodeKind, SyntaxError, SyntaxErrorKind, parse_up_to,
+    BARE_UNPACKING, Construct, Expr, NodeId, NodeKind, SyntaxError, SyntaxErrorKind, parse_with_limit,
 };
 use crate::pbs::qmgr_validation::{self, Uncertainty};
 
@@ -127,10 +127,10 @@ fn lines(text: &str) -> Result<Vec<&str>> {
 
 /// Parses an expression, or an unpacking without brackets, which a statement may have in its place.
 fn parse_expression(text: &str) -> std::result::Result<Expr, SyntaxError> {
-    match parse_up_to(text, MAX_LENGTH) {
+    match parse_with_limit(text, MAX_LENGTH) {
         Err(SyntaxError { kind: SyntaxErrorKind::Statement(BARE_UNPACKING), .. }) => {
             // a comment would swallow the bracket
-            parse_up_to(&format!("({text}\n)"), MAX_LENGTH + 3)
+            parse_with_limit(&format!("({text}\n)"), MAX_LENGTH + 3)
         }
         result => result,
     }
@@ -249,7 +249,7 @@ impl AssignmentParser {
 /// Refuses an expression with strings whose inside the grammar does not check: the fields of an f-string and
 /// `\N{…}`.
 fn checked(expr: Expr) -> Result<Arc<Expr>> {
-    let is_string = |kind: &NodeKind| matches!(kind, NodeKind::Foreign { construct: Construct::String, .. });
+    let is_string = |kind: &NodeKind| matches!(kind, NodeKind::Unsupported { construct: Construct::String, .. });
     let may_be_invalid = |text: &str| {
         let is_formatted = text.contains(['{', '}']) && text.contains(['f', 'F']);
         is_formatted || text.contains("\\N")
@@ -289,19 +289,20 @@ fn is_assignable(expr: &Expr, id: NodeId) -> bool {
 fn is_single_target(expr: &Expr) -> bool {
     let id = without_parentheses(expr);
     let is_place = |construct| matches!(construct, Construct::Attribute | Construct::Subscript);
-    is_assignable(expr, id) || matches!(expr.node(id).kind, NodeKind::Foreign { construct, .. } if is_place(construct))
+    is_assignable(expr, id)
+        || matches!(expr.node(id).kind, NodeKind::Unsupported { construct, .. } if is_place(construct))
 }
 
 /// Whether `=` may assign to it.
 fn is_target(expr: &Expr) -> bool {
     let is_unpacking =
-        |id: NodeId| matches!(expr.node(id).kind, NodeKind::Foreign { construct: Construct::Unpacking, .. });
+        |id: NodeId| matches!(expr.node(id).kind, NodeKind::Unsupported { construct: Construct::Unpacking, .. });
     let mut open = vec![expr.root()];
     while let Some(id) = open.pop() {
         match &expr.node(id).kind {
             NodeKind::Name(_) if is_assignable(expr, id) => {}
-            NodeKind::Foreign { construct: Construct::Attribute | Construct::Subscript, .. } => {}
-            NodeKind::Foreign { construct: Construct::Unpacking, parts } => open.extend(parts.iter()),
+            NodeKind::Unsupported { construct: Construct::Attribute | Construct::Subscript, .. } => {}
+            NodeKind::Unsupported { construct: Construct::Unpacking, parts } => open.extend(parts.iter()),
             NodeKind::Parenthesised(inner) => open.push(*inner),
             NodeKind::Tuple { items, .. } | NodeKind::List(items) => {
                 if items.iter().filter(|&&item| is_unpacking(item)).count() > 1 {

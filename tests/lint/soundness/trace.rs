@@ -1,6 +1,6 @@
 //! A second evaluator, of the tree itself, that notes the value or the error of every part it comes to.
 
-use job_sort_formula::formula::name_resolution::Meaning;
+use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::syntax::{Expr, LiteralKind, NodeId, NodeKind};
 use job_sort_formula::python::{Arithmetic, BooleanOperator, ErrorKind, Python, Raised, Value};
 use job_sort_formula::schema::Schema;
@@ -36,9 +36,9 @@ impl<'e> Tracer<'e> {
         let expr = self.expr;
         Some(match &expr.node(id).kind {
             NodeKind::Literal { kind, text } => Ok(literal(*kind, text)),
-            NodeKind::Name(name) => match Meaning::of(name, self.schema) {
-                Meaning::Constant(value) => Ok(value),
-                Meaning::Input => Ok((self.inputs)(name)),
+            NodeKind::Name(name) => match Resolution::from_schema(name, self.schema) {
+                Resolution::Constant(value) => Ok(value),
+                Resolution::Input => Ok((self.inputs)(name)),
                 _ => Err(Raised::new(ErrorKind::Name, "")),
             },
             NodeKind::Unary { op, operand } => {
@@ -86,7 +86,7 @@ impl<'e> Tracer<'e> {
             NodeKind::Parenthesised(inner) => Ok(self.value(*inner)?),
             NodeKind::Tuple { items, .. } => Ok(Value::tuple(self.values(items)?)),
             NodeKind::List(items) => Ok(Value::list(self.values(items)?)),
-            NodeKind::Foreign { .. } => return None,
+            NodeKind::Unsupported { .. } => return None,
         })
     }
 }

@@ -72,7 +72,7 @@ impl Question {
         if let Some(raised) = program.refused() {
             return Some(Self { text, inexact, by_identity, verdict: Verdict::Refused(raised.clone()) });
         }
-        let mut evaluator = program.evaluator(Python::new());
+        let mut evaluator = program.interpreter(Python::new());
         let mut results = Vec::new();
         for &index in indices {
             let input =

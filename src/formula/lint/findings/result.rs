@@ -140,7 +140,7 @@ pub(super) fn fairness(analysis: &Analysis<'_>, program: &Program) -> Vec<Diagno
 
 /// Whether a change of the input alone changes the value of a sample job, in the wrong direction.
 fn has_effect(analysis: &Analysis<'_>, program: &Program, input: usize, wrong: Monotonicity) -> bool {
-    let mut evaluator = program.evaluator(Python::with_fuel(1 << 20));
+    let mut evaluator = program.interpreter(Python::with_fuel(1 << 20));
     let mut candidates: Vec<&Value> = analysis.samples.candidates[input].iter().collect();
     candidates.sort_by(|x, y| to_double(x).total_cmp(&to_double(y)));
     let bases = analysis.samples.all.iter().filter(|sample| sample.result.is_ok()).take(8);

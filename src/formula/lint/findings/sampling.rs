@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::diagnostic::Span;
 use crate::formula::lint::ranges::{Facts, Ranges, TypeSet, ValueSet};
-use crate::formula::program::{EvalError, Evaluator, Program, literal};
+use crate::formula::program::{EvalError, Interpreter, Program, literal};
 use crate::formula::syntax::{Expr, LiteralKind, NodeKind};
 use crate::python::{ErrorKind, Python, Value};
 use crate::schema::{InputType, Schema};
@@ -59,7 +59,7 @@ impl Samples {
             true => MAX_COSTLY_SAMPLES,
             false => (MAX_STEPS / program.expr().nodes().len().max(1)).clamp(4, MAX_SAMPLES),
         };
-        let mut evaluator = program.evaluator(Python::with_fuel(WORK));
+        let mut evaluator = program.interpreter(Python::with_fuel(WORK));
         samples.vary_one_input(max_samples, &mut evaluator);
         samples.mix_inputs(max_samples, &mut evaluator);
         samples
@@ -70,7 +70,7 @@ impl Samples {
         self.places.get(name).copied()
     }
 
-    fn evaluate(&mut self, inputs: Vec<Value>, varied: Option<usize>, evaluator: &mut Evaluator<'_, Python>) {
+    fn evaluate(&mut self, inputs: Vec<Value>, varied: Option<usize>, evaluator: &mut Interpreter<'_, Python>) {
         let result = evaluator.evaluate(&inputs);
         self.all.push(Sample { inputs, varied, result });
     }
@@ -80,7 +80,7 @@ impl Samples {
     }
 
     /// Evaluates the typical job, and that job with one input changed.
-    fn vary_one_input(&mut self, max_samples: usize, evaluator: &mut Evaluator<'_, Python>) {
+    fn vary_one_input(&mut self, max_samples: usize, evaluator: &mut Interpreter<'_, Python>) {
         self.evaluate(self.typical(), None, evaluator);
         let longest = self.candidates.iter().map(Vec::len).max().unwrap_or(0);
         for choice in 1..longest {
@@ -97,7 +97,7 @@ impl Samples {
     }
 
     /// Evaluates jobs with pseudo-random candidates for all inputs.
-    fn mix_inputs(&mut self, max_samples: usize, evaluator: &mut Evaluator<'_, Python>) {
+    fn mix_inputs(&mut self, max_samples: usize, evaluator: &mut Interpreter<'_, Python>) {
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
         if self.names.len() < 2 {
             return;

@@ -12,8 +12,8 @@ use crate::formula::lint::ranges::refinement::value_numbers;
 use crate::formula::lint::ranges::type_set::{ErrorSet, TypeSet};
 use crate::formula::lint::ranges::value_set::{Truth, ValueSet};
 use crate::formula::lint::ranges::{Ranges, constant_folding, operators};
-use crate::formula::name_resolution::Meaning;
-use crate::formula::program::literal;
+use crate::formula::name_resolution::Resolution;
+use crate::formula::program::literal_value;
 use crate::formula::syntax::{Expr, Keyword, NodeId, NodeKind};
 use crate::python::{BooleanOperator, ComparisonOperator, ErrorKind, Raised, Value};
 use crate::schema::Schema;
@@ -217,11 +217,11 @@ impl<'e> AbstractInterpreter<'e> {
     }
 
     fn name(&mut self, id: NodeId, name: &str) {
-        match Meaning::of(name, self.schema) {
-            Meaning::Constant(value) => self.set_folded(id, Some(Ok(value)), |_| Outcome::UNKNOWN),
-            Meaning::Input => self.set(id, Outcome::ok(self.ranges.of(name, self.schema))),
-            Meaning::Foreign => self.set(id, Outcome::UNKNOWN),
-            Meaning::Undefined => self.set(id, Outcome::error(ErrorKind::Name)),
+        match Resolution::from_schema(name, self.schema) {
+            Resolution::Constant(value) => self.set_folded(id, Some(Ok(value)), |_| Outcome::UNKNOWN),
+            Resolution::Input => self.set(id, Outcome::ok(self.ranges.of(name, self.schema))),
+            Resolution::UnsupportedBuiltin => self.set(id, Outcome::UNKNOWN),
+            Resolution::Undefined => self.set(id, Outcome::error(ErrorKind::Name)),
         }
     }
 

@@ -45,7 +45,7 @@ pub const LANES: usize = 1024;
 /// let mut columnar = program.columnar();
 /// let outcome = columnar.evaluate(&[ncpus, priority], 3, &[]);
 /// assert_eq!((outcome.lanes()[0], outcome.lanes()[2]), (2.0, 64.0));
-/// assert_eq!(outcome.marked(), [0, 1, 0]);
+/// assert_eq!(outcome.fallback(), [0, 1, 0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

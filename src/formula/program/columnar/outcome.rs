@@ -22,12 +22,12 @@ impl Outcome {
     }
 
     /// 1 for every lane that is left to the scalar executor, else 0.
-    pub fn marked(&self) -> &[u8] {
+    pub fn fallback(&self) -> &[u8] {
         &self.marked
     }
 
     /// The lanes that are left to the scalar executor.
-    pub fn marked_lanes(&self) -> impl Iterator<Item = usize> {
+    pub fn fallback_lanes(&self) -> impl Iterator<Item = usize> {
         let has_marks = loops::any_byte(&self.marked);
         let marked = if has_marks { self.marked.as_slice() } else { &[] };
         marked.iter().enumerate().filter(|(_, mark)| **mark != 0).map(|(lane, _)| lane)

@@ -1,35 +1,36 @@
-//! Which `:=` Python refuses because of what a comprehension binds.
+//! The check of `:=` against the names that a comprehension binds.
 //!
-//! A whole tree enters, the first `:=` that CPython's symbol table turns down leaves. That table is filled part by
-//! part, and a conflict shows only where its second half comes by: `:=` may not take a name that a comprehension
-//! around it already loops with, nor may a comprehension loop with a name that `:=` took in that very scope before.
-//! So the order of the parts decides, and it is CPython's (`Python/symtable.c`, 3.11).
+//! A whole tree enters; the first `:=` that CPython's symbol table refuses leaves. CPython fills that table in the order
+//! of the text and reports a conflict when its second half is added: `:=` must not bind a name that a comprehension
+//! around it already iterates with, nor may a comprehension iterate with a name that `:=` bound earlier in the same
+//! scope. So the order of the parts matters, and it is CPython's (`Python/symtable.c`, 3.11).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::Span;
 use crate::formula::syntax::{Construct, Expr, NodeId, NodeKind, Scope, SyntaxError, SyntaxErrorKind};
 
-/// Refuses a tree with a `:=` that Python refuses.
+/// # Errors
+/// A `:=` that CPython refuses.
 pub(super) fn check(expr: &Expr) -> Result<(), SyntaxError> {
     let is_assignment =
-        |kind: &NodeKind| matches!(kind, NodeKind::Foreign { construct: Construct::AssignmentExpression, .. });
+        |kind: &NodeKind| matches!(kind, NodeKind::Unsupported { construct: Construct::AssignmentExpression, .. });
     let has_loop = expr.scopes().any(|(_, scope)| matches!(scope, Scope::Comprehension { .. }));
     if !has_loop || !expr.nodes().iter().any(|node| is_assignment(&node.kind)) {
         return Ok(());
     }
-    let mut table = Table { expr, levels: vec![Level::default()] };
+    let mut table = SymbolTable { expr, scopes: vec![OpenScope::default()] };
     let mut steps = vec![Step::Visit(expr.root())];
     while let Some(step) = steps.pop() {
         let from = steps.len();
-        table.take(step, &mut steps).map_err(|span| SyntaxError::new(SyntaxErrorKind::MisplacedAssignment, span))?;
-        // what is to come first must lie on top
+        table.step(step, &mut steps).map_err(|span| SyntaxError::new(SyntaxErrorKind::MisplacedAssignment, span))?;
+        // the first step of a node must be on top of the stack
         steps[from..].reverse();
     }
     Ok(())
 }
 
-/// What is yet to be done, so that a deep tree needs no deep stack.
+/// The work that remains, kept on the heap so that a deep tree needs no deep stack.
 #[derive(Clone, Copy)]
 enum Step {
     Visit(NodeId),
@@ -37,45 +38,45 @@ enum Step {
         is_comprehension: bool,
     },
     Leave,
-    /// Whether what follows is a target of a loop.
+    /// Whether the following nodes are targets of a loop.
     Target(bool),
-    /// Whether what follows is what a loop goes through.
+    /// Whether the following nodes are the iterable of a loop.
     Iterable(bool),
 }
 
 /// The formula itself, a lambda or a comprehension.
 #[derive(Default)]
-struct Level<'e> {
+struct OpenScope<'e> {
     is_comprehension: bool,
     in_target: bool,
-    /// How many loops go through what stands here; in a lambda or a comprehension there, these count too.
+    /// The number of iterables around the present node, including those around the scope itself.
     iterables: usize,
-    /// The names in targets, be they only the base of an item.
-    looped: BTreeSet<&'e str>,
-    /// The names that `:=` took here, and where.
+    /// The names in targets, including the base of a subscript.
+    targets: BTreeSet<&'e str>,
+    /// The names that `:=` binds here, with their spans.
     assigned: BTreeMap<&'e str, Span>,
 }
 
-struct Table<'e> {
+struct SymbolTable<'e> {
     expr: &'e Expr,
     /// The innermost last.
-    levels: Vec<Level<'e>>,
+    scopes: Vec<OpenScope<'e>>,
 }
 
-impl<'e> Table<'e> {
-    /// Takes one step; those that it leads to come in their order behind the others.
-    fn take(&mut self, step: Step, steps: &mut Vec<Step>) -> Result<(), Span> {
-        let Some(level) = self.levels.last_mut() else { return Ok(()) };
+impl<'e> SymbolTable<'e> {
+    /// Does one step; appends the steps that follow from it, in their order.
+    fn step(&mut self, step: Step, steps: &mut Vec<Step>) -> Result<(), Span> {
+        let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
         match step {
             Step::Visit(id) => return self.visit(id, steps),
-            Step::Target(is_one) => level.in_target = is_one,
-            Step::Iterable(true) => level.iterables += 1,
-            Step::Iterable(false) => level.iterables -= 1,
+            Step::Target(is_one) => scope.in_target = is_one,
+            Step::Iterable(true) => scope.iterables += 1,
+            Step::Iterable(false) => scope.iterables -= 1,
             Step::Enter { is_comprehension } => {
-                let iterables = level.iterables;
-                self.levels.push(Level { is_comprehension, iterables, ..Level::default() });
+                let iterables = scope.iterables;
+                self.scopes.push(OpenScope { is_comprehension, iterables, ..OpenScope::default() });
             }
-            Step::Leave => drop(self.levels.pop()),
+            Step::Leave => drop(self.scopes.pop()),
         }
         Ok(())
     }
@@ -84,8 +85,8 @@ impl<'e> Table<'e> {
         let node = self.expr.node(id);
         match (&node.kind, self.expr.scope(id)) {
             (NodeKind::Name(name), _) => self.name(name)?,
-            (_, Some(scope)) => open(scope, steps),
-            (NodeKind::Foreign { construct: Construct::AssignmentExpression, parts }, _) => {
+            (_, Some(scope)) => push_scope(scope, steps),
+            (NodeKind::Unsupported { construct: Construct::AssignmentExpression, parts }, _) => {
                 if let Some(NodeKind::Name(name)) = parts.first().map(|&target| &self.expr.node(target).kind) {
                     self.assignment(name, node.span)?;
                 }
@@ -97,29 +98,29 @@ impl<'e> Table<'e> {
     }
 
     fn name(&mut self, name: &'e str) -> Result<(), Span> {
-        let Some(level) = self.levels.last_mut().filter(|level| level.in_target) else { return Ok(()) };
-        level.looped.insert(name);
-        level.assigned.get(name).map_or(Ok(()), |&span| Err(span))
+        let Some(scope) = self.scopes.last_mut().filter(|scope| scope.in_target) else { return Ok(()) };
+        scope.targets.insert(name);
+        scope.assigned.get(name).map_or(Ok(()), |&span| Err(span))
     }
 
     fn assignment(&mut self, name: &'e str, span: Span) -> Result<(), Span> {
-        let mut around = self.levels.iter().rev().take_while(|level| level.is_comprehension);
-        if around.any(|level| level.looped.contains(name)) {
+        let mut around = self.scopes.iter().rev().take_while(|scope| scope.is_comprehension);
+        if around.any(|scope| scope.targets.contains(name)) {
             return Err(span);
         }
-        let Some(level) = self.levels.last_mut() else { return Ok(()) };
-        if level.iterables > 0 || (level.is_comprehension && level.in_target) {
+        let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
+        if scope.iterables > 0 || (scope.is_comprehension && scope.in_target) {
             return Err(span);
         }
-        if level.is_comprehension {
-            level.assigned.insert(name, span);
+        if scope.is_comprehension {
+            scope.assigned.insert(name, span);
         }
         Ok(())
     }
 }
 
-/// The parts of a lambda or a comprehension, in CPython's order: what the first loop goes through stands outside.
-fn open(scope: &Scope, steps: &mut Vec<Step>) {
+/// The steps of a lambda or a comprehension in CPython's order: the first iterable belongs to the scope around it.
+fn push_scope(scope: &Scope, steps: &mut Vec<Step>) {
     let visit = |nodes: &[NodeId], steps: &mut Vec<Step>| steps.extend(nodes.iter().copied().map(Step::Visit));
     match scope {
         Scope::Lambda { parameters, body } => {

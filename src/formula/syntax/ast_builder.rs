@@ -1,0 +1,371 @@
+//! From the pairs of the grammar to the tree. Recursion follows brackets only, whose depth is limited.
+
+use pest::iterators::Pair;
+
+use crate::diagnostic::Span;
+use crate::formula::syntax::error::{BARE_UNPACKING, Result};
+use crate::formula::syntax::foreign_notation::foreign_operator;
+use crate::formula::syntax::grammar::{Rule, span_of};
+use crate::formula::syntax::precedence::{Infix, PrecedenceParser, prefix_operator};
+use crate::formula::syntax::{
+    Clause, Construct, Expr, Keyword, LiteralKind, NodeId, NodeKind, SyntaxError, SyntaxErrorKind, symbol_table,
+};
+
+/// Builds the tree of a whole formula.
+pub(super) fn build(text: &str, formula: Pair<'_, Rule>) -> Result<Expr> {
+    let mut builder = AstBuilder { expr: Expr::empty(text), precedence: PrecedenceParser::new() };
+    let span = span_of(&formula);
+    let mut group = Group::default();
+    for pair in formula.into_inner() {
+        match pair.as_rule() {
+            Rule::element => {
+                let id = builder.element(pair)?;
+                builder.reject_bare_assignment(id)?;
+                group.items.push(id);
+            }
+            Rule::comma => group.commas += 1,
+            Rule::statement_rest => return Err(statement(&pair)),
+            _ => {}
+        }
+    }
+    builder.reject_bare_unpacking(&group)?;
+    builder.group(group, span, false)?;
+    symbol_table::check(&builder.expr)?;
+    Ok(builder.expr)
+}
+
+/// Adds nodes to a tree pair by pair; `unsupported` adds the constructs that are not arithmetic.
+pub(super) struct AstBuilder {
+    pub(super) expr: Expr,
+    precedence: PrecedenceParser,
+}
+
+/// The items between two brackets.
+#[derive(Default)]
+pub(super) struct Group {
+    pub(super) items: Vec<NodeId>,
+    /// Whether the items between braces are keys and values.
+    pub(super) has_keys: Option<bool>,
+    commas: usize,
+    /// The number of items before the clauses of a comprehension, and its clauses.
+    clauses: Option<(usize, Vec<Clause>)>,
+}
+
+impl AstBuilder {
+    /// One item, several with commas, or a comprehension; `span` includes the brackets.
+    fn group(&mut self, group: Group, span: Span, parenthesised: bool) -> Result<NodeId> {
+        if let Some(clauses) = group.clauses {
+            return Ok(self.comprehension(span, group.items, clauses));
+        }
+        match (group.items.as_slice(), group.commas) {
+            (&[item], 0) if parenthesised => {
+                self.reject_unpacking(item).map(|()| self.expr.push(NodeKind::Parenthesised(item), span))
+            }
+            (&[item], 0) => Ok(item),
+            _ => {
+                let span = if parenthesised { span } else { self.covering(&group.items, span) };
+                Ok(self.expr.push(NodeKind::Tuple { items: group.items.into(), parenthesised }, span))
+            }
+        }
+    }
+
+    fn bracketed(&mut self, pair: Pair<'_, Rule>) -> Result<Group> {
+        let mut group = Group::default();
+        let is_generator = pair.as_rule() == Rule::parenthesised;
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::comma => group.commas += 1,
+                Rule::comprehension => {
+                    let items = group.items.len();
+                    group.clauses = Some((items, self.clauses(part, is_generator, &mut group.items)?));
+                }
+                Rule::entry => self.entry(part, &mut group)?,
+                _ => group.items.push(self.element(part)?),
+            }
+        }
+        Ok(group)
+    }
+
+    /// `expression`, `name := expression` or `*expression`.
+    fn element(&mut self, pair: Pair<'_, Rule>) -> Result<NodeId> {
+        let span = span_of(&pair);
+        let (mut starred, mut parts) = (false, Vec::new());
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::star => starred = true,
+                Rule::expression => parts.push(self.expression(part)?),
+                _ => {}
+            }
+        }
+        let id = self.maybe_assignment(parts, span)?;
+        if starred { self.unpacking(id, span) } else { Ok(id) }
+    }
+
+    /// `parts` is one expression, or the two sides of `:=`.
+    pub(super) fn maybe_assignment(&mut self, parts: Vec<NodeId>, span: Span) -> Result<NodeId> {
+        if let &[only] = parts.as_slice() {
+            return Ok(only);
+        }
+        if let Some(&target) = parts.first()
+            && !self.is_assignable(target)
+        {
+            return Err(SyntaxError::new(SyntaxErrorKind::AssignmentTarget, self.expr.node(target).span));
+        }
+        Ok(self.unsupported(Construct::AssignmentExpression, span, parts))
+    }
+
+    pub(super) fn reject_unpacking(&self, id: NodeId) -> Result<()> {
+        match self.is_unpacking(id) {
+            true => Err(SyntaxError::new(SyntaxErrorKind::MisplacedStar, self.expr.node(id).span)),
+            false => Ok(()),
+        }
+    }
+
+    /// `*(1, 2),` is a statement, which the server executes, but not an expression, which the scheduler evaluates.
+    fn reject_bare_unpacking(&self, group: &Group) -> Result<()> {
+        let Some(&starred) = group.items.iter().find(|&&item| self.is_unpacking(item)) else { return Ok(()) };
+        match group.commas {
+            0 => self.reject_unpacking(starred),
+            _ => Err(SyntaxError::new(SyntaxErrorKind::Statement(BARE_UNPACKING), self.expr.node(starred).span)),
+        }
+    }
+
+    fn reject_bare_assignment(&self, id: NodeId) -> Result<()> {
+        let node = self.expr.node(id);
+        match &node.kind {
+            NodeKind::Unsupported { construct: Construct::AssignmentExpression, .. } => {
+                Err(SyntaxError::new(SyntaxErrorKind::BareAssignmentExpression, node.span))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn expression(&mut self, pair: Pair<'_, Rule>) -> Result<NodeId> {
+        self.precedence.begin_expression();
+        for token in pair.clone().into_inner() {
+            match token.as_rule() {
+                Rule::primary => {
+                    let id = self.primary(token)?;
+                    self.precedence.operand(id);
+                }
+                Rule::lambda => {
+                    let id = self.lambda(token)?;
+                    self.precedence.lambda(id, &self.expr)?;
+                }
+                Rule::sign | Rule::not => {
+                    let op = prefix_operator(token.as_str()).ok_or_else(|| self.foreign_operator(&pair, &token))?;
+                    self.precedence.prefix(op, span_of(&token))?;
+                }
+                _ => {
+                    let op = Infix::from_text(token.as_str()).ok_or_else(|| self.foreign_operator(&pair, &token))?;
+                    self.precedence.infix(op, span_of(&token), &mut self.expr)?;
+                }
+            }
+        }
+        self.precedence.end_expression(&mut self.expr)
+    }
+
+    fn foreign_operator(&self, expression: &Pair<'_, Rule>, token: &Pair<'_, Rule>) -> SyntaxError {
+        let then = token.clone().into_inner().next().map_or("", |then| then.as_str());
+        foreign_operator(self.expr.text(), span_of(expression), span_of(token), then)
+    }
+
+    pub(super) fn primary(&mut self, pair: Pair<'_, Rule>) -> Result<NodeId> {
+        let start = pair.as_span().start();
+        let mut parts = pair.into_inner();
+        let Some(atom) = parts.next() else {
+            return Err(SyntaxError::new(SyntaxErrorKind::Empty, Span::new(start, start)));
+        };
+        let mut id = self.atom(atom)?;
+        for trailer in parts {
+            let span = Span { start: start as u32, end: span_of(&trailer).end };
+            id = match trailer.as_rule() {
+                Rule::call => self.call(id, trailer, span)?,
+                Rule::attribute => self.unsupported(Construct::Attribute, span, vec![id]),
+                _ => self.subscript(id, trailer, span)?,
+            };
+        }
+        Ok(id)
+    }
+
+    fn atom(&mut self, pair: Pair<'_, Rule>) -> Result<NodeId> {
+        let span = span_of(&pair);
+        Ok(match pair.as_rule() {
+            Rule::number => self.number(pair, span),
+            Rule::name => self.expr.push(NodeKind::Name(normalize_name(pair.as_str())), span),
+            Rule::strings => self.strings(pair, span)?,
+            Rule::ellipsis => self.unsupported(Construct::Ellipsis, span, Vec::new()),
+            Rule::parenthesised => {
+                let group = self.bracketed(pair)?;
+                self.group(group, span, true)?
+            }
+            rule => {
+                let mut group = self.bracketed(pair)?;
+                match (group.clauses.take(), rule, group.has_keys) {
+                    (Some(clauses), _, _) => self.comprehension(span, group.items, clauses),
+                    (None, Rule::list, _) => self.expr.push(NodeKind::List(group.items.into()), span),
+                    (None, _, Some(false)) => self.unsupported(Construct::Set, span, group.items),
+                    (None, _, _) => self.unsupported(Construct::Dict, span, group.items),
+                }
+            }
+        })
+    }
+
+    fn number(&mut self, pair: Pair<'_, Rule>, span: Span) -> NodeId {
+        let text: Box<str> = pair.as_str().into();
+        if text.ends_with(['j', 'J']) {
+            return self.unsupported(Construct::Imaginary, span, Vec::new());
+        }
+        let has_radix = text.len() > 2 && matches!(text.as_bytes()[1], b'x' | b'X' | b'o' | b'O' | b'b' | b'B');
+        let has_point = !has_radix && text.contains(['.', 'e', 'E']);
+        // CPython reads the `04` of `04else` as a float; printed alone it would not be a number
+        let is_float_before_else =
+            !has_radix && text.starts_with('0') && text.contains(|digit| matches!(digit, '1'..='9'));
+        let (kind, text) = match (has_point, is_float_before_else) {
+            (true, _) => (LiteralKind::Float, text),
+            (false, true) => (LiteralKind::Float, format!("{text}.0").into()),
+            (false, false) => (LiteralKind::Integer, text),
+        };
+        self.expr.push(NodeKind::Literal { kind, text }, span)
+    }
+
+    pub(super) fn expressions<'p>(&mut self, pairs: impl Iterator<Item = Pair<'p, Rule>>) -> Result<Vec<NodeId>> {
+        let expressions = pairs.filter(|pair| pair.as_rule() == Rule::expression);
+        expressions.map(|pair| self.expression(pair)).collect()
+    }
+
+    pub(super) fn unsupported(&mut self, construct: Construct, span: Span, parts: Vec<NodeId>) -> NodeId {
+        self.expr.push(NodeKind::Unsupported { construct, parts: parts.into() }, span)
+    }
+
+    fn covering(&self, items: &[NodeId], otherwise: Span) -> Span {
+        match (items.first(), items.last()) {
+            (Some(&first), Some(&last)) => self.expr.node(first).span.to(self.expr.node(last).span),
+            _ => otherwise,
+        }
+    }
+
+    pub(super) fn is_unpacking(&self, id: NodeId) -> bool {
+        matches!(self.expr.node(id).kind, NodeKind::Unsupported { construct: Construct::Unpacking, .. })
+    }
+
+    pub(super) fn is_assignable(&self, id: NodeId) -> bool {
+        match &self.expr.node(id).kind {
+            NodeKind::Name(name) => !matches!(&**name, "True" | "False" | "None" | "__debug__"),
+            _ => false,
+        }
+    }
+}
+
+/// The normal form of a name, in which Python compares names.
+pub(super) fn normalize_name(name: &str) -> Box<str> {
+    use unicode_normalization::UnicodeNormalization;
+    if name.is_ascii() { name.into() } else { name.nfkc().collect::<String>().into() }
+}
+
+/// The error for text with `;` or `=` after the expression.
+fn statement(pair: &Pair<'_, Rule>) -> SyntaxError {
+    let (what, span) = match pair.clone().into_inner().next() {
+        Some(sign) if sign.as_rule() == Rule::semicolon => ("a sequence separated by `;`", span_of(&sign)),
+        Some(sign) => ("an assignment", span_of(&sign)),
+        None => ("this", span_of(pair)),
+    };
+    SyntaxError::new(SyntaxErrorKind::Statement(what), span)
+}
+
+/// The arguments of a call, in the order that Python requires.
+#[derive(Default)]
+struct Arguments {
+    /// Whether a `**mapping` has been read.
+    has_mapping: bool,
+    positional: Vec<NodeId>,
+    keywords: Vec<Keyword>,
+}
+
+impl AstBuilder {
+    fn call(&mut self, callee: NodeId, pair: Pair<'_, Rule>, span: Span) -> Result<NodeId> {
+        let mut arguments = Arguments::default();
+        let has_comma = pair.clone().into_inner().any(|part| part.as_rule() == Rule::comma);
+        for argument in pair.into_inner().filter(|part| part.as_rule() == Rule::argument) {
+            self.argument(argument, has_comma, &mut arguments)?;
+        }
+        let (positional, keywords) = (arguments.positional.into(), arguments.keywords.into());
+        Ok(self.expr.push(NodeKind::Call { callee, positional, keywords }, span))
+    }
+
+    fn argument(&mut self, pair: Pair<'_, Rule>, has_comma: bool, arguments: &mut Arguments) -> Result<()> {
+        let span = span_of(&pair);
+        let mut parts = pair.into_inner();
+        let Some(first) = parts.next() else { return Ok(()) };
+        if first.as_rule() == Rule::spread {
+            arguments.check_spread(first.as_str() == "**", span)?;
+            let inner = self.expressions(parts)?;
+            let id = self.unsupported(Construct::Unpacking, span, inner);
+            arguments.positional.push(id);
+            return Ok(());
+        }
+        let mut value = self.expression(first)?;
+        for rest in parts {
+            match rest.as_rule() {
+                Rule::keyword_value => {
+                    let (name, name_span) = (self.keyword_name(value)?, self.expr.node(value).span);
+                    self.expr.remove_last(value);
+                    let inner = self.expressions(rest.into_inner())?;
+                    return arguments.push_keyword(name, name_span, inner);
+                }
+                Rule::walrus_value => {
+                    let mut both = vec![value];
+                    both.extend(self.expressions(rest.into_inner())?);
+                    value = self.maybe_assignment(both, span)?;
+                }
+                _ if has_comma => {
+                    return Err(argument_error("a generator among other arguments must be parenthesized", span));
+                }
+                _ => {
+                    let mut inner = vec![value];
+                    let clauses = self.clauses(rest, true, &mut inner)?;
+                    value = self.comprehension(span, inner, (1, clauses));
+                }
+            }
+        }
+        arguments.push_positional(value, span)
+    }
+
+    fn keyword_name(&self, id: NodeId) -> Result<Box<str>> {
+        let node = self.expr.node(id);
+        match &node.kind {
+            NodeKind::Name(name) if self.is_assignable(id) => Ok(name.clone()),
+            _ => Err(SyntaxError::new(SyntaxErrorKind::AssignmentTarget, node.span)),
+        }
+    }
+}
+
+impl Arguments {
+    fn push_positional(&mut self, id: NodeId, span: Span) -> Result<()> {
+        if !self.keywords.is_empty() || self.has_mapping {
+            return Err(argument_error("a positional argument follows a keyword argument", span));
+        }
+        self.positional.push(id);
+        Ok(())
+    }
+
+    fn check_spread(&mut self, is_mapping: bool, span: Span) -> Result<()> {
+        if self.has_mapping && !is_mapping {
+            return Err(argument_error("an argument with `*` follows one with `**`", span));
+        }
+        self.has_mapping |= is_mapping;
+        Ok(())
+    }
+
+    fn push_keyword(&mut self, name: Box<str>, span: Span, value: Vec<NodeId>) -> Result<()> {
+        if self.keywords.iter().any(|keyword| keyword.name == name) {
+            return Err(argument_error(&format!("the keyword argument `{name}` is repeated"), span));
+        }
+        self.keywords.extend(value.into_iter().map(|value| Keyword { name: name.clone(), span, value }));
+        Ok(())
+    }
+}
+
+fn argument_error(what: &str, span: Span) -> SyntaxError {
+    SyntaxError::new(SyntaxErrorKind::Arguments(what.into()), span)
+}

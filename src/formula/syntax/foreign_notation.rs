@@ -1,0 +1,136 @@
+//! Operators, sizes, durations and per cent signs as other languages write them: recognized to suggest a fix.
+
+use crate::diagnostic::Span;
+use crate::formula::syntax::error::Unit;
+use crate::formula::syntax::{SyntaxError, SyntaxErrorKind};
+
+/// The error for an operator of another language, with what to write instead. `expression` is the expression around
+/// the operator, `then` what is written between `?` and `:`.
+pub(super) fn foreign_operator(text: &str, expression: Span, operator: Span, then: &str) -> SyntaxError {
+    let written = operator.of(text);
+    let error = |written: &str, instead: &str, help| {
+        let (written, instead) = (written.to_owned(), instead.to_owned());
+        SyntaxError::new(SyntaxErrorKind::ForeignOperator { written, instead, help }, operator)
+    };
+    match written {
+        "!" => error("!", "not ", "`not` negates a condition"),
+        "&&" => error("&&", &spaced("and", text, operator), "`and` is true if both conditions are true"),
+        "||" => error("||", &spaced("or", text, operator), "`or` is true if one of the conditions is true"),
+        "<>" => error("<>", "!=", "`!=` is true if the values differ"),
+        "===" => error("===", "==", "Python's comparison operators have two characters"),
+        "!==" => error("!==", "!=", "Python's comparison operators have two characters"),
+        _ => match written.strip_prefix('\\') {
+            Some(instead) => error(written, instead, "remove the backslash, which escapes the operator elsewhere"),
+            None => {
+                let condition = Span { end: operator.start, ..expression }.of(text).trim();
+                let otherwise = Span { start: operator.end, ..expression }.of(text).trim();
+                let instead = format!("{} if {condition} else {otherwise}", then.trim());
+                let mut error = error("? :", &instead, "Python writes the condition in the middle");
+                error.span = expression;
+                error
+            }
+        },
+    }
+}
+
+/// The word with a blank on each side where the text has none.
+fn spaced(word: &str, text: &str, at: Span) -> String {
+    let (before, after) = (&text[..at.start as usize], &text[at.end as usize..]);
+    let blank = |has_blank| if has_blank { "" } else { " " };
+    format!("{}{word}{}", blank(before.ends_with(' ')), blank(after.starts_with(' ')))
+}
+
+/// The error for a number with a unit at the place where the grammar fails; `None` if there is none.
+pub(super) fn number_with_unit(text: &str, at: usize) -> Option<SyntaxError> {
+    per_cent(text, at).or_else(|| adjacent_unit(text, at)).or_else(|| separate_unit(text, at))
+}
+
+/// `10%` before an operator, a bracket or the end.
+fn per_cent(text: &str, at: usize) -> Option<SyntaxError> {
+    let before = text.get(..at)?.trim_end().strip_suffix('%')?;
+    let number = last_token(before.trim_end());
+    let start = before.trim_end().len() - number.len();
+    let value = amount(number)? / 100.0;
+    Some(unit_error(Unit::PerCent, value, false, Span::new(start, before.len() + 1), text))
+}
+
+/// `4gb`, `24h`, `01:00:00`.
+fn adjacent_unit(text: &str, at: usize) -> Option<SyntaxError> {
+    let start = at - last_token(text.get(..at)?).len();
+    let length = text[start..].find(|c: char| !is_token_char(c)).unwrap_or(text.len() - start);
+    let token = &text[start..start + length];
+    let span = Span::new(start, start + length);
+    if let Some(seconds) = clock_time(token) {
+        return Some(unit_error(Unit::Duration, seconds, true, span, text));
+    }
+    let (number, unit) = token.split_at(token.find(|c: char| c.is_ascii_alphabetic())?);
+    size_or_duration(number, unit, span, text)
+}
+
+/// `4 gb`
+fn separate_unit(text: &str, at: usize) -> Option<SyntaxError> {
+    let before = text.get(..at)?.trim_end();
+    let length = text[at..].find(|c: char| !is_token_char(c)).unwrap_or(text.len() - at);
+    let number = last_token(before);
+    size_or_duration(number, &text[at..at + length], Span::new(before.len() - number.len(), at + length), text)
+}
+
+fn size_or_duration(number: &str, unit: &str, span: Span, text: &str) -> Option<SyntaxError> {
+    let (amount, unit) = (amount(number)?, unit.to_ascii_lowercase());
+    if let Some(bytes) = bytes(&unit) {
+        return Some(unit_error(Unit::Size, (amount * bytes / 1024.0).ceil(), unit.len() == 2, span, text));
+    }
+    let seconds = seconds(&unit)?;
+    Some(unit_error(Unit::Duration, amount * seconds, unit.len() > 1, span, text))
+}
+
+fn unit_error(unit: Unit, value: f64, is_unambiguous: bool, span: Span, text: &str) -> SyntaxError {
+    let (written, number) = (span.of(text).to_owned(), value.to_string());
+    SyntaxError::new(SyntaxErrorKind::Unit { unit, written, number, is_unambiguous }, span)
+}
+
+/// The number of bytes of a PBS size unit; a word (`w`) has 8 bytes.
+fn bytes(unit: &str) -> Option<f64> {
+    let factor = |prefix: &str| "kmgtp".find(prefix).map(|power| 1024f64.powi(power as i32 + 1));
+    match unit {
+        "b" => Some(1.0),
+        "w" => Some(8.0),
+        "k" | "g" | "t" | "p" => factor(unit),
+        _ => {
+            let prefix = unit.strip_suffix(['b', 'w']).filter(|prefix| prefix.len() == 1)?;
+            factor(prefix).map(|factor| if unit.ends_with('w') { factor * 8.0 } else { factor })
+        }
+    }
+}
+
+fn seconds(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "s" | "sec" | "secs" => 1.0,
+        "m" | "min" | "mins" => 60.0,
+        "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
+        "d" | "day" | "days" => 86_400.0,
+        _ => return None,
+    })
+}
+
+/// The seconds of `HH:MM:SS` or `MM:SS`.
+fn clock_time(token: &str) -> Option<f64> {
+    let parts: Vec<&str> = token.split(':').collect();
+    let is_part = |part: &&str| !part.is_empty() && part.len() <= 6 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let fits = matches!(parts.len(), 2 | 3) && parts.iter().all(is_part);
+    fits.then(|| parts.iter().filter_map(|part| part.parse::<f64>().ok()).fold(0.0, |sum, part| sum * 60.0 + part))
+}
+
+fn amount(number: &str) -> Option<f64> {
+    let is_number = number.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        && number.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'_'));
+    number.replace('_', "").parse().ok().filter(|_| is_number && number.len() <= 15)
+}
+
+fn is_token_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '.' | ':')
+}
+
+fn last_token(text: &str) -> &str {
+    text.rsplit(|c: char| !is_token_char(c)).next().unwrap_or("")
+}

@@ -1,0 +1,201 @@
+//! A pass over the raw text before the grammar: its length, the nesting of its brackets and its lines.
+//!
+//! The limits are the crate's own and the same on every thread, target and profile. Lines are those of CPython's
+//! tokenizer: outside brackets a formula is one line without indentation; other lines may contain only blanks and
+//! comments.
+
+use crate::diagnostic::Span;
+use crate::formula::syntax::error::Result;
+use crate::formula::syntax::{MAX_NESTING, SyntaxError, SyntaxErrorKind};
+
+/// The nesting that can be parsed on the stack of any thread.
+pub(super) const NESTING_ON_ANY_STACK: usize = 24;
+
+/// Enough to parse [`MAX_NESTING`] levels in an unoptimised build.
+const DEEP_STACK: usize = 64 << 20;
+
+/// Checks the raw text, of which `max_length` bytes are allowed; returns its deepest nesting.
+pub(super) fn scan(text: &str, max_length: usize) -> Result<usize> {
+    if text.len() > max_length {
+        return Err(SyntaxError::new(SyntaxErrorKind::TooLong, Span::new(max_length, max_length)));
+    }
+    if let Some(at) = text.bytes().position(|byte| byte == 0) {
+        return Err(SyntaxError::new(SyntaxErrorKind::NullByte, Span::new(at, at + 1)));
+    }
+    let mut scanner =
+        Scanner { text: text.as_bytes(), at: 0, has_begun: false, open: Vec::new(), deepest: 0, unbracketed: 0 };
+    scanner.run()?;
+    Ok(scanner.deepest)
+}
+
+/// Runs `work` on a thread with a stack for [`MAX_NESTING`] levels; `None` if the system cannot start one.
+pub(super) fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+    std::thread::scope(|scope| {
+        std::thread::Builder::new().stack_size(DEEP_STACK).spawn_scoped(scope, work).ok()?.join().ok()
+    })
+}
+
+struct Scanner<'t> {
+    text: &'t [u8],
+    at: usize,
+    /// Whether the line of the formula has begun.
+    has_begun: bool,
+    open: Vec<(u8, usize)>,
+    deepest: usize,
+    /// The number of `lambda` and `?`, which nest to the right without a bracket.
+    unbracketed: usize,
+}
+
+impl Scanner<'_> {
+    fn run(&mut self) -> Result<()> {
+        self.skip_leading_blanks();
+        self.line()?;
+        while let Some(&byte) = self.text.get(self.at) {
+            let start = self.at;
+            self.at += 1;
+            match byte {
+                b'(' | b'[' | b'{' => self.push(byte, start)?,
+                b')' | b']' | b'}' => self.pop(byte, start)?,
+                b'\'' | b'"' => self.skip_string(byte),
+                b'#' => self.skip_comment(),
+                b'\\' => self.continuation(start)?,
+                b'\n' | b'\r' if self.open.is_empty() => self.line()?,
+                b'?' => self.nest(start)?,
+                b'l' if self.at_word(start, b"lambda") => self.nest(start)?,
+                _ => {}
+            }
+        }
+        match self.open.pop() {
+            Some((bracket, start)) => Err(SyntaxError::unclosed(bracket as char, start)),
+            None => Ok(()),
+        }
+    }
+
+    fn push(&mut self, bracket: u8, start: usize) -> Result<()> {
+        self.open.push((bracket, start));
+        self.check(start)
+    }
+
+    fn nest(&mut self, start: usize) -> Result<()> {
+        self.unbracketed += 1;
+        self.check(start)
+    }
+
+    fn check(&mut self, start: usize) -> Result<()> {
+        self.deepest = self.deepest.max(self.open.len() + self.unbracketed);
+        if self.deepest > MAX_NESTING {
+            return Err(SyntaxError::new(SyntaxErrorKind::TooDeep, Span::new(start, start + 1)));
+        }
+        Ok(())
+    }
+
+    fn pop(&mut self, closing: u8, start: usize) -> Result<()> {
+        let expected = |open| match open {
+            b'(' => b')',
+            b'[' => b']',
+            _ => b'}',
+        };
+        let closed = self.open.pop();
+        match closed {
+            Some((open, _)) if expected(open) == closing => Ok(()),
+            _ => Err(SyntaxError::unmatched(closing as char, start, closed.map(|(open, at)| (open as char, at)))),
+        }
+    }
+
+    /// Skips a string. An unterminated one ends with its line; the grammar reports it.
+    fn skip_string(&mut self, quote: u8) {
+        let triple = [quote; 3];
+        let is_triple = self.text[self.at - 1..].starts_with(&triple);
+        self.at += if is_triple { 2 } else { 0 };
+        while let Some(&byte) = self.text.get(self.at) {
+            match byte {
+                b'\\' => self.at += if self.text[self.at..].starts_with(b"\\\r\n") { 3 } else { 2 },
+                _ if is_triple && self.text[self.at..].starts_with(&triple) => return self.at += 3,
+                b'\n' | b'\r' if !is_triple => return,
+                _ if !is_triple && byte == quote => return self.at += 1,
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    fn skip_comment(&mut self) {
+        while self.text.get(self.at).is_some_and(|byte| !matches!(byte, b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    fn at_word(&self, start: usize, word: &[u8]) -> bool {
+        let part_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
+        let before = start.checked_sub(1).and_then(|at| self.text.get(at));
+        self.text[start..].starts_with(word)
+            && !before.is_some_and(part_of_name)
+            && !self.text.get(start + word.len()).is_some_and(part_of_name)
+    }
+}
+
+impl Scanner<'_> {
+    /// `eval` strips these before the tokenizer looks for an indentation.
+    fn skip_leading_blanks(&mut self) {
+        while matches!(self.byte(), Some(b' ' | b'\t')) {
+            self.at += 1;
+        }
+    }
+
+    /// Skips to the first token of a line, if it has one.
+    fn line(&mut self) -> Result<()> {
+        let start = self.at;
+        let indented = self.indentation()?;
+        let span = Span::new(start, self.at);
+        match self.byte() {
+            Some(b'#' | b'\n' | b'\r') => Ok(()),
+            // the last line counts as indented even if it contains only blanks: no line end follows
+            _ if indented => Err(SyntaxError::new(SyntaxErrorKind::Indented, span)),
+            None => Ok(()),
+            Some(_) if self.has_begun => {
+                Err(SyntaxError::new(SyntaxErrorKind::SecondLine, Span::new(self.at, self.text.len())))
+            }
+            Some(_) => {
+                self.has_begun = true;
+                Ok(())
+            }
+        }
+    }
+
+    /// Skips the indentation; returns whether there is one. A form feed resets it; if a backslash continues the line
+    /// within its indentation, the part before the backslash counts.
+    fn indentation(&mut self) -> Result<bool> {
+        let (mut indented, mut continued) = (false, false);
+        while let Some(byte) = self.byte() {
+            let start = self.at;
+            match byte {
+                b' ' | b'\t' => indented = true,
+                b'\x0c' => indented = false,
+                b'\\' => continued |= indented,
+                _ => break,
+            }
+            self.at += 1;
+            if byte == b'\\' {
+                self.continuation(start)?;
+            }
+        }
+        Ok(indented || continued)
+    }
+
+    /// Skips the line end after a backslash; another line must follow.
+    fn continuation(&mut self, start: usize) -> Result<()> {
+        self.at += match self.text.get(self.at..).unwrap_or_default() {
+            [b'\r', b'\n', ..] => 2,
+            [b'\n' | b'\r', ..] => 1,
+            _ => return Ok(()),
+        };
+        if self.at < self.text.len() {
+            return Ok(());
+        }
+        let (expected, found) = ("another line after `\\`", "the end of the formula".into());
+        Err(SyntaxError::new(SyntaxErrorKind::Unexpected { expected, found }, Span::new(start, start + 1)))
+    }
+
+    fn byte(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+}

@@ -1,0 +1,326 @@
+//! Valid Python that is not arithmetic: parsed in full, so that what CPython refuses is refused here too.
+//!
+//! Not parsed: the expressions in an f-string, and the names of characters in `\\N{…}`.
+
+use pest::iterators::Pair;
+
+use crate::diagnostic::Span;
+use crate::formula::syntax::ast_builder::{AstBuilder, Group, normalize_name};
+use crate::formula::syntax::error::Result;
+use crate::formula::syntax::grammar::{Rule, span_of};
+use crate::formula::syntax::{Clause, Construct, NodeId, NodeKind, Parameter, Scope, SyntaxError, SyntaxErrorKind};
+use crate::python::UnaryOperator;
+
+/// The parts of one `for … in … if …` that have been read.
+#[derive(Default)]
+struct OpenClause {
+    is_async: bool,
+    targets: Vec<NodeId>,
+    stars: usize,
+    commas: usize,
+    iterable: Option<NodeId>,
+    conditions: Vec<NodeId>,
+}
+
+impl OpenClause {
+    fn close(self) -> Option<Clause> {
+        Some(Clause {
+            targets: self.targets.into(),
+            iterable: self.iterable?,
+            conditions: self.conditions.into(),
+            is_async: self.is_async,
+        })
+    }
+}
+
+impl AstBuilder {
+    pub(super) fn subscript(&mut self, base: NodeId, pair: Pair<'_, Rule>, span: Span) -> Result<NodeId> {
+        let mut parts = vec![base];
+        for slice in pair.into_inner().filter(|part| part.as_rule() == Rule::slice) {
+            let (span, inner) = (span_of(&slice), slice.into_inner());
+            let has_walrus = inner.clone().any(|part| part.as_rule() == Rule::walrus);
+            let mut own = Vec::new();
+            for part in inner {
+                match part.as_rule() {
+                    Rule::expression => own.push(self.expression(part)?),
+                    _ => own.extend(self.expressions(part.into_inner())?),
+                }
+            }
+            if has_walrus {
+                own = vec![self.maybe_assignment(own, span)?];
+            }
+            parts.append(&mut own);
+        }
+        Ok(self.unsupported(Construct::Subscript, span, parts))
+    }
+
+    pub(super) fn lambda(&mut self, pair: Pair<'_, Rule>) -> Result<NodeId> {
+        let span = span_of(&pair);
+        let (mut parameters, mut rules, mut body) = (Vec::new(), ParameterRules::default(), None);
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::expression => {
+                    rules.finish(span)?;
+                    body = Some(self.expression(part)?);
+                }
+                Rule::parameter => {
+                    let name = rules.add(&part)?;
+                    let default = self.expressions(part.into_inner())?.pop();
+                    parameters.extend(name.map(|name| Parameter { name, default }));
+                }
+                _ => {}
+            }
+        }
+        let Some(body) = body else { return Err(SyntaxError::new(SyntaxErrorKind::Empty, span)) };
+        let parts = parameters.iter().filter_map(|parameter| parameter.default).chain([body]).collect();
+        let id = self.unsupported(Construct::Lambda, span, parts);
+        self.expr.set_scope(id, Scope::Lambda { parameters: parameters.into(), body });
+        Ok(id)
+    }
+
+    /// `*operand`; an operand with an operator looser than `|` must be parenthesized.
+    pub(super) fn unpacking(&mut self, operand: NodeId, span: Span) -> Result<NodeId> {
+        let is_loose = match &self.expr.node(operand).kind {
+            NodeKind::Unary { op, .. } => *op == UnaryOperator::Not,
+            NodeKind::Comparison { .. } | NodeKind::Boolean { .. } | NodeKind::Conditional { .. } => true,
+            NodeKind::Unsupported { construct, .. } => {
+                matches!(construct, Construct::Identity | Construct::Lambda | Construct::AssignmentExpression)
+            }
+            _ => false,
+        };
+        if is_loose {
+            return Err(SyntaxError::new(SyntaxErrorKind::NeedsParentheses("*"), self.expr.node(operand).span));
+        }
+        Ok(self.unsupported(Construct::Unpacking, span, vec![operand]))
+    }
+
+    /// The clauses `for target in iterable if condition` after the item in `parts`, to which their sub-expressions are
+    /// added. Only a generator can be `async` in an expression.
+    pub(super) fn clauses(
+        &mut self,
+        pair: Pair<'_, Rule>,
+        is_generator: bool,
+        parts: &mut Vec<NodeId>,
+    ) -> Result<Vec<Clause>> {
+        if let Some(&item) = parts.last() {
+            self.reject_unpacking(item)?;
+        }
+        let (mut clauses, mut open) = (Vec::new(), OpenClause::default());
+        for part in pair.into_inner() {
+            let span = span_of(&part);
+            match part.as_rule() {
+                Rule::disjunction if open.iterable.is_none() => open.iterable = Some(self.expression(part)?),
+                Rule::disjunction => open.conditions.push(self.expression(part)?),
+                Rule::target => {
+                    let (target, starred) = self.target(part)?;
+                    open.stars += usize::from(starred);
+                    open.targets.push(target);
+                }
+                Rule::comma => open.commas += 1,
+                Rule::in_ if open.stars > 1 || (open.stars == 1 && open.commas == 0) => {
+                    return Err(SyntaxError::new(SyntaxErrorKind::MisplacedStar, span));
+                }
+                Rule::async_ if !is_generator => {
+                    return Err(SyntaxError::new(SyntaxErrorKind::ReservedWord("async".into()), span));
+                }
+                Rule::async_ => {
+                    clauses.extend(std::mem::take(&mut open).close());
+                    open.is_async = true;
+                }
+                Rule::for_ if open.iterable.is_some() => clauses.extend(std::mem::take(&mut open).close()),
+                _ => {}
+            }
+        }
+        clauses.extend(open.close());
+        parts.extend(clauses.iter().flat_map(|clause| clause.conditions.iter()));
+        parts.extend(clauses.iter().flat_map(|clause| clause.targets.iter()));
+        parts.extend(clauses.iter().map(|clause| clause.iterable));
+        Ok(clauses)
+    }
+
+    /// The node of a comprehension: its parts, of which the first `items` are items, and its clauses.
+    pub(super) fn comprehension(
+        &mut self,
+        span: Span,
+        parts: Vec<NodeId>,
+        (items, clauses): (usize, Vec<Clause>),
+    ) -> NodeId {
+        let items = parts.iter().copied().take(items).collect();
+        let id = self.unsupported(Construct::Comprehension, span, parts);
+        self.expr.set_scope(id, Scope::Comprehension { items, clauses: clauses.into() });
+        id
+    }
+
+    /// A target, and whether it is starred.
+    fn target(&mut self, pair: Pair<'_, Rule>) -> Result<(NodeId, bool)> {
+        let (span, mut starred, mut target) = (span_of(&pair), false, None);
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::star => starred = true,
+                _ => target = Some(self.primary(part)?),
+            }
+        }
+        let Some(id) = target else { return Err(SyntaxError::new(SyntaxErrorKind::Empty, span)) };
+        if !self.is_target(id) {
+            return Err(SyntaxError::new(SyntaxErrorKind::AssignmentTarget, self.expr.node(id).span));
+        }
+        Ok((if starred { self.unsupported(Construct::Unpacking, span, vec![id]) } else { id }, starred))
+    }
+
+    /// Whether a loop may assign to it: a name, an attribute, a subscript, or a tuple or list of these.
+    fn is_target(&self, id: NodeId) -> bool {
+        let mut open = vec![id];
+        while let Some(id) = open.pop() {
+            match &self.expr.node(id).kind {
+                NodeKind::Name(_) if self.is_assignable(id) => {}
+                NodeKind::Unsupported { construct: Construct::Attribute | Construct::Subscript, .. } => {}
+                NodeKind::Unsupported { construct: Construct::Unpacking, parts } => open.extend(parts.iter()),
+                NodeKind::Parenthesised(inner) => open.push(*inner),
+                NodeKind::Tuple { items, .. } | NodeKind::List(items)
+                    if items.iter().filter(|&&item| self.is_unpacking(item)).count() < 2 =>
+                {
+                    open.extend(items.iter());
+                }
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// One entry between braces.
+    pub(super) fn entry(&mut self, pair: Pair<'_, Rule>, group: &mut Group) -> Result<()> {
+        let span = span_of(&pair);
+        let is_pair = pair
+            .clone()
+            .into_inner()
+            .any(|part| part.as_rule() == Rule::colon || (part.as_rule() == Rule::spread && part.as_str() == "**"));
+        if group.has_keys.is_some_and(|has_keys| has_keys != is_pair) {
+            let (expected, found) =
+                if is_pair { ("a value", "a key with a value") } else { ("`key: value`", "a single value") };
+            return Err(SyntaxError::new(SyntaxErrorKind::Unexpected { expected, found: found.into() }, span));
+        }
+        group.has_keys = Some(is_pair);
+        let spread = pair.clone().into_inner().any(|part| part.as_rule() == Rule::spread);
+        let walrus = pair.clone().into_inner().any(|part| part.as_rule() == Rule::walrus);
+        let inner = self.expressions(pair.into_inner())?;
+        if walrus {
+            let id = self.maybe_assignment(inner, span)?;
+            group.items.push(id);
+        } else if let (true, &[operand]) = (spread, inner.as_slice()) {
+            let id = self.unpacking(operand, span)?;
+            group.items.push(id);
+        } else {
+            group.items.extend(inner);
+        }
+        Ok(())
+    }
+}
+
+impl AstBuilder {
+    /// One string, or several that are concatenated.
+    pub(super) fn strings(&mut self, pair: Pair<'_, Rule>, span: Span) -> Result<NodeId> {
+        let mut bytes = None;
+        for string in pair.into_inner() {
+            let error = |what| Err(SyntaxError::new(SyntaxErrorKind::String(what), span_of(&string)));
+            let text = string.as_str();
+            let prefix = text.split(['"', '\'']).next().unwrap_or_default();
+            let has = |letter: char| prefix.contains([letter, letter.to_ascii_uppercase()]);
+            if bytes.is_some_and(|bytes| bytes != has('b')) {
+                return error("strings and bytes cannot be concatenated");
+            }
+            bytes = Some(has('b'));
+            if has('b') && !text.is_ascii() {
+                return error("bytes can only contain ASCII characters");
+            }
+            if !has('r') && !escapes_are_complete(text, has('b')) {
+                return error("an escape sequence in the string is incomplete");
+            }
+        }
+        Ok(self.unsupported(Construct::String, span, Vec::new()))
+    }
+}
+
+/// Whether every `\\x`, `\\u` and `\\U` has all its digits.
+fn escapes_are_complete(text: &str, bytes: bool) -> bool {
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        let mut escape = rest[at + 1..].chars();
+        let count = match escape.next() {
+            Some('x') => 2,
+            Some('u') if !bytes => 4,
+            Some('U') if !bytes => 8,
+            _ => 0,
+        };
+        let digits = escape.as_str().get(..count).unwrap_or_default();
+        let beyond = count == 8 && u32::from_str_radix(digits, 16).is_ok_and(|code| code > 0x10_ffff);
+        if digits.len() < count || beyond || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return false;
+        }
+        rest = escape.as_str();
+    }
+    true
+}
+
+/// Python's rules about the order of a lambda's parameters.
+#[derive(Default)]
+struct ParameterRules {
+    names: Vec<Box<str>>,
+    /// Whether a parameter before `*` has a default, so that every later one needs one too.
+    has_defaults: bool,
+    has_slash: bool,
+    has_star: bool,
+    /// Whether the last `*` has no name, so that a name must follow.
+    is_bare_star: bool,
+    has_mapping: bool,
+}
+
+impl ParameterRules {
+    /// Checks the next parameter; returns its name unless it is a bare `*` or `/`.
+    fn add(&mut self, pair: &Pair<'_, Rule>) -> Result<Option<Box<str>>> {
+        let error = |what| Err(SyntaxError::new(SyntaxErrorKind::Parameters(what), span_of(pair)));
+        if self.has_mapping {
+            return error("no parameter can follow `**` in a lambda");
+        }
+        let (mut spread, mut has_default, mut named) = ("", false, None);
+        for part in pair.clone().into_inner() {
+            match part.as_rule() {
+                Rule::slash if self.has_slash || self.has_star || self.names.is_empty() => {
+                    return error("`/` can be used once, after a parameter and before `*`");
+                }
+                Rule::slash => self.has_slash = true,
+                Rule::star => spread = "bare",
+                Rule::spread => spread = part.as_str(),
+                Rule::name => {
+                    let name = normalize_name(part.as_str());
+                    if matches!(&*name, "None" | "True" | "False" | "__debug__") || self.names.contains(&name) {
+                        return error("the name of a parameter must be unique and not a constant");
+                    }
+                    self.names.push(name.clone());
+                    named = Some(name);
+                }
+                _ => has_default = true,
+            }
+        }
+        let is_name = spread.is_empty() && !pair.as_str().starts_with('/');
+        match spread {
+            "*" | "bare" if self.has_star => return error("`*` can be used once among the parameters"),
+            "*" | "bare" => self.has_star = true,
+            "**" if self.is_bare_star => return error("a name must follow `*`"),
+            "**" => self.has_mapping = true,
+            _ if is_name && self.has_defaults && !has_default && !self.has_star => {
+                return error("a parameter without a default follows a parameter with a default");
+            }
+            _ => self.has_defaults |= has_default && !self.has_star,
+        }
+        self.is_bare_star = spread == "bare" || (self.is_bare_star && !is_name);
+        Ok(named)
+    }
+
+    /// Checks the end of the parameters.
+    fn finish(&self, span: Span) -> Result<()> {
+        match self.is_bare_star {
+            true => Err(SyntaxError::new(SyntaxErrorKind::Parameters("a name must follow `*`"), span)),
+            false => Ok(()),
+        }
+    }
+}
