@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
-use crate::formula::program::{Kind, Outcome};
+use crate::formula::program::{LaneType, Outcome};
 use crate::jobs::{BLOCK_ROWS, Column};
 use crate::python::Value;
 use crate::rank::{Exact, Keep, OnError, Score, ScoreError};
@@ -68,9 +68,9 @@ impl Part {
     pub(super) fn extend(&mut self, outcome: &Outcome, instead: Vec<(usize, Result<Exact, ScoreError>)>) {
         let first = self.first + self.exact.len() as u32;
         let is_error = |(_, result): &(usize, Result<Exact, ScoreError>)| result.is_err();
-        let has_bools = match outcome.kinds() {
-            Some(kinds) => kinds.contains(&(Kind::Bool as u8)),
-            None => outcome.kind() == Some(Kind::Bool),
+        let has_bools = match outcome.lane_types() {
+            Some(kinds) => kinds.contains(&(LaneType::Bool as u8)),
+            None => outcome.lane_type() == Some(LaneType::Bool),
         };
         let ExactColumn::Python(column) = &mut self.exact else { return };
         if has_bools || !instead.iter().all(is_error) {
@@ -81,9 +81,9 @@ impl Part {
             }
             return;
         }
-        match (outcome.kinds(), outcome.kind()) {
+        match (outcome.lane_types(), outcome.lane_type()) {
             (Some(kinds), _) => column.extend_mixed(outcome.lanes(), kinds),
-            (None, kind) => column.extend_lanes(outcome.lanes(), kind == Some(Kind::Int)),
+            (None, kind) => column.extend_lanes(outcome.lanes(), kind == Some(LaneType::Int)),
         }
         let errors = instead.into_iter().filter_map(|(lane, result)| Some((first + lane as u32, result.err()?)));
         self.failed.extend(errors);

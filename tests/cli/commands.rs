@@ -96,7 +96,7 @@ fn pp_718_under_both_rules() {
 fn findings_end_with_1_and_point_at_their_place() {
     let output = jsf(&["check", "ncpus && walltme"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stdout(&output).contains("`&&` is not Python; it is `and` here"));
+    assert!(stdout(&output).contains("`&&` is not a Python operator; write `and`"));
     let output = jsf(&["check", "ncpus * walltme", "--format", "json"]);
     let document = json(&output);
     assert_eq!(document["verdict"]["code"], 15124);

@@ -66,7 +66,7 @@ fn attribute(expr: &Expr, node: &Node) -> Option<Diagnostic> {
         let message = format!("`.{attribute}` gives access to the interpreter, which runs as root");
         return Some(Diagnostic::error("JSF404", message, node.span).with_help(ONLY_ARITHMETIC));
     }
-    Some(useless(Construct::Attribute.words(), node.span))
+    Some(useless(Construct::Attribute.description(), node.span))
 }
 
 /// `math.log`: a formula can use the functions of `math`, but not the module.

@@ -78,7 +78,8 @@ fn called_number(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic
     let NodeKind::Call { callee, positional, keywords } = &node.kind else { return None };
     let called = expr.node(*callee);
     // a resource that hides a function has a finding of its own
-    let hides_function = |name: &str| matches!(Resolution::from_schema(name, schema), Resolution::Input) && Resolution::is_builtin(name);
+    let hides_function =
+        |name: &str| matches!(Resolution::from_schema(name, schema), Resolution::Input) && Resolution::is_builtin(name);
     if name_of(called).is_some_and(hides_function) || !is_number(expr, *callee, schema) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! What is too deep for CPython's compiler, and so for OpenPBS, although it is short enough to be a formula.
+//! The depth limits of CPython's compiler, and so of OpenPBS.
 //!
 //! Measured on CPython 3.11, with `eval` called at module level as the scheduler does: a tree deeper than
 //! [`MAX_DEPTH`] is a `RecursionError`, and a text that needs more than [`MAX_FRAMES`] levels of the parser's
@@ -13,20 +13,19 @@ const MAX_DEPTH: u32 = 2997;
 /// The deepest recursion of the parser.
 const MAX_FRAMES: u32 = 6000;
 
-/// What the parser needs for a formula that is one number: a frame for each level of precedence, two for those that
-/// group to the left.
+/// The frames that the parser needs for a number: one for each level of precedence, two for left-associative levels.
 const LEAF_FRAMES: u32 = 25;
 
-/// The most frames that any node needs beyond those of its deepest child.
-const MOST_FRAMES_OF_A_NODE: u32 = 30;
+/// The greatest number of frames that a node needs beyond those of its deepest child.
+const MAX_FRAMES_OF_A_NODE: u32 = 30;
 
-/// How far from a limit another place to evaluate may still put it.
+/// How much a limit varies with the depth from which the compiler is called.
 const TOLERANCE: i64 = 60;
 
-/// What CPython raises before it evaluates anything; `None` for any formula that a person would write.
+/// The exception that CPython raises at compile time, if the formula exceeds a limit.
 pub(super) fn check(expr: &Expr) -> Option<Raised> {
-    // so few nodes reach no limit, even each within the next
-    if expr.nodes().len() < ((MAX_FRAMES - LEAF_FRAMES) / MOST_FRAMES_OF_A_NODE) as usize {
+    // so few nodes cannot reach a limit, even if each is nested in the next
+    if expr.nodes().len() < ((MAX_FRAMES - LEAF_FRAMES) / MAX_FRAMES_OF_A_NODE) as usize {
         return None;
     }
     let root = measure(expr)?;
@@ -37,8 +36,7 @@ pub(super) fn check(expr: &Expr) -> Option<Raised> {
     (root.depth > MAX_DEPTH).then(too_deep)
 }
 
-/// Whether CPython compiles the tree at all, whatever it then does; `None` next to one of its limits, where the place
-/// from which it is called decides.
+/// Whether CPython compiles the tree; `None` near a limit, where the depth of the call decides.
 pub fn compiles(expr: &Expr) -> Option<bool> {
     let root = measure(expr)?;
     let above = |tolerance: i64| {
@@ -52,28 +50,28 @@ pub fn compiles(expr: &Expr) -> Option<bool> {
     }
 }
 
-/// What the whole tree needs.
+/// The size of the whole tree.
 fn measure(expr: &Expr) -> Option<Size> {
     let mut sizes: Vec<Size> = Vec::with_capacity(expr.nodes().len());
     for node in expr.nodes() {
-        sizes.push(Size::of(&node.kind, || ends_in_comma(expr, node), &sizes));
+        sizes.push(Size::new(&node.kind, || ends_in_comma(expr, node), &sizes));
     }
     sizes.last().copied()
 }
 
-/// How deep CPython goes into a node.
+/// The depths that CPython reaches in a node.
 #[derive(Clone, Copy, Default)]
 struct Size {
-    /// The height of the tree under it. Parentheses leave no trace there.
+    /// The height of the tree. Parentheses do not count.
     depth: u32,
-    /// The frames that the parser needs beyond those of a number in its place.
+    /// The frames that the parser needs beyond those of a number.
     frames: u32,
 }
 
 impl Size {
-    /// What a node needs, its children being known. The parser tries to read an item behind every comma, and one
+    /// The size of a node from the sizes of its children. The parser tries to read an item after every comma and
     /// between empty brackets.
-    fn of(kind: &NodeKind, ends_in_comma: impl Fn() -> bool, sizes: &[Self]) -> Self {
+    fn new(kind: &NodeKind, ends_in_comma: impl Fn() -> bool, sizes: &[Self]) -> Self {
         let own = u32::from(!matches!(kind, NodeKind::Parenthesised(_)));
         let mut size = Self { depth: own, frames: 0 };
         let mut beyond = |child: &NodeId, frames: u32| {
@@ -121,14 +119,14 @@ impl Size {
     }
 }
 
-/// Items of which the first is nearer than the rest.
+/// Adds items, of which the first needs fewer frames than the rest.
 fn sequence(items: &[NodeId], first: u32, rest: u32, beyond: &mut impl FnMut(&NodeId, u32)) {
     for (index, item) in items.iter().enumerate() {
         beyond(item, if index == 0 { first } else { rest });
     }
 }
 
-/// Whether `,` stands before the closing bracket; with two items or more it does not matter.
+/// Whether a comma precedes the closing bracket; with two items or more it does not matter.
 fn ends_in_comma(expr: &Expr, node: &Node) -> bool {
     let inside = node.span.of(expr.text());
     inside.get(..inside.len().saturating_sub(1)).is_some_and(|inside| inside.trim_end().ends_with(','))

@@ -1,4 +1,4 @@
-//! An error with its place in the formula.
+//! Errors of compilation and of evaluation, with their spans.
 
 use std::fmt;
 
@@ -6,21 +6,21 @@ use crate::diagnostic::Span;
 use crate::formula::syntax::Construct;
 use crate::python::{Raised, Value};
 
-/// What one evaluation raised, where, and on which values.
+/// The exception of one evaluation, with its span and its operands.
 #[derive(Debug, Clone)]
 pub struct EvalError {
     /// Python's exception.
     pub raised: Raised,
-    /// The sub-expression that raised it.
+    /// The sub-expression that raises it.
     pub span: Span,
-    /// What it worked on.
+    /// The operands of the sub-expression.
     pub operands: Vec<Operand>,
 }
 
-/// A value that took part in an error.
+/// An operand of the sub-expression that raises an exception.
 #[derive(Debug, Clone)]
 pub struct Operand {
-    /// The sub-expression that gave it.
+    /// The sub-expression of the operand.
     pub span: Span,
     /// The value.
     pub value: Value,
@@ -34,29 +34,29 @@ impl fmt::Display for EvalError {
 
 impl std::error::Error for EvalError {}
 
-/// A formula that is valid Python but no arithmetic.
+/// Why a formula cannot be compiled: it is valid Python but not arithmetic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompileError {
-    /// A construct that computes no number.
-    #[error("{} is valid Python, but no arithmetic", .construct.description())]
+    /// A construct that is not arithmetic.
+    #[error("{} is valid Python but not arithmetic", .construct.description())]
     Construct {
-        /// Which.
+        /// The construct.
         construct: Construct,
-        /// Where.
+        /// Its span.
         span: Span,
     },
-    /// A builtin that computes no number.
-    #[error("`{name}` is valid Python, but no arithmetic")]
+    /// A builtin that is not arithmetic.
+    #[error("`{name}` is valid Python but not arithmetic")]
     Builtin {
         /// Its name.
         name: Box<str>,
-        /// Where.
+        /// Its span.
         span: Span,
     },
 }
 
 impl CompileError {
-    /// The place in the formula.
+    /// The span in the formula.
     pub fn span(&self) -> Span {
         match self {
             Self::Construct { span, .. } | Self::Builtin { span, .. } => *span,

@@ -1,8 +1,8 @@
-//! The instructions of the stack machine. All jumps go forward.
+//! The instructions of the stack machine. All jumps are forward.
 
 use crate::python::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
 
-/// One step. `exit` is the address of an instruction further on, or one past the last.
+/// One instruction. `exit` is the address of a later instruction, or one past the last.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Instruction {
     /// Pushes a constant.
@@ -13,39 +13,39 @@ pub(super) enum Instruction {
     Undefined(u32),
     /// Replaces the top.
     Unary(UnaryOperator),
-    /// Replaces the two on top.
+    /// Replaces the two top entries.
     Binary(BinaryOperator),
-    /// Replaces the two on top by a truth value.
+    /// Replaces the two top entries by a truth value.
     Compare(ComparisonOperator),
-    /// A link of a chain that goes on: if it fails, leaves `False` and exits; else leaves the right operand.
+    /// A comparison of a chain, not the last: if false, leaves `False` and exits; else leaves the right operand.
     CompareLink {
         /// The comparison.
         op: ComparisonOperator,
-        /// Where the chain ends.
+        /// The end of the chain.
         exit: u32,
     },
-    /// Exits with the top if it decides the result; else drops it.
+    /// Exits with the top entry if it decides the result; else drops it.
     ShortCircuit {
         /// `and` exits on false, `or` on true.
         op: BooleanOperator,
-        /// Where the operands end.
+        /// The end of the operands.
         exit: u32,
     },
-    /// Drops the top and jumps if it is false.
+    /// Drops the top entry and jumps if it is false.
     BranchIfFalse {
-        /// Where the other branch starts.
+        /// The start of the other branch.
         exit: u32,
     },
     /// Jumps.
     Jump {
-        /// Where both branches meet.
+        /// The end of both branches.
         exit: u32,
     },
     /// Replaces the callee and its arguments by the result.
     Call {
-        /// How many arguments are positional.
+        /// The number of positional arguments.
         positional: u32,
-        /// The names of the others, in the order in which their values lie on the stack.
+        /// The names of the keyword arguments, in the order of their values on the stack.
         keywords: Box<[Box<str>]>,
     },
     /// Replaces the last items by a tuple.
@@ -55,7 +55,7 @@ pub(super) enum Instruction {
 }
 
 impl Instruction {
-    /// The address that this instruction may jump to.
+    /// The address to which this instruction can jump.
     pub(super) fn exit_mut(&mut self) -> Option<&mut u32> {
         match self {
             Self::CompareLink { exit, .. }

@@ -1,23 +1,22 @@
-//! What a formula means, lowered: instructions for a stack, constants, and the inputs it needs.
+//! Compiled formulas: a syntax tree enters, a [`Program`] for a stack machine leaves.
 //!
-//! A [`Program`] comes out of [`Program::compile`] and nowhere else, so that every jump in it lands and every
-//! operand is there. It knows no jobs: an [`Interpreter`] runs it on one row of input values at a time, in any
-//! [`Arithmetic`].
+//! A program can only be made by [`Program::compile`], so its jumps and operands are valid. An [`Interpreter`] evaluates
+//! it for one row of inputs at a time in any [`Arithmetic`]; a [`ColumnarExecutor`] evaluates it for a block of rows.
 
 mod columnar;
 mod compiler_limits;
 mod error;
 mod instruction;
-pub(super) mod literal;
-mod lower;
-mod scalar;
+mod interpreter;
+mod lowering;
 
 use std::sync::Arc;
 
-pub use columnar::{Columnar, Kind, LANES, Outcome};
+pub use columnar::{ColumnarExecutor, LANES, LaneType, Outcome};
 pub use compiler_limits::compiles;
 pub use error::{CompileError, EvalError, Operand};
-pub use scalar::Interpreter;
+pub use interpreter::Interpreter;
+pub(crate) use lowering::literal_value;
 
 use crate::diagnostic::Span;
 use crate::formula::name_resolution::Resolution;
@@ -25,52 +24,52 @@ use crate::formula::syntax::{Expr, NodeId};
 use crate::python::{Arithmetic, Python, Raised, Value};
 use crate::schema::Schema;
 use instruction::Instruction;
-use lower::NonArithmetic;
+use lowering::NonArithmetic;
 
-/// A formula, ready to run. Compile once, run for every job; it is `Send` and `Sync`.
+/// A compiled formula. Compile once, evaluate for every job; it is `Send` and `Sync`.
 #[derive(Debug, Clone)]
 pub struct Program {
     expr: Arc<Expr>,
     code: Vec<Instruction>,
-    /// The node that each instruction came from.
+    /// The node of each instruction.
     nodes: Vec<NodeId>,
     constants: Vec<Constant>,
     inputs: Vec<Box<str>>,
     undefined: Vec<(Box<str>, Span)>,
-    /// What CPython's compiler raises, for every job, before anything runs.
+    /// The exception that CPython raises at compile time, for every job.
     refused: Option<(Raised, Span)>,
 }
 
-/// A value that the text fixes.
+/// A literal or a constant of `math`.
 #[derive(Debug, Clone)]
 pub(super) struct Constant {
     value: Value,
-    /// How a literal is written; base ten keeps its digits.
+    /// The text of a literal, whose digits decimal arithmetic keeps.
     text: Option<Box<str>>,
 }
 
 impl Program {
-    /// Lowers a tree. Names mean what they mean to OpenPBS: Python's `math` first, then the numeric names of
-    /// `schema`, then Python's builtins. Any other name raises `NameError` where it is reached.
+    /// Compiles a tree. Names are resolved as in OpenPBS: first in Python's `math`, then in the numeric names of `schema`,
+    /// then in Python's builtins. Any other name raises `NameError` when it is evaluated.
     ///
     /// # Errors
-    /// [`CompileError`] when the formula is valid Python but no arithmetic.
+    /// A [`CompileError`] if the formula is valid Python but not arithmetic.
     pub fn compile(expr: Arc<Expr>, schema: &Schema) -> Result<Self, CompileError> {
-        lower::lower(expr, &|name| Resolution::from_schema(name, schema), NonArithmetic::Refuse)
+        lowering::lower(expr, &|name| Resolution::from_schema(name, schema), NonArithmetic::Refuse)
     }
 
-    /// Lowers any expression: what is no arithmetic becomes an input of an unknown value, and is called where Python
-    /// may raise an exception. `resolve` gives the meaning of a name. CPython's limits are not checked.
+    /// Compiles any expression: a construct that is not arithmetic becomes an input with an unknown value, which is called
+    /// where Python may raise an exception. `resolve` resolves the names. CPython's limits are not checked.
     pub(crate) fn compile_python(expr: Arc<Expr>, resolve: &dyn Fn(&str) -> Resolution) -> Result<Self, CompileError> {
-        lower::lower(expr, resolve, NonArithmetic::Input)
+        lowering::lower(expr, resolve, NonArithmetic::Input)
     }
 
-    /// The inputs that the formula reads, in the order in which an evaluator takes them.
+    /// The names of the inputs, in the order in which they are passed to an evaluation.
     pub fn inputs(&self) -> &[Box<str>] {
         &self.inputs
     }
 
-    /// The names that mean nothing, with the place of each first use.
+    /// The undefined names, with the span of their first use.
     pub fn undefined(&self) -> &[(Box<str>, Span)] {
         &self.undefined
     }
@@ -80,20 +79,20 @@ impl Program {
         &self.expr
     }
 
-    /// What CPython's compiler refuses, for every job: a nesting or a literal that is too large for it.
+    /// The exception that CPython's compiler raises for every job: a nesting or a literal exceeds its limits.
     pub fn refused(&self) -> Option<&Raised> {
         self.refused.as_ref().map(|(raised, _)| raised)
     }
 
-    /// Runs the program once on Python's numbers. To run it often, keep an [`Program::interpreter`].
+    /// Evaluates the program once in Python's arithmetic. For many rows keep an [`Program::interpreter`].
     ///
     /// # Errors
-    /// What Python raises, with its place in the formula.
+    /// The exception that Python raises, with its span in the formula.
     pub fn evaluate(&self, inputs: &[Value]) -> Result<Value, EvalError> {
         self.interpreter(Python::new()).evaluate(inputs)
     }
 
-    /// Something to run the program with, often, in the given arithmetic.
+    /// An interpreter of the program in the given arithmetic.
     pub fn interpreter<A: Arithmetic>(&self, arithmetic: A) -> Interpreter<'_, A> {
         Interpreter::new(self, arithmetic)
     }

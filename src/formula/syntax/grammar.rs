@@ -80,56 +80,12 @@ fn unexpected(positives: &[Rule], found: String) -> SyntaxErrorKind {
     SyntaxErrorKind::Unexpected { expected, found }
 }
 
+/// Whether an operand is expected. Of the rules that pest names, only these begin one in the words of the user.
 fn wants_operand(positives: &[Rule]) -> bool {
-    positives.is_empty() || positives.iter().any(|rule| rule.begins_operand())
-}
-
-impl Rule {
-    /// Whether the rule, where pest expects it, stands for an operand in the words of the user.
-    fn begins_operand(self) -> bool {
-        match self {
-            Self::number | Self::name | Self::primary | Self::expression | Self::element | Self::formula => true,
-            // operators
-            Self::sign | Self::not | Self::symbol | Self::word | Self::choice | Self::c_conditional => false,
-            // brackets and what separates items in them
-            Self::trailer
-            | Self::call
-            | Self::argument
-            | Self::spread
-            | Self::keyword_value
-            | Self::walrus_value
-            | Self::subscript
-            | Self::slice
-            | Self::slice_rest
-            | Self::colon
-            | Self::attribute
-            | Self::parenthesised
-            | Self::list
-            | Self::braces
-            | Self::entry
-            | Self::star
-            | Self::walrus
-            | Self::comma => false,
-            // words of comprehensions and lambdas, strings
-            Self::comprehension
-            | Self::disjunction
-            | Self::in_
-            | Self::if_
-            | Self::target
-            | Self::for_
-            | Self::async_
-            | Self::ellipsis
-            | Self::lambda
-            | Self::lambda_word
-            | Self::parameter
-            | Self::slash
-            | Self::strings
-            | Self::string => false,
-            // the end, and statements after the expression
-            Self::EOI | Self::statement_rest | Self::semicolon | Self::assignment => false,
-            _ => false,
-        }
-    }
+    positives.is_empty()
+        || positives.iter().any(|rule| {
+            matches!(rule, Rule::number | Rule::name | Rule::primary | Rule::expression | Rule::element | Rule::formula)
+        })
 }
 
 fn skip_blanks(text: &str, at: usize) -> usize {

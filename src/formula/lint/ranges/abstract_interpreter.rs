@@ -184,7 +184,7 @@ impl<'e> AbstractInterpreter<'e> {
         let constant = |this: &Self, node: NodeId| this.facts.constant(node).cloned();
         match &expr.node(id).kind {
             NodeKind::Literal { kind, text } => {
-                self.set_folded(id, Some(literal::value(*kind, text)), |_| Outcome::UNKNOWN);
+                self.set_folded(id, Some(literal_value(*kind, text)), |_| Outcome::UNKNOWN);
             }
             NodeKind::Name(name) => self.name(id, name),
             NodeKind::Unary { op, operand } => {

@@ -1,42 +1,46 @@
 //! Operators on lanes.
 
-use crate::formula::program::columnar::loops::Arm;
-use crate::formula::program::columnar::vector::{Entry, Kind, KindArm, Kinds, Lent, Operand, Vector};
-use crate::formula::program::columnar::{AllMarked, Columnar, loops};
-use crate::python::MAX_EXACT_FLOAT;
-use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Python, Raised, UnaryOperator, Value};
+use crate::formula::program::columnar::kernels::Broadcast;
+use crate::formula::program::columnar::vector::{
+    Entry, LaneBuffer, LaneType, LaneTypes, LaneTypesRef, Operand, Vector,
+};
+use crate::formula::program::columnar::{AllFallBack, ColumnarExecutor, kernels};
+use crate::python::vector_math::VectorMath;
+use crate::python::{
+    Arithmetic, BinaryOperator, ComparisonOperator, MAX_EXACT_FLOAT, Python, Raised, UnaryOperator, Value,
+};
 use crate::simd::{Level, has_fused_multiply_add};
 
-impl<'i> Columnar<'_, 'i> {
-    pub(super) fn unary(&mut self, op: UnaryOperator) -> Result<(), AllMarked> {
+impl<'i> ColumnarExecutor<'_, 'i> {
+    pub(super) fn unary(&mut self, op: UnaryOperator) -> Result<(), AllFallBack> {
         let x = self.pop()?;
         let result = match &x {
             Entry::Scalar(value) => {
                 let result = self.python.unary(op, value);
                 return self.push_scalar(result);
             }
-            Entry::Vector(_) => x.operand().map(|operand| self.unary_of(op, operand)),
+            Entry::Vector(_) => x.operand().map(|operand| self.unary_kernel(op, operand)),
             Entry::Sequence { .. } => None,
         };
         x.recycle(&mut self.scratch);
         self.push_vector(result)
     }
 
-    fn unary_of(&mut self, op: UnaryOperator, x: Operand<'_>) -> Vector<'i> {
-        let zero = Operand { arm: Arm::Same(0.0), kinds: KindArm::All(Kind::Int), most: 0.0 };
+    fn unary_kernel(&mut self, op: UnaryOperator, x: Operand<'_>) -> Vector<'i> {
+        let zero = Operand { lanes: Broadcast::Same(0.0), types: LaneTypesRef::All(LaneType::Int), bound: 0.0 };
         match op {
-            UnaryOperator::Not => self.truths(x.arm, Arm::Same(0.0), |x, zero| x == zero),
-            // a negated float is no difference: 0.0 - 0.0 is not -0.0
-            UnaryOperator::Minus if x.kinds.is_all(Kind::Float) => self.floats(x.arm, |x| -x),
-            UnaryOperator::Minus if x.kinds.is_integer() => self.ring(zero, x, x.most, |zero, x| zero - x),
-            UnaryOperator::Plus if x.kinds.is_all(Kind::Float) => self.floats(x.arm, |x| x),
-            UnaryOperator::Plus => self.ring(zero, x, x.most, |_, x| x),
-            UnaryOperator::Invert if x.kinds.is_integer() => self.ring(zero, x, x.most + 1.0, |_, x| -1.0 - x),
-            _ => self.lane_by_lane(|python, lane| python.unary(op, &x.kinds.at(lane).value(x.arm.at(lane)))),
+            UnaryOperator::Not => self.comparison(x.lanes, Broadcast::Same(0.0), |x, zero| x == zero),
+            // the negation of a float is not a difference: 0.0 - 0.0 is 0.0, not -0.0
+            UnaryOperator::Minus if x.types.is_all(LaneType::Float) => self.floats(x.lanes, |x| -x),
+            UnaryOperator::Minus if x.types.is_integer() => self.ring(zero, x, x.bound, |zero, x| zero - x),
+            UnaryOperator::Plus if x.types.is_all(LaneType::Float) => self.floats(x.lanes, |x| x),
+            UnaryOperator::Plus => self.ring(zero, x, x.bound, |_, x| x),
+            UnaryOperator::Invert if x.types.is_integer() => self.ring(zero, x, x.bound + 1.0, |_, x| -1.0 - x),
+            _ => self.each_lane(|python, lane| python.unary(op, &x.types.at(lane).value(x.lanes.at(lane)))),
         }
     }
 
-    pub(super) fn binary(&mut self, op: BinaryOperator) -> Result<(), AllMarked> {
+    pub(super) fn binary(&mut self, op: BinaryOperator) -> Result<(), AllFallBack> {
         let y = self.pop()?;
         let x = self.pop()?;
         if let (Entry::Scalar(x), Entry::Scalar(y)) = (&x, &y) {
@@ -44,7 +48,7 @@ impl<'i> Columnar<'_, 'i> {
             return self.push_scalar(result);
         }
         let result = match (x.operand(), y.operand()) {
-            (Some(x), Some(y)) => Some(self.binary_of(op, x, y)),
+            (Some(x), Some(y)) => Some(self.binary_kernel(op, x, y)),
             _ => None,
         };
         x.recycle(&mut self.scratch);
@@ -52,45 +56,45 @@ impl<'i> Columnar<'_, 'i> {
         self.push_vector(result)
     }
 
-    fn binary_of(&mut self, op: BinaryOperator, x: Operand<'_>, y: Operand<'_>) -> Vector<'i> {
+    fn binary_kernel(&mut self, op: BinaryOperator, x: Operand<'_>, y: Operand<'_>) -> Vector<'i> {
         match op {
-            BinaryOperator::Add => self.ring(x, y, x.most + y.most, |x, y| x + y),
-            BinaryOperator::Subtract => self.ring(x, y, x.most + y.most, |x, y| x - y),
-            BinaryOperator::Multiply => self.ring(x, y, x.most * y.most, |x, y| x * y),
-            BinaryOperator::Divide => self.quotient(x, y),
+            BinaryOperator::Add => self.ring(x, y, x.bound + y.bound, |x, y| x + y),
+            BinaryOperator::Subtract => self.ring(x, y, x.bound + y.bound, |x, y| x - y),
+            BinaryOperator::Multiply => self.ring(x, y, x.bound * y.bound, |x, y| x * y),
+            BinaryOperator::Divide => self.division(x, y),
             BinaryOperator::Power => self.power(x, y),
-            _ => self.lane_by_lane(|python, lane| {
-                let value = |operand: Operand<'_>| operand.kinds.at(lane).value(operand.arm.at(lane));
+            _ => self.each_lane(|python, lane| {
+                let value = |operand: Operand<'_>| operand.types.at(lane).value(operand.lanes.at(lane));
                 python.binary(op, &value(x), &value(y))
             }),
         }
     }
 
-    fn quotient(&mut self, x: Operand<'_>, y: Operand<'_>) -> Vector<'i> {
+    fn division(&mut self, x: Operand<'_>, y: Operand<'_>) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
-        match y.arm {
-            Arm::Same(divisor) if divisor != 0.0 => {
+        match y.lanes {
+            Broadcast::Same(divisor) if divisor != 0.0 => {
                 if let Some(factor) = reciprocal(divisor) {
-                    loops::zip(x.arm, Arm::Same(factor), &mut lanes, |x, y| x * y, |_, _, _| false);
-                } else if let Some((high, low)) = two_reciprocals(divisor).filter(|_| x.kinds.is_integer()) {
-                    loops::dot(x.arm, [high, low], &mut lanes);
+                    kernels::zip(x.lanes, Broadcast::Same(factor), &mut lanes, |x, y| x * y, |_, _, _| false);
+                } else if let Some((high, low)) = double_double_reciprocal(divisor).filter(|_| x.types.is_integer()) {
+                    kernels::dot(x.lanes, [high, low], &mut lanes);
                 } else {
-                    loops::zip(x.arm, y.arm, &mut lanes, |x, y| x / y, |_, _, _| false);
+                    kernels::zip(x.lanes, y.lanes, &mut lanes, |x, y| x / y, |_, _, _| false);
                 }
             }
             _ => {
-                if loops::zip(x.arm, y.arm, &mut lanes, |x, y| x / y, |_, y, _| y == 0.0) {
-                    self.mark_where(y.arm, Arm::Same(0.0), |y, zero| y == zero);
+                if kernels::zip(x.lanes, y.lanes, &mut lanes, |x, y| x / y, |_, y, _| y == 0.0) {
+                    self.fall_back_where(y.lanes, Broadcast::Same(0.0), |y, zero| y == zero);
                 }
             }
         }
-        Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Float), most: MAX_EXACT_FLOAT }
+        Vector { lanes: LaneBuffer::Owned(lanes), types: LaneTypes::All(LaneType::Float), bound: MAX_EXACT_FLOAT }
     }
 
-    pub(super) fn compare(&mut self, op: ComparisonOperator) -> Result<(), AllMarked> {
+    pub(super) fn compare(&mut self, op: ComparisonOperator) -> Result<(), AllFallBack> {
         let y = self.pop()?;
         let x = self.pop()?;
-        let result = self.compared(op, &x, &y);
+        let result = self.compare_entries(op, &x, &y);
         x.recycle(&mut self.scratch);
         y.recycle(&mut self.scratch);
         match result {
@@ -100,128 +104,145 @@ impl<'i> Columnar<'_, 'i> {
         Ok(())
     }
 
-    /// `x op y`; `None` when it fails everywhere.
-    pub(super) fn compared(&mut self, op: ComparisonOperator, x: &Entry<'i>, y: &Entry<'i>) -> Option<Entry<'i>> {
+    /// `x op y`; `None` if it fails in every lane.
+    pub(super) fn compare_entries(
+        &mut self,
+        op: ComparisonOperator,
+        x: &Entry<'i>,
+        y: &Entry<'i>,
+    ) -> Option<Entry<'i>> {
         if let (Entry::Scalar(x), Entry::Scalar(y)) = (x, y) {
             return self.python.compare(op, x, y).ok().map(|holds| Entry::Scalar(Value::Bool(holds)));
         }
-        let (x, y) = (x.operand()?.arm, y.operand()?.arm);
+        let (x, y) = (x.operand()?.lanes, y.operand()?.lanes);
         Some(Entry::Vector(match op {
-            ComparisonOperator::Equal => self.truths(x, y, |x, y| x == y),
-            ComparisonOperator::NotEqual => self.truths(x, y, |x, y| x != y),
-            ComparisonOperator::Less => self.truths(x, y, |x, y| x < y),
-            ComparisonOperator::LessOrEqual => self.truths(x, y, |x, y| x <= y),
-            ComparisonOperator::Greater => self.truths(x, y, |x, y| x > y),
-            ComparisonOperator::GreaterOrEqual => self.truths(x, y, |x, y| x >= y),
+            ComparisonOperator::Equal => self.comparison(x, y, |x, y| x == y),
+            ComparisonOperator::NotEqual => self.comparison(x, y, |x, y| x != y),
+            ComparisonOperator::Less => self.comparison(x, y, |x, y| x < y),
+            ComparisonOperator::LessOrEqual => self.comparison(x, y, |x, y| x <= y),
+            ComparisonOperator::Greater => self.comparison(x, y, |x, y| x > y),
+            ComparisonOperator::GreaterOrEqual => self.comparison(x, y, |x, y| x >= y),
             ComparisonOperator::In | ComparisonOperator::NotIn => return None,
         }))
     }
 
-    fn truths(&mut self, x: Arm<'_>, y: Arm<'_>, holds: impl Fn(f64, f64) -> bool + Copy) -> Vector<'i> {
+    fn comparison(
+        &mut self,
+        x: Broadcast<'_>,
+        y: Broadcast<'_>,
+        holds: impl Fn(f64, f64) -> bool + Copy,
+    ) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
-        loops::zip(x, y, &mut lanes, move |x, y| if holds(x, y) { 1.0 } else { 0.0 }, |_, _, _| false);
-        Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Bool), most: 1.0 }
+        kernels::zip(x, y, &mut lanes, move |x, y| if holds(x, y) { 1.0 } else { 0.0 }, |_, _, _| false);
+        Vector { lanes: LaneBuffer::Owned(lanes), types: LaneTypes::All(LaneType::Bool), bound: 1.0 }
     }
 
-    /// A function that makes floats of floats and never fails.
-    pub(super) fn floats(&mut self, x: Arm<'_>, f: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
+    /// A function from floats to floats that cannot fail.
+    pub(super) fn floats(&mut self, x: Broadcast<'_>, f: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
-        loops::zip(x, Arm::Same(0.0), &mut lanes, move |x, _| f(x), |_, _, _| false);
-        Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Float), most: MAX_EXACT_FLOAT }
+        kernels::zip(x, Broadcast::Same(0.0), &mut lanes, move |x, _| f(x), |_, _, _| false);
+        Vector { lanes: LaneBuffer::Owned(lanes), types: LaneTypes::All(LaneType::Float), bound: MAX_EXACT_FLOAT }
     }
 
-    /// An operation that makes an integer of two integers and otherwise a float. `most` is what it makes at most of
-    /// integers; one that may reach 2^53 is looked at. Adding zero makes the zero of integers of -0.0.
+    /// An operation that is an integer for two integers and otherwise a float. `bound` is the greatest magnitude of an
+    /// integer result; results that can reach 2^53 are checked. Adding zero turns an integer -0.0 into 0.0.
     pub(super) fn ring(
         &mut self,
         x: Operand<'_>,
         y: Operand<'_>,
-        most: f64,
+        bound: f64,
         f: impl Fn(f64, f64) -> f64 + Copy,
     ) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
         let too_large = |lane: f64| lane.abs() >= MAX_EXACT_FLOAT;
-        let kinds = if x.kinds.is_all(Kind::Float) || y.kinds.is_all(Kind::Float) {
-            loops::zip(x.arm, y.arm, &mut lanes, f, |_, _, _| false);
-            Kinds::All(Kind::Float)
-        } else if x.kinds.is_integer() && y.kinds.is_integer() {
-            if most < MAX_EXACT_FLOAT {
-                loops::zip(x.arm, y.arm, &mut lanes, move |x, y| f(x, y) + 0.0, |_, _, _| false);
-            } else if loops::zip(x.arm, y.arm, &mut lanes, move |x, y| f(x, y) + 0.0, |_, _, r| too_large(r)) {
-                self.mark_where(Arm::Each(&lanes), Arm::Same(0.0), |r, _| too_large(r));
+        let types = if x.types.is_all(LaneType::Float) || y.types.is_all(LaneType::Float) {
+            kernels::zip(x.lanes, y.lanes, &mut lanes, f, |_, _, _| false);
+            LaneTypes::All(LaneType::Float)
+        } else if x.types.is_integer() && y.types.is_integer() {
+            if bound < MAX_EXACT_FLOAT {
+                kernels::zip(x.lanes, y.lanes, &mut lanes, move |x, y| f(x, y) + 0.0, |_, _, _| false);
+            } else if kernels::zip(x.lanes, y.lanes, &mut lanes, move |x, y| f(x, y) + 0.0, |_, _, r| too_large(r)) {
+                self.fall_back_where(Broadcast::Each(&lanes), Broadcast::Same(0.0), |r, _| too_large(r));
             }
-            Kinds::All(Kind::Int)
+            LaneTypes::All(LaneType::Int)
         } else {
-            loops::zip(x.arm, y.arm, &mut lanes, f, |_, _, _| false);
-            let kinds = self.common_kinds(x.kinds, y.kinds);
-            self.settle_integers(&mut lanes, &kinds);
-            Kinds::Each(kinds)
+            kernels::zip(x.lanes, y.lanes, &mut lanes, f, |_, _, _| false);
+            let types = self.common_types(x.types, y.types);
+            self.normalize_integers(&mut lanes, &types);
+            LaneTypes::Each(types)
         };
-        Vector { lanes: Lent::Own(lanes), kinds, most: most.min(MAX_EXACT_FLOAT) }
+        Vector { lanes: LaneBuffer::Owned(lanes), types, bound: bound.min(MAX_EXACT_FLOAT) }
     }
 
-    /// An integer where both are integers, else a float.
-    pub(super) fn common_kinds(&mut self, x: KindArm<'_>, y: KindArm<'_>) -> Vec<u8> {
-        let (x, y) = (self.kind_bytes(x), self.kind_bytes(y));
-        let mut kinds = self.scratch.bytes(self.rows);
-        loops::zip_bytes(&x, &y, &mut kinds, |x, y| u8::from(x != 0) & u8::from(y != 0));
-        self.scratch.give_bytes(x);
-        self.scratch.give_bytes(y);
-        kinds
+    /// Integer where both are integers, else float.
+    pub(super) fn common_types(&mut self, x: LaneTypesRef<'_>, y: LaneTypesRef<'_>) -> Vec<u8> {
+        let (x, y) = (self.type_bytes(x), self.type_bytes(y));
+        let mut types = self.scratch.bytes(self.rows);
+        kernels::zip_bytes(&x, &y, &mut types, |x, y| u8::from(x != 0) & u8::from(y != 0));
+        self.scratch.recycle_bytes(x);
+        self.scratch.recycle_bytes(y);
+        types
     }
 
-    /// Makes the zeros of the integers positive, and marks integers that are too large.
-    pub(super) fn settle_integers(&mut self, lanes: &mut [f64], kinds: &[u8]) {
-        if loops::settle(lanes, kinds, MAX_EXACT_FLOAT) {
+    /// Makes the zeros of integers positive; integers that reach 2^53 fall back.
+    pub(super) fn normalize_integers(&mut self, lanes: &mut [f64], types: &[u8]) {
+        if kernels::normalize_zeros(lanes, types, MAX_EXACT_FLOAT) {
             let mut mask = self.scratch.bytes(self.rows);
-            loops::test(Arm::Each(lanes), Arm::Same(MAX_EXACT_FLOAT), &mut mask, |x, exact| x.abs() >= exact);
-            loops::zip_into(&mut mask, kinds, |large, kind| large & u8::from(kind != 0));
-            self.mark(mask);
+            kernels::test(Broadcast::Each(lanes), Broadcast::Same(MAX_EXACT_FLOAT), &mut mask, |x, exact| {
+                x.abs() >= exact
+            });
+            kernels::zip_into(&mut mask, types, |large, kind| large & u8::from(kind != 0));
+            self.fall_back(mask);
         }
     }
 
-    /// Marks the lanes where `fails` holds, as far as they go this way.
-    pub(super) fn mark_where(&mut self, x: Arm<'_>, y: Arm<'_>, fails: impl Fn(f64, f64) -> bool + Copy) {
+    /// Lanes of the present branch where `fails` is true fall back.
+    pub(super) fn fall_back_where(
+        &mut self,
+        x: Broadcast<'_>,
+        y: Broadcast<'_>,
+        fails: impl Fn(f64, f64) -> bool + Copy,
+    ) {
         let mut mask = self.scratch.bytes(self.rows);
-        loops::test(x, y, &mut mask, fails);
-        self.mark(mask);
+        kernels::test(x, y, &mut mask, fails);
+        self.fall_back(mask);
     }
 
-    /// Marks the lanes of a mask, as far as they go this way.
-    fn mark(&mut self, mut mask: Vec<u8>) {
+    /// Lanes of the present branch that are set in the mask fall back.
+    fn fall_back(&mut self, mut mask: Vec<u8>) {
         if let Some(guard) = &self.guard {
-            loops::zip_into(&mut mask, guard, |mask, guard| mask & guard);
+            kernels::zip_into(&mut mask, guard, |mask, guard| mask & guard);
         }
-        self.outcome.mark(&mask);
-        self.scratch.give_bytes(mask);
+        self.outcome.fall_back(&mask);
+        self.scratch.recycle_bytes(mask);
     }
 
-    /// Asks Python for each lane that goes this way; what it refuses, and what no lane holds, is marked.
-    pub(super) fn lane_by_lane(&mut self, evaluate: impl Fn(&Python, usize) -> Result<Value, Raised>) -> Vector<'i> {
+    /// Evaluates each lane of the present branch in Python; errors and values that no lane can hold fall back.
+    pub(super) fn each_lane(&mut self, evaluate: impl Fn(&Python, usize) -> Result<Value, Raised>) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
-        let mut kinds = self.scratch.bytes(self.rows);
+        let mut types = self.scratch.bytes(self.rows);
         let mut mask = self.scratch.bytes(self.rows);
         for lane in 0..self.rows {
-            (lanes[lane], kinds[lane], mask[lane]) = (0.0, 0, 0);
+            (lanes[lane], types[lane], mask[lane]) = (0.0, 0, 0);
             if self.guard.as_ref().is_some_and(|guard| guard[lane] == 0) {
                 continue;
             }
             self.python.begin();
             let result = evaluate(&self.python, lane).map(Entry::Scalar);
             match result.as_ref().ok().and_then(Entry::operand) {
-                Some(Operand { arm, kinds: kind, most }) if most < MAX_EXACT_FLOAT || kind.is_all(Kind::Float) => {
-                    (lanes[lane], kinds[lane]) = (arm.at(0), kind.at(0) as u8);
+                Some(value) if value.bound < MAX_EXACT_FLOAT || value.types.is_all(LaneType::Float) => {
+                    (lanes[lane], types[lane]) = (value.lanes.at(0), value.types.at(0) as u8);
                 }
                 _ => mask[lane] = 1,
             }
         }
-        self.outcome.mark(&mask);
-        self.scratch.give_bytes(mask);
-        Vector { lanes: Lent::Own(lanes), kinds: Kinds::Each(kinds), most: MAX_EXACT_FLOAT }
+        self.outcome.fall_back(&mask);
+        self.scratch.recycle_bytes(mask);
+        Vector { lanes: LaneBuffer::Owned(lanes), types: LaneTypes::Each(types), bound: MAX_EXACT_FLOAT }
     }
 
-    /// Pushes a result; none is a failure of every lane that goes this way.
-    pub(super) fn push_vector(&mut self, vector: Option<Vector<'i>>) -> Result<(), AllMarked> {
+    /// Pushes a result; without one every lane of the present branch falls back.
+    pub(super) fn push_vector(&mut self, vector: Option<Vector<'i>>) -> Result<(), AllFallBack> {
         match vector {
             Some(vector) => self.stack.push(Entry::Vector(vector)),
             None => self.fail()?,
@@ -230,17 +251,63 @@ impl<'i> Columnar<'_, 'i> {
     }
 }
 
-/// What to multiply by instead of dividing by this number: a power of two, by which both come to the same real number
-/// and so to the same double.
+impl<'i> ColumnarExecutor<'_, 'i> {
+    /// `x ** y`: integer where both are integers and `y` is not negative, else float.
+    pub(super) fn power(&mut self, x: Operand<'_>, y: Operand<'_>) -> Vector<'i> {
+        if x.types.is_integer() && y.types.is_integer() {
+            match y.lanes {
+                Broadcast::Same(2.0) => return self.ring(x, x, x.bound * x.bound, |x, y| x * y),
+                Broadcast::Same(3.0) => return self.ring(x, x, x.bound * x.bound * x.bound, |x, _| x * x * x),
+                _ => {}
+            }
+        }
+        let mut vector = self.float_power(x.lanes, y.lanes);
+        if !(x.types.is_all(LaneType::Float) || y.types.is_all(LaneType::Float)) {
+            let mut types = self.common_types(x.types, y.types);
+            let mut mask = self.scratch.bytes(self.rows);
+            kernels::test(y.lanes, Broadcast::Same(0.0), &mut mask, |y, zero| y >= zero);
+            kernels::zip_into(&mut types, &mask, |kind, mask| kind & mask);
+            self.scratch.recycle_bytes(mask);
+            if let LaneBuffer::Owned(lanes) = &mut vector.lanes {
+                self.normalize_integers(lanes, &types);
+            }
+            vector.types = LaneTypes::Each(types);
+        }
+        vector
+    }
+
+    /// The power of the C library. Infinite and NaN results fall back to the interpreter, which knows which of them are
+    /// errors: a power of zero, a power of a negative number, an overflow.
+    pub(super) fn float_power(&mut self, x: Broadcast<'_>, y: Broadcast<'_>) -> Vector<'i> {
+        let mut lanes = self.scratch.lanes(self.rows);
+        match (x, y) {
+            (Broadcast::Each(x), Broadcast::Each(y)) => VectorMath::new().pow(x, y, &mut lanes),
+            (Broadcast::Each(x), Broadcast::Same(y)) => VectorMath::new().pow_scalar_exponent(x, y, &mut lanes),
+            (Broadcast::Same(x), Broadcast::Each(y)) => VectorMath::new().pow_scalar_base(x, y, &mut lanes),
+            (Broadcast::Same(x), Broadcast::Same(y)) => lanes.fill(x.powf(y)),
+        }
+        self.fall_back_unless_finite(&lanes);
+        Vector { lanes: LaneBuffer::Owned(lanes), types: LaneTypes::All(LaneType::Float), bound: MAX_EXACT_FLOAT }
+    }
+
+    /// Infinite and NaN results fall back.
+    pub(super) fn fall_back_unless_finite(&mut self, lanes: &[f64]) {
+        if kernels::any(lanes, |x| !x.is_finite()) {
+            self.fall_back_where(Broadcast::Each(lanes), Broadcast::Same(0.0), |x, _| !x.is_finite());
+        }
+    }
+}
+
+/// The exact reciprocal of a power of two, with which multiplication gives the same double as division.
 fn reciprocal(divisor: f64) -> Option<f64> {
     let is_power_of_two = divisor.is_normal() && divisor.to_bits().trailing_zeros() >= f64::MANTISSA_DIGITS - 1;
     Some(1.0 / divisor).filter(|factor| is_power_of_two && factor.is_normal())
 }
 
-/// The reciprocal of a positive whole number below 2^40 in two doubles: what an integer times the first is, with the
-/// product with the second added before it is rounded, is the quotient. For that sum is within 2^-104 of it, relative,
-/// and no quotient of an integer by such a number is as near to the middle between two doubles: 2^-94 is the least.
-fn two_reciprocals(divisor: f64) -> Option<(f64, f64)> {
+/// The reciprocal of a positive integer below 2^40 as the sum of two doubles. For an integer `x`, `x * high + x * low`
+/// rounded once is the correctly rounded quotient: the sum is within a relative 2^-104 of it, and no such quotient is
+/// within 2^-94 of the midpoint between two doubles.
+fn double_double_reciprocal(divisor: f64) -> Option<(f64, f64)> {
     const MOST: f64 = 1_099_511_627_776.0;
     let is_whole = divisor > 0.0 && divisor < MOST && divisor.fract() == 0.0;
     let high = 1.0 / divisor;
@@ -253,7 +320,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_factor_gives_what_the_divisor_does() {
+    fn multiplication_by_a_reciprocal_equals_division() {
         let ends = [f64::from_bits(1), f64::MIN_POSITIVE, 3e-308, 1.0, 1e300, f64::MAX, f64::INFINITY];
         let inputs: Vec<f64> = ends.into_iter().flat_map(|x| [x, -x, x / 3.0, x * 0.7]).chain([0.0, -0.0]).collect();
         let mut factors = 0;
@@ -271,8 +338,8 @@ mod tests {
     }
 
     #[test]
-    fn two_factors_give_what_the_divisor_does() {
-        let Some(_) = two_reciprocals(3.0) else { return };
+    fn multiplication_by_a_double_double_reciprocal_equals_division() {
+        let Some(_) = double_double_reciprocal(3.0) else { return };
         let mut random = 0x9e37_79b9_7f4a_7c15_u64;
         let mut next = |bits: u32| {
             random ^= random << 13;
@@ -282,13 +349,13 @@ mod tests {
         };
         for turn in 0..200_000 {
             let divisor = 1.0 + next(1 + turn % 39);
-            let (high, low) = two_reciprocals(divisor).unwrap();
+            let (high, low) = double_double_reciprocal(divisor).unwrap();
             let near = divisor * next(13);
             for x in [next(1 + turn % 53), -next(53), near, near + 1.0, near - 1.0, 0.0, 1.0, MAX_EXACT_FLOAT] {
                 let found = x.mul_add(high, x * low);
                 assert_eq!(found.to_bits(), (x / divisor).to_bits(), "{x} / {divisor}");
             }
         }
-        assert!([-3.0, 0.5, 2e12, f64::NAN].into_iter().all(|divisor| two_reciprocals(divisor).is_none()));
+        assert!([-3.0, 0.5, 2e12, f64::NAN].into_iter().all(|divisor| double_double_reciprocal(divisor).is_none()));
     }
 }

@@ -1,19 +1,20 @@
-//! Calls of functions on lanes.
+//! Function calls on lanes.
 
-use crate::formula::program::columnar::loops::Arm;
-use crate::formula::program::columnar::vector::{Entry, Kind, KindArm, Kinds, Lent, Operand, Vector};
-use crate::formula::program::columnar::{AllMarked, Columnar, loops};
-use crate::python::MAX_EXACT_FLOAT;
+use crate::formula::program::columnar::kernels::Broadcast;
+use crate::formula::program::columnar::vector::{
+    Entry, LaneBuffer, LaneType, LaneTypes, LaneTypesRef, Operand, Vector,
+};
+use crate::formula::program::columnar::{AllFallBack, ColumnarExecutor, kernels};
 use crate::python::vector_math::VectorMath;
-use crate::python::{Arithmetic, Function, Python, Value};
+use crate::python::{Arithmetic, Function, MAX_EXACT_FLOAT, Python, Value};
 
-impl<'i> Columnar<'_, 'i> {
-    /// `callee(positional…, keyword=…)`; all of it lies on the stack, the callee first.
-    pub(super) fn call(&mut self, positional: usize, keywords: &[Box<str>]) -> Result<(), AllMarked> {
+impl<'i> ColumnarExecutor<'_, 'i> {
+    /// `callee(positional…, keyword=…)`; the callee and the arguments are on the stack, the callee first.
+    pub(super) fn call(&mut self, positional: usize, keywords: &[Box<str>]) -> Result<(), AllFallBack> {
         let count = 1 + positional + keywords.len();
-        let base = self.stack.len().checked_sub(count).ok_or(AllMarked)?;
+        let base = self.stack.len().checked_sub(count).ok_or(AllFallBack)?;
         let mut stack = std::mem::take(&mut self.stack);
-        let result = self.called(&stack[base..], keywords);
+        let result = self.call_entries(&stack[base..], keywords);
         stack.drain(base..).for_each(|entry| entry.recycle(&mut self.scratch));
         self.stack = stack;
         match result {
@@ -23,13 +24,13 @@ impl<'i> Columnar<'_, 'i> {
         Ok(())
     }
 
-    /// `None` when it fails everywhere.
-    fn called(&mut self, entries: &[Entry<'i>], keywords: &[Box<str>]) -> Option<Entry<'i>> {
+    /// `None` if it fails in every lane.
+    fn call_entries(&mut self, entries: &[Entry<'i>], keywords: &[Box<str>]) -> Option<Entry<'i>> {
         let (callee, arguments) = entries.split_first()?;
         let Entry::Scalar(callee) = callee else { return None };
         if let Value::Function(function) = callee
             && keywords.is_empty()
-            && let Some(vector) = self.vectorised_call(*function, arguments)
+            && let Some(vector) = self.call_kernel(*function, arguments)
         {
             return Some(Entry::Vector(vector));
         }
@@ -42,80 +43,80 @@ impl<'i> Columnar<'_, 'i> {
         if arguments.iter().all(|argument| argument.scalar().is_some()) {
             return call(&self.python, &|entry| entry.scalar().unwrap_or(Value::None)).ok().map(Entry::Scalar);
         }
-        Some(Entry::Vector(self.lane_by_lane(|python, lane| call(python, &|entry| entry.value(lane)))))
+        Some(Entry::Vector(self.each_lane(|python, lane| call(python, &|entry| entry.value(lane)))))
     }
 
-    /// The functions that have a loop of their own; `None` of any other, or of arguments that it does not cover.
-    fn vectorised_call(&mut self, function: Function, arguments: &[Entry<'i>]) -> Option<Vector<'i>> {
+    /// Calls the kernel of a function; `None` if there is none for the function and these arguments.
+    fn call_kernel(&mut self, function: Function, arguments: &[Entry<'i>]) -> Option<Vector<'i>> {
         if arguments.iter().all(|argument| argument.scalar().is_some()) {
             return None;
         }
         match (function, arguments) {
-            (Function::Max, [_, _, ..]) => self.extreme(arguments, |item, best| item > best),
-            (Function::Min, [_, _, ..]) => self.extreme(arguments, |item, best| item < best),
-            (Function::Max, [Entry::Sequence { items, .. }]) => self.extreme(items, |item, best| item > best),
-            (Function::Min, [Entry::Sequence { items, .. }]) => self.extreme(items, |item, best| item < best),
-            (Function::Pow, [x, y]) => Some(self.power_of_floats(x.operand()?.arm, y.operand()?.arm)),
-            (_, [x]) => self.call_of_one(function, x.operand()?),
+            (Function::Max, [_, _, ..]) => self.extremum(arguments, |item, best| item > best),
+            (Function::Min, [_, _, ..]) => self.extremum(arguments, |item, best| item < best),
+            (Function::Max, [Entry::Sequence { items, .. }]) => self.extremum(items, |item, best| item > best),
+            (Function::Min, [Entry::Sequence { items, .. }]) => self.extremum(items, |item, best| item < best),
+            (Function::Pow, [x, y]) => Some(self.float_power(x.operand()?.lanes, y.operand()?.lanes)),
+            (_, [x]) => self.call_unary(function, x.operand()?),
             _ => None,
         }
     }
 
-    fn call_of_one(&mut self, function: Function, x: Operand<'_>) -> Option<Vector<'i>> {
-        let zero = Operand { arm: Arm::Same(0.0), kinds: KindArm::All(Kind::Int), most: 0.0 };
+    fn call_unary(&mut self, function: Function, x: Operand<'_>) -> Option<Vector<'i>> {
+        let zero = Operand { lanes: Broadcast::Same(0.0), types: LaneTypesRef::All(LaneType::Int), bound: 0.0 };
         Some(match function {
-            Function::Abs if x.kinds.is_all(Kind::Float) => self.floats(x.arm, f64::abs),
-            Function::Abs => self.ring(zero, x, x.most, |_, x| x.abs()),
-            Function::Fabs => self.floats(x.arm, f64::abs),
-            Function::Float => self.floats(x.arm, |x| x),
-            Function::Sqrt => self.finite(x.arm, f64::sqrt),
-            Function::Exp => self.library(x.arm, |lanes, x, out| lanes.exp(x, out)),
-            Function::Exp2 => self.library(x.arm, |lanes, x, out| lanes.exp2(x, out)),
-            Function::Log => self.library(x.arm, |lanes, x, out| lanes.ln(x, out)),
-            Function::Log2 => self.library(x.arm, |_, x, out| each(x, out, f64::log2)),
-            Function::Log10 => self.library(x.arm, |_, x, out| each(x, out, f64::log10)),
-            Function::Floor => self.integers(x.arm, f64::floor),
-            Function::Ceil => self.integers(x.arm, f64::ceil),
-            Function::Trunc | Function::Int => self.integers(x.arm, f64::trunc),
-            Function::Round => self.integers(x.arm, f64::round_ties_even),
+            Function::Abs if x.types.is_all(LaneType::Float) => self.floats(x.lanes, f64::abs),
+            Function::Abs => self.ring(zero, x, x.bound, |_, x| x.abs()),
+            Function::Fabs => self.floats(x.lanes, f64::abs),
+            Function::Float => self.floats(x.lanes, |x| x),
+            Function::Sqrt => self.finite(x.lanes, f64::sqrt),
+            Function::Exp => self.library(x.lanes, |lanes, x, out| lanes.exp(x, out)),
+            Function::Exp2 => self.library(x.lanes, |lanes, x, out| lanes.exp2(x, out)),
+            Function::Log => self.library(x.lanes, |lanes, x, out| lanes.ln(x, out)),
+            Function::Log2 => self.library(x.lanes, |_, x, out| each(x, out, f64::log2)),
+            Function::Log10 => self.library(x.lanes, |_, x, out| each(x, out, f64::log10)),
+            Function::Floor => self.integers(x.lanes, f64::floor),
+            Function::Ceil => self.integers(x.lanes, f64::ceil),
+            Function::Trunc | Function::Int => self.integers(x.lanes, f64::trunc),
+            Function::Round => self.integers(x.lanes, f64::round_ties_even),
             _ => return None,
         })
     }
 
-    /// A function whose errors all come out infinite or NaN, and that is an instruction of the processor.
-    fn finite(&mut self, x: Arm<'_>, f: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
+    /// A function that is an instruction of the processor and whose errors all give infinities or NaN.
+    fn finite(&mut self, x: Broadcast<'_>, f: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
         let vector = self.floats(x, f);
-        self.mark_unless_finite(vector.lanes.as_slice());
+        self.fall_back_unless_finite(vector.lanes.as_slice());
         vector
     }
 
-    /// The same of a function of the C library.
-    fn library(&mut self, x: Arm<'_>, f: impl Fn(VectorMath, &[f64], &mut [f64])) -> Vector<'i> {
+    /// A function of the C library whose errors all give infinities or NaN.
+    fn library(&mut self, x: Broadcast<'_>, f: impl Fn(VectorMath, &[f64], &mut [f64])) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
         match x {
-            Arm::Each(x) => f(VectorMath::new(), x, &mut lanes),
-            Arm::Same(x) => {
+            Broadcast::Each(x) => f(VectorMath::new(), x, &mut lanes),
+            Broadcast::Same(x) => {
                 let mut one = [0.0];
                 f(VectorMath::new(), &[x], &mut one);
                 lanes.fill(one[0]);
             }
         }
-        self.mark_unless_finite(&lanes);
-        Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Float), most: MAX_EXACT_FLOAT }
+        self.fall_back_unless_finite(&lanes);
+        Vector { lanes: LaneBuffer::Owned(lanes), types: LaneTypes::All(LaneType::Float), bound: MAX_EXACT_FLOAT }
     }
 
-    /// A rounding to an integer; what has none, or too large a one, is marked.
-    fn integers(&mut self, x: Arm<'_>, round: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
+    /// A rounding to an integer; lanes without a result below 2^53 fall back.
+    fn integers(&mut self, x: Broadcast<'_>, round: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
         let fails = |r: f64| r.is_nan() || r.abs() >= MAX_EXACT_FLOAT;
-        if loops::zip(x, Arm::Same(0.0), &mut lanes, move |x, _| round(x) + 0.0, |_, _, r| fails(r)) {
-            self.mark_where(Arm::Each(&lanes), Arm::Same(0.0), |r, _| fails(r));
+        if kernels::zip(x, Broadcast::Same(0.0), &mut lanes, move |x, _| round(x) + 0.0, |_, _, r| fails(r)) {
+            self.fall_back_where(Broadcast::Each(&lanes), Broadcast::Same(0.0), |r, _| fails(r));
         }
-        Vector { lanes: Lent::Own(lanes), kinds: Kinds::All(Kind::Int), most: MAX_EXACT_FLOAT }
+        Vector { lanes: LaneBuffer::Owned(lanes), types: LaneTypes::All(LaneType::Int), bound: MAX_EXACT_FLOAT }
     }
 
-    /// `max` and `min`: the first item to which no later one is preferred.
-    fn extreme(&mut self, items: &[Entry<'i>], is_better: impl Fn(f64, f64) -> bool + Copy) -> Option<Vector<'i>> {
+    /// `max` and `min`: the first item to which no later item is preferred.
+    fn extremum(&mut self, items: &[Entry<'i>], is_better: impl Fn(f64, f64) -> bool + Copy) -> Option<Vector<'i>> {
         let (first, rest) = items.split_first()?;
         let mut best: Option<Vector<'i>> = None;
         for item in rest {
@@ -124,7 +125,7 @@ impl<'i> Columnar<'_, 'i> {
                     Some(best) => best.operand(),
                     None => first.operand()?,
                 };
-                self.better(item.operand()?, best, is_better)
+                self.preferred(item.operand()?, best, is_better)
             };
             if let Some(old) = best.replace(next) {
                 Entry::Vector(old).recycle(&mut self.scratch);
@@ -133,7 +134,7 @@ impl<'i> Columnar<'_, 'i> {
         best
     }
 
-    fn better(
+    fn preferred(
         &mut self,
         item: Operand<'_>,
         best: Operand<'_>,
@@ -141,13 +142,14 @@ impl<'i> Columnar<'_, 'i> {
     ) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
         let f = move |item: f64, best: f64| if is_better(item, best) { item } else { best };
-        loops::zip(item.arm, best.arm, &mut lanes, f, |_, _, _| false);
-        let kinds = self.chosen_kinds(item.kinds, best.kinds, |mask| loops::test(item.arm, best.arm, mask, is_better));
-        Vector { lanes: Lent::Own(lanes), kinds, most: item.most.max(best.most) }
+        kernels::zip(item.lanes, best.lanes, &mut lanes, f, |_, _, _| false);
+        let types =
+            self.select_types(item.types, best.types, |mask| kernels::test(item.lanes, best.lanes, mask, is_better));
+        Vector { lanes: LaneBuffer::Owned(lanes), types, bound: item.bound.max(best.bound) }
     }
 }
 
-/// A function that has no vector form, lane by lane.
+/// Applies a function without a vector form to each lane.
 fn each(x: &[f64], out: &mut [f64], f: impl Fn(f64) -> f64) {
     out.iter_mut().zip(x).for_each(|(out, &x)| *out = f(x));
 }

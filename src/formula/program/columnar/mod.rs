@@ -1,39 +1,35 @@
-//! The executor for many rows: each instruction runs over a block of lanes before the next one does.
+//! The columnar executor: each instruction runs over a block of lanes before the next instruction runs.
 //!
-//! Enters: a [`Program`], and the inputs of up to [`LANES`] rows as [`ColumnView`]s. Leaves: an [`Outcome`], which has a
-//! number for every lane that the block could compute, bit for bit what the scalar executor gives, and a mark on
-//! every other: a lane that would raise an error, an integer that reaches 2^53, a value that is no number, NaN. What
-//! those lanes give, the scalar executor says; a mark too many costs time and nothing else.
+//! A [`Program`] enters, with the inputs of up to [`LANES`] rows as [`ColumnView`]s. An [`Outcome`] leaves: a number for every
+//! lane that could be computed, bit for bit that of the interpreter, and a list of the lanes that fall back to the
+//! interpreter: those that would raise an error, an integer that reaches 2^53, a value that is not a number, NaN. A lane
+//! that falls back without need costs time and nothing else.
 //!
-//! Where rows part at a condition, both ways run under a guard: an error counts only in the lanes that go that way,
-//! and a way that no lane goes is not run.
+//! If the lanes differ in a condition, both branches run under a guard: an error counts only in the lanes of its branch,
+//! and a branch without lanes does not run.
 
 mod arithmetic;
 mod calls;
 mod coming;
-mod flow;
-mod input;
-mod loops;
+mod control_flow;
+mod kernels;
 mod outcome;
-mod power;
-mod scratch;
 mod vector;
 
 pub use outcome::Outcome;
-pub use vector::Kind;
+pub use vector::LaneType;
 
 use crate::formula::program::Program;
 use crate::formula::program::instruction::Instruction;
 use crate::python::{Arithmetic, ColumnView, Python, Value};
 use coming::Coming;
-use flow::Frame;
-use scratch::Scratch;
-use vector::Entry;
+use control_flow::Frame;
+use vector::{Entry, Scratch};
 
-/// The most rows that are computed side by side: what they need stays in the processor's nearest cache.
+/// The number of rows in a block, whose vectors fit in the level 1 cache.
 pub const LANES: usize = 1024;
 
-/// Runs one program on block after block; all memory that it needs goes round.
+/// Runs one program on block after block and reuses its memory.
 ///
 /// ```
 /// use job_sort_formula::python::{ColumnValues, ColumnView, IntMask};
@@ -49,36 +45,36 @@ pub const LANES: usize = 1024;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Columnar<'p, 'i> {
+pub struct ColumnarExecutor<'p, 'i> {
     program: &'p Program,
     python: Python,
-    strips: Vec<ColumnView<'i>>,
+    views: Vec<ColumnView<'i>>,
     coming: Coming<'i>,
     rows: usize,
     stack: Vec<Entry<'i>>,
     frames: Vec<Frame<'i>>,
-    /// The lanes that the present instruction concerns, where not all.
+    /// The lanes of the present branch, if not all.
     guard: Option<Vec<u8>>,
     outcome: Outcome,
     scratch: Scratch,
 }
 
-/// Where the program goes on.
+/// The instruction that follows.
 enum Next {
-    Instruction,
-    At(u32),
+    Following,
+    Jump(u32),
 }
 
-/// No lane is left to compute.
-struct AllMarked;
+/// Every lane falls back, so the rest of the program need not run.
+struct AllFallBack;
 
 impl Program {
-    /// Something to run the program with on many rows at once, in Python's arithmetic.
-    pub fn columnar<'i>(&self) -> Columnar<'_, 'i> {
-        Columnar {
+    /// An executor of the program for many rows at a time, in Python's arithmetic.
+    pub fn columnar<'i>(&self) -> ColumnarExecutor<'_, 'i> {
+        ColumnarExecutor {
             program: self,
             python: Python::new(),
-            strips: Vec::new(),
+            views: Vec::new(),
             coming: Coming::default(),
             rows: 0,
             stack: Vec::new(),
@@ -90,30 +86,30 @@ impl Program {
     }
 }
 
-impl<'i> Columnar<'_, 'i> {
-    /// Computes a block of at most [`LANES`] rows; more are left out. `inputs` are in the order of
-    /// [`Program::inputs`], `inexact` names the rows of which some strip does not hold the true value.
+impl<'i> ColumnarExecutor<'_, 'i> {
+    /// Evaluates a block of at most [`LANES`] rows; further rows are ignored. `inputs` are in the order of
+    /// [`Program::inputs`], `inexact` lists the rows in which an input is not exact.
     pub fn evaluate(&mut self, inputs: &[ColumnView<'i>], rows: usize, inexact: &[usize]) -> &Outcome {
         self.rows = rows.min(LANES);
-        self.outcome.begin(self.rows, inexact);
-        self.strips.clear();
-        self.strips.extend_from_slice(inputs);
+        self.outcome.reset(self.rows, inexact);
+        self.views.clear();
+        self.views.extend_from_slice(inputs);
         self.python.begin();
-        let result = if self.program.refused.is_some() { Err(AllMarked) } else { self.run() };
+        let result = if self.program.refused.is_some() { Err(AllFallBack) } else { self.run() };
         match result {
-            Ok(entry) => self.outcome.take(entry, &mut self.scratch),
-            Err(AllMarked) => self.outcome.mark_all(),
+            Ok(entry) => self.outcome.store(entry, &mut self.scratch),
+            Err(AllFallBack) => self.outcome.fall_back_all(),
         }
         self.clear();
         &self.outcome
     }
 
-    /// Says what the inputs of the next block will be, so that they are on their way while this one is computed.
+    /// Announces the inputs of the next block, which are prefetched while this one is evaluated.
     pub fn announce(&mut self, inputs: &[ColumnView<'i>]) {
         self.coming.set(inputs, self.program.code.len());
     }
 
-    fn run(&mut self) -> Result<Entry<'i>, AllMarked> {
+    fn run(&mut self) -> Result<Entry<'i>, AllFallBack> {
         let program = self.program;
         let mut at = 0;
         loop {
@@ -121,14 +117,14 @@ impl<'i> Columnar<'_, 'i> {
             let Some(instruction) = program.code.get(at as usize) else { break };
             self.coming.ask();
             at = match self.step(instruction)? {
-                Next::Instruction => at + 1,
-                Next::At(exit) => exit,
+                Next::Following => at + 1,
+                Next::Jump(exit) => exit,
             };
         }
         self.pop()
     }
 
-    fn step(&mut self, instruction: &Instruction) -> Result<Next, AllMarked> {
+    fn step(&mut self, instruction: &Instruction) -> Result<Next, AllFallBack> {
         match instruction {
             Instruction::Constant(index) => {
                 let constant = self.program.constants.get(*index as usize);
@@ -139,7 +135,7 @@ impl<'i> Columnar<'_, 'i> {
             Instruction::Unary(op) => self.unary(*op)?,
             Instruction::Binary(op) => self.binary(*op)?,
             Instruction::Compare(op) => self.compare(*op)?,
-            Instruction::CompareLink { op, exit } => return self.link(*op, *exit),
+            Instruction::CompareLink { op, exit } => return self.compare_link(*op, *exit),
             Instruction::ShortCircuit { op, exit } => return self.short_circuit(*op, *exit),
             Instruction::BranchIfFalse { exit } => return self.branch(*exit),
             Instruction::Jump { exit } => return self.jump(*exit),
@@ -147,24 +143,24 @@ impl<'i> Columnar<'_, 'i> {
             Instruction::Tuple(count) => self.sequence(*count as usize, false)?,
             Instruction::List(count) => self.sequence(*count as usize, true)?,
         }
-        Ok(Next::Instruction)
+        Ok(Next::Following)
     }
 
-    /// Programs are built so that there is always an entry; if not, the scalar executor shall say so.
-    fn pop(&mut self) -> Result<Entry<'i>, AllMarked> {
-        self.stack.pop().ok_or(AllMarked)
+    /// A program never pops an empty stack; if it did, the interpreter would report it.
+    fn pop(&mut self) -> Result<Entry<'i>, AllFallBack> {
+        self.stack.pop().ok_or(AllFallBack)
     }
 
-    /// Every lane that goes this way raises an error, or is beyond what a lane holds.
-    fn fail(&mut self) -> Result<(), AllMarked> {
-        let Some(guard) = &self.guard else { return Err(AllMarked) };
-        self.outcome.mark(guard);
+    /// Every lane of the present branch raises an error or exceeds what a lane can hold.
+    fn fail(&mut self) -> Result<(), AllFallBack> {
+        let Some(guard) = &self.guard else { return Err(AllFallBack) };
+        self.outcome.fall_back(guard);
         self.stack.push(Entry::Scalar(Value::Int(0)));
         Ok(())
     }
 
-    /// Pushes what all lanes have in common, if Python made something of it.
-    fn push_scalar<E>(&mut self, value: Result<Value, E>) -> Result<(), AllMarked> {
+    /// Pushes a value that is the same in all lanes.
+    fn push_scalar<E>(&mut self, value: Result<Value, E>) -> Result<(), AllFallBack> {
         match value {
             Ok(value) => self.stack.push(Entry::Scalar(value)),
             Err(_) => self.fail()?,
@@ -172,14 +168,14 @@ impl<'i> Columnar<'_, 'i> {
         Ok(())
     }
 
-    fn sequence(&mut self, count: usize, is_list: bool) -> Result<(), AllMarked> {
-        let base = self.stack.len().checked_sub(count).ok_or(AllMarked)?;
+    fn sequence(&mut self, count: usize, is_list: bool) -> Result<(), AllFallBack> {
+        let base = self.stack.len().checked_sub(count).ok_or(AllFallBack)?;
         let items = self.stack.split_off(base);
         self.stack.push(Entry::Sequence { items, is_list });
         Ok(())
     }
 
-    /// Leaves nothing behind, wherever the block ended.
+    /// Returns all memory to the pool, wherever the block ended.
     fn clear(&mut self) {
         while let Some(entry) = self.stack.pop() {
             entry.recycle(&mut self.scratch);
@@ -188,7 +184,7 @@ impl<'i> Columnar<'_, 'i> {
             frame.recycle(&mut self.scratch);
         }
         if let Some(guard) = self.guard.take() {
-            self.scratch.give_bytes(guard);
+            self.scratch.recycle_bytes(guard);
         }
     }
 }

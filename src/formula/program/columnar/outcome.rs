@@ -1,105 +1,105 @@
-//! What became of a block.
+//! The results of a block.
 
-use crate::formula::program::columnar::loops::Arm;
-use crate::formula::program::columnar::vector::{Entry, Kind, KindArm, Lent, Operand, Vector};
-use crate::formula::program::columnar::{Scratch, loops};
+use crate::formula::program::columnar::kernels;
+use crate::formula::program::columnar::kernels::Broadcast;
+use crate::formula::program::columnar::vector::{Entry, LaneBuffer, LaneType, LaneTypesRef, Operand, Scratch, Vector};
 use crate::python::Value;
 
 /// The results of a block, lane by lane.
 #[derive(Debug, Default)]
 pub struct Outcome {
     lanes: Vec<f64>,
-    kind: Option<Kind>,
-    /// A kind for each lane, where they differ.
-    kinds: Vec<u8>,
-    marked: Vec<u8>,
+    lane_type: Option<LaneType>,
+    /// The type of each lane, if they differ.
+    types: Vec<u8>,
+    fallback: Vec<u8>,
 }
 
 impl Outcome {
-    /// The numbers; in a marked lane it means nothing.
+    /// The numbers; those of lanes that fall back are meaningless.
     pub fn lanes(&self) -> &[f64] {
         &self.lanes
     }
 
-    /// 1 for every lane that is left to the scalar executor, else 0.
+    /// 1 for every lane that falls back to the interpreter, else 0.
     pub fn fallback(&self) -> &[u8] {
-        &self.marked
+        &self.fallback
     }
 
-    /// The lanes that are left to the scalar executor.
+    /// The lanes that fall back to the interpreter.
     pub fn fallback_lanes(&self) -> impl Iterator<Item = usize> {
-        let has_marks = loops::any_byte(&self.marked);
-        let marked = if has_marks { self.marked.as_slice() } else { &[] };
-        marked.iter().enumerate().filter(|(_, mark)| **mark != 0).map(|(lane, _)| lane)
+        let falls_back = kernels::any_byte(&self.fallback);
+        let fallback = if falls_back { self.fallback.as_slice() } else { &[] };
+        fallback.iter().enumerate().filter(|(_, byte)| **byte != 0).map(|(lane, _)| lane)
     }
 
-    /// The kind of all lanes, if they have the same.
-    pub fn kind(&self) -> Option<Kind> {
-        self.kind
+    /// The type of all lanes, if it is the same.
+    pub fn lane_type(&self) -> Option<LaneType> {
+        self.lane_type
     }
 
-    /// The kind of each lane as a number, if they differ.
-    pub fn kinds(&self) -> Option<&[u8]> {
-        self.kind.is_none().then_some(&self.kinds)
+    /// The type of each lane as a number, if they differ.
+    pub fn lane_types(&self) -> Option<&[u8]> {
+        self.lane_type.is_none().then_some(&self.types)
     }
 
-    /// The Python value of a lane; `None` of one that is marked or does not exist.
+    /// The Python value of a lane; `None` if it falls back or does not exist.
     pub fn value(&self, lane: usize) -> Option<Value> {
-        let kind = match self.kind {
-            Some(kind) => kind,
-            None => Kind::of(*self.kinds.get(lane)?),
+        let lane_type = match self.lane_type {
+            Some(lane_type) => lane_type,
+            None => LaneType::from_tag(*self.types.get(lane)?),
         };
-        (*self.marked.get(lane)? == 0).then_some(kind.value(*self.lanes.get(lane)?))
+        (*self.fallback.get(lane)? == 0).then_some(lane_type.value(*self.lanes.get(lane)?))
     }
 
-    pub(super) fn begin(&mut self, rows: usize, inexact: &[usize]) {
+    pub(super) fn reset(&mut self, rows: usize, inexact: &[usize]) {
         self.lanes.resize(rows, 0.0);
-        self.kind = Some(Kind::Float);
-        self.marked.clear();
-        self.marked.resize(rows, 0);
-        inexact.iter().filter(|&&row| row < rows).for_each(|&row| self.marked[row] = 1);
+        self.lane_type = Some(LaneType::Float);
+        self.fallback.clear();
+        self.fallback.resize(rows, 0);
+        inexact.iter().filter(|&&row| row < rows).for_each(|&row| self.fallback[row] = 1);
     }
 
-    pub(super) fn mark_all(&mut self) {
-        self.marked.fill(1);
+    pub(super) fn fall_back_all(&mut self) {
+        self.fallback.fill(1);
     }
 
-    /// Marks the lanes of a mask.
-    pub(super) fn mark(&mut self, mask: &[u8]) {
-        loops::zip_into(&mut self.marked, mask, |marked, mask| marked | mask);
+    /// The lanes of a mask fall back.
+    pub(super) fn fall_back(&mut self, mask: &[u8]) {
+        kernels::zip_into(&mut self.fallback, mask, |fallback, mask| fallback | mask);
     }
 
-    /// Takes the result over. NaN is marked: its sign, which Python keeps, may be another here.
-    pub(super) fn take(&mut self, mut result: Entry<'_>, scratch: &mut Scratch) {
+    /// Stores the result. NaN falls back: its sign, which Python keeps, may differ here.
+    pub(super) fn store(&mut self, mut result: Entry<'_>, scratch: &mut Scratch) {
         match result.operand() {
-            None => self.mark_all(),
-            Some(Operand { arm, kinds, .. }) => {
-                self.take_kinds(kinds);
-                if let Arm::Same(number) = arm {
+            None => self.fall_back_all(),
+            Some(Operand { lanes, types, .. }) => {
+                self.store_types(types);
+                if let Broadcast::Same(number) = lanes {
                     self.lanes.fill(number);
                 }
             }
         }
         match &mut result {
-            Entry::Vector(Vector { lanes: Lent::Own(lanes), .. }) => std::mem::swap(&mut self.lanes, lanes),
-            Entry::Vector(Vector { lanes: Lent::Given(lanes), .. }) => self.lanes.copy_from_slice(lanes),
+            Entry::Vector(Vector { lanes: LaneBuffer::Owned(lanes), .. }) => std::mem::swap(&mut self.lanes, lanes),
+            Entry::Vector(Vector { lanes: LaneBuffer::Borrowed(lanes), .. }) => self.lanes.copy_from_slice(lanes),
             Entry::Scalar(_) | Entry::Sequence { .. } => {}
         }
-        if loops::any(&self.lanes, f64::is_nan) {
+        if kernels::any(&self.lanes, f64::is_nan) {
             let mut mask = scratch.bytes(self.lanes.len());
-            loops::test(Arm::Each(&self.lanes), Arm::Same(0.0), &mut mask, |x, _| x.is_nan());
-            self.mark(&mask);
-            scratch.give_bytes(mask);
+            kernels::test(Broadcast::Each(&self.lanes), Broadcast::Same(0.0), &mut mask, |x, _| x.is_nan());
+            self.fall_back(&mask);
+            scratch.recycle_bytes(mask);
         }
         result.recycle(scratch);
     }
 
-    fn take_kinds(&mut self, kinds: KindArm<'_>) {
-        self.kinds.clear();
-        self.kind = match kinds {
-            KindArm::All(kind) => Some(kind),
-            KindArm::Each(kinds) => {
-                self.kinds.extend_from_slice(kinds);
+    fn store_types(&mut self, types: LaneTypesRef<'_>) {
+        self.types.clear();
+        self.lane_type = match types {
+            LaneTypesRef::All(lane_type) => Some(lane_type),
+            LaneTypesRef::Each(types) => {
+                self.types.extend_from_slice(types);
                 None
             }
         };

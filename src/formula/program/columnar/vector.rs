@@ -1,24 +1,23 @@
-//! What lies on the stack of the columnar executor: one value for all lanes, or a number for each.
+//! The stack entries of the columnar executor, the pool of their memory, and the inputs.
 
-use crate::formula::program::columnar::Scratch;
-use crate::formula::program::columnar::loops::Arm;
-use crate::python::MAX_EXACT_FLOAT;
-use crate::python::Value;
+use crate::formula::program::columnar::kernels::Broadcast;
+use crate::formula::program::columnar::{AllFallBack, ColumnarExecutor, LANES, kernels};
+use crate::python::{ColumnValues, IntMask, MAX_EXACT_FLOAT, Value};
 
-/// The type of a number. The order counts: everything above a float is an integer to arithmetic.
+/// The type of a number. In arithmetic, every type after `Float` is an integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub enum LaneType {
     /// A float.
     Float = 0,
     /// An integer.
     Int = 1,
-    /// A truth value, which counts as an integer.
+    /// A truth value.
     Bool = 2,
 }
 
-impl Kind {
-    pub(super) fn of(tag: u8) -> Self {
+impl LaneType {
+    pub(super) fn from_tag(tag: u8) -> Self {
         match tag {
             0 => Self::Float,
             1 => Self::Int,
@@ -26,7 +25,7 @@ impl Kind {
         }
     }
 
-    /// The Python value of this kind that the lane holds.
+    /// The Python value of this type and number.
     #[inline]
     pub fn value(self, lane: f64) -> Value {
         match self {
@@ -44,7 +43,7 @@ pub(super) enum Entry<'i> {
     Scalar(Value),
     /// A number for each lane.
     Vector(Vector<'i>),
-    /// A tuple or a list, of which a function takes the items.
+    /// A tuple or a list, whose items a function can take.
     Sequence {
         /// The items.
         items: Vec<Entry<'i>>,
@@ -56,72 +55,72 @@ pub(super) enum Entry<'i> {
 /// A number for each lane; integers are below 2^53 in magnitude.
 #[derive(Debug)]
 pub(super) struct Vector<'i> {
-    pub(super) lanes: Lent<'i>,
-    pub(super) kinds: Kinds,
-    /// No integer among the lanes is larger than this in magnitude.
-    pub(super) most: f64,
+    pub(super) lanes: LaneBuffer<'i>,
+    pub(super) types: LaneTypes,
+    /// The magnitude that no integer of the lanes exceeds.
+    pub(super) bound: f64,
 }
 
-/// The lanes of an input, or some of the executor's own.
+/// The lanes of an input, or lanes from the pool.
 #[derive(Debug)]
-pub(super) enum Lent<'i> {
-    Given(&'i [f64]),
-    Own(Vec<f64>),
+pub(super) enum LaneBuffer<'i> {
+    Borrowed(&'i [f64]),
+    Owned(Vec<f64>),
 }
 
-/// One kind for all lanes, or a [`Kind`] as a number for each.
+/// One type for all lanes, or a [`LaneType`] as a number for each.
 #[derive(Debug)]
-pub(super) enum Kinds {
-    All(Kind),
+pub(super) enum LaneTypes {
+    All(LaneType),
     Each(Vec<u8>),
 }
 
-/// A number, or a number per lane, on its way into a loop.
+/// An operand of a kernel: one number for all lanes, or one for each.
 #[derive(Clone, Copy)]
 pub(super) struct Operand<'a> {
-    pub(super) arm: Arm<'a>,
-    pub(super) kinds: KindArm<'a>,
-    pub(super) most: f64,
+    pub(super) lanes: Broadcast<'a>,
+    pub(super) types: LaneTypesRef<'a>,
+    pub(super) bound: f64,
 }
 
-/// The kinds of an operand.
+/// The types of an operand.
 #[derive(Clone, Copy)]
-pub(super) enum KindArm<'a> {
-    All(Kind),
+pub(super) enum LaneTypesRef<'a> {
+    All(LaneType),
     Each(&'a [u8]),
 }
 
-impl KindArm<'_> {
-    pub(super) fn is_all(self, kind: Kind) -> bool {
+impl LaneTypesRef<'_> {
+    pub(super) fn is_all(self, kind: LaneType) -> bool {
         matches!(self, Self::All(all) if all == kind)
     }
 
     /// Whether no lane is a float.
     pub(super) fn is_integer(self) -> bool {
-        matches!(self, Self::All(Kind::Int | Kind::Bool))
+        matches!(self, Self::All(LaneType::Int | LaneType::Bool))
     }
 
     #[inline]
-    pub(super) fn at(self, lane: usize) -> Kind {
+    pub(super) fn at(self, lane: usize) -> LaneType {
         match self {
             Self::All(kind) => kind,
-            Self::Each(kinds) => Kind::of(kinds.get(lane).copied().unwrap_or(0)),
+            Self::Each(types) => LaneType::from_tag(types.get(lane).copied().unwrap_or(0)),
         }
     }
 }
 
 impl<'i> Entry<'i> {
-    /// The numbers of a scalar or a vector; `None` of what no lane holds.
+    /// The numbers of a scalar or a vector; `None` if a lane cannot hold the value.
     pub(super) fn operand(&self) -> Option<Operand<'_>> {
         match self {
             Self::Scalar(value) => {
                 let (lane, kind) = match value {
-                    Value::Float(x) => (*x, Kind::Float),
-                    Value::Int(i) if i.unsigned_abs() <= MAX_EXACT_FLOAT as u64 => (*i as f64, Kind::Int),
-                    Value::Bool(truth) => (f64::from(u8::from(*truth)), Kind::Bool),
+                    Value::Float(x) => (*x, LaneType::Float),
+                    Value::Int(i) if i.unsigned_abs() <= MAX_EXACT_FLOAT as u64 => (*i as f64, LaneType::Int),
+                    Value::Bool(truth) => (f64::from(u8::from(*truth)), LaneType::Bool),
                     _ => return None,
                 };
-                Some(Operand { arm: Arm::Same(lane), kinds: KindArm::All(kind), most: lane.abs() })
+                Some(Operand { lanes: Broadcast::Same(lane), types: LaneTypesRef::All(kind), bound: lane.abs() })
             }
             Self::Vector(vector) => Some(vector.operand()),
             Self::Sequence { .. } => None,
@@ -152,16 +151,16 @@ impl<'i> Entry<'i> {
         }
     }
 
-    /// Gives the memory back.
+    /// Returns the memory to the pool.
     pub(super) fn recycle(self, scratch: &mut Scratch) {
         match self {
             Self::Scalar(_) => {}
             Self::Vector(vector) => {
-                if let Lent::Own(lanes) = vector.lanes {
-                    scratch.give_lanes(lanes);
+                if let LaneBuffer::Owned(lanes) = vector.lanes {
+                    scratch.recycle_lanes(lanes);
                 }
-                if let Kinds::Each(kinds) = vector.kinds {
-                    scratch.give_bytes(kinds);
+                if let LaneTypes::Each(types) = vector.types {
+                    scratch.recycle_bytes(types);
                 }
             }
             Self::Sequence { items, .. } => items.into_iter().for_each(|item| item.recycle(scratch)),
@@ -171,24 +170,132 @@ impl<'i> Entry<'i> {
 
 impl Vector<'_> {
     pub(super) fn operand(&self) -> Operand<'_> {
-        let kinds = match &self.kinds {
-            Kinds::All(kind) => KindArm::All(*kind),
-            Kinds::Each(kinds) => KindArm::Each(kinds),
+        let types = match &self.types {
+            LaneTypes::All(kind) => LaneTypesRef::All(*kind),
+            LaneTypes::Each(types) => LaneTypesRef::Each(types),
         };
-        Operand { arm: Arm::Each(self.lanes.as_slice()), kinds, most: self.most }
+        Operand { lanes: Broadcast::Each(self.lanes.as_slice()), types, bound: self.bound }
     }
 
     fn value(&self, lane: usize) -> Value {
         let number = self.lanes.as_slice().get(lane).copied().unwrap_or(f64::NAN);
-        self.operand().kinds.at(lane).value(number)
+        self.operand().types.at(lane).value(number)
     }
 }
 
-impl Lent<'_> {
+impl LaneBuffer<'_> {
     pub(super) fn as_slice(&self) -> &[f64] {
         match self {
-            Self::Given(lanes) => lanes,
-            Self::Own(lanes) => lanes,
+            Self::Borrowed(lanes) => lanes,
+            Self::Owned(lanes) => lanes,
+        }
+    }
+}
+
+/// A pool of vectors, so that only the first block allocates.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    lanes: Vec<Vec<f64>>,
+    bytes: Vec<Vec<u8>>,
+}
+
+impl Scratch {
+    /// A vector of this many lanes with unspecified content.
+    pub(super) fn lanes(&mut self, count: usize) -> Vec<f64> {
+        let mut lanes = self.lanes.pop().unwrap_or_else(|| Vec::with_capacity(LANES));
+        lanes.resize(count, 0.0);
+        lanes
+    }
+
+    /// A vector of this many bytes with unspecified content.
+    pub(super) fn bytes(&mut self, count: usize) -> Vec<u8> {
+        let mut bytes = self.bytes.pop().unwrap_or_else(|| Vec::with_capacity(LANES));
+        bytes.resize(count, 0);
+        bytes
+    }
+
+    pub(super) fn recycle_lanes(&mut self, lanes: Vec<f64>) {
+        self.lanes.push(lanes);
+    }
+
+    pub(super) fn recycle_bytes(&mut self, bytes: Vec<u8>) {
+        self.bytes.push(bytes);
+    }
+}
+
+impl ColumnarExecutor<'_, '_> {
+    /// Pushes an input; a missing one is a `NameError`.
+    pub(super) fn input(&mut self, slot: usize) -> Result<(), AllFallBack> {
+        let Some(&view) = self.views.get(slot) else { return self.fail() };
+        let (lanes, bound) = match view.values {
+            ColumnValues::Constant(lane) => match view.ints {
+                IntMask::All => return self.push_scalar(Ok::<_, ()>(LaneType::Int.value(lane))),
+                IntMask::None => return self.push_scalar(Ok::<_, ()>(LaneType::Float.value(lane))),
+                IntMask::Bits(_) => (LaneBuffer::Owned(self.filled_lanes(lane)), lane.abs()),
+            },
+            ColumnValues::I8(small) => (self.widened_lanes(small), magnitude(i8::MIN)),
+            ColumnValues::I16(small) => (self.widened_lanes(small), magnitude(i16::MIN)),
+            ColumnValues::I32(small) => (self.widened_lanes(small), magnitude(i32::MIN)),
+            ColumnValues::F64(lanes) => {
+                (LaneBuffer::Borrowed(lanes.get(..self.rows).unwrap_or(lanes)), MAX_EXACT_FLOAT)
+            }
+        };
+        let types = match view.ints {
+            IntMask::All => LaneTypes::All(LaneType::Int),
+            IntMask::None => LaneTypes::All(LaneType::Float),
+            IntMask::Bits(words) => LaneTypes::Each(self.bit_bytes(words)),
+        };
+        if lanes.as_slice().len() < self.rows {
+            return self.fail();
+        }
+        self.stack.push(Entry::Vector(Vector { lanes, types, bound }));
+        Ok(())
+    }
+
+    fn widened_lanes<T: Copy + Into<f64>>(&mut self, small: &[T]) -> LaneBuffer<'static> {
+        let mut lanes = self.scratch.lanes(self.rows.min(small.len()));
+        kernels::widen(small, &mut lanes);
+        LaneBuffer::Owned(lanes)
+    }
+
+    fn filled_lanes(&mut self, lane: f64) -> Vec<f64> {
+        let mut lanes = self.scratch.lanes(self.rows);
+        lanes.fill(lane);
+        lanes
+    }
+
+    /// One byte for each bit.
+    fn bit_bytes(&mut self, words: &[u64]) -> Vec<u8> {
+        let mut bytes = self.scratch.bytes(self.rows);
+        let eights = words.iter().flat_map(|word| word.to_le_bytes());
+        for (bytes, bits) in bytes.chunks_mut(8).zip(eights) {
+            bytes.copy_from_slice(&expand_bits(bits)[..bytes.len()]);
+        }
+        bytes
+    }
+}
+
+/// Eight bits as bytes of 0 or 1: all bits are copied to every byte, which keeps its own and shifts it down.
+#[inline]
+fn expand_bits(bits: u8) -> [u8; 8] {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let own = (u64::from(bits) * EACH) & 0x8040_2010_0804_0201;
+    (((own + 0x7f * EACH) >> 7) & EACH).to_le_bytes()
+}
+
+/// The magnitude of the least integer of a type, which is the greatest of the type.
+fn magnitude(least: impl Into<f64>) -> f64 {
+    least.into().abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bit_becomes_a_byte() {
+        for bits in 0..=u8::MAX {
+            assert_eq!(expand_bits(bits), std::array::from_fn(|bit| bits >> bit & 1));
         }
     }
 }

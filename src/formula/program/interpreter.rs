@@ -1,10 +1,10 @@
-//! The reference executor: one row of inputs, one value or one error.
+//! The interpreter, which is the reference: from one row of inputs to a value or an error.
 
 use crate::formula::program::instruction::Instruction;
 use crate::formula::program::{EvalError, Operand, Program};
 use crate::python::{Arithmetic, BooleanOperator, ErrorKind, Raised, Value};
 
-/// Runs one program in one arithmetic, row after row, without allocating anew.
+/// Runs one program in one arithmetic, row after row, and reuses its memory.
 #[derive(Debug)]
 pub struct Interpreter<'p, A: Arithmetic> {
     program: &'p Program,
@@ -22,10 +22,10 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
         Self { program, constants: constants.collect(), stack: Vec::new(), arithmetic }
     }
 
-    /// The value for one row; `inputs` are in the order of [`Program::inputs`].
+    /// Evaluates one row; `inputs` are in the order of [`Program::inputs`].
     ///
     /// # Errors
-    /// What Python raises, with its place. An input that is missing is a `NameError`.
+    /// The exception that Python raises, with its span. A missing input is a `NameError`.
     pub fn evaluate(&mut self, inputs: &[A::Value]) -> Result<A::Value, EvalError> {
         if let Some((raised, span)) = &self.program.refused {
             return Err(EvalError { raised: raised.clone(), span: *span, operands: Vec::new() });
@@ -43,12 +43,12 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
         self.stack.pop().ok_or_else(|| self.error_at(0, underflow()))
     }
 
-    /// The arithmetic that it runs in.
+    /// The arithmetic of the interpreter.
     pub fn arithmetic(&self) -> &A {
         &self.arithmetic
     }
 
-    /// Does one instruction; gives the address to jump to, if it jumps.
+    /// Executes one instruction; returns the address if it jumps.
     fn step(&mut self, instruction: &Instruction, inputs: &[A::Value]) -> Result<Option<u32>, Raised> {
         let arithmetic = &self.arithmetic;
         match instruction {
@@ -140,7 +140,7 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
         }
     }
 
-    /// Puts an error in its place: the node of the instruction, and what it worked on.
+    /// Adds the span of the instruction's node and its operands to an exception.
     fn error_at(&self, at: usize, raised: Raised) -> EvalError {
         let expr = &self.program.expr;
         let Some(&node) = self.program.nodes.get(at) else {
@@ -167,9 +167,9 @@ fn top_two<V>(stack: &[V]) -> Result<[&V; 2], Raised> {
     }
 }
 
-/// `lower` pushes what every instruction takes, so this is never seen; it is an error rather than a panic.
+/// Not reachable: a compiled program pushes the operands of every instruction.
 fn underflow() -> Raised {
-    Raised::new(ErrorKind::Limit, "the program has lost its operands")
+    Raised::new(ErrorKind::Limit, "stack underflow")
 }
 
 impl Program {

@@ -1,15 +1,15 @@
-//! The loops over lanes: one pass each, without a branch, for the compiler to make vector instructions of.
+//! The loops over lanes: one pass each, without branches, so that the compiler vectorizes them.
 
 use crate::simd::dispatch;
 
 /// One number for all lanes, or one for each.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Arm<'a> {
+pub(super) enum Broadcast<'a> {
     Same(f64),
     Each(&'a [f64]),
 }
 
-impl Arm<'_> {
+impl Broadcast<'_> {
     #[inline(always)]
     pub(super) fn at(self, lane: usize) -> f64 {
         match self {
@@ -19,20 +19,20 @@ impl Arm<'_> {
     }
 }
 
-/// `out = f(x, y)` in every lane; whether `fails(x, y, out)` holds in any.
+/// `out = f(x, y)` in every lane; returns whether `fails(x, y, out)` is true in any.
 ///
-/// The closures of this file capture nothing: a number behind a reference would be read anew for every lane, and the
-/// loop stay narrow.
+/// The closures of this file capture nothing: a number behind a reference would be loaded again for every lane, and the
+/// loop would not be vectorized.
 #[inline]
 pub(super) fn zip(
-    x: Arm<'_>,
-    y: Arm<'_>,
+    x: Broadcast<'_>,
+    y: Broadcast<'_>,
     out: &mut [f64],
     f: impl Fn(f64, f64) -> f64 + Copy,
     fails: impl Fn(f64, f64, f64) -> bool + Copy,
 ) -> bool {
     match (x, y) {
-        (Arm::Each(x), Arm::Each(y)) => dispatch(
+        (Broadcast::Each(x), Broadcast::Each(y)) => dispatch(
             #[inline(always)]
             move || {
                 let mut any = 0;
@@ -43,7 +43,7 @@ pub(super) fn zip(
                 any != 0
             },
         ),
-        (Arm::Each(x), Arm::Same(y)) => dispatch(
+        (Broadcast::Each(x), Broadcast::Same(y)) => dispatch(
             #[inline(always)]
             move || {
                 let mut any = 0;
@@ -54,7 +54,7 @@ pub(super) fn zip(
                 any != 0
             },
         ),
-        (Arm::Same(x), Arm::Each(y)) => dispatch(
+        (Broadcast::Same(x), Broadcast::Each(y)) => dispatch(
             #[inline(always)]
             move || {
                 let mut any = 0;
@@ -65,31 +65,30 @@ pub(super) fn zip(
                 any != 0
             },
         ),
-        (Arm::Same(x), Arm::Same(y)) => {
+        (Broadcast::Same(x), Broadcast::Same(y)) => {
             out.fill(f(x, y));
             fails(x, y, f(x, y))
         }
     }
 }
 
-/// `out = x * high + x * low`, the sum rounded once. To be called only where a vector of such sums is one
-/// instruction.
+/// `out = x * high + x * low`, the sum rounded once. Call it only if the processor has fused multiply-add vectors.
 #[inline]
-pub(super) fn dot(x: Arm<'_>, [high, low]: [f64; 2], out: &mut [f64]) {
+pub(super) fn dot(x: Broadcast<'_>, [high, low]: [f64; 2], out: &mut [f64]) {
     match x {
-        Arm::Each(x) => dispatch(
+        Broadcast::Each(x) => dispatch(
             #[inline(always)]
             move || out.iter_mut().zip(x).for_each(|(out, &x)| *out = x.mul_add(high, x * low)),
         ),
-        Arm::Same(x) => out.fill(x.mul_add(high, x * low)),
+        Broadcast::Same(x) => out.fill(x.mul_add(high, x * low)),
     }
 }
 
 /// A mask of the lanes where `holds(x, y)`.
 #[inline]
-pub(super) fn test(x: Arm<'_>, y: Arm<'_>, out: &mut [u8], holds: impl Fn(f64, f64) -> bool + Copy) {
+pub(super) fn test(x: Broadcast<'_>, y: Broadcast<'_>, out: &mut [u8], holds: impl Fn(f64, f64) -> bool + Copy) {
     match (x, y) {
-        (Arm::Each(x), Arm::Each(y)) => dispatch(
+        (Broadcast::Each(x), Broadcast::Each(y)) => dispatch(
             #[inline(always)]
             move || {
                 for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
@@ -97,7 +96,7 @@ pub(super) fn test(x: Arm<'_>, y: Arm<'_>, out: &mut [u8], holds: impl Fn(f64, f
                 }
             },
         ),
-        (Arm::Each(x), Arm::Same(y)) => dispatch(
+        (Broadcast::Each(x), Broadcast::Same(y)) => dispatch(
             #[inline(always)]
             move || {
                 for (out, &x) in out.iter_mut().zip(x) {
@@ -105,7 +104,7 @@ pub(super) fn test(x: Arm<'_>, y: Arm<'_>, out: &mut [u8], holds: impl Fn(f64, f
                 }
             },
         ),
-        (Arm::Same(x), Arm::Each(y)) => dispatch(
+        (Broadcast::Same(x), Broadcast::Each(y)) => dispatch(
             #[inline(always)]
             move || {
                 for (out, &y) in out.iter_mut().zip(y) {
@@ -113,11 +112,11 @@ pub(super) fn test(x: Arm<'_>, y: Arm<'_>, out: &mut [u8], holds: impl Fn(f64, f
                 }
             },
         ),
-        (Arm::Same(x), Arm::Same(y)) => out.fill(u8::from(holds(x, y))),
+        (Broadcast::Same(x), Broadcast::Same(y)) => out.fill(u8::from(holds(x, y))),
     }
 }
 
-/// Whether `holds(x)` in any lane.
+/// Whether `holds(x)` is true in any lane.
 #[inline]
 pub(super) fn any(lanes: &[f64], holds: impl Fn(f64) -> bool + Copy) -> bool {
     dispatch(
@@ -128,9 +127,9 @@ pub(super) fn any(lanes: &[f64], holds: impl Fn(f64) -> bool + Copy) -> bool {
 
 /// `out = x` where the mask is set, else `y`.
 #[inline]
-pub(super) fn select(mask: &[u8], x: Arm<'_>, y: Arm<'_>, out: &mut [f64]) {
+pub(super) fn select(mask: &[u8], x: Broadcast<'_>, y: Broadcast<'_>, out: &mut [f64]) {
     match (x, y) {
-        (Arm::Each(x), Arm::Each(y)) => dispatch(
+        (Broadcast::Each(x), Broadcast::Each(y)) => dispatch(
             #[inline(always)]
             move || {
                 for (((out, &m), &x), &y) in out.iter_mut().zip(mask).zip(x).zip(y) {
@@ -138,7 +137,7 @@ pub(super) fn select(mask: &[u8], x: Arm<'_>, y: Arm<'_>, out: &mut [f64]) {
                 }
             },
         ),
-        (Arm::Each(x), Arm::Same(y)) => dispatch(
+        (Broadcast::Each(x), Broadcast::Same(y)) => dispatch(
             #[inline(always)]
             move || {
                 for ((out, &m), &x) in out.iter_mut().zip(mask).zip(x) {
@@ -146,7 +145,7 @@ pub(super) fn select(mask: &[u8], x: Arm<'_>, y: Arm<'_>, out: &mut [f64]) {
                 }
             },
         ),
-        (Arm::Same(x), Arm::Each(y)) => dispatch(
+        (Broadcast::Same(x), Broadcast::Each(y)) => dispatch(
             #[inline(always)]
             move || {
                 for ((out, &m), &y) in out.iter_mut().zip(mask).zip(y) {
@@ -154,7 +153,7 @@ pub(super) fn select(mask: &[u8], x: Arm<'_>, y: Arm<'_>, out: &mut [f64]) {
                 }
             },
         ),
-        (Arm::Same(x), Arm::Same(y)) => dispatch(
+        (Broadcast::Same(x), Broadcast::Same(y)) => dispatch(
             #[inline(always)]
             move || {
                 for (out, &m) in out.iter_mut().zip(mask) {
@@ -165,14 +164,14 @@ pub(super) fn select(mask: &[u8], x: Arm<'_>, y: Arm<'_>, out: &mut [f64]) {
     }
 }
 
-/// Makes -0.0 positive in the lanes that are no floats; whether any of those reaches `limit` in magnitude.
+/// Makes -0.0 positive in the lanes that are not floats; returns whether any of them reaches `limit` in magnitude.
 #[inline]
-pub(super) fn settle(lanes: &mut [f64], kinds: &[u8], limit: f64) -> bool {
+pub(super) fn normalize_zeros(lanes: &mut [f64], types: &[u8], limit: f64) -> bool {
     dispatch(
         #[inline(always)]
         move || {
             let mut any = 0;
-            for (lane, &kind) in lanes.iter_mut().zip(kinds) {
+            for (lane, &kind) in lanes.iter_mut().zip(types) {
                 let integer = *lane + 0.0;
                 *lane = if kind != 0 { integer } else { *lane };
                 any |= u64::from(kind != 0) & u64::from(integer.abs() >= limit);
@@ -233,7 +232,7 @@ pub(super) fn select_bytes(mask: &[u8], x: &[u8], y: &[u8], out: &mut [u8]) {
         #[inline(always)]
         move || {
             for (((out, &m), &x), &y) in out.iter_mut().zip(mask).zip(x).zip(y) {
-                // a choice would be made between the places of the bytes, and each be fetched alone
+                // an `if` would select between addresses and load each byte alone
                 *out = (x ^ y) & m.wrapping_neg() ^ y;
             }
         },

@@ -1,24 +1,27 @@
-//! From the tree to instructions, with a stack of our own instead of recursion.
+//! Lowering: from the tree to instructions, with a stack of tasks instead of recursion.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use num_bigint::BigInt;
 
 use crate::diagnostic::Span;
 use crate::formula::name_resolution::Resolution;
 use crate::formula::program::instruction::Instruction;
-use crate::formula::program::{CompileError, Constant, Program, compiler_limits, literal};
-use crate::formula::syntax::{Construct, Expr, Keyword, NodeId, NodeKind, Scope};
-use crate::python::{BooleanOperator, ErrorKind, Raised, Value};
+use crate::formula::program::{CompileError, Constant, Program, compiler_limits};
+use crate::formula::syntax::{Construct, Expr, Keyword, LiteralKind, NodeId, NodeKind, Scope};
+use crate::python::{BooleanOperator, ErrorKind, Raised, Value, limits};
 
-/// What is still to be done, last first.
+/// The work that remains, last first.
 enum Task {
     Visit(NodeId),
     Emit(Instruction, NodeId),
-    /// Here lands every jump to the label.
-    Land(u32),
+    /// Binds a label to the present address.
+    Bind(u32),
 }
 
-/// What becomes of the parts that are no arithmetic.
+/// How constructs that are not arithmetic are compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NonArithmetic {
     /// The formula is refused.
@@ -71,10 +74,10 @@ struct Lowering<'e> {
     resolve: &'e dyn Fn(&str) -> Resolution,
     non_arithmetic: NonArithmetic,
     program: Program,
-    /// What each name came to where it stood first. Next to the name its length, in which most names differ.
+    /// The instruction of each name. The length comes first in the key because most names differ in it.
     names: BTreeMap<(usize, &'e str), Instruction>,
     tasks: Vec<Task>,
-    /// The address of each label, once it has landed.
+    /// The address of each label once it is bound.
     labels: Vec<u32>,
 }
 
@@ -83,7 +86,7 @@ impl<'e> Lowering<'e> {
         while let Some(task) = self.tasks.pop() {
             match task {
                 Task::Emit(instruction, node) => self.emit(instruction, node),
-                Task::Land(label) => self.labels[label as usize] = self.program.code.len() as u32,
+                Task::Bind(label) => self.labels[label as usize] = self.program.code.len() as u32,
                 Task::Visit(node) => {
                     let first = self.tasks.len();
                     self.visit(node)?;
@@ -99,12 +102,12 @@ impl<'e> Lowering<'e> {
         Ok(())
     }
 
-    /// Emits a leaf; of any other node, pushes the tasks in the order in which they are to be done.
+    /// Emits a leaf; for any other node, pushes its tasks in the order of execution.
     fn visit(&mut self, id: NodeId) -> Result<(), CompileError> {
         let expr = self.expr;
         let node = expr.node(id);
         match &node.kind {
-            NodeKind::Literal { kind, text } => self.literal(literal::value(*kind, text), text, id),
+            NodeKind::Literal { kind, text } => self.literal(literal_value(*kind, text), text, id),
             NodeKind::Name(name) => self.name(name, id)?,
             NodeKind::Unary { op, operand } => self.then_emit(&[*operand], Instruction::Unary(*op), id),
             NodeKind::Binary { op, left, right } => self.then_emit(&[*left, *right], Instruction::Binary(*op), id),
@@ -116,14 +119,14 @@ impl<'e> Lowering<'e> {
                     let link = Instruction::CompareLink { op, exit: end };
                     self.then_emit(&[operand], if is_last { Instruction::Compare(op) } else { link }, id);
                 }
-                self.tasks.push(Task::Land(end));
+                self.tasks.push(Task::Bind(end));
             }
             NodeKind::Boolean { op, operands } => self.boolean(*op, operands, id),
             NodeKind::Conditional { then, condition, otherwise } => {
                 let (other, end) = (self.label(), self.label());
                 self.then_emit(&[*condition], Instruction::BranchIfFalse { exit: other }, id);
                 self.then_emit(&[*then], Instruction::Jump { exit: end }, id);
-                self.tasks.extend([Task::Land(other), Task::Visit(*otherwise), Task::Land(end)]);
+                self.tasks.extend([Task::Bind(other), Task::Visit(*otherwise), Task::Bind(end)]);
             }
             NodeKind::Call { callee, positional, keywords } => self.call(*callee, positional, keywords, id),
             NodeKind::Parenthesised(inner) => self.tasks.push(Task::Visit(*inner)),
@@ -139,7 +142,7 @@ impl<'e> Lowering<'e> {
         Ok(())
     }
 
-    /// An input in place of a construct that is no arithmetic.
+    /// Pushes an input in place of a construct that is not arithmetic.
     fn construct(&mut self, construct: Construct, parts: &[NodeId], id: NodeId) {
         let input = Instruction::Input(push(&mut self.program.inputs, construct.description().into()));
         self.tasks.push(Task::Emit(input, id));
@@ -153,7 +156,7 @@ impl<'e> Lowering<'e> {
             }
             (_, Some(Scope::Comprehension { clauses, .. })) => clauses.first().map(|clause| clause.iterable),
             (Construct::AssignmentExpression, _) => parts.get(1).copied(),
-            // a keyword that is written behind `**` may be evaluated before it
+            // a keyword argument after `**` may be evaluated before it
             (Construct::Unpacking, _) if self.expr.node(id).span.of(self.expr.text()).starts_with("**") => None,
             _ => parts.first().copied(),
         };
@@ -215,7 +218,7 @@ impl<'e> Lowering<'e> {
                 self.tasks.push(Task::Emit(Instruction::ShortCircuit { op, exit: end }, id));
             }
         }
-        self.tasks.push(Task::Land(end));
+        self.tasks.push(Task::Bind(end));
     }
 
     fn call(&mut self, callee: NodeId, positional: &[NodeId], keywords: &[Keyword], id: NodeId) {
@@ -246,16 +249,66 @@ impl<'e> Lowering<'e> {
     }
 }
 
-/// Adds something, and says where.
+/// Appends an element and returns its index.
 fn push<T>(all: &mut Vec<T>, new: T) -> u32 {
     all.push(new);
     all.len() as u32 - 1
 }
 
 impl Program {
-    /// What CPython raises where an undefined name is reached.
+    /// The exception of an undefined name that is evaluated.
     pub(super) fn name_error(&self, index: u32) -> Raised {
         let name = self.undefined.get(index as usize).map_or("", |(name, _)| name);
         Raised::new(ErrorKind::Name, format!("name '{name}' is not defined"))
     }
+}
+
+/// CPython refuses longer decimal literals (`sys.int_info.default_max_str_digits`).
+const MAX_DECIMAL_DIGITS: usize = 4300;
+
+/// The value of a literal.
+///
+/// # Errors
+/// CPython's `SyntaxError`, or the limit on the size of integers.
+pub(crate) fn literal_value(kind: LiteralKind, text: &str) -> Result<Value, Raised> {
+    let digits = if text.contains('_') { Cow::Owned(text.replace('_', "")) } else { Cow::Borrowed(text) };
+    match kind {
+        LiteralKind::Float => digits.parse().map(Value::Float).map_err(|_| malformed(text)),
+        LiteralKind::Integer => integer_literal(&digits).ok_or_else(|| malformed(text))?,
+    }
+}
+
+fn integer_literal(digits: &str) -> Option<Result<Value, Raised>> {
+    let (radix, digits) = match digits.get(..2) {
+        Some("0x" | "0X") => (16, &digits[2..]),
+        Some("0o" | "0O") => (8, &digits[2..]),
+        Some("0b" | "0B") => (2, &digits[2..]),
+        _ => (10, digits),
+    };
+    if radix == 10 && digits.len() > MAX_DECIMAL_DIGITS {
+        return Some(Err(too_many_digits(digits.len())));
+    }
+    if let Ok(small) = i64::from_str_radix(digits, radix) {
+        return Some(Ok(Value::Int(small)));
+    }
+    let integer = BigInt::parse_bytes(digits.as_bytes(), radix)?;
+    Some(if integer.bits() > limits::INTEGER_BITS { Err(too_many_bits()) } else { Ok(Value::int(integer)) })
+}
+
+fn too_many_digits(count: usize) -> Raised {
+    let text = format!(
+        "Exceeds the limit ({MAX_DECIMAL_DIGITS} digits) for integer string conversion: value has {count} digits; use \
+         sys.set_int_max_str_digits() to increase the limit - Consider hexadecimal for huge integer literals to avoid \
+         decimal conversion limits. (<string>, line 1)"
+    );
+    Raised::new(ErrorKind::Syntax, text)
+}
+
+fn too_many_bits() -> Raised {
+    Raised::new(ErrorKind::Limit, format!("an integer of more than {} bits", limits::INTEGER_BITS))
+}
+
+/// Not reachable: the grammar accepts no such text.
+fn malformed(text: &str) -> Raised {
+    Raised::new(ErrorKind::Syntax, format!("`{text}` is not a number"))
 }
