@@ -5,11 +5,7 @@ use std::fmt::{self, Write};
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use job_sort_formula::ingest::JobReader;
-use job_sort_formula::ingest::options::ReadOptions;
-use job_sort_formula::pbs::entity::FairshareEntity;
-use job_sort_formula::pbs::files::queues::Queues;
-use job_sort_formula::pbs::resource_amount::Numbers;
+use job_sort_formula::ingest::{JobReader, ReadOptions};
 use job_sort_formula::schema::Schema;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -184,16 +180,9 @@ fn qstat() -> String {
 }
 
 fn reading(criterion: &mut Criterion) {
-    let (schema, queues) = (Schema::openpbs(), Queues::none());
+    let schema = Schema::openpbs();
     let needed = [&["eligible_time", "walltime"], COUNTS].concat();
-    let options = ReadOptions {
-        source_name: "bench",
-        needed: &needed,
-        schema: &schema,
-        numbers: Numbers::OpenPbs,
-        entity: FairshareEntity::User,
-        queues: &queues,
-    };
+    let options = ReadOptions::new(&schema, &needed);
     let typed_readers: [fn(&str) -> Table; 2] = [typed_lines, typed_qstat];
     for ((name, text), typed) in [("lines", lines()), ("qstat", qstat())].into_iter().zip(typed_readers) {
         let read = JobReader::new(&options).read(text.as_bytes()).expect("jobs").table;
@@ -208,7 +197,7 @@ fn reading(criterion: &mut Criterion) {
             });
         }
         group.bench_function("jsf, general road", |bencher| {
-            bencher.iter(|| JobReader::new(&options).general().read(black_box(text.as_bytes())));
+            bencher.iter(|| JobReader::new(&options).reference().read(black_box(text.as_bytes())));
         });
         group.finish();
     }

@@ -10,10 +10,7 @@ use std::error::Error;
 use std::fs;
 
 use job_sort_formula::fairshare::{EntityShares, FairShare};
-use job_sort_formula::ingest::options::ReadOptions;
-use job_sort_formula::ingest::read_jobs;
-use job_sort_formula::pbs::entity::FairshareEntity;
-use job_sort_formula::pbs::files::queues::Queues;
+use job_sort_formula::ingest::{ReadOptions, read_jobs};
 use job_sort_formula::pbs::resource_amount::Numbers;
 use job_sort_formula::rank::{Keep, OnError, supply};
 use job_sort_formula::{Formula, Ranking, Schema};
@@ -56,10 +53,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = ReadOptions {
         source_name: "jobs.ndjson",
         needed: &formula.names(),
-        schema: &schema,
         numbers: Numbers::Exact,
-        entity: FairshareEntity::User,
-        queues: &Queues::none(),
+        ..ReadOptions::new(&schema, &[])
     };
     let mut table = read_jobs(&fs::read("examples/site/jobs.ndjson")?, &options)?.table;
 

@@ -1,5 +1,5 @@
-//! JSON objects entry by entry, without a tree: what is not wanted is skipped unparsed, and a value of another
-//! shape than expected is reported instead of ending the document.
+//! Visits JSON objects entry by entry, without a tree. Values that are not needed are skipped, and a value that is not
+//! of the expected type is reported instead of ending the document.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,57 +7,56 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// A value that stands alone: a number as it is spelled, a text, or something else.
+/// A value of JSON; a number is kept as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Token<'d> {
-    /// A number, as it is spelled.
+pub(crate) enum JsonScalar<'d> {
+    /// The text of a number.
     Number(&'d str),
-    /// A text.
-    Text(Cow<'d, str>),
-    /// Neither; the words say what it is.
+    /// A string.
+    String(Cow<'d, str>),
+    /// Neither; the text says what it is.
     Other(&'static str),
 }
 
-impl<'d> Token<'d> {
-    /// The token of a value; `null` is none at all.
-    pub(crate) fn of(raw: &'d RawValue) -> Option<Self> {
+impl<'d> JsonScalar<'d> {
+    /// The scalar of a value; `None` for `null`.
+    pub(crate) fn from_raw(raw: &'d RawValue) -> Option<Self> {
         let text = raw.get();
         Some(match text.as_bytes().first() {
-            Some(b'"') => match plain(text) {
-                Some(plain) => Self::Text(Cow::Borrowed(plain)),
-                None => {
-                    serde_json::from_str(text).map_or(Self::Other("a broken text"), |text| Self::Text(Cow::Owned(text)))
-                }
+            Some(b'"') => match unescaped(text) {
+                Some(text) => Self::String(Cow::Borrowed(text)),
+                None => serde_json::from_str(text)
+                    .map_or(Self::Other("an invalid string"), |text| Self::String(Cow::Owned(text))),
             },
             Some(b'n') | None => return None,
-            Some(b't' | b'f') => Self::Other("a truth value"),
+            Some(b't' | b'f') => Self::Other("a boolean"),
             Some(b'{') => Self::Other("an object"),
-            Some(b'[') => Self::Other("a list"),
+            Some(b'[') => Self::Other("an array"),
             Some(_) => Self::Number(text),
         })
     }
 
-    /// The token as a text: a number as it is spelled.
+    /// The text of a number or a string.
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Number(text) => Some(text),
-            Self::Text(text) => Some(text),
+            Self::String(text) => Some(text),
             Self::Other(_) => None,
         }
     }
 
-    /// What the token is, for a message.
+    /// Describes the value for a message.
     pub(crate) fn found(&self) -> String {
         match self {
             Self::Number(text) => format!("the number {}", clipped(text)),
-            Self::Text(text) => format!("the text \"{}\"", clipped(text)),
-            Self::Other(words) => (*words).to_owned(),
+            Self::String(text) => format!("the string \"{}\"", clipped(text)),
+            Self::Other(description) => (*description).to_owned(),
         }
     }
 }
 
-/// The inside of a quoted text that has no escapes.
-fn plain(quoted: &str) -> Option<&str> {
+/// The contents of a quoted string without escapes.
+fn unescaped(quoted: &str) -> Option<&str> {
     let inside = quoted.strip_prefix('"')?.strip_suffix('"')?;
     (!inside.contains('\\')).then_some(inside)
 }
@@ -70,23 +69,23 @@ pub(crate) fn clipped(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The value of an entry, to be taken as something or skipped.
+/// The value of an entry. Exactly one method is to be called.
 pub(crate) trait Entry<'d> {
-    /// Takes the value as it is spelled.
+    /// Takes the value as JSON text.
     fn raw(self) -> Result<&'d RawValue, Self::Error>;
-    /// Takes the value as an object and hands on its entries.
+    /// Takes the value as an object, and passes on its entries.
     fn object<F: ObjectReader<'d>>(self, reader: F) -> Result<Shape, Self::Error>;
-    /// Takes the value as a list and hands on its items as they are spelled.
+    /// Takes the value as an array, and passes on its items as JSON text.
     fn list(self, each: impl FnMut(&'d RawValue)) -> Result<Shape, Self::Error>;
     /// Skips the value.
     fn skip(self) -> Result<(), Self::Error>;
-    /// What goes wrong.
+    /// The error of the parser.
     type Error: Error;
 }
 
 /// Reads the entries of one object.
 pub(crate) trait ObjectReader<'d> {
-    /// Reads one entry: exactly one of its methods is to be called.
+    /// Reads one entry.
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error>;
 }
 
@@ -96,12 +95,12 @@ impl<'d, R: ObjectReader<'d>> ObjectReader<'d> for &mut R {
     }
 }
 
-/// Whether a value was the object or list that it was taken for.
+/// Whether a value was the object or the array that it was taken for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// It was.
     Taken,
-    /// It was something else; the words say what.
+    /// It was something else; the text says what.
     Other(&'static str),
 }
 
@@ -135,11 +134,11 @@ impl<'d, M: MapAccess<'d>> Entry<'d> for MapEntry<'_, M> {
     }
 }
 
-/// What a visitor answers to a value that is neither an object nor a list.
+/// The methods of a visitor for values that are neither objects nor arrays.
 macro_rules! other_shapes {
     () => {
         fn visit_bool<E: Error>(self, _: bool) -> Result<Shape, E> {
-            Ok(Shape::Other("a truth value"))
+            Ok(Shape::Other("a boolean"))
         }
 
         fn visit_i64<E: Error>(self, _: i64) -> Result<Shape, E> {
@@ -155,7 +154,7 @@ macro_rules! other_shapes {
         }
 
         fn visit_str<E: Error>(self, _: &str) -> Result<Shape, E> {
-            Ok(Shape::Other("a text"))
+            Ok(Shape::Other("a string"))
         }
 
         fn visit_unit<E: Error>(self) -> Result<Shape, E> {
@@ -190,7 +189,7 @@ impl<'d, R: ObjectReader<'d>> Visitor<'d> for ObjectSeed<R> {
 
     fn visit_seq<S: SeqAccess<'d>>(self, mut list: S) -> Result<Shape, S::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Shape::Other("a list"))
+        Ok(Shape::Other("an array"))
     }
 
     other_shapes!();
@@ -210,7 +209,7 @@ impl<'d, F: FnMut(&'d RawValue)> Visitor<'d> for ListSeed<F> {
     type Value = Shape;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list")
+        f.write_str("an array")
     }
 
     fn visit_seq<S: SeqAccess<'d>>(mut self, mut list: S) -> Result<Shape, S::Error> {
@@ -254,13 +253,13 @@ impl<'d> Visitor<'d> for KeySeed {
     }
 }
 
-/// The bytes as text; what is not UTF-8 is replaced.
-pub(crate) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
-    // Checking first is several times faster than looking for what to replace.
+/// The bytes as text; invalid UTF-8 is replaced.
+pub(crate) fn decode_utf8(bytes: &[u8]) -> Cow<'_, str> {
+    // To check first is several times faster than to search for invalid bytes.
     str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
-/// The bytes behind a byte order mark, if there is one.
-pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
+/// The bytes without a byte order mark at their start.
+pub(crate) fn strip_byte_order_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use job_sort_formula::fairshare::FairShare;
 use job_sort_formula::fairshare::tree_document::read_tree;
-use job_sort_formula::ingest::options::ReadOptions;
-use job_sort_formula::ingest::read_jobs;
+use job_sort_formula::ingest::{ReadOptions, read_jobs};
 use job_sort_formula::pbs::files::queues::Queues;
 use job_sort_formula::pbs::files::resource_group::ResourceGroup;
 use job_sort_formula::pbs::files::resources::add_resources;
@@ -82,7 +81,7 @@ impl Site {
             schema: &self.schema,
             numbers: Numbers::OpenPbs,
             entity: self.config.fairshare_entity,
-            queues: &self.queues,
+            queue_priorities: &self.queues.priorities(),
         };
         let read = read_jobs(&bytes(path), &options).unwrap_or_else(|error| panic!("{error}"));
         assert!(read.problems.is_empty(), "{path}: {:?}", read.problems.listed());

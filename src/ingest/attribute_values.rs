@@ -1,47 +1,69 @@
-//! The numbers that stand in an attribute of a job.
+//! From a scalar of a document to the number that a formula gets.
 
-use crate::json_visitor::Token;
-use crate::pbs::{duration, resource_amount as numbers};
+use crate::json_visitor::JsonScalar;
+use crate::pbs::duration;
+use crate::pbs::resource_amount::{AmountSource, Numbers, number};
 use crate::python::Value;
 
-/// A ready-made input: any number, and the three that JSON cannot spell, as texts.
-pub(super) fn input(token: &Token<'_>) -> Option<Value> {
-    match token {
-        Token::Number(text) => numbers::number(text),
-        Token::Text(text) => match &**text {
+/// A ready-made input: any number, and the three that JSON has no numbers for, as strings.
+pub(super) fn input(scalar: &JsonScalar<'_>) -> Option<Value> {
+    match scalar {
+        JsonScalar::Number(text) => number(text),
+        JsonScalar::String(text) => match &**text {
             "inf" => Some(Value::Float(f64::INFINITY)),
             "-inf" => Some(Value::Float(f64::NEG_INFINITY)),
             "nan" => Some(Value::Float(f64::NAN)),
             _ => None,
         },
-        Token::Other(_) => None,
+        JsonScalar::Other(_) => None,
     }
 }
 
-pub(super) fn whole(token: &Token<'_>) -> Option<i64> {
-    match numbers::number(token.text()?.trim())? {
-        Value::Int(whole) => Some(whole),
-        // qstat's JSON prints whole numbers from 1e15 on with an exponent.
+pub(super) fn integer(scalar: &JsonScalar<'_>) -> Option<i64> {
+    match number(scalar.text()?.trim())? {
+        Value::Int(integer) => Some(integer),
+        // The JSON of qstat prints integers from 1e15 on with an exponent.
         Value::Float(x) if x.fract() == 0.0 && x.abs() < 9.0e18 => Some(x as i64),
         _ => None,
     }
 }
 
-pub(super) fn real(token: &Token<'_>) -> Option<f64> {
-    match numbers::number(token.text()?.trim())? {
-        Value::Int(whole) => Some(whole as f64),
+pub(super) fn ratio(scalar: &JsonScalar<'_>) -> Option<f64> {
+    match number(scalar.text()?.trim())? {
+        Value::Int(integer) => Some(integer as f64),
         Value::Float(x) => Some(x),
         _ => None,
     }
 }
 
-pub(super) fn seconds(token: &Token<'_>) -> Option<i64> {
-    duration::seconds(token.text()?.trim()).ok().or_else(|| whole(token))
+pub(super) fn seconds(scalar: &JsonScalar<'_>) -> Option<i64> {
+    duration::seconds(scalar.text()?.trim()).ok().or_else(|| integer(scalar))
 }
 
-/// Whether qstat may have cut digits off: its JSON prints 15 where that is within one part in 2^52, which from
-/// 2^52 on can hide a whole number next door.
-pub(super) fn is_shortened(text: &str) -> bool {
+/// The value of a resource amount, and what was lost on the way to it.
+#[derive(Debug)]
+pub(super) struct FormulaAmount {
+    pub value: Value,
+    /// Whether qstat may have removed digits.
+    pub is_shortened: bool,
+    /// Whether an amount other than 0 has become 0.
+    pub is_truncated_to_zero: bool,
+}
+
+impl FormulaAmount {
+    /// Converts the `amount` that was parsed from `scalar`.
+    pub(super) fn new(amount: Value, scalar: &JsonScalar<'_>, numbers: Numbers, source: AmountSource) -> Self {
+        let value = numbers.resource(amount);
+        let is_shortened =
+            matches!((source, scalar), (AmountSource::Server, JsonScalar::Number(text)) if is_shortened(text));
+        let is_truncated_to_zero = matches!(value, Value::Int(0)) && ratio(scalar).is_some_and(|given| given != 0.0);
+        Self { value, is_shortened, is_truncated_to_zero }
+    }
+}
+
+/// Whether qstat may have removed digits: its JSON has 15 where these are within one part in 2^52 of the amount,
+/// which from 2^52 on can make one integer of two.
+fn is_shortened(text: &str) -> bool {
     let mantissa = text.split(['e', 'E']).next().unwrap_or("");
     text.len() > mantissa.len()
         && mantissa.bytes().filter(u8::is_ascii_digit).count() <= 15

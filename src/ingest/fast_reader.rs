@@ -1,235 +1,252 @@
-//! The quick road: a job that is as plain as the others is read in place, any other is left to the general one.
+//! The fast reader of JSON: parses a job in place, or leaves it to the reference reader.
 //!
-//! Enters: the text of a job. Leaves: a row of a [`Batch`] that is the same, bit for bit, as the general road's, or
-//! `None`, whereupon the general road reads the job: it alone reports problems.
+//! Enters: the text of a job. Leaves: a row of a [`Batch`] with the same values, bit for bit, as the reference reader's;
+//! or `None`, and the reference reader parses the job. Only that reader reports problems.
 
-mod attributes;
-
-use crate::ingest::attribute_values::input;
-use crate::ingest::fast_reader::attributes::{Job, attribute};
+use crate::ingest::attribute_values::{FormulaAmount, input, integer};
+use crate::ingest::job_key::JobKey;
 use crate::ingest::json_scanner::{Scalar, Scanner};
-use crate::ingest::key_dispatch::{Meaning, Meanings, Place};
+use crate::ingest::key_dispatch::{DispatchedKey, Index, KeyDispatch};
 use crate::ingest::key_predictor::{Keys, Next};
 use crate::ingest::options::ReadOptions;
-use crate::ingest::requested_columns::{Column, Seen};
 use crate::ingest::skipped_objects::Idle;
-use crate::jobs::{Batch, BatchRow, InputPrecedence, same};
-use crate::json_visitor::Token;
+use crate::jobs::{Batch, BatchRow, InputPrecedence, JobState, same};
+use crate::json_visitor::JsonScalar;
+use crate::pbs::entity::Owner;
 use crate::pbs::resource_amount::AmountSource;
 use crate::python::Value;
 use crate::schema::InputType;
 
-/// The most keys without a meaning that it is learnt to pass over.
-const MOST_UNKNOWN: usize = 256;
+/// The most unknown keys that are learnt to be skipped.
+const MAX_SKIPPED_UNKNOWN: usize = 256;
 
-/// Reads jobs, and remembers how they look.
+/// Parses jobs, and learns which keys they have.
 #[derive(Debug)]
-pub(crate) struct Quick<'a> {
+pub(super) struct FastReader<'a> {
     options: &'a ReadOptions<'a>,
     source: AmountSource,
-    meanings: Meanings<'a>,
-    top: Keys<Meaning>,
-    resources: Keys<Option<Place>>,
-    inputs: Keys<Place>,
-    idle: Idle,
-    /// What undeclared names look like in the job that is being read, if they did not before.
-    fresh: Vec<(Place, InputType)>,
-    /// The keys of the job that is being read that have a value and no meaning, and are not passed over.
-    unknown: Vec<Place>,
-    /// How many are passed over.
-    passed_over: usize,
-    /// The last queue, and its priority.
+    dispatch: KeyDispatch<'a>,
+    top: Keys<DispatchedKey>,
+    resources: Keys<Option<Index>>,
+    inputs: Keys<Index>,
+    skipped_objects: Idle,
+    /// The kinds that undeclared names look like in the current job, if they did not before.
+    new_kinds: Vec<(Index, InputType)>,
+    /// The unknown keys of the current job that have a value and are not skipped yet.
+    unknown: Vec<Index>,
+    /// How many unknown keys are skipped.
+    skipped_unknown: usize,
+    /// The queue of the last job, and its priority.
     queue: (String, Option<i64>),
 }
 
-impl<'a> Quick<'a> {
-    pub(crate) fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
+/// The attributes of a job that are not inputs.
+#[derive(Debug, Default)]
+struct JobAttributes<'d> {
+    id: Option<&'d [u8]>,
+    entity: Option<&'d str>,
+    owner: Owner<'d>,
+    state: JobState,
+    queued_at: Option<i64>,
+    has_resources: bool,
+}
+
+impl<'a> FastReader<'a> {
+    pub(super) fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
         Self {
             options,
             source,
-            meanings: Meanings::new(options, source),
+            dispatch: KeyDispatch::new(options, source),
             top: Keys::new(),
             resources: Keys::new(),
             inputs: Keys::new(),
-            idle: Idle::default(),
-            fresh: Vec::new(),
+            skipped_objects: Idle::default(),
+            new_kinds: Vec::new(),
             unknown: Vec::new(),
-            passed_over: 0,
-            queue: (String::new(), options.queues.priority("")),
+            skipped_unknown: 0,
+            queue: (String::new(), options.queue_priorities.get("").copied()),
         }
     }
 
     /// How many columns a batch for this reader has.
-    pub(crate) fn columns(&self) -> usize {
-        self.meanings.columns()
+    pub(super) fn column_count(&self) -> usize {
+        self.dispatch.column_count()
     }
 
-    /// Gives the undeclared names that were met since the last time, with each of the kinds that they looked like.
-    pub(crate) fn take_undeclared(&mut self, each: impl FnMut(&str, InputType)) {
-        self.meanings.take_undeclared(each);
+    /// Passes on the undeclared names that were met since the last call, with each kind that they looked like.
+    pub(super) fn take_undeclared(&mut self, each: impl FnMut(&str, InputType)) {
+        self.dispatch.take_undeclared(each);
     }
 
-    /// Reads a line that holds a job of one's own writing, up to its end.
-    pub(crate) fn read_line(&mut self, scan: &mut Scanner<'_>, batch: &mut Batch, line: u32) -> Option<()> {
-        let read = self.job(scan, batch, Job::default()).and_then(|job| {
-            scan.space();
-            let is_whole = scan.is_at_end() && job.id.is_some();
-            (is_whole && !self.has_unknown() && self.finish(&job, batch, line)).then_some(())
+    /// Reads a line with a native job, up to its end.
+    pub(super) fn read_line(&mut self, scanner: &mut Scanner<'_>, batch: &mut Batch, line: u32) -> Option<()> {
+        let read = self.job(scanner, batch, JobAttributes::default()).and_then(|job| {
+            scanner.space();
+            let is_complete = scanner.is_at_end() && job.id.is_some();
+            (is_complete && !self.has_unknown_keys() && self.finish(&job, batch, line)).then_some(())
         });
-        self.settle(read, batch)
+        self.commit_or_abandon(read, batch)
     }
 
     /// Reads an entry of the jobs of qstat, up to its end.
-    pub(crate) fn read_entry(&mut self, scan: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
-        let read = scan
+    pub(super) fn read_entry(&mut self, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
+        let read = scanner
             .key()
-            .and_then(|id| self.job(scan, batch, Job { id: Some(id.as_bytes()), ..Job::default() }))
-            .and_then(|job| (job.is_listed && self.finish(&job, batch, 0)).then_some(()));
-        self.settle(read, batch)
+            .and_then(|id| self.job(scanner, batch, JobAttributes { id: Some(id.as_bytes()), ..Default::default() }))
+            .and_then(|job| (job.has_resources && self.finish(&job, batch, 0)).then_some(()));
+        self.commit_or_abandon(read, batch)
     }
 
-    /// Whether a whole job has keys without a meaning that are yet to be reported. The general road will read the job
-    /// and report them; from now on they are passed over, since all that this reader is given comes later in the
-    /// document.
-    fn has_unknown(&mut self) -> bool {
-        for &place in &self.unknown {
-            let Some(key) = self.meanings.unknown.get(place as usize) else { continue };
-            if self.passed_over < MOST_UNKNOWN {
-                self.top.redefine(key, Meaning::Skip);
-                self.passed_over += 1;
+    /// Whether the job has unknown keys that are still to be reported. The reference reader then parses the job and
+    /// reports them. From now on they are skipped, since all other jobs of this reader come later in the document.
+    fn has_unknown_keys(&mut self) -> bool {
+        for &index in &self.unknown {
+            let Some(key) = self.dispatch.unknown.get(index as usize) else { continue };
+            if self.skipped_unknown < MAX_SKIPPED_UNKNOWN {
+                self.top.redefine(key, DispatchedKey::UNUSED);
+                self.skipped_unknown += 1;
             }
         }
         !self.unknown.is_empty()
     }
 
-    /// Keeps what a job has shown, or forgets it if the job is not taken.
-    fn settle(&mut self, read: Option<()>, batch: &mut Batch) -> Option<()> {
+    /// Keeps what was learnt of a job that was read, or removes the row of one that was not.
+    fn commit_or_abandon(&mut self, read: Option<()>, batch: &mut Batch) -> Option<()> {
         match read {
-            Some(()) => self.fresh.iter().for_each(|&(name, kind)| self.meanings.saw(name, kind)),
+            Some(()) => self.new_kinds.iter().for_each(|&(name, kind)| self.dispatch.record_undeclared(name, kind)),
             None => batch.abandon(),
         }
-        self.fresh.clear();
+        self.new_kinds.clear();
         self.unknown.clear();
         read
     }
 
     #[inline]
-    fn job<'d>(&mut self, scan: &mut Scanner<'d>, batch: &mut Batch, mut job: Job<'d>) -> Option<Job<'d>> {
-        scan.take(b'{')?;
+    fn job<'d>(
+        &mut self,
+        scanner: &mut Scanner<'d>,
+        batch: &mut Batch,
+        mut job: JobAttributes<'d>,
+    ) -> Option<JobAttributes<'d>> {
+        scanner.take(b'{')?;
         self.top.start();
-        self.idle.start();
+        self.skipped_objects.start();
         loop {
-            let meanings = &mut self.meanings;
-            match self.top.next(scan, |key| meanings.of(key))? {
-                Next::End => return Some(job),
-                Next::Value(Meaning::Skip) => {
-                    self.idle.pass(scan)?;
-                    // What nobody needs stands together, and no numbers between.
+            let dispatch = &mut self.dispatch;
+            let Next::Value(key) = self.top.next(scanner, |name| dispatch.dispatch(name))? else { return Some(job) };
+            match key.key {
+                JobKey::Unused => {
+                    self.skipped_objects.pass(scanner)?;
+                    // Unused keys mostly follow each other, so that no numbers come next.
                     continue;
                 }
-                Next::Value(Meaning::Unknown(place)) => {
-                    // without a value nothing is reported
-                    if scan.peek() != b'n' {
-                        self.unknown.push(place);
+                JobKey::Unknown => {
+                    // A key whose value is null is not reported.
+                    if scanner.peek() != b'n' {
+                        self.unknown.push(key.index);
                     }
-                    self.idle.pass(scan)?;
+                    self.skipped_objects.pass(scanner)?;
                     continue;
                 }
-                Next::Value(Meaning::Amount(place)) => self.amount(place, scan, batch)?,
-                Next::Value(Meaning::Special(place)) => self.special(place, scan, batch)?,
-                Next::Value(Meaning::Inputs) => self.inputs(scan, batch)?,
-                Next::Value(Meaning::Resources) => {
-                    job.is_listed = true;
-                    self.resources(scan, batch)?;
+                JobKey::Resource => self.amount(key.index, scanner, batch)?,
+                JobKey::Special(_) => self.special(key.index, scanner, batch)?,
+                JobKey::Inputs => self.inputs(scanner, batch)?,
+                JobKey::Resources => {
+                    job.has_resources = true;
+                    self.resources(scanner, batch)?;
                 }
-                Next::Value(meaning) => attribute(meaning, scan, &mut job)?,
+                key => job.read(key, scanner)?,
             }
-            let meanings = &self.meanings;
-            let put = |column, amount| batch.put_whole(column, InputPrecedence::Job, amount);
-            self.top.run(scan, |meaning| meanings.plain(meaning), put);
+            let dispatch = &self.dispatch;
+            let put = |column, amount| batch.put_integer(column, InputPrecedence::Job, amount);
+            self.top.run(scanner, |key| dispatch.small_integer_key(key), put);
         }
     }
 
-    fn resources(&mut self, scan: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
-        scan.take(b'{')?;
+    fn resources(&mut self, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
+        scanner.take(b'{')?;
         self.resources.start();
         loop {
-            let meanings = &mut self.meanings;
-            let column = |place: Option<Place>| meanings.plain_amount(place?);
-            self.resources.run(scan, column, |column, amount| batch.put_whole(column, InputPrecedence::Job, amount));
-            match self.resources.next(scan, |key| meanings.resource(key))? {
+            let dispatch = &mut self.dispatch;
+            let column = |index: Option<Index>| dispatch.small_integer_resource(index?);
+            let put = |column, amount| batch.put_integer(column, InputPrecedence::Job, amount);
+            self.resources.run(scanner, column, put);
+            match self.resources.next(scanner, |name| dispatch.resource(name))? {
                 Next::End => return Some(()),
-                Next::Value(None) => scan.skip_value()?,
-                Next::Value(Some(place)) => self.amount(place, scan, batch)?,
+                Next::Value(None) => scanner.skip_value()?,
+                Next::Value(Some(index)) => self.amount(index, scanner, batch)?,
             }
         }
     }
 
-    fn inputs(&mut self, scan: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
-        scan.take(b'{')?;
+    fn inputs(&mut self, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
+        scanner.take(b'{')?;
         self.inputs.start();
         loop {
-            let meanings = &mut self.meanings;
-            match self.inputs.next(scan, |key| meanings.input(key))? {
+            let dispatch = &mut self.dispatch;
+            match self.inputs.next(scanner, |name| dispatch.input(name))? {
                 Next::End => return Some(()),
-                Next::Value(place) => self.input(place, scan, batch)?,
+                Next::Value(index) => self.input(index, scanner, batch)?,
             }
         }
     }
 
     /// Reads the amount of a resource.
-    fn amount(&mut self, place: Place, scan: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
-        let resource = self.meanings.resources.get(place as usize)?;
-        match scan.scalar()? {
-            Scalar::Small(amount) if resource.is_plain => {
-                if let Some(column) = resource.slot.column {
-                    batch.put_whole(column, InputPrecedence::Job, amount);
+    fn amount(&mut self, index: Index, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
+        let resource = self.dispatch.resources.get(index as usize)?;
+        match scanner.scalar()? {
+            Scalar::Small(amount) if resource.keeps_small_integers => {
+                if let Some(column) = resource.plan.column {
+                    batch.put_integer(column, InputPrecedence::Job, amount);
                 }
-                self.look(resource.undeclared, InputType::Count);
+                self.note_kind(resource.undeclared, InputType::Count);
                 Some(())
             }
             Scalar::Null => Some(()),
-            other => other.with_token(|token| self.unplain(place, token, batch))?,
+            other => other.with_scalar(|scalar| self.other_amount(index, scalar, batch))?,
         }
     }
 
-    /// Takes an amount as the general road does, unless that road would report it.
-    fn unplain(&mut self, place: Place, token: &Token<'_>, batch: &mut Batch) -> Option<()> {
-        let resource = *self.meanings.resources.get(place as usize)?;
-        let kind = resource.slot.kind(token);
-        self.look(resource.undeclared, kind);
-        let Ok(amount) = self.options.numbers.amount(token.text()?, Some(kind), self.source) else {
+    /// Converts an amount as the reference reader does; `None` where that would report or exclude the job.
+    fn other_amount(&mut self, index: Index, scalar: &JsonScalar<'_>, batch: &mut Batch) -> Option<()> {
+        let resource = *self.dispatch.resources.get(index as usize)?;
+        let kind = resource.plan.kind(scalar);
+        self.note_kind(resource.undeclared, kind);
+        let Ok(amount) = self.options.numbers.amount(scalar.text()?, Some(kind), self.source) else {
             return (!kind.is_numeric()).then_some(());
         };
-        let Some(column) = resource.slot.column else { return Some(()) };
-        let seen = Seen::of(amount, token, self.options.numbers, self.source);
-        if seen.is_shortened || seen.is_lost {
+        let Some(column) = resource.plan.column else { return Some(()) };
+        let amount = FormulaAmount::new(amount, scalar, self.options.numbers, self.source);
+        if amount.is_shortened || amount.is_truncated_to_zero {
             return None;
         }
-        batch.put(column, InputPrecedence::Job, &seen.value)
+        batch.put(column, InputPrecedence::Job, &amount.value)
     }
 
-    /// Notes what an undeclared name looks like.
+    /// Notes the kind that an undeclared name looks like.
     #[inline]
-    fn look(&mut self, undeclared: Option<Place>, kind: InputType) {
+    fn note_kind(&mut self, undeclared: Option<Index>, kind: InputType) {
         if let Some(name) = undeclared
-            && !self.meanings.is_known_as(name, kind)
+            && !self.dispatch.is_known_as(name, kind)
         {
-            self.fresh.push((name, kind));
+            self.new_kinds.push((name, kind));
         }
     }
 
-    /// Reads a special name of the formula.
+    /// Reads an input that is not a resource.
     #[inline]
-    fn special(&mut self, place: Place, scan: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
-        let scalar = scan.scalar()?;
-        for &(index, column) in self.meanings.specials.get(place as usize)? {
+    fn special(&mut self, index: Index, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
+        let scalar = scanner.scalar()?;
+        let &(special, ref columns) = self.dispatch.special.get(index as usize)?;
+        for &column in columns {
             match scalar {
                 Scalar::Null => {}
-                Scalar::Small(whole) if column != Column::Ratio => batch.put_whole(index, InputPrecedence::Job, whole),
+                Scalar::Small(integer) if !special.is_ratio() => {
+                    batch.put_integer(column, InputPrecedence::Job, integer);
+                }
                 other => {
-                    let value = other.with_token(|token| column.value(token, self.options.numbers).ok())??;
-                    batch.put(index, InputPrecedence::Job, &value)?;
+                    let value = other.with_scalar(|scalar| special.value(scalar, self.options.numbers).ok())??;
+                    batch.put(column, InputPrecedence::Job, &value)?;
                 }
             }
         }
@@ -237,27 +254,27 @@ impl<'a> Quick<'a> {
     }
 
     /// Reads a ready-made input.
-    fn input(&mut self, place: Place, scan: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
-        let value = match scan.scalar()? {
-            Scalar::Small(whole) => Value::Int(i64::from(whole)),
+    fn input(&mut self, index: Index, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
+        let value = match scanner.scalar()? {
+            Scalar::Small(integer) => Value::Int(i64::from(integer)),
             Scalar::Null => return Some(()),
-            other => other.with_token(input)??,
+            other => other.with_scalar(input)??,
         };
-        let plan = self.meanings.inputs.get(place as usize)?;
-        for &(index, authority) in &plan.columns {
-            batch.put(index, authority, &value)?;
+        let plan = self.dispatch.inputs.get(index as usize)?;
+        for &(column, precedence) in &plan.columns {
+            batch.put(column, precedence, &value)?;
         }
         let kind = if matches!(value, Value::Float(_)) { InputType::Float } else { InputType::Count };
-        self.look(plan.undeclared, kind);
+        self.note_kind(plan.undeclared, kind);
         Some(())
     }
 
-    /// Ends the row of a job; says whether it could be taken.
-    fn finish(&mut self, job: &Job<'_>, batch: &mut Batch, line: u32) -> bool {
+    /// Ends the row of a job. Returns whether its names fit a row.
+    fn finish(&mut self, job: &JobAttributes<'_>, batch: &mut Batch, line: u32) -> bool {
         let queue = job.owner.queue;
-        if let Some(column) = self.meanings.queue_priority {
+        if let Some(column) = self.dispatch.queue_priority {
             if !same(&self.queue.0, queue) {
-                self.queue = (queue.to_owned(), self.options.queues.priority(queue));
+                self.queue = (queue.to_owned(), self.options.queue_priorities.get(queue).copied());
             }
             let priority = self.queue.1.map(Value::Int);
             if priority.is_some_and(|priority| batch.put(column, InputPrecedence::Queue, &priority).is_none()) {
@@ -268,5 +285,32 @@ impl<'a> Quick<'a> {
         let entity = job.entity.unwrap_or(&charged);
         let (state, queued_at) = (job.state, job.queued_at);
         batch.finish(BatchRow { id: job.id.unwrap_or_default(), entity, queue, state, queued_at, line })
+    }
+}
+
+impl<'d> JobAttributes<'d> {
+    /// Reads the value of an attribute.
+    fn read(&mut self, key: JobKey, scanner: &mut Scanner<'d>) -> Option<()> {
+        match key {
+            JobKey::State => {
+                let Scalar::String(letter) = scanner.scalar()? else { return None };
+                self.state = JobState::from_letter(letter)?;
+            }
+            JobKey::QueuedAt => {
+                self.queued_at = match scanner.scalar()? {
+                    Scalar::Small(time) => Some(i64::from(time)),
+                    Scalar::Null => return None,
+                    other => other.with_scalar(integer)?,
+                };
+            }
+            JobKey::Id => self.id = scanner.name_bytes()?.or(self.id),
+            JobKey::Entity => self.entity = scanner.name()?.or(self.entity),
+            JobKey::Queue => self.owner.queue = scanner.name()?.unwrap_or(self.owner.queue),
+            JobKey::User => self.owner.user = scanner.name()?.unwrap_or(self.owner.user),
+            JobKey::Group => self.owner.group = scanner.name()?.unwrap_or(self.owner.group),
+            JobKey::Account => self.owner.account = scanner.name()?.unwrap_or(self.owner.account),
+            _ => return None,
+        }
+        Some(())
     }
 }

@@ -1,132 +1,129 @@
-//! Which format a document of jobs has, told by its content.
+//! Detects the format of a job document by its content.
 
 use std::borrow::Cow;
 
 use serde::de::Error;
 
-use crate::jobs::ReadError;
-use crate::json_visitor as lax;
-use crate::json_visitor::{Entry, ObjectReader};
+use crate::ingest::error::ReadErrorKind;
+use crate::json_visitor::{Entry, ObjectReader, clipped, read_object};
 
 const EXPECTED: &str = "`qstat -f -F json`, `qstat -f`, {\"jobs\":[…]}, or one job per line as JSON";
-/// How many lines are looked at for a first one that tells the format.
-const LINES_LOOKED_AT: usize = 1000;
+/// How many lines that begin with `{` are searched for a job.
+const MAX_LINES: usize = 1000;
 
-/// A format that jobs come in.
+/// The format of a job document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub(super) enum DocumentFormat {
     /// What `qstat -f -F json` prints.
     QstatJson,
     /// What `qstat -f` prints, wrapped or not.
     QstatText,
     /// `{"jobs":[…]}`
-    OwnJson,
-    /// One job per line.
+    NativeJson,
+    /// One native job per line.
     Ndjson,
 }
 
-impl Format {
+impl DocumentFormat {
     /// The format of a document.
     ///
     /// # Errors
-    /// The document is empty or of no known format.
-    pub fn of(text: &str, source_name: &str) -> Result<Self, ReadError> {
-        let source_name = source_name.to_owned();
+    /// The document is empty or has another format.
+    pub(super) fn detect(text: &str) -> Result<Self, ReadErrorKind> {
         if text.trim().is_empty() {
-            return Err(ReadError::Empty { source_name, expected: EXPECTED });
+            return Err(ReadErrorKind::Empty { expected: EXPECTED });
         }
         if text.trim_start().starts_with("Job Id:") {
             return Ok(Self::QstatText);
         }
-        let keys = Keys::of(text);
+        let keys = TopLevelKeys::read(text);
         match keys.decisive {
-            Some(Decisive::Jobs(format)) => Ok(format),
+            Some(DecisiveKey::Jobs(format)) => Ok(format),
             None if keys.is_from_pbs => Ok(Self::QstatJson),
             _ if Self::has_a_job_line(text) => Ok(Self::Ndjson),
-            Some(Decisive::Other(found)) => {
-                Err(ReadError::Unrecognised { source_name, found: found.to_owned(), expected: EXPECTED })
+            Some(DecisiveKey::Other(found)) => {
+                Err(ReadErrorKind::Unrecognised { found: found.to_owned(), expected: EXPECTED })
             }
             None => match keys.error {
-                Some(error) if text.trim_start().starts_with('{') => {
-                    Err(crate::ingest::json_error(&source_name, text, &error, 0))
-                }
-                _ => Err(ReadError::Unrecognised { source_name, found: looks(text), expected: EXPECTED }),
+                Some(error) if text.trim_start().starts_with('{') => Err(ReadErrorKind::json(text, &error, 0)),
+                _ => Err(ReadErrorKind::Unrecognised { found: describe(text), expected: EXPECTED }),
             },
         }
     }
 
-    /// The format of a document by its start, if the start decides: then the whole document has it.
-    pub(super) fn of_head(head: &str, is_whole: bool) -> Option<Self> {
-        if is_whole {
-            return Self::of(head, "").ok();
+    /// The format of a document by its head, if the head decides. `is_complete` says that it is the whole document.
+    pub(super) fn detect_by_head(head: &str, is_complete: bool) -> Option<Self> {
+        if is_complete {
+            return Self::detect(head).ok();
         }
         if head.trim_start().starts_with("Job Id:") {
             return Some(Self::QstatText);
         }
-        let keys = Keys::of(head);
-        let complete = head.rfind('\n').map_or("", |end| &head[..end]);
+        let keys = TopLevelKeys::read(head);
+        let complete_lines = head.rfind('\n').map_or("", |end| &head[..end]);
         match keys.decisive {
-            Some(Decisive::Jobs(format)) => Some(format),
+            Some(DecisiveKey::Jobs(format)) => Some(format),
             None if keys.is_from_pbs || keys.error.is_none_or(|error| error.is_eof()) => None,
-            _ => Self::has_a_job_line(complete).then_some(Self::Ndjson),
+            _ => Self::has_a_job_line(complete_lines).then_some(Self::Ndjson),
         }
     }
 
     fn has_a_job_line(text: &str) -> bool {
-        text.lines()
-            .filter(|line| line.trim_start().starts_with('{'))
-            .take(LINES_LOOKED_AT)
-            .any(|line| matches!(Keys::of(line).decisive, Some(Decisive::Jobs(Self::Ndjson))))
+        let mut lines = text.lines().filter(|line| line.trim_start().starts_with('{')).take(MAX_LINES);
+        lines.any(|line| matches!(TopLevelKeys::read(line).decisive, Some(DecisiveKey::Jobs(Self::Ndjson))))
     }
 }
 
-/// What a document looks like that has no known format.
-fn looks(text: &str) -> String {
+/// Describes a document that has none of the formats.
+fn describe(text: &str) -> String {
     let start = text.trim_start();
     if start.chars().take(200).any(|c| c == '\u{fffd}' || (c.is_control() && !c.is_whitespace())) {
         return "binary data".to_owned();
     }
     match start.chars().next() {
-        Some('[') => "a JSON list".to_owned(),
+        Some('[') => "a JSON array".to_owned(),
         Some('{') => "a JSON object without `Jobs` or `jobs`".to_owned(),
-        _ => format!("a text that begins with `{}`", lax::clipped(start.lines().next().unwrap_or("").trim_end())),
+        _ => format!("a text that begins with `{}`", clipped(start.lines().next().unwrap_or("").trim_end())),
     }
 }
 
+/// A key that decides what the document is.
 #[derive(Debug, Clone, Copy)]
-enum Decisive {
-    Jobs(Format),
+enum DecisiveKey {
+    Jobs(DocumentFormat),
+    /// The document is not one of jobs.
     Other(&'static str),
 }
 
-/// The keys at the top of a document, up to the first one that decides.
+/// The keys of the object at the top of a document, up to the first one that decides.
 #[derive(Debug, Default)]
-struct Keys {
-    decisive: Option<Decisive>,
+struct TopLevelKeys {
+    decisive: Option<DecisiveKey>,
     is_from_pbs: bool,
     error: Option<serde_json::Error>,
 }
 
-impl Keys {
-    fn of(text: &str) -> Self {
+impl TopLevelKeys {
+    fn read(text: &str) -> Self {
         let mut keys = Self::default();
-        let error = lax::read_object(text, &mut keys).err();
+        let error = read_object(text, &mut keys).err();
         Self { error: error.filter(|_| keys.decisive.is_none()), ..keys }
     }
 }
 
-impl<'d> ObjectReader<'d> for Keys {
+impl<'d> ObjectReader<'d> for TopLevelKeys {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
         self.decisive = match &*key {
-            "Jobs" => Some(Decisive::Jobs(Format::QstatJson)),
-            "jobs" => Some(Decisive::Jobs(Format::OwnJson)),
-            "id" | "resources" | "inputs" => Some(Decisive::Jobs(Format::Ndjson)),
-            "Queue" => Some(Decisive::Other("a document of queues, as `qstat -Qf -F json` prints it")),
-            "Server" => Some(Decisive::Other("a document of servers, as `qstat -Bf -F json` prints it")),
-            "nodes" => Some(Decisive::Other("a document of nodes, as `pbsnodes -F json` prints it")),
+            "Jobs" => Some(DecisiveKey::Jobs(DocumentFormat::QstatJson)),
+            "jobs" => Some(DecisiveKey::Jobs(DocumentFormat::NativeJson)),
+            "id" | "resources" | "inputs" => Some(DecisiveKey::Jobs(DocumentFormat::Ndjson)),
+            "Queue" => Some(DecisiveKey::Other("a document of queues, as `qstat -Qf -F json` prints it")),
+            "Server" => Some(DecisiveKey::Other("a document of servers, as `qstat -Bf -F json` prints it")),
+            "nodes" => Some(DecisiveKey::Other("a document of nodes, as `pbsnodes -F json` prints it")),
             _ => None,
         };
         self.is_from_pbs |= matches!(&*key, "pbs_version" | "pbs_server");
+        // Any error ends the walk through the document.
         if self.decisive.is_some() { Err(E::Error::custom("decided")) } else { value.skip() }
     }
 }

@@ -3,7 +3,7 @@
 //! expected before the next.
 
 use crate::ingest::json_scanner::PADDING;
-use crate::ingest::swar::small_in;
+use crate::ingest::swar::small_integer_in;
 
 /// The most numbers in a course.
 pub(super) const MOST_STEPS: usize = 32;
@@ -102,7 +102,7 @@ impl Step {
         }
         // The least changes nothing: it spares a look at whether the number is in the window.
         let word = window[self.len.min(LONGEST)..].first_chunk()?;
-        let (number, length) = small_in(u64::from_le_bytes(*word))?;
+        let (number, length) = small_integer_in(u64::from_le_bytes(*word))?;
         Some((number, at + self.len + length))
     }
 }

@@ -1,84 +1,84 @@
-//! JSON text in place: where values end, and whether they are what JSON allows.
+//! Scans JSON text in place: finds where values end, and checks that they are valid.
 //!
-//! Enters: bytes. Leaves: strings and numbers as they stand there. `None` is given to whatever is not plain beyond
-//! doubt, broken or merely unusual; another reader then says which.
-
-mod skip;
+//! Enters: bytes. Leaves: slices of strings and numbers. `None` means that the text is not valid JSON, or valid but
+//! unusual (escapes, bytes beyond ASCII, deep nesting): the reference reader then decides.
 
 use std::borrow::Cow;
 
-use crate::ingest::swar as words;
-use crate::json_visitor::Token;
+use crate::ingest::swar;
+use crate::json_visitor::JsonScalar;
 
-/// How many bytes behind the text a [`Scanner`] likes to have, all of them 0, to look at whole words.
-pub(crate) const PADDING: usize = 128;
+/// How many zero bytes should follow the text of a [`Scanner`], so that it can load whole words at its end.
+pub(super) const PADDING: usize = 128;
+/// The deepest nesting that is skipped.
+const MAX_DEPTH: u32 = 64;
 
-/// A value that stands alone, as it is spelled.
+/// A value that is neither an object, an array nor a boolean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scalar<'d> {
-    /// A whole number of at most seven digits, without sign.
+pub(super) enum Scalar<'d> {
+    /// An integer of at most seven digits, without sign.
     Small(u32),
     /// Any other number.
     Number(&'d str),
-    /// A text of ASCII without escapes.
-    Text(&'d str),
+    /// A string of ASCII without escapes.
+    String(&'d str),
     Null,
 }
 
 impl Scalar<'_> {
-    /// Hands on the token that the general road would make of it; `null` is none.
-    pub(super) fn with_token<T>(self, take: impl FnOnce(&Token<'_>) -> T) -> Option<T> {
+    /// Passes on the scalar that the reference reader gets; `None` for `null`.
+    pub(super) fn with_scalar<T>(self, convert: impl FnOnce(&JsonScalar<'_>) -> T) -> Option<T> {
         match self {
-            Self::Small(whole) => Some(take(&Token::Number(&whole.to_string()))),
-            Self::Number(text) => Some(take(&Token::Number(text))),
-            Self::Text(text) => Some(take(&Token::Text(Cow::Borrowed(text)))),
+            Self::Small(integer) => Some(convert(&JsonScalar::Number(&integer.to_string()))),
+            Self::Number(text) => Some(convert(&JsonScalar::Number(text))),
+            Self::String(text) => Some(convert(&JsonScalar::String(Cow::Borrowed(text)))),
             Self::Null => None,
         }
     }
 }
 
-/// A place in a text.
+/// A position in a JSON text.
 #[derive(Debug, Clone)]
-pub(crate) struct Scanner<'d> {
+pub(super) struct Scanner<'d> {
     bytes: &'d [u8],
-    /// Where the text ends, before its padding.
+    /// The length of the text, without its padding.
     end: usize,
-    /// The next byte.
+    /// The position of the next byte.
     pub at: usize,
-    /// Whether a line end is no space.
+    /// Whether a line end ends the text instead of being white space.
     is_line: bool,
 }
 
 impl<'d> Scanner<'d> {
-    /// A scanner of a text that ends there; behind it there may be [`PADDING`].
-    pub(crate) fn new(bytes: &'d [u8], end: usize) -> Self {
+    /// A scanner of the first `end` bytes; [`PADDING`] may follow them.
+    pub(super) fn new(bytes: &'d [u8], end: usize) -> Self {
         Self { bytes, end, at: 0, is_line: false }
     }
 
-    /// The same, to whom the end of a line is the end of the text.
-    pub(crate) fn of_lines(bytes: &'d [u8], end: usize) -> Self {
+    /// A scanner for which a line end is the end of the text.
+    pub(super) fn of_lines(bytes: &'d [u8], end: usize) -> Self {
         Self { is_line: true, ..Self::new(bytes, end) }
     }
 
-    /// All bytes, with the padding.
-    pub(crate) fn bytes(&self) -> &'d [u8] {
+    /// All bytes, including the padding.
+    pub(super) fn bytes(&self) -> &'d [u8] {
         self.bytes
     }
 
-    /// Whether the text is at its end.
-    pub(crate) fn is_at_end(&self) -> bool {
+    /// Whether the end of the text is reached.
+    pub(super) fn is_at_end(&self) -> bool {
         self.at >= self.end || (self.is_line && self.peek() == b'\n')
     }
 
     /// The next byte, 0 at the end.
     #[inline]
-    pub(crate) fn peek(&self) -> u8 {
+    pub(super) fn peek(&self) -> u8 {
         self.bytes.get(self.at).copied().unwrap_or(0)
     }
 
-    /// Passes over one byte.
+    /// Skips this byte; `None` if the next one is another.
     #[inline]
-    pub(crate) fn take(&mut self, byte: u8) -> Option<()> {
+    pub(super) fn take(&mut self, byte: u8) -> Option<()> {
         (self.peek() == byte).then(|| self.at += 1)
     }
 
@@ -88,9 +88,9 @@ impl<'d> Scanner<'d> {
         rest.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// Passes over white space.
+    /// Skips white space.
     #[inline]
-    pub(crate) fn space(&mut self) {
+    pub(super) fn space(&mut self) {
         if self.peek() <= b' ' {
             self.spaces();
         }
@@ -103,14 +103,14 @@ impl<'d> Scanner<'d> {
                 b'\n' if !self.is_line => self.at += 1,
                 _ => return,
             }
-            while self.word() == Some(words::each(b' ')) {
+            while self.word() == Some(swar::splat(b' ')) {
                 self.at += 8;
             }
         }
     }
 
-    /// The key of an entry and what stands up to its value.
-    pub(crate) fn key(&mut self) -> Option<&'d str> {
+    /// Reads the key of an entry, and skips up to its value.
+    pub(super) fn key(&mut self) -> Option<&'d str> {
         self.take(b'"')?;
         let key = str::from_utf8(self.plain()?).ok()?;
         self.space();
@@ -119,17 +119,17 @@ impl<'d> Scanner<'d> {
         Some(key)
     }
 
-    /// The inside of a text of ASCII without escapes, from behind its first quote to behind its last.
+    /// Reads the rest of a string of ASCII without escapes, from after its opening quote to after its closing one.
     #[inline]
-    pub(crate) fn plain(&mut self) -> Option<&'d [u8]> {
+    pub(super) fn plain(&mut self) -> Option<&'d [u8]> {
         let start = self.at;
         while let Some(word) = self.word() {
-            let stops = words::stops(word) | words::beyond_ascii(word);
-            if stops == 0 {
+            let special = swar::special(word) | swar::non_ascii(word);
+            if special == 0 {
                 self.at += 8;
                 continue;
             }
-            self.at += stops.trailing_zeros() as usize / 8;
+            self.at += special.trailing_zeros() as usize / 8;
             break;
         }
         while matches!(self.peek(), b' '..=b'!' | b'#'..=b'[' | b']'..=b'\x7f') {
@@ -140,8 +140,8 @@ impl<'d> Scanner<'d> {
         Some(text)
     }
 
-    /// A number, as it is spelled.
-    pub(crate) fn number(&mut self) -> Option<&'d str> {
+    /// Reads the text of a number.
+    pub(super) fn number(&mut self) -> Option<&'d str> {
         let start = self.at;
         self.at += usize::from(self.peek() == b'-');
         match self.peek() {
@@ -159,7 +159,7 @@ impl<'d> Scanner<'d> {
         str::from_utf8(self.bytes.get(start..self.at)?).ok()
     }
 
-    /// One digit or more.
+    /// Skips one digit or more.
     fn digits(&mut self) -> Option<()> {
         let start = self.at;
         while self.peek().is_ascii_digit() {
@@ -168,17 +168,17 @@ impl<'d> Scanner<'d> {
         (self.at > start).then_some(())
     }
 
-    /// A whole number of one to seven digits, if that is all there is.
+    /// Reads an integer of one to seven digits without sign, fraction or exponent.
     #[inline]
-    pub(crate) fn small(&mut self) -> Option<u32> {
-        let (small, end) = words::small_at(self.bytes, self.at)?;
+    pub(super) fn small(&mut self) -> Option<u32> {
+        let (small, end) = swar::small_integer_at(self.bytes, self.at)?;
         self.at = end;
         Some(small)
     }
 
-    /// A value that is no object, list or truth value.
+    /// Reads a scalar other than a boolean.
     #[inline]
-    pub(crate) fn scalar(&mut self) -> Option<Scalar<'d>> {
+    pub(super) fn scalar(&mut self) -> Option<Scalar<'d>> {
         match self.small() {
             Some(small) => Some(Scalar::Small(small)),
             None => self.other_scalar(),
@@ -190,38 +190,162 @@ impl<'d> Scanner<'d> {
         match self.peek() {
             b'"' => {
                 self.at += 1;
-                self.plain().and_then(|text| str::from_utf8(text).ok()).map(Scalar::Text)
+                self.plain().and_then(|text| str::from_utf8(text).ok()).map(Scalar::String)
             }
-            b'n' => self.word_of(b"null").map(|()| Scalar::Null),
+            b'n' => self.literal(b"null").map(|()| Scalar::Null),
             _ => self.number().map(Scalar::Number),
         }
     }
 
-    /// A text, or a number as it is spelled; nothing for `null`.
+    /// Reads a string, or a number as text; `Some(None)` for `null`.
     #[inline]
-    pub(crate) fn name(&mut self) -> Option<Option<&'d str>> {
+    pub(super) fn name(&mut self) -> Option<Option<&'d str>> {
         match self.name_bytes()? {
             Some(name) => str::from_utf8(name).ok().map(Some),
             None => Some(None),
         }
     }
 
-    /// The same as bytes, which are ASCII.
+    /// Reads the same as bytes, which are ASCII.
     #[inline]
-    pub(crate) fn name_bytes(&mut self) -> Option<Option<&'d [u8]>> {
+    pub(super) fn name_bytes(&mut self) -> Option<Option<&'d [u8]>> {
         match self.peek() {
             b'"' => {
                 self.at += 1;
                 self.plain().map(Some)
             }
-            b'n' => self.word_of(b"null").map(|()| None),
+            b'n' => self.literal(b"null").map(|()| None),
             _ => self.number().map(|number| Some(number.as_bytes())),
         }
     }
 
-    fn word_of(&mut self, word: &[u8]) -> Option<()> {
+    fn literal(&mut self, word: &[u8]) -> Option<()> {
         self.bytes.get(self.at..)?.starts_with(word).then(|| self.at += word.len())
     }
+}
+
+/// Skipping values: they are not parsed, but must be valid JSON.
+impl Scanner<'_> {
+    /// Skips a value.
+    #[inline]
+    pub(super) fn skip_value(&mut self) -> Option<()> {
+        match self.peek() {
+            b'"' => {
+                self.at += 1;
+                self.skip_string()
+            }
+            b'{' | b'[' => self.skip_nested(),
+            _ => self.skip_scalar(),
+        }
+    }
+
+    fn skip_scalar(&mut self) -> Option<()> {
+        match self.peek() {
+            b't' => self.literal(b"true"),
+            b'f' => self.literal(b"false"),
+            b'n' => self.literal(b"null"),
+            _ => self.number().map(|_| ()),
+        }
+    }
+
+    /// Skips an object or an array.
+    fn skip_nested(&mut self) -> Option<()> {
+        // A bit for each open object (1) or array (0), the innermost lowest.
+        let (mut open, mut depth) = (0u64, 0);
+        loop {
+            let is_empty = match self.peek() {
+                opener @ (b'{' | b'[') if depth < MAX_DEPTH => {
+                    (open, depth) = (open << 1 | u64::from(opener == b'{'), depth + 1);
+                    self.at += 1;
+                    self.space();
+                    self.peek() == closer(open)
+                }
+                b'"' => {
+                    self.at += 1;
+                    self.skip_string()?;
+                    true
+                }
+                b'{' | b'[' => return None,
+                _ => {
+                    self.skip_scalar()?;
+                    true
+                }
+            };
+            if is_empty {
+                self.space();
+                while self.peek() == closer(open) {
+                    (open, depth) = (open >> 1, depth - 1);
+                    self.at += 1;
+                    if depth == 0 {
+                        return Some(());
+                    }
+                    self.space();
+                }
+                self.take(b',')?;
+                self.space();
+            }
+            if open & 1 == 1 {
+                self.skip_key()?;
+            }
+        }
+    }
+
+    /// Skips any key, up to its value.
+    #[inline]
+    pub(super) fn skip_key(&mut self) -> Option<()> {
+        self.take(b'"')?;
+        self.skip_string()?;
+        self.space();
+        self.take(b':')?;
+        self.space();
+        Some(())
+    }
+
+    /// Skips the rest of any string, from after its opening quote to after its closing one.
+    ///
+    /// Bytes beyond ASCII need no check: invalid UTF-8 is replaced byte by byte, which never removes a quote.
+    #[inline]
+    fn skip_string(&mut self) -> Option<()> {
+        loop {
+            match self.group().map(swar::first_special_in) {
+                Some(16) => {
+                    self.at += 16;
+                    continue;
+                }
+                first => self.at += first.unwrap_or(0),
+            }
+            match self.peek() {
+                b'"' => {
+                    self.at += 1;
+                    return Some(());
+                }
+                b'\\' => self.skip_escape()?,
+                0..b' ' => return None,
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    #[inline]
+    fn group(&self) -> Option<&[u8; 16]> {
+        self.bytes.get(self.at..)?.first_chunk()
+    }
+
+    fn skip_escape(&mut self) -> Option<()> {
+        match self.bytes.get(self.at + 1)? {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => self.at += 2,
+            b'u' => {
+                let digits = self.bytes.get(self.at + 2..self.at + 6)?;
+                self.at += digits.iter().all(u8::is_ascii_hexdigit).then_some(6)?;
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+fn closer(open: u64) -> u8 {
+    if open & 1 == 1 { b'}' } else { b']' }
 }
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
-//! What each key of a job means to the quick road: decided once per name.
+//! What the fast reader does with the value of each key: decided once per name.
 
 use std::collections::HashMap;
 
+use crate::ingest::job_key::{JobKey, SpecialInput};
 use crate::ingest::options::ReadOptions;
-use crate::ingest::requested_columns::{Column, Wanted};
-use crate::ingest::resource_plan::Slot;
+use crate::ingest::requested_columns::{RequestedColumns, ResourcePlan};
 use crate::jobs::InputPrecedence;
 use crate::pbs::resource_amount::{AmountSource, Numbers};
-use crate::schema::{FairshareInput, InputType, current_name};
+use crate::schema::InputType;
 
-/// The number of something in one of the lists of [`Meanings`].
-pub(super) type Place = u32;
+/// An index into one of the lists of [`KeyDispatch`].
+pub(super) type Index = u32;
 
 /// The kinds that an amount can look like.
 const KINDS: [InputType; 6] =
@@ -21,39 +21,29 @@ fn bit(kind: InputType) -> u8 {
     1 << kind as u8
 }
 
-/// What a key at the top of a job means.
+/// What a key at the top of a job means, and where the rest about it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Meaning {
-    Id,
-    Entity,
-    User,
-    Group,
-    Account,
-    Queue,
-    State,
-    QueuedAt,
-    /// An object of amounts.
-    Resources,
-    /// An object of ready-made inputs.
-    Inputs,
-    Amount(Place),
-    Special(Place),
-    /// Nobody needs it.
-    Skip,
-    /// It is to be reported. Its place among the [unknown](Meanings::unknown) keys.
-    Unknown(Place),
+pub(super) struct DispatchedKey {
+    pub key: JobKey,
+    /// The index of a resource, a special input or an unknown key.
+    pub index: Index,
+}
+
+impl DispatchedKey {
+    /// A key whose value is skipped.
+    pub(super) const UNUSED: Self = Self { key: JobKey::Unused, index: 0 };
 }
 
 /// A resource.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Resource {
-    pub slot: Slot,
-    /// Whether a small whole number is itself to the formula.
-    pub is_plain: bool,
-    /// Whether that also says nothing new of the name.
-    is_settled: bool,
-    /// Its place among the names that no schema declares.
-    pub undeclared: Option<Place>,
+    pub plan: ResourcePlan,
+    /// Whether the formula gets a small integer unchanged.
+    pub keeps_small_integers: bool,
+    /// Whether nothing else is to be done with a small integer: the name is declared, or known to look like a count.
+    stores_directly: bool,
+    /// The index among the names that no schema declares.
+    pub undeclared: Option<Index>,
 }
 
 /// A ready-made input.
@@ -61,190 +51,158 @@ pub(super) struct Resource {
 pub(super) struct Input {
     /// The columns that it fills.
     pub columns: Vec<(usize, InputPrecedence)>,
-    /// Its place among the names that no schema declares.
-    pub undeclared: Option<Place>,
+    /// The index among the names that no schema declares.
+    pub undeclared: Option<Index>,
 }
 
-/// What the keys of jobs mean, and what the lists behind their numbers are.
+/// The keys that were met so far.
 #[derive(Debug)]
-pub(super) struct Meanings<'a> {
+pub(super) struct KeyDispatch<'a> {
     options: &'a ReadOptions<'a>,
     source: AmountSource,
-    wanted: Wanted<'a>,
+    columns: RequestedColumns<'a>,
     pub queue_priority: Option<usize>,
     pub resources: Vec<Resource>,
-    pub specials: Vec<Vec<(usize, Column)>>,
+    /// For each special input that is needed, the columns that it fills.
+    pub special: Vec<(SpecialInput, Vec<usize>)>,
     pub inputs: Vec<Input>,
-    /// The keys that mean nothing.
     pub unknown: Vec<Box<str>>,
     undeclared: Vec<Undeclared>,
-    undeclared_places: HashMap<Box<str>, Place>,
+    undeclared_indices: HashMap<Box<str>, Index>,
 }
 
-/// A name that no schema declares, and the kinds that it looked like.
+/// A name that no schema declares.
 #[derive(Debug)]
 struct Undeclared {
     name: Box<str>,
-    /// A bit for each of [`KINDS`].
+    /// The kinds that it looked like, a bit for each of [`KINDS`].
     kinds: u8,
-    /// Those that were given on.
-    given: u8,
+    /// Those that were taken by [`KeyDispatch::take_undeclared`].
+    taken: u8,
 }
 
-impl<'a> Meanings<'a> {
+impl<'a> KeyDispatch<'a> {
     pub(super) fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
-        let wanted = Wanted::new(options);
+        let columns = RequestedColumns::new(options);
         Self {
             options,
             source,
-            queue_priority: wanted.place("queue_priority"),
-            wanted,
+            queue_priority: columns.index("queue_priority"),
+            columns,
             resources: Vec::new(),
-            specials: Vec::new(),
+            special: Vec::new(),
             inputs: Vec::new(),
             unknown: Vec::new(),
             undeclared: Vec::new(),
-            undeclared_places: HashMap::new(),
+            undeclared_indices: HashMap::new(),
         }
     }
 
     /// How many columns the formula needs.
-    pub(super) fn columns(&self) -> usize {
-        self.wanted.columns.len()
+    pub(super) fn column_count(&self) -> usize {
+        self.columns.len()
     }
 
-    /// What a key at the top of a job means.
-    pub(super) fn of(&mut self, key: &str) -> Meaning {
-        match self.source {
-            AmountSource::Server => self.of_qstat(key),
-            AmountSource::User => self.of_own(key),
-        }
-    }
-
-    fn of_qstat(&mut self, key: &str) -> Meaning {
-        match key {
-            "Resource_List" => Meaning::Resources,
-            "queue" => Meaning::Queue,
-            "Account_Name" => Meaning::Account,
-            "euser" => Meaning::User,
-            "egroup" => Meaning::Group,
-            "job_state" => Meaning::State,
-            "queue_rank" => Meaning::QueuedAt,
-            "eligible_time" | "accrue_type" => self.special(key),
-            "Priority" => self.special("job_priority"),
-            _ => Meaning::Skip,
-        }
-    }
-
-    fn of_own(&mut self, key: &str) -> Meaning {
-        match key {
-            "resources" => Meaning::Resources,
-            "inputs" => Meaning::Inputs,
-            "id" => Meaning::Id,
-            "entity" => Meaning::Entity,
-            "queue" => Meaning::Queue,
-            "state" | "job_state" => Meaning::State,
-            "queued_at" | "queue_rank" => Meaning::QueuedAt,
-            "eligible_time" | "queue_priority" | "job_priority" | "accrue_type" => self.special(key),
-            name if FairshareInput::from_name(name).is_some() => self.special(name),
-            name if self.wanted.is_resource(name, self.options) => {
-                self.resource(name).map_or(Meaning::Skip, Meaning::Amount)
+    /// What is done with a key at the top of a job.
+    pub(super) fn dispatch(&mut self, name: &str) -> DispatchedKey {
+        let key = self.columns.job_key(name, self.source);
+        let index = match key {
+            JobKey::Special(special) => self.special(special),
+            JobKey::Resource => self.resource(name),
+            JobKey::Unknown => {
+                self.unknown.push(name.into());
+                Some(self.unknown.len() as Index - 1)
             }
-            _ => {
-                self.unknown.push(key.into());
-                Meaning::Unknown(self.unknown.len() as Place - 1)
-            }
-        }
+            _ => Some(0),
+        };
+        index.map_or(DispatchedKey::UNUSED, |index| DispatchedKey { key, index })
     }
 
-    fn special(&mut self, name: &str) -> Meaning {
-        let columns: Vec<_> = self.wanted.special(name).map(|(index, _, column)| (index, column)).collect();
+    /// The index of a special input; `None` if no column needs it.
+    fn special(&mut self, special: SpecialInput) -> Option<Index> {
+        let columns: Vec<_> = self.columns.filled_by(special).map(|(column, _)| column).collect();
         if columns.is_empty() {
-            return Meaning::Skip;
-        }
-        self.specials.push(columns);
-        Meaning::Special(self.specials.len() as Place - 1)
-    }
-
-    /// The place of a resource; nothing for one whose amounts nobody looks at.
-    pub(super) fn resource(&mut self, name: &str) -> Option<Place> {
-        let is_resource = Column::of(name) == Column::Resource;
-        let slot = Slot::new(name, self.options.schema, self.wanted.place(name), is_resource);
-        if slot.is_skipped {
             return None;
         }
-        let undeclared = slot.declared.is_none().then(|| self.undeclared(name));
-        let is_plain = match slot.declared {
+        self.special.push((special, columns));
+        Some(self.special.len() as Index - 1)
+    }
+
+    /// The index of a resource; `None` if its amounts are skipped.
+    pub(super) fn resource(&mut self, name: &str) -> Option<Index> {
+        let plan = self.columns.resource_plan(name);
+        if plan.is_skipped {
+            return None;
+        }
+        let undeclared = plan.declared.is_none().then(|| self.undeclared(name));
+        let keeps_small_integers = match plan.declared {
             None | Some(InputType::Count | InputType::Duration) => true,
             Some(InputType::Float) => self.source == AmountSource::Server || self.options.numbers != Numbers::OpenPbs,
             Some(_) => false,
         };
-        let is_settled = is_plain && undeclared.is_none_or(|name| self.is_known_as(name, InputType::Count));
-        self.resources.push(Resource { slot, is_plain, is_settled, undeclared });
-        Some(self.resources.len() as Place - 1)
+        let is_known = undeclared.is_none_or(|name| self.is_known_as(name, InputType::Count));
+        let stores_directly = keeps_small_integers && is_known;
+        self.resources.push(Resource { plan, keeps_small_integers, stores_directly, undeclared });
+        Some(self.resources.len() as Index - 1)
     }
 
-    /// The place of a ready-made input.
-    pub(super) fn input(&mut self, name: &str) -> Place {
-        let columns = self.wanted.columns.iter().enumerate().filter_map(|(index, &(column, _))| {
-            let is_old_name = column != name && current_name(column) == current_name(name);
-            let authority = if is_old_name { InputPrecedence::OldInput } else { InputPrecedence::Input };
-            (column == name || is_old_name).then_some((index, authority))
-        });
-        let columns = columns.collect();
+    /// The index of a ready-made input.
+    pub(super) fn input(&mut self, name: &str) -> Index {
+        let columns = self.columns.filled_by_input(name).collect();
         let undeclared = self.options.schema.entry(name).is_none().then(|| self.undeclared(name));
         self.inputs.push(Input { columns, undeclared });
-        self.inputs.len() as Place - 1
+        self.inputs.len() as Index - 1
     }
 
-    fn undeclared(&mut self, name: &str) -> Place {
-        *self.undeclared_places.entry(name.into()).or_insert_with(|| {
-            self.undeclared.push(Undeclared { name: name.into(), kinds: 0, given: 0 });
-            self.undeclared.len() as Place - 1
+    fn undeclared(&mut self, name: &str) -> Index {
+        *self.undeclared_indices.entry(name.into()).or_insert_with(|| {
+            self.undeclared.push(Undeclared { name: name.into(), kinds: 0, taken: 0 });
+            self.undeclared.len() as Index - 1
         })
     }
 
-    /// Whether an undeclared name has looked like this before.
+    /// Whether an undeclared name has looked like this kind before.
     #[inline]
-    pub(super) fn is_known_as(&self, undeclared: Place, kind: InputType) -> bool {
+    pub(super) fn is_known_as(&self, undeclared: Index, kind: InputType) -> bool {
         self.undeclared.get(undeclared as usize).is_some_and(|name| name.kinds & bit(kind) != 0)
     }
 
-    /// The column that small whole numbers of this resource fill as they are, if there is one; nothing where more than
-    /// that is to be done with them.
-    pub(super) fn plain_amount(&self, place: Place) -> Option<Option<usize>> {
-        let resource = self.resources.get(place as usize)?;
-        resource.is_settled.then_some(resource.slot.column)
+    /// The column, if any, that small integers of this resource are stored in; `None` if more than that is to be done
+    /// with them.
+    pub(super) fn small_integer_resource(&self, index: Index) -> Option<Option<usize>> {
+        let resource = self.resources.get(index as usize)?;
+        resource.stores_directly.then_some(resource.plan.column)
     }
 
     /// The same of a key at the top of a job.
-    pub(super) fn plain(&self, meaning: Meaning) -> Option<Option<usize>> {
-        match meaning {
-            Meaning::Amount(place) => self.plain_amount(place),
-            Meaning::Special(place) => match self.specials.get(place as usize)?[..] {
-                [(index, column)] if column != Column::Ratio => Some(Some(index)),
+    pub(super) fn small_integer_key(&self, key: DispatchedKey) -> Option<Option<usize>> {
+        match key.key {
+            JobKey::Resource => self.small_integer_resource(key.index),
+            JobKey::Special(special) if !special.is_ratio() => match self.special.get(key.index as usize)?.1[..] {
+                [column] => Some(Some(column)),
                 _ => None,
             },
             _ => None,
         }
     }
 
-    /// Records what an undeclared name looks like.
-    pub(super) fn saw(&mut self, undeclared: Place, kind: InputType) {
+    /// Records the kind that an undeclared name looks like.
+    pub(super) fn record_undeclared(&mut self, undeclared: Index, kind: InputType) {
         if let Some(name) = self.undeclared.get_mut(undeclared as usize) {
             name.kinds |= bit(kind);
         }
         if kind == InputType::Count {
-            let named = self.resources.iter_mut().filter(|resource| resource.undeclared == Some(undeclared));
-            named.for_each(|resource| resource.is_settled = resource.is_plain);
+            for resource in self.resources.iter_mut().filter(|resource| resource.undeclared == Some(undeclared)) {
+                resource.stores_directly = resource.keeps_small_integers;
+            }
         }
     }
 
-    /// Gives what [`Meanings::saw`] has recorded since the last time.
+    /// Passes on what was recorded since the last call.
     pub(super) fn take_undeclared(&mut self, mut each: impl FnMut(&str, InputType)) {
         for name in &mut self.undeclared {
-            let kinds = name.kinds & !name.given;
-            name.given = name.kinds;
+            let kinds = name.kinds & !name.taken;
+            name.taken = name.kinds;
             KINDS.into_iter().filter(|&kind| kinds & bit(kind) != 0).for_each(|kind| each(&name.name, kind));
         }
     }

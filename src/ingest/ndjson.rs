@@ -3,15 +3,15 @@
 use std::io;
 
 use crate::ingest::chunks::Pieces;
-use crate::ingest::fast_reader::Quick;
+use crate::ingest::error::ReadErrorKind;
+use crate::ingest::fast_reader::FastReader;
 use crate::ingest::json_scanner::{PADDING, Scanner};
-use crate::ingest::native_json::read_job;
-use crate::ingest::options::{ReadJobs, ReadOptions};
+use crate::ingest::options::{ParsedJobs, ReadOptions};
 use crate::ingest::ordered_pipeline::relay;
-use crate::ingest::parsed_chunk::Sheet;
-use crate::ingest::table_builder::Rows;
-use crate::jobs::ReadError;
-use crate::json_visitor::text_of;
+use crate::ingest::parsed_chunk::ParsedChunk;
+use crate::ingest::reference_reader::read_line;
+use crate::ingest::table_builder::TableBuilder;
+use crate::json_visitor::decode_utf8;
 use crate::pbs::resource_amount::AmountSource;
 
 /// Reads one job per line from `pieces`. A line that is no job is reported and skipped.
@@ -19,26 +19,23 @@ pub(super) fn read_lines(
     pieces: Pieces<'_>,
     threads: usize,
     options: &ReadOptions<'_>,
-) -> io::Result<Result<ReadJobs, ReadError>> {
-    let mut rows = Rows::new(options, AmountSource::User);
+) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
+    let mut builder = TableBuilder::new(options, AmountSource::User);
     let reader = || {
-        let mut quick = Quick::new(options, AmountSource::User);
-        move |sheet: &mut Sheet| read_sheet(sheet, &mut quick)
+        let mut reader = FastReader::new(options, AmountSource::User);
+        move |chunk: &mut ParsedChunk| parse_chunk(chunk, &mut reader)
     };
     let mut line = 1;
-    let hand_on = |sheet: &mut Sheet| {
-        sheet.join(&mut rows, Some(line), |rows, text, at| {
-            let text = text_of(text);
-            if !text.trim().is_empty() {
-                read_job(text.trim(), Some(line + at as usize), rows, options.schema);
-            }
+    let hand_on = |chunk: &mut ParsedChunk| {
+        chunk.join(&mut builder, Some(line), |builder, text, at| {
+            read_line(&decode_utf8(text), Some(line + at as usize), builder);
             true
         });
-        line += sheet.lines as usize;
-        !rows.is_full()
+        line += chunk.lines as usize;
+        !builder.is_full()
     };
     relay(pieces, threads, reader, hand_on)?;
-    Ok(rows.finish())
+    Ok(builder.finish())
 }
 
 /// Where a document of lines may be cut: behind the last end of a line.
@@ -46,25 +43,25 @@ pub(super) fn cut(text: &[u8]) -> Option<usize> {
     memchr::memrchr(b'\n', text).map(|end| end + 1)
 }
 
-fn read_sheet(sheet: &mut Sheet, quick: &mut Quick<'_>) {
-    sheet.begin(quick.columns());
-    let text = std::mem::take(&mut sheet.text);
-    let end = sheet.end;
-    let mut scan = Scanner::of_lines(&text[..end + PADDING], end);
-    while scan.at < end {
-        let start = scan.at;
-        scan.space();
-        if !scan.is_at_end() {
-            if quick.read_line(&mut scan, &mut sheet.batch, sheet.lines).is_some() {
-                sheet.take_row();
+fn parse_chunk(chunk: &mut ParsedChunk, reader: &mut FastReader<'_>) {
+    chunk.begin(reader.column_count());
+    let text = std::mem::take(&mut chunk.text);
+    let end = chunk.end;
+    let mut scanner = Scanner::of_lines(&text[..end + PADDING], end);
+    while scanner.at < end {
+        let start = scanner.at;
+        scanner.space();
+        if !scanner.is_at_end() {
+            if reader.read_line(&mut scanner, &mut chunk.batch, chunk.lines).is_some() {
+                chunk.take_row();
             } else {
-                scan.at = memchr::memchr(b'\n', &text[start..end]).map_or(end, |length| start + length);
-                sheet.leave(start..scan.at, sheet.lines);
+                scanner.at = memchr::memchr(b'\n', &text[start..end]).map_or(end, |length| start + length);
+                chunk.leave(start..scanner.at, chunk.lines);
             }
         }
-        scan.at += 1;
-        sheet.lines += 1;
+        scanner.at += 1;
+        chunk.lines += 1;
     }
-    sheet.text = text;
-    sheet.close(quick);
+    chunk.text = text;
+    chunk.close(reader);
 }

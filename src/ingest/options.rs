@@ -1,58 +1,51 @@
-//! What a reader of jobs is told, what it takes from each job, and what it answers.
+//! What a reader of job documents needs to know, and what it returns.
 
-use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use crate::jobs::{JobTable, Problem, Problems};
-use crate::json_visitor::Token;
+use crate::jobs::{JobTable, Problems};
 use crate::pbs::entity::FairshareEntity;
-use crate::pbs::files::queues::Queues;
 use crate::pbs::resource_amount::Numbers;
 use crate::schema::Schema;
 
-/// What a reader of jobs is told.
+static NO_PRIORITIES: BTreeMap<String, i64> = BTreeMap::new();
+
+/// What a reader needs to know besides the document.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadOptions<'a> {
-    /// What to call the document in messages.
+    /// The name of the document in messages.
     pub source_name: &'a str,
-    /// The names that the formula needs: a column each. All else stays unparsed, except that the amounts of
-    /// numeric resources are looked at, since one that the scheduler cannot read makes it ignore the job.
+    /// The names in the formula: the table gets a column for each. Other values are skipped, except that the amounts of
+    /// numeric resources are checked, since the scheduler ignores a job with one that it cannot read.
     pub needed: &'a [&'a str],
-    /// What is known of the names.
+    /// The names that a formula may use.
     pub schema: &'a Schema,
     /// How amounts become numbers.
     pub numbers: Numbers,
-    /// Which attribute names the fair-share entity.
+    /// Which attribute of a job names its fair-share entity.
     pub entity: FairshareEntity,
-    /// The queues' priorities.
-    pub queues: &'a Queues,
+    /// The priorities of the queues; a queue without one has priority 0.
+    pub queue_priorities: &'a BTreeMap<String, i64>,
 }
 
-/// The jobs of a document, and what was wrong with some of them.
+impl<'a> ReadOptions<'a> {
+    /// Options for OpenPBS with its defaults: the entity is the user, and no queue has a priority.
+    pub fn new(schema: &'a Schema, needed: &'a [&'a str]) -> Self {
+        Self {
+            source_name: "jobs",
+            needed,
+            schema,
+            numbers: Numbers::OpenPbs,
+            entity: FairshareEntity::User,
+            queue_priorities: &NO_PRIORITIES,
+        }
+    }
+}
+
+/// The jobs of a document, and what is wrong with some of them.
 #[derive(Debug, Clone, Default)]
-pub struct ReadJobs {
+pub struct ParsedJobs {
     /// The jobs.
     pub table: JobTable,
-    /// What was wrong with single jobs; they stop no other.
+    /// What is wrong with single jobs. The other jobs are read nevertheless.
     pub problems: Problems,
-}
-
-/// The attributes of one job.
-#[derive(Debug, Default)]
-pub(crate) struct Attributes<'d> {
-    pub id: Cow<'d, str>,
-    pub line: Option<usize>,
-    /// The entity by name; else it is taken from the owner's attributes.
-    pub entity: Option<Cow<'d, str>>,
-    pub user: Cow<'d, str>,
-    pub group: Cow<'d, str>,
-    pub account: Cow<'d, str>,
-    pub queue: Cow<'d, str>,
-    pub state: Option<Token<'d>>,
-    pub queued_at: Option<Token<'d>>,
-    /// Special names of the formula, such as `eligible_time`.
-    pub special: Vec<(Cow<'d, str>, Token<'d>)>,
-    pub resources: Vec<(Cow<'d, str>, Token<'d>)>,
-    /// Ready-made inputs, which nothing is done to.
-    pub inputs: Vec<(Cow<'d, str>, Token<'d>)>,
-    pub problems: Vec<Problem>,
 }

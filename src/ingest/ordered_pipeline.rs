@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::{io, thread};
 
 use crate::ingest::chunks::Pieces;
-use crate::ingest::parsed_chunk::Sheet;
+use crate::ingest::parsed_chunk::ParsedChunk;
 
 /// How many pieces per thread may wait for their turn.
 const MOST_WAITING: usize = 4;
@@ -22,14 +22,14 @@ struct Shared<'s, C> {
 struct Supply<'s> {
     pieces: Pieces<'s>,
     taken: usize,
-    spare: Vec<Sheet>,
+    spare: Vec<ParsedChunk>,
     is_stopped: bool,
     error: Option<io::Error>,
 }
 
 /// What was read and waits for its turn.
 struct Turns<C> {
-    waiting: BTreeMap<usize, Sheet>,
+    waiting: BTreeMap<usize, ParsedChunk>,
     next: usize,
     /// Takes the pieces in order; gone while a thread is at it.
     hand_on: Option<C>,
@@ -40,7 +40,7 @@ struct Turns<C> {
 ///
 /// # Errors
 /// The source cannot be read.
-pub(crate) fn relay<R: FnMut(&mut Sheet), C: FnMut(&mut Sheet) -> bool + Send>(
+pub(crate) fn relay<R: FnMut(&mut ParsedChunk), C: FnMut(&mut ParsedChunk) -> bool + Send>(
     pieces: Pieces<'_>,
     threads: usize,
     reader: impl Fn() -> R + Sync,
@@ -68,23 +68,23 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<C: FnMut(&mut Sheet) -> bool> Shared<'_, C> {
-    fn run(&self, mut read: impl FnMut(&mut Sheet)) {
-        while let Some((number, mut sheet)) = self.take() {
-            read(&mut sheet);
-            self.hand_in(number, sheet);
+impl<C: FnMut(&mut ParsedChunk) -> bool> Shared<'_, C> {
+    fn run(&self, mut read: impl FnMut(&mut ParsedChunk)) {
+        while let Some((number, mut chunk)) = self.take() {
+            read(&mut chunk);
+            self.hand_in(number, chunk);
         }
     }
 
     /// The next piece with its number.
-    fn take(&self) -> Option<(usize, Sheet)> {
+    fn take(&self) -> Option<(usize, ParsedChunk)> {
         let mut supply = lock(&self.supply);
         if supply.is_stopped {
             return None;
         }
-        let mut sheet = supply.spare.pop().unwrap_or_default();
-        match supply.pieces.next(&mut sheet.text) {
-            Ok(Some(end)) => sheet.end = end,
+        let mut chunk = supply.spare.pop().unwrap_or_default();
+        match supply.pieces.next(&mut chunk.text) {
+            Ok(Some(end)) => chunk.end = end,
             Ok(None) => return None,
             Err(error) => {
                 (supply.is_stopped, supply.error) = (true, Some(error));
@@ -93,14 +93,14 @@ impl<C: FnMut(&mut Sheet) -> bool> Shared<'_, C> {
         }
         let number = supply.taken;
         supply.taken += 1;
-        (sheet.is_first, sheet.is_last) = (number == 0, supply.pieces.is_over());
-        Some((number, sheet))
+        (chunk.is_first, chunk.is_last) = (number == 0, supply.pieces.is_over());
+        Some((number, chunk))
     }
 
     /// Hands in a piece, and waits while too many wait for their turn.
-    fn hand_in(&self, number: usize, sheet: Sheet) {
+    fn hand_in(&self, number: usize, chunk: ParsedChunk) {
         let mut turns = lock(&self.turns);
-        turns.waiting.insert(number, sheet);
+        turns.waiting.insert(number, chunk);
         loop {
             let is_ready = turns.waiting.contains_key(&turns.next);
             turns = match turns.hand_on.take() {
@@ -121,12 +121,12 @@ impl<C: FnMut(&mut Sheet) -> bool> Shared<'_, C> {
     fn hand_on<'t>(&'t self, mut turns: MutexGuard<'t, Turns<C>>, mut hand_on: C) -> MutexGuard<'t, Turns<C>> {
         loop {
             let next = turns.next;
-            let Some(mut sheet) = turns.waiting.remove(&next) else { break };
+            let Some(mut chunk) = turns.waiting.remove(&next) else { break };
             drop(turns);
-            let goes_on = hand_on(&mut sheet);
+            let goes_on = hand_on(&mut chunk);
             let mut supply = lock(&self.supply);
             supply.is_stopped |= !goes_on;
-            supply.spare.push(sheet);
+            supply.spare.push(chunk);
             drop(supply);
             turns = lock(&self.turns);
             turns.next += 1;

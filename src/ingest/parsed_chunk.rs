@@ -1,15 +1,15 @@
-//! A piece of a document with what the quick road made of it.
+//! A chunk of a document, and the jobs that the fast reader has parsed in it.
 
 use std::ops::Range;
 
-use crate::ingest::fast_reader::Quick;
-use crate::ingest::table_builder::Rows;
+use crate::ingest::fast_reader::FastReader;
+use crate::ingest::table_builder::TableBuilder;
 use crate::jobs::Batch;
 use crate::schema::InputType;
 
 /// A piece of a document: the jobs in it that were taken, and the places of the others. Its room is used again.
 #[derive(Debug, Default)]
-pub(crate) struct Sheet {
+pub(crate) struct ParsedChunk {
     /// The text of the piece, with its padding and more room.
     pub text: Vec<u8>,
     /// Where the text ends.
@@ -34,7 +34,7 @@ enum Part {
     Text(Range<usize>, u32),
 }
 
-impl Sheet {
+impl ParsedChunk {
     /// Begins to read the piece, of jobs with so many columns.
     pub(crate) fn begin(&mut self, columns: usize) {
         self.batch.clear(columns);
@@ -44,8 +44,8 @@ impl Sheet {
     }
 
     /// Ends the reading of the piece.
-    pub(crate) fn close(&mut self, quick: &mut Quick<'_>) {
-        quick.take_undeclared(|name, kind| self.undeclared.push((name.into(), kind)));
+    pub(crate) fn close(&mut self, reader: &mut FastReader<'_>) {
+        reader.take_undeclared(|name, kind| self.undeclared.push((name.into(), kind)));
     }
 
     /// Notes that the last row of the batch is the next job.
@@ -66,21 +66,21 @@ impl Sheet {
     /// the piece, and says whether to go on. `line` is the line of the document that the piece begins with.
     pub(crate) fn join(
         &self,
-        rows: &mut Rows<'_>,
+        builder: &mut TableBuilder<'_>,
         line: Option<usize>,
-        mut general: impl FnMut(&mut Rows<'_>, &[u8], u32) -> bool,
+        mut general: impl FnMut(&mut TableBuilder<'_>, &[u8], u32) -> bool,
     ) -> bool {
         for part in &self.parts {
             match part {
-                Part::Rows(taken) => rows.join(&self.batch, taken.clone(), line),
+                Part::Rows(rows) => builder.append(&self.batch, rows.clone(), line),
                 Part::Text(text, line) => {
-                    if !general(rows, self.text.get(text.clone()).unwrap_or_default(), *line) {
+                    if !general(builder, self.text.get(text.clone()).unwrap_or_default(), *line) {
                         return false;
                     }
                 }
             }
         }
-        self.undeclared.iter().for_each(|(name, kind)| rows.record_undeclared(name, *kind));
+        self.undeclared.iter().for_each(|(name, kind)| builder.record_undeclared(name, *kind));
         true
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Nothing but a job's own text tells where a job begins, so a place to cut is guessed: where the same bytes stand
 //! as between the first two jobs. The guess is right if every piece is read from its first byte to its last as
-//! jobs with commas behind them; if not, the document is left to [the general road](crate::ingest::qstat_json).
+//! jobs with commas behind them; if not, the document is left to [the reference reader](crate::ingest::reference_reader).
 
 use std::io;
 use std::ops::Range;
@@ -10,27 +10,28 @@ use std::ops::Range;
 use memchr::memmem::FinderRev;
 
 use crate::ingest::chunks::{Cut, Pieces};
-use crate::ingest::fast_reader::Quick;
+use crate::ingest::error::ReadErrorKind;
+use crate::ingest::fast_reader::FastReader;
 use crate::ingest::json_scanner::{PADDING, Scanner};
-use crate::ingest::options::{ReadJobs, ReadOptions};
+use crate::ingest::options::{ParsedJobs, ReadOptions};
 use crate::ingest::ordered_pipeline::relay;
-use crate::ingest::parsed_chunk::Sheet;
-use crate::ingest::qstat_json::read_entry;
-use crate::ingest::table_builder::Rows;
-use crate::jobs::{MAX_NAME, ReadError};
+use crate::ingest::parsed_chunk::ParsedChunk;
+use crate::ingest::reference_reader::read_entry;
+use crate::ingest::table_builder::TableBuilder;
+use crate::jobs::MAX_NAME;
 use crate::pbs::resource_amount::AmountSource;
 
 /// How the document's jobs are told apart.
 #[derive(Debug, Clone)]
-pub(crate) struct Frame {
+pub(crate) struct DocumentLayout {
     /// Where the first job begins.
     jobs: usize,
-    seam: Option<Seam>,
+    separator: Option<JobSeparator>,
 }
 
 /// What stands between two jobs.
 #[derive(Debug, Clone)]
-struct Seam {
+struct JobSeparator {
     /// From the last byte of one to the quote before the id of the next.
     before: FinderRev<'static>,
     /// How much of it belongs to the one before: up to the comma.
@@ -39,58 +40,62 @@ struct Seam {
     behind: Vec<u8>,
 }
 
-impl Frame {
-    /// The frame of a document by its start, if the start holds a job and the beginning of the next, or all jobs.
-    pub(crate) fn of(start: &[u8]) -> Option<Self> {
-        let mut scan = Scanner::new(start, start.len());
-        scan.space();
-        scan.take(b'{')?;
-        scan.space();
-        while scan.key()? != "Jobs" {
-            scan.skip_value()?;
-            scan.space();
-            scan.take(b',')?;
-            scan.space();
+impl DocumentLayout {
+    /// The layout of a document by its start, if the start holds a job and the beginning of the next, or all jobs.
+    pub(crate) fn detect(start: &[u8]) -> Option<Self> {
+        let mut scanner = Scanner::new(start, start.len());
+        scanner.space();
+        scanner.take(b'{')?;
+        scanner.space();
+        while scanner.key()? != "Jobs" {
+            scanner.skip_value()?;
+            scanner.space();
+            scanner.take(b',')?;
+            scanner.space();
         }
-        scan.take(b'{')?;
-        let jobs = scan.at;
-        scan.space();
-        if scan.peek() == b'}' {
-            return Some(Self { jobs, seam: None });
+        scanner.take(b'{')?;
+        let jobs = scanner.at;
+        scanner.space();
+        if scanner.peek() == b'}' {
+            return Some(Self { jobs, separator: None });
         }
-        skip_entry(&mut scan)?;
-        let end = scan.at;
-        scan.space();
-        if scan.peek() == b'}' {
-            return Some(Self { jobs, seam: None });
+        skip_entry(&mut scanner)?;
+        let end = scanner.at;
+        scanner.space();
+        if scanner.peek() == b'}' {
+            return Some(Self { jobs, separator: None });
         }
-        scan.take(b',')?;
-        let comma = scan.at;
-        scan.space();
-        scan.take(b'"')?;
-        let before = start.get(end - 1..scan.at)?;
-        let (key, first) = (scan.plain()?.len(), scan.at - 1);
-        scan.at -= key + 2;
-        scan.key()?;
-        scan.take(b'{')?;
-        scan.space();
-        scan.take(b'"')?;
-        scan.plain()?;
-        let behind = start.get(first..scan.at)?.to_owned();
+        scanner.take(b',')?;
+        let comma = scanner.at;
+        scanner.space();
+        scanner.take(b'"')?;
+        let before = start.get(end - 1..scanner.at)?;
+        let (key, first) = (scanner.plain()?.len(), scanner.at - 1);
+        scanner.at -= key + 2;
+        scanner.key()?;
+        scanner.take(b'{')?;
+        scanner.space();
+        scanner.take(b'"')?;
+        scanner.plain()?;
+        let behind = start.get(first..scanner.at)?.to_owned();
         Some(Self {
             jobs,
-            seam: Some(Seam { before: FinderRev::new(before).into_owned(), comma: comma - end + 1, behind }),
+            separator: Some(JobSeparator {
+                before: FinderRev::new(before).into_owned(),
+                comma: comma - end + 1,
+                behind,
+            }),
         })
     }
 
     /// Where such a document may be cut: behind the last comma between two jobs.
     pub(crate) fn cut(&self) -> Box<Cut<'static>> {
-        let seam = self.seam.clone();
-        Box::new(move |text| seam.as_ref()?.last_in(text))
+        let separator = self.separator.clone();
+        Box::new(move |text| separator.as_ref()?.last_in(text))
     }
 }
 
-impl Seam {
+impl JobSeparator {
     fn last_in(&self, text: &[u8]) -> Option<usize> {
         let length = self.before.needle().len();
         let mut end = text.len();
@@ -107,95 +112,101 @@ impl Seam {
 }
 
 /// Passes over a job with its id, whatever it is.
-fn skip_entry(scan: &mut Scanner<'_>) -> Option<()> {
-    if scan.peek() != b'"' {
+fn skip_entry(scanner: &mut Scanner<'_>) -> Option<()> {
+    if scanner.peek() != b'"' {
         return None;
     }
-    scan.skip_value()?;
-    scan.space();
-    scan.take(b':')?;
-    scan.space();
-    scan.skip_value()
+    scanner.skip_value()?;
+    scanner.space();
+    scanner.take(b':')?;
+    scanner.space();
+    scanner.skip_value()
 }
 
-/// Reads the jobs of a document that has this frame; nothing if it is not of this form to its end.
-pub(crate) fn read_pieces(
+/// Reads the jobs of a document that has this layout; nothing if it is not of this form to its end.
+pub(crate) fn read_chunks(
     pieces: Pieces<'_>,
-    frame: &Frame,
+    layout: &DocumentLayout,
     threads: usize,
     options: &ReadOptions<'_>,
-) -> io::Result<Option<Result<ReadJobs, ReadError>>> {
-    let mut rows = Rows::new(options, AmountSource::Server);
+) -> io::Result<Option<Result<ParsedJobs, ReadErrorKind>>> {
+    let mut builder = TableBuilder::new(options, AmountSource::Server);
     let (mut is_broken, mut is_whole) = (false, false);
     let reader = || {
-        let mut quick = Quick::new(options, AmountSource::Server);
-        move |sheet: &mut Sheet| {
-            sheet.begin(quick.columns());
-            let text = std::mem::take(&mut sheet.text);
-            sheet.is_broken = read_sheet(&text, frame, sheet, &mut quick).is_none();
-            sheet.text = text;
-            sheet.close(&mut quick);
+        let mut reader = FastReader::new(options, AmountSource::Server);
+        move |chunk: &mut ParsedChunk| {
+            chunk.begin(reader.column_count());
+            let text = std::mem::take(&mut chunk.text);
+            chunk.is_broken = parse_chunk(&text, layout, chunk, &mut reader).is_none();
+            chunk.text = text;
+            chunk.close(&mut reader);
         }
     };
-    let hand_on = |sheet: &mut Sheet| {
-        is_broken =
-            is_broken || sheet.is_broken || !sheet.join(&mut rows, None, |rows, text, _| read_entry(text, rows));
-        is_whole = sheet.is_last;
+    let hand_on = |chunk: &mut ParsedChunk| {
+        is_broken = is_broken
+            || chunk.is_broken
+            || !chunk.join(&mut builder, None, |builder, text, _| read_entry(text, builder));
+        is_whole = chunk.is_last;
         !is_broken
     };
     relay(pieces, threads, reader, hand_on)?;
-    Ok((is_whole && !is_broken).then(|| rows.finish()))
+    Ok((is_whole && !is_broken).then(|| builder.finish()))
 }
 
-fn read_sheet(text: &[u8], frame: &Frame, sheet: &mut Sheet, quick: &mut Quick<'_>) -> Option<()> {
-    let mut scan = Scanner::new(&text[..sheet.end + PADDING], sheet.end);
-    if sheet.is_first {
-        scan.at = frame.jobs;
-        scan.space();
-        if scan.peek() == b'}' {
-            return tail(&mut scan, sheet.is_last);
+fn parse_chunk(
+    text: &[u8],
+    layout: &DocumentLayout,
+    chunk: &mut ParsedChunk,
+    reader: &mut FastReader<'_>,
+) -> Option<()> {
+    let mut scanner = Scanner::new(&text[..chunk.end + PADDING], chunk.end);
+    if chunk.is_first {
+        scanner.at = layout.jobs;
+        scanner.space();
+        if scanner.peek() == b'}' {
+            return tail(&mut scanner, chunk.is_last);
         }
     }
     loop {
-        scan.space();
-        read_job(&mut scan, sheet, quick)?;
-        scan.space();
-        if scan.peek() == b'}' {
-            return tail(&mut scan, sheet.is_last);
+        scanner.space();
+        read_job(&mut scanner, chunk, reader)?;
+        scanner.space();
+        if scanner.peek() == b'}' {
+            return tail(&mut scanner, chunk.is_last);
         }
-        scan.take(b',')?;
-        if scan.is_at_end() {
-            return (!sheet.is_last).then_some(());
+        scanner.take(b',')?;
+        if scanner.is_at_end() {
+            return (!chunk.is_last).then_some(());
         }
     }
 }
 
-fn read_job(scan: &mut Scanner<'_>, sheet: &mut Sheet, quick: &mut Quick<'_>) -> Option<()> {
-    let start = scan.at;
-    if quick.read_entry(scan, &mut sheet.batch).is_some() {
-        sheet.take_row();
+fn read_job(scanner: &mut Scanner<'_>, chunk: &mut ParsedChunk, reader: &mut FastReader<'_>) -> Option<()> {
+    let start = scanner.at;
+    if reader.read_entry(scanner, &mut chunk.batch).is_some() {
+        chunk.take_row();
         return Some(());
     }
-    scan.at = start;
-    skip_entry(scan)?;
-    let job: Range<usize> = start..scan.at;
-    sheet.leave(job, 0);
+    scanner.at = start;
+    skip_entry(scanner)?;
+    let job: Range<usize> = start..scanner.at;
+    chunk.leave(job, 0);
     Some(())
 }
 
 /// Passes over what stands behind the jobs, up to the end of the document.
-fn tail(scan: &mut Scanner<'_>, is_last: bool) -> Option<()> {
-    scan.take(b'}')?;
-    scan.space();
-    while scan.take(b',').is_some() {
-        scan.space();
-        if scan.key()? == "Jobs" {
+fn tail(scanner: &mut Scanner<'_>, is_last: bool) -> Option<()> {
+    scanner.take(b'}')?;
+    scanner.space();
+    while scanner.take(b',').is_some() {
+        scanner.space();
+        if scanner.key()? == "Jobs" {
             return None;
         }
-        scan.skip_value()?;
-        scan.space();
+        scanner.skip_value()?;
+        scanner.space();
     }
-    scan.take(b'}')?;
-    scan.space();
-    (is_last && scan.is_at_end()).then_some(())
+    scanner.take(b'}')?;
+    scanner.space();
+    (is_last && scanner.is_at_end()).then_some(())
 }

@@ -1,112 +1,108 @@
-//! The names that a formula needs, and how the attributes of a job become their values.
+//! The columns that a formula needs, and which keys fill them.
 
 use std::collections::HashMap;
 
-use crate::ingest::attribute_values::{is_shortened, real, seconds, whole};
+use crate::ingest::job_key::{JobKey, SpecialInput};
 use crate::ingest::options::ReadOptions;
-use crate::json_visitor::Token;
-use crate::pbs::resource_amount::{AmountSource, Numbers};
+use crate::jobs::InputPrecedence;
+use crate::json_visitor::JsonScalar;
+use crate::pbs::resource_amount::{AmountSource, looks};
 use crate::python::Value;
-use crate::schema::{FairshareInput, current_name, deprecated_name};
+use crate::schema::{InputType, Schema};
 
-/// How a column is filled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Column {
-    Seconds,
-    Whole,
-    QueuePriority,
-    Ratio,
-    Resource,
-}
-
-impl Column {
-    pub(super) fn of(name: &str) -> Self {
-        match name {
-            "eligible_time" => Self::Seconds,
-            "accrue_type" | "job_priority" => Self::Whole,
-            "queue_priority" => Self::QueuePriority,
-            _ if FairshareInput::from_name(name).is_some() => Self::Ratio,
-            _ => Self::Resource,
-        }
-    }
-
-    /// What the formula sees where a job does not have it.
-    pub(super) fn default(self) -> Value {
-        if self == Self::Ratio { Value::Float(0.0) } else { Value::Int(0) }
-    }
-
-    /// The value of a special name, or what was expected instead.
-    pub(super) fn value(self, token: &Token<'_>, numbers: Numbers) -> Result<Value, &'static str> {
-        match self {
-            Self::Seconds => seconds(token).map(Value::Int).ok_or("`HH:MM:SS` or seconds"),
-            Self::Ratio => match real(token) {
-                Some(ratio) => Ok(numbers.fairshare(ratio)),
-                None => Err("a number between 0 and 1"),
-            },
-            _ => whole(token).map(Value::Int).ok_or("a whole number"),
-        }
-    }
-}
-
-/// What the formula sees of an amount, and what became of it on the way.
-#[derive(Debug)]
-pub(super) struct Seen {
-    pub value: Value,
-    /// qstat may have cut digits off.
-    pub is_shortened: bool,
-    /// It was not 0 and is seen as 0.
-    pub is_lost: bool,
-}
-
-impl Seen {
-    /// Of the amount that was read off a token.
-    pub(super) fn of(amount: Value, token: &Token<'_>, numbers: Numbers, source: AmountSource) -> Self {
-        let value = numbers.resource(amount);
-        let is_shortened = matches!((source, token), (AmountSource::Server, Token::Number(text)) if is_shortened(text));
-        let is_lost = matches!(value, Value::Int(0)) && real(token).is_some_and(|written| written != 0.0);
-        Self { value, is_shortened, is_lost }
-    }
-}
-
-/// The names that the formula needs: a column for each.
+/// The columns that a formula needs.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted<'a> {
-    pub columns: Vec<(&'a str, Column)>,
-    places: HashMap<&'a str, usize>,
+pub(super) struct RequestedColumns<'a> {
+    schema: &'a Schema,
+    /// Each name once; a name that is not a resource with its input.
+    columns: Vec<(&'a str, Option<SpecialInput>)>,
+    indices: HashMap<&'a str, usize>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> RequestedColumns<'a> {
     pub(super) fn new(options: &ReadOptions<'a>) -> Self {
-        let (mut columns, mut places) = (Vec::new(), HashMap::new());
+        let (mut columns, mut indices) = (Vec::new(), HashMap::new());
         for &name in options.needed {
-            places.entry(name).or_insert_with(|| {
-                columns.push((name, Column::of(name)));
+            indices.entry(name).or_insert_with(|| {
+                columns.push((name, SpecialInput::from_name(name)));
                 columns.len() - 1
             });
         }
-        Self { columns, places }
+        Self { schema: options.schema, columns, indices }
     }
 
-    /// The column of a name.
-    pub(super) fn place(&self, name: &str) -> Option<usize> {
-        self.places.get(name).copied()
+    pub(super) fn len(&self) -> usize {
+        self.columns.len()
     }
 
-    /// Whether the formula needs this name.
-    pub(super) fn needs(&self, name: &str) -> bool {
-        self.places.contains_key(name) || deprecated_name(name).is_some_and(|old| self.places.contains_key(old))
+    pub(super) fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.columns.iter().map(|&(name, _)| name)
     }
 
-    /// Whether this is a resource, by the schema or because the formula needs it.
-    pub(super) fn is_resource(&self, name: &str, options: &ReadOptions<'_>) -> bool {
-        Column::of(name) == Column::Resource && (options.schema.entry(name).is_some() || self.needs(name))
+    /// What the formula gets from a job without any attribute, column by column.
+    pub(super) fn defaults(&self) -> Vec<Value> {
+        let default = |&(_, special): &(&str, Option<SpecialInput>)| {
+            if special.is_some_and(SpecialInput::is_ratio) { Value::Float(0.0) } else { Value::Int(0) }
+        };
+        self.columns.iter().map(default).collect()
     }
 
-    /// The columns that a special name fills.
-    pub(super) fn special(&self, special: &str) -> impl Iterator<Item = (usize, &'a str, Column)> {
+    /// The column of this name.
+    pub(super) fn index(&self, name: &str) -> Option<usize> {
+        self.indices.get(name).copied()
+    }
+
+    /// What a key at the top of a job means.
+    pub(super) fn job_key(&self, key: &str, source: AmountSource) -> JobKey {
+        let is_resource = |name: &str| self.schema.entry(name).is_some() || self.index(name).is_some();
+        match source {
+            AmountSource::Server => JobKey::from_qstat(key),
+            AmountSource::User => JobKey::from_native(key, is_resource),
+        }
+    }
+
+    /// The columns that an input fills which is not a resource, with their names.
+    pub(super) fn filled_by(&self, special: SpecialInput) -> impl Iterator<Item = (usize, &'a str)> {
         let columns = self.columns.iter().enumerate();
-        columns
-            .filter(move |(_, (name, _))| current_name(name) == current_name(special))
-            .map(|(index, &(name, column))| (index, name, column))
+        columns.filter(move |(_, (_, other))| *other == Some(special)).map(|(index, &(name, _))| (index, name))
+    }
+
+    /// The columns that a ready-made input fills. Under the other name of `fairshare_perc` it has the lower
+    /// precedence.
+    pub(super) fn filled_by_input(&self, name: &str) -> impl Iterator<Item = (usize, InputPrecedence)> {
+        let special = SpecialInput::from_name(name);
+        self.columns.iter().enumerate().filter_map(move |(index, &(column, other))| {
+            if column == name {
+                Some((index, InputPrecedence::Input))
+            } else {
+                (special.is_some() && other == special).then_some((index, InputPrecedence::AliasedInput))
+            }
+        })
+    }
+
+    /// What is done with the amounts of a resource.
+    pub(super) fn resource_plan(&self, name: &str) -> ResourcePlan {
+        let declared = self.schema.entry(name).map(|entry| entry.input_type);
+        let is_skipped = SpecialInput::from_name(name).is_some() || declared.is_some_and(|kind| !kind.is_numeric());
+        ResourcePlan { declared, column: self.index(name), is_skipped }
+    }
+}
+
+/// What is done with the amounts of a resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ResourcePlan {
+    /// Its kind, if a schema declares it.
+    pub declared: Option<InputType>,
+    /// The column that it fills.
+    pub column: Option<usize>,
+    /// Whether its amounts are not numbers, or its name is not that of a resource.
+    pub is_skipped: bool,
+}
+
+impl ResourcePlan {
+    /// The kind of an amount: the declared one, else the one that it looks like.
+    pub(super) fn kind(&self, scalar: &JsonScalar<'_>) -> InputType {
+        let is_number = matches!(scalar, JsonScalar::Number(_));
+        self.declared.unwrap_or_else(|| looks(scalar.text().unwrap_or(""), is_number))
     }
 }

@@ -1,183 +1,278 @@
-//! From the attributes of a job, wherever they were written, to its row of the table.
+//! From the attributes of a job, whichever format they come from, to its row of the table.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::ingest::attribute_values::{input, whole};
-use crate::ingest::options::{Attributes, ReadJobs, ReadOptions};
-use crate::ingest::requested_columns::{Column, Seen, Wanted};
-use crate::ingest::resource_plan::{Slot, Slots};
-use crate::jobs::{Batch, Exclusion, Job, JobProblem, JobState, JobTable, Problem, Problems, ReadError};
-use crate::json_visitor::{Token, clipped};
+use crate::ingest::attribute_values::{FormulaAmount, input, integer};
+use crate::ingest::error::ReadErrorKind;
+use crate::ingest::job_key::{JobKey, SpecialInput};
+use crate::ingest::options::{ParsedJobs, ReadOptions};
+use crate::ingest::requested_columns::{RequestedColumns, ResourcePlan};
+use crate::jobs::{Batch, Exclusion, InputPrecedence, Job, JobProblem, JobState, JobTable, Problem, Problems};
+use crate::json_visitor::{JsonScalar, clipped};
 use crate::pbs::entity::Owner;
 use crate::pbs::resource_amount::AmountSource;
 use crate::python::Value;
-use crate::schema::{InputType, current_name};
+use crate::schema::InputType;
 
-/// Fills a table, one job after another.
+/// The attributes of one job as its document has them.
+#[derive(Debug, Default)]
+pub(super) struct ParsedJob<'d> {
+    pub id: Option<Cow<'d, str>>,
+    /// The line of the document, where it has a job per line.
+    pub line: Option<usize>,
+    /// The entity by name; without it the owner's attributes decide.
+    pub entity: Option<Cow<'d, str>>,
+    pub user: Cow<'d, str>,
+    pub group: Cow<'d, str>,
+    pub account: Cow<'d, str>,
+    pub queue: Cow<'d, str>,
+    pub state: Option<JsonScalar<'d>>,
+    pub queued_at: Option<JsonScalar<'d>>,
+    pub special: Vec<(SpecialInput, JsonScalar<'d>)>,
+    /// Whether the job has a list of resources.
+    pub has_resources: bool,
+    pub resources: Vec<(Cow<'d, str>, JsonScalar<'d>)>,
+    /// Ready-made inputs, which are passed on unchanged.
+    pub inputs: Vec<(Cow<'d, str>, JsonScalar<'d>)>,
+    pub problems: Vec<Problem>,
+}
+
+impl<'d> ParsedJob<'d> {
+    /// Sets the attribute `key`, which the document calls `name`.
+    pub(super) fn set(&mut self, key: JobKey, name: Cow<'d, str>, scalar: JsonScalar<'d>) {
+        match key {
+            JobKey::State => self.state = Some(scalar),
+            JobKey::QueuedAt => self.queued_at = Some(scalar),
+            JobKey::Special(special) => self.special.push((special, scalar)),
+            JobKey::Resource => self.resources.push((name, scalar)),
+            JobKey::Id | JobKey::Entity | JobKey::User | JobKey::Group | JobKey::Account | JobKey::Queue => {
+                self.set_name(key, &name, scalar);
+            }
+            JobKey::Resources | JobKey::Inputs | JobKey::Unused | JobKey::Unknown => {}
+        }
+    }
+
+    fn set_name(&mut self, key: JobKey, attribute: &str, scalar: JsonScalar<'d>) {
+        let text = match scalar {
+            JsonScalar::String(text) => text,
+            JsonScalar::Number(digits) => Cow::Borrowed(digits),
+            JsonScalar::Other(found) => return self.report(attribute, found, "a string"),
+        };
+        match key {
+            JobKey::Id => self.id = Some(text),
+            JobKey::Entity => self.entity = Some(text),
+            JobKey::User => self.user = text,
+            JobKey::Group => self.group = text,
+            JobKey::Account => self.account = text,
+            _ => self.queue = text,
+        }
+    }
+
+    /// Reports an attribute that is not what it should be.
+    pub(super) fn report(&mut self, attribute: &str, found: &str, expected: &'static str) {
+        let (attribute, found) = (attribute.to_owned(), found.to_owned());
+        self.problems.push(Problem::Attribute { attribute, found, expected });
+    }
+}
+
+/// Builds a table job by job.
 #[derive(Debug)]
-pub(crate) struct Rows<'a> {
+pub(super) struct TableBuilder<'a> {
     options: &'a ReadOptions<'a>,
     source: AmountSource,
     table: JobTable,
     problems: Problems,
-    wanted: Wanted<'a>,
-    slots: Slots,
-    /// What the formula sees of a job without any attribute.
-    defaults: Vec<Result<Value, Value>>,
+    columns: RequestedColumns<'a>,
+    resource_plans: HashMap<Box<str>, ResourcePlan>,
+    /// What the formula gets from a job without any attribute.
+    defaults: Vec<Value>,
     reported_keys: HashSet<String>,
     row: Vec<Result<Value, Value>>,
-    full: bool,
+    is_full: bool,
 }
 
-impl<'a> Rows<'a> {
-    pub(crate) fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
-        let wanted = Wanted::new(options);
+impl<'a> TableBuilder<'a> {
+    pub(super) fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
+        let columns = RequestedColumns::new(options);
         Self {
             options,
             source,
-            table: JobTable::new(wanted.columns.iter().map(|&(name, _)| name)),
+            table: JobTable::new(columns.names()),
             problems: Problems::default(),
-            defaults: wanted.columns.iter().map(|&(_, column)| Err(column.default())).collect(),
-            wanted,
-            slots: Slots::default(),
+            defaults: columns.defaults(),
+            columns,
+            resource_plans: HashMap::new(),
             reported_keys: HashSet::new(),
             row: Vec::new(),
-            full: false,
+            is_full: false,
         }
     }
 
-    /// How many jobs were read, those with problems included.
-    pub(crate) fn jobs_read(&self) -> usize {
+    /// How many jobs were read, those that were skipped included.
+    pub(super) fn jobs_read(&self) -> usize {
         self.table.len() + self.problems.skipped()
     }
 
-    /// Whether the formula needs this name.
-    pub(crate) fn needs(&self, name: &str) -> bool {
-        self.wanted.needs(name)
+    /// What a key at the top of a job means. A special input that no column needs is unused.
+    pub(super) fn job_key(&self, key: &str) -> JobKey {
+        match self.columns.job_key(key, self.source) {
+            JobKey::Special(special) if self.columns.filled_by(special).next().is_none() => JobKey::Unused,
+            key => key,
+        }
     }
 
-    /// Whether this is a resource, by the schema or because the formula needs it.
-    pub(crate) fn is_resource(&self, name: &str) -> bool {
-        self.wanted.is_resource(name, self.options)
+    /// The problem of an unknown key, unless it was reported before: to look for similar names takes longer than all
+    /// else about a job.
+    pub(super) fn unknown_key(&self, key: &str) -> Option<Problem> {
+        let clipped = clipped(key);
+        if self.reported_keys.contains(&*clipped) {
+            return None;
+        }
+        let advice = match self.options.schema.suggestions(key).first() {
+            Some(similar) => format!("; did you mean `{similar}`?"),
+            None => String::new(),
+        };
+        Some(Problem::UnknownKey { key: clipped.into_owned(), advice })
     }
 
-    /// Reports a problem of a job that never became one.
-    pub(crate) fn report(&mut self, line: Option<usize>, job: &str, problem: Problem) {
+    /// Reports a problem of a job.
+    pub(super) fn report(&mut self, line: Option<usize>, id: &str, problem: Problem) {
         if let Problem::UnknownKey { key, .. } = &problem
             && !self.reported_keys.insert(key.clone())
         {
             return;
         }
-        let job = if job.is_empty() { format!("#{}", self.jobs_read() + 1) } else { clipped(job).into_owned() };
+        let job = if id.is_empty() { format!("#{}", self.jobs_read() + 1) } else { clipped(id).into_owned() };
         self.problems.push(JobProblem { line, job, problem });
     }
 
     /// Adds a job.
-    pub(crate) fn push(&mut self, mut job: Attributes<'_>) {
-        for problem in std::mem::take(&mut job.problems) {
-            self.report(job.line, &job.id, problem);
+    pub(super) fn push(&mut self, mut job: ParsedJob<'_>) {
+        let id = job.id.take().unwrap_or_default();
+        if self.source == AmountSource::Server && !job.has_resources {
+            job.problems.push(Problem::NoResources);
         }
-        let state = self.state(&job);
-        let queued_at = job.queued_at.as_ref().and_then(whole);
-        self.row.clone_from(&self.defaults);
-        self.take_special(&job);
-        let unreadable = self.take_resources(&job);
-        self.take_inputs(&job);
+        for problem in std::mem::take(&mut job.problems) {
+            self.report(job.line, &id, problem);
+        }
+        let mut row = RowBuilder { builder: self, job: &job, id: &id };
+        let state = row.state();
+        let queued_at = job.queued_at.as_ref().and_then(integer);
+        row.start();
+        row.fill_special();
+        let unreadable = row.fill_resources();
+        row.fill_inputs();
         let exclusion = if state.is_over() { Some(Exclusion::Over(state)) } else { unreadable };
         let owner = Owner { user: &job.user, group: &job.group, account: &job.account, queue: &job.queue };
         let entity = job.entity.clone().unwrap_or_else(|| self.options.entity.of(owner).into_owned().into());
-        let row = Job { id: &job.id, entity: &entity, queue: &job.queue, state, queued_at, exclusion };
-        if let Err(problem) = self.table.push(&row, &self.row) {
-            self.full |= problem == Problem::TooMany;
-            self.report(job.line, &job.id, problem);
+        let parsed = Job { id: &id, entity: &entity, queue: &job.queue, state, queued_at, exclusion };
+        if let Err(problem) = self.table.push(&parsed, &self.row) {
+            self.is_full |= problem == Problem::TooMany;
+            self.report(job.line, &id, problem);
         }
     }
 
-    /// Adds the jobs of a batch that stand in these rows of it; `line` is the line of the document that it begins
-    /// with, if that matters.
-    pub(crate) fn join(&mut self, batch: &Batch, rows: Range<usize>, line: Option<usize>) {
-        let defaults: Vec<_> = self.wanted.columns.iter().map(|&(_, column)| column.default()).collect();
-        for (row, problem) in self.table.join(batch, rows, &defaults) {
-            self.full |= problem == Problem::TooMany;
+    /// Appends these rows of a batch. `line` is the line of the document on which the batch begins, if lines are
+    /// counted.
+    pub(super) fn append(&mut self, batch: &Batch, rows: Range<usize>, line: Option<usize>) {
+        for (row, problem) in self.table.append(batch, rows, &self.defaults) {
+            self.is_full |= problem == Problem::TooMany;
             self.report(line.map(|line| line + batch.line(row)), batch.id(row), problem);
         }
     }
 
-    /// Whether this unknown key was reported; no other job's is.
-    pub(crate) fn has_reported(&self, key: &str) -> bool {
-        self.reported_keys.contains(key)
-    }
-
-    /// Whether there are more jobs than a table takes.
-    pub(crate) fn is_full(&self) -> bool {
-        self.full
+    /// Whether there are more jobs than a table can hold.
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full
     }
 
     /// Records a name that no schema declares, with the kind that its amounts look like.
-    pub(crate) fn record_undeclared(&mut self, name: &str, kind: InputType) {
+    pub(super) fn record_undeclared(&mut self, name: &str, kind: InputType) {
         self.table.record_undeclared(name, kind);
     }
 
-    /// The table, when the document is at its end.
-    pub(crate) fn finish(mut self) -> Result<ReadJobs, ReadError> {
-        if self.full {
-            let source_name = self.options.source_name.to_owned();
-            return Err(ReadError::TooManyJobs { source_name, most: crate::jobs::MAX_JOBS });
+    /// The table at the end of the document.
+    pub(super) fn finish(mut self) -> Result<ParsedJobs, ReadErrorKind> {
+        if self.is_full {
+            return Err(ReadErrorKind::TooManyJobs);
         }
         self.table.exclude_waiting_subjobs();
-        Ok(ReadJobs { table: self.table, problems: self.problems })
+        Ok(ParsedJobs { table: self.table, problems: self.problems })
     }
 
-    fn state(&mut self, job: &Attributes<'_>) -> JobState {
-        let Some(token) = &job.state else { return JobState::default() };
-        token.text().and_then(JobState::from_letter).unwrap_or_else(|| {
-            self.bad(job, "job_state", token, "a letter such as `Q`, `H` or `R`");
+    fn resource_plan(&mut self, name: &str) -> ResourcePlan {
+        if let Some(&plan) = self.resource_plans.get(name) {
+            return plan;
+        }
+        let plan = self.columns.resource_plan(name);
+        self.resource_plans.insert(name.into(), plan);
+        plan
+    }
+}
+
+/// Fills the row of one job.
+struct RowBuilder<'b, 'a, 'j> {
+    builder: &'b mut TableBuilder<'a>,
+    job: &'j ParsedJob<'j>,
+    id: &'j str,
+}
+
+impl RowBuilder<'_, '_, '_> {
+    fn start(&mut self) {
+        self.builder.row.clear();
+        self.builder.row.extend(self.builder.defaults.iter().cloned().map(Err));
+    }
+
+    fn state(&mut self) -> JobState {
+        let job = self.job;
+        let Some(scalar) = &job.state else { return JobState::default() };
+        scalar.text().and_then(JobState::from_letter).unwrap_or_else(|| {
+            self.report("job_state", scalar, "a letter such as `Q`, `H` or `R`");
             JobState::default()
         })
     }
 
-    fn bad(&mut self, job: &Attributes<'_>, attribute: &str, token: &Token<'_>, expected: &'static str) {
+    fn report(&mut self, attribute: &str, scalar: &JsonScalar<'_>, expected: &'static str) {
         let attribute = attribute.to_owned();
-        self.report(job.line, &job.id, Problem::Attribute { attribute, found: token.found(), expected });
+        self.builder.report(self.job.line, self.id, Problem::Attribute { attribute, found: scalar.found(), expected });
     }
 
-    fn take_special(&mut self, job: &Attributes<'_>) {
-        if let Some(index) = self.wanted.place("queue_priority")
-            && let Some(priority) = self.options.queues.priority(&job.queue)
+    fn fill_special(&mut self) {
+        if let Some(index) = self.builder.columns.index("queue_priority")
+            && let Some(&priority) = self.builder.options.queue_priorities.get(&*self.job.queue)
         {
-            self.row[index] = Ok(Value::Int(priority));
+            self.builder.row[index] = Ok(Value::Int(priority));
         }
-        for (special, token) in &job.special {
-            let columns: Vec<_> = self.wanted.special(special).collect();
-            for (index, name, column) in columns {
-                match column.value(token, self.options.numbers) {
-                    Ok(value) => self.row[index] = Ok(value),
-                    Err(expected) => self.bad(job, name, token, expected),
+        let job = self.job;
+        for &(special, ref scalar) in &job.special {
+            let columns: Vec<_> = self.builder.columns.filled_by(special).collect();
+            for (index, name) in columns {
+                match special.value(scalar, self.builder.options.numbers) {
+                    Ok(value) => self.builder.row[index] = Ok(value),
+                    Err(expected) => self.report(name, scalar, expected),
                 }
             }
         }
     }
 
-    /// Fills in the resources, and says which one the scheduler cannot read, if any.
-    fn take_resources(&mut self, job: &Attributes<'_>) -> Option<Exclusion> {
-        let mut unreadable = None;
-        self.slots.rewind();
-        for (name, token) in &job.resources {
-            let slot = self.slots.of(name, || {
-                Slot::new(name, self.options.schema, self.wanted.place(name), Column::of(name) == Column::Resource)
-            });
-            if slot.is_skipped {
+    /// Fills the columns of the resources; returns the first amount that the scheduler cannot read.
+    fn fill_resources(&mut self) -> Option<Exclusion> {
+        let (job, mut unreadable) = (self.job, None);
+        for (name, scalar) in &job.resources {
+            let plan = self.builder.resource_plan(name);
+            if plan.is_skipped {
                 continue;
             }
-            let (text, kind) = (token.text().unwrap_or(""), slot.kind(token));
-            if slot.declared.is_none() {
-                self.table.record_undeclared(name, kind);
+            let (text, kind) = (scalar.text().unwrap_or(""), plan.kind(scalar));
+            if plan.declared.is_none() {
+                self.builder.record_undeclared(name, kind);
             }
-            match self.options.numbers.amount(text, Some(kind), self.source) {
-                Ok(amount) => self.take_amount(job, (name, slot), token, amount),
+            match self.builder.options.numbers.amount(text, Some(kind), self.builder.source) {
+                Ok(amount) => self.fill_amount(name, plan.column, scalar, amount),
                 Err(_) if kind.is_numeric() && unreadable.is_none() => {
-                    let found = token.text().map_or_else(|| token.found(), |text| clipped(text).into_owned());
+                    let found = scalar.text().map_or_else(|| scalar.found(), |text| clipped(text).into_owned());
                     unreadable = Some(Exclusion::Invalid { resource: name.to_string(), found });
                 }
                 Err(_) => {}
@@ -186,38 +281,45 @@ impl<'a> Rows<'a> {
         unreadable
     }
 
-    fn take_amount(&mut self, job: &Attributes<'_>, (name, slot): (&str, Slot), token: &Token<'_>, amount: Value) {
-        let Some(index) = slot.column else { return };
-        let seen = Seen::of(amount, token, self.options.numbers, self.source);
-        let written = clipped(token.text().unwrap_or(""));
-        if seen.is_shortened {
-            let problem =
-                Problem::Shortened { resource: name.to_owned(), found: token.text().unwrap_or("").to_owned() };
-            self.report(job.line, &job.id, problem);
+    fn fill_amount(&mut self, name: &str, column: Option<usize>, scalar: &JsonScalar<'_>, amount: Value) {
+        let Some(index) = column else { return };
+        let amount = FormulaAmount::new(amount, scalar, self.builder.options.numbers, self.builder.source);
+        let found = scalar.text().unwrap_or("");
+        if amount.is_shortened {
+            let problem = Problem::Shortened { resource: name.to_owned(), found: found.to_owned() };
+            self.builder.report(self.job.line, self.id, problem);
         }
-        if seen.is_lost {
-            self.table.record_truncated(name, &job.id, &written);
+        if amount.is_truncated_to_zero {
+            self.builder.table.record_truncated(name, self.id, &clipped(found));
         }
-        self.row[index] = Ok(seen.value);
+        self.builder.row[index] = Ok(amount.value);
     }
 
-    fn take_inputs(&mut self, job: &Attributes<'_>) {
-        for (name, token) in &job.inputs {
-            let Some(value) = input(token) else {
-                self.bad(job, name, token, "a number, \"inf\", \"-inf\" or \"nan\"");
+    fn fill_inputs(&mut self) {
+        let job = self.job;
+        for (name, scalar) in &job.inputs {
+            let Some(value) = input(scalar) else {
+                self.report(name, scalar, "a number, \"inf\", \"-inf\" or \"nan\"");
                 continue;
             };
-            if self.options.schema.entry(name).is_none() {
+            if self.builder.options.schema.entry(name).is_none() {
                 let kind = if matches!(value, Value::Float(_)) { InputType::Float } else { InputType::Count };
-                self.table.record_undeclared(name, kind);
+                self.builder.record_undeclared(name, kind);
             }
-            for (index, &(column, _)) in self.wanted.columns.iter().enumerate() {
-                let is_old_name = column != &**name && current_name(column) == current_name(name);
-                let already = job.inputs.iter().any(|(other, _)| &**other == column);
-                if column == &**name || (is_old_name && !already) {
-                    self.row[index] = Ok(value.clone());
+            for (index, precedence) in self.builder.columns.filled_by_input(name) {
+                if precedence == InputPrecedence::Input || !self.has_input(index) {
+                    self.builder.row[index] = Ok(value.clone());
                 }
             }
         }
+    }
+
+    /// Whether the job has an input of exactly the name of this column.
+    fn has_input(&self, column: usize) -> bool {
+        self.builder
+            .columns
+            .names()
+            .nth(column)
+            .is_some_and(|column| self.job.inputs.iter().any(|(name, _)| *name == column))
     }
 }

@@ -1,37 +1,33 @@
-//! Rows that are read aside, by any thread, to be joined to a table when their turn comes.
-
-mod lanes;
-mod locals;
+//! Jobs that a thread has parsed, column by column, until they are appended to the table in the order of the document.
 
 use std::ops::Range;
 
+use crate::jobs::dictionary::Dictionary;
 use crate::jobs::ids::compare;
-use crate::jobs::{JobState, MAX_NAME};
+use crate::jobs::{Column, JobState, MAX_NAME};
 use crate::python::{MAX_EXACT_INT, Value};
-use lanes::{Lanes, WHOLE};
-pub(super) use locals::Locals;
 
-/// Stands for a time of queueing that is not known: later than any other.
+/// An unknown time of queueing: later than any other.
 pub(super) const UNKNOWN: i64 = i64::MAX;
 
-/// Whose word counts where a job says the same input twice: the greater.
+/// Which value counts if a job has the same input more than once: that of the greatest precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum InputPrecedence {
-    /// The job's queue.
+    /// The priority of the job's queue.
     Queue = 1,
     /// A resource or an attribute of the job.
     Job,
-    /// A ready-made input under an old name.
-    OldInput,
+    /// A ready-made input under the other name of `fairshare_perc`.
+    AliasedInput,
     /// A ready-made input.
     Input,
 }
 
-/// What is known of a job besides its inputs.
+/// The attributes of a job that are not inputs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchRow<'a> {
-    /// ASCII; any other id is not taken.
+    /// ASCII; another id is refused.
     pub id: &'a [u8],
     pub entity: &'a str,
     pub queue: &'a str,
@@ -41,89 +37,91 @@ pub(crate) struct BatchRow<'a> {
     pub line: u32,
 }
 
-/// Some jobs, column by column. The row that is being built is the one after the last.
+/// Some jobs, column by column. The row after the last one is under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     ids: Vec<u8>,
     ends: Vec<u32>,
-    /// Whether each id is greater than the one before it.
-    climbs: Vec<bool>,
-    pub(super) entities: Locals,
-    pub(super) queues: Locals,
+    /// Whether each id is greater than the previous one.
+    is_ascending: Vec<bool>,
+    pub(super) entities: Dictionary,
+    pub(super) queues: Dictionary,
     pub(super) states: Vec<JobState>,
-    /// Empty as long as no time is known.
+    /// Empty while no time is known.
     queued_at: Vec<i64>,
     lines: Vec<u32>,
-    pub(super) columns: Vec<Lanes>,
-    /// Whether the row that is being built has ready-made inputs.
+    pub(super) columns: Vec<BatchColumn>,
+    /// Whether the row under construction has ready-made inputs.
     has_inputs: bool,
 }
 
 impl Batch {
-    /// Drops all rows and keeps the room; the next ones have so many columns.
+    /// Removes all rows, and keeps the buffers; the next rows have so many columns.
     pub(crate) fn clear(&mut self, columns: usize) {
         self.ids.clear();
         self.ends.clear();
-        self.climbs.clear();
+        self.is_ascending.clear();
         self.entities.clear();
         self.queues.clear();
         self.states.clear();
         self.queued_at.clear();
         self.lines.clear();
-        self.columns.resize_with(columns, Lanes::default);
-        self.columns.iter_mut().for_each(Lanes::clear);
+        self.columns.resize_with(columns, BatchColumn::default);
+        self.columns.iter_mut().for_each(BatchColumn::clear);
     }
 
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Gives the row that is being built an input, unless a greater authority has. `None` if no double holds it.
+    /// Sets an input of the row under construction, unless one of greater precedence is set. `None` if a double cannot
+    /// hold the value.
     #[inline]
     pub(crate) fn put(&mut self, column: usize, by: InputPrecedence, value: &Value) -> Option<()> {
         match value {
-            Value::Int(whole) if (-MAX_EXACT_INT..=MAX_EXACT_INT).contains(whole) => {
-                self.put_number(column, by, |lanes, row, mark| lanes.put(row, *whole as f64, mark | WHOLE));
+            Value::Int(integer) if (-MAX_EXACT_INT..=MAX_EXACT_INT).contains(integer) => {
+                self.put_number(column, by, |input, row, flags| input.put(row, *integer as f64, flags | INTEGER));
             }
-            Value::Float(x) => self.put_number(column, by, |lanes, row, mark| lanes.put(row, *x, mark)),
+            Value::Float(x) => self.put_number(column, by, |input, row, flags| input.put(row, *x, flags)),
             _ => return None,
         }
         Some(())
     }
 
-    /// [`Batch::put`] of an integer that is small.
+    /// [`Batch::put`] of a small integer.
     #[inline]
-    pub(crate) fn put_whole(&mut self, column: usize, by: InputPrecedence, whole: u32) {
-        self.put_number(column, by, |lanes, row, mark| lanes.put_small(row, whole, mark));
+    pub(crate) fn put_integer(&mut self, column: usize, by: InputPrecedence, integer: u32) {
+        self.put_number(column, by, |input, row, flags| input.put_small(row, integer, flags));
     }
 
     #[inline(always)]
-    fn put_number(&mut self, column: usize, by: InputPrecedence, put: impl FnOnce(&mut Lanes, usize, u8)) {
+    fn put_number(&mut self, column: usize, by: InputPrecedence, put: impl FnOnce(&mut BatchColumn, usize, u8)) {
         let row = self.ends.len();
-        let Some(lanes) = self.columns.get_mut(column) else { return };
-        // A look at the mark costs as much as all else here, and mostly there is nothing to see.
-        if (by == InputPrecedence::Job && !self.has_inputs) || lanes.authority(row) <= by as u8 {
-            put(lanes, row, (by as u8) << 1);
+        let Some(input) = self.columns.get_mut(column) else { return };
+        // Most jobs have no ready-made inputs; to load the flags would double the cost.
+        if (by == InputPrecedence::Job && !self.has_inputs) || input.precedence(row) <= by as u8 {
+            put(input, row, (by as u8) << 1);
             self.has_inputs |= by > InputPrecedence::Job;
         }
     }
 
-    /// Takes back what the row that is being built was given.
+    /// Clears the row under construction.
     pub(crate) fn abandon(&mut self) {
         self.has_inputs = false;
         let row = self.ends.len();
-        self.columns.iter_mut().for_each(|lanes| lanes.forget(row));
+        self.columns.iter_mut().for_each(|input| input.remove(row));
     }
 
-    /// Ends the row that was being built; says whether its names can be those of one. A job with an empty id is called
-    /// by its number in messages, which is not known here.
+    /// Ends the row under construction. Returns `false`, without a row, if a name is too long, or the id is empty or not
+    /// ASCII: messages call a job without id by its number, which is not known here.
     pub(crate) fn finish(&mut self, row: BatchRow<'_>) -> bool {
         let is_id = !row.id.is_empty() && row.id.len() <= MAX_NAME && row.id.is_ascii();
         if !is_id || row.entity.len() > MAX_NAME || row.queue.len() > MAX_NAME {
             return false;
         }
-        let climbs = self.ends.len().checked_sub(1).is_none_or(|last| compare(self.id_bytes(last), row.id).is_lt());
-        self.climbs.push(climbs);
+        let is_ascending =
+            self.ends.len().checked_sub(1).is_none_or(|last| compare(self.id_bytes(last), row.id).is_lt());
+        self.is_ascending.push(is_ascending);
         self.ids.extend_from_slice(row.id);
         self.entities.push(row.entity);
         self.queues.push(row.queue);
@@ -148,8 +146,8 @@ impl Batch {
         self.queued_at.get(rows).filter(|times| times.iter().any(|&time| time != UNKNOWN))
     }
 
-    pub(super) fn climbs(&self, row: usize) -> bool {
-        self.climbs.get(row).is_some_and(|&climbs| climbs)
+    pub(super) fn is_ascending(&self, row: usize) -> bool {
+        self.is_ascending.get(row).is_some_and(|&is_ascending| is_ascending)
     }
 
     /// The id of a row.
@@ -161,28 +159,134 @@ impl Batch {
         &self.ids[self.start(row)..self.ends[row] as usize]
     }
 
-    /// The ids of these rows, one behind the other, and where each of them ends.
+    /// The ids of these rows, concatenated, and where each of them ends.
     pub(super) fn ids(&self, rows: Range<usize>) -> (&str, impl ExactSizeIterator<Item = usize>) {
         let start = self.start(rows.start);
         let ends = &self.ends[rows.clone()];
         let text = &self.ids[start..ends.last().map_or(start, |&end| end as usize)];
-        // to look at many at once is quicker than at each when it comes
+        // To validate them together is faster than one by one.
         (str::from_utf8(text).unwrap_or_default(), ends.iter().map(move |&end| end as usize - start))
     }
 
-    /// Where the id of a row begins.
+    /// The start of the id of a row.
     fn start(&self, row: usize) -> usize {
         if row == 0 { 0 } else { self.ends[row - 1] as usize }
+    }
+}
+
+/// How many rows are allocated at a time.
+const GROWTH: usize = 1024;
+
+/// The flag of an integer.
+const INTEGER: u8 = 1;
+/// The flag of an integer that is stored in `small`.
+const SMALL: u8 = 0x80;
+
+/// One input of the jobs of a batch. Rows beyond the last have the default.
+#[derive(Debug, Default)]
+pub(super) struct BatchColumn {
+    /// The small integers.
+    small: Vec<u32>,
+    /// The other numbers; empty while there is none.
+    wide: Vec<f64>,
+    /// 0 for the default, else twice the [`InputPrecedence`], plus [`INTEGER`] and [`SMALL`].
+    flags: Vec<u8>,
+}
+
+impl BatchColumn {
+    /// Removes all rows, and keeps the buffers.
+    fn clear(&mut self) {
+        self.flags.fill(0);
+    }
+
+    /// The precedence of the number of a row; 0 if it has none.
+    #[inline]
+    fn precedence(&self, row: usize) -> u8 {
+        self.flags.get(row).map_or(0, |flag| (flag & !SMALL) >> 1)
+    }
+
+    /// Sets a row to a small integer.
+    #[inline(always)]
+    fn put_small(&mut self, row: usize, integer: u32, flag: u8) {
+        if row >= self.flags.len() {
+            self.grow(row);
+        }
+        self.flags[row] = flag | INTEGER | SMALL;
+        self.small[row] = integer;
+    }
+
+    /// Sets a row to any number.
+    fn put(&mut self, row: usize, number: f64, flag: u8) {
+        if row >= self.flags.len() {
+            self.grow(row);
+        }
+        if row >= self.wide.len() {
+            self.wide.resize(self.flags.len(), 0.0);
+        }
+        self.flags[row] = flag;
+        self.wide[row] = number;
+    }
+
+    /// Removes the number of a row.
+    fn remove(&mut self, row: usize) {
+        if let Some(flag) = self.flags.get_mut(row) {
+            *flag = 0;
+        }
+    }
+
+    /// Allocates a row, and more after it.
+    #[cold]
+    fn grow(&mut self, row: usize) {
+        self.small.resize(row + GROWTH, 0);
+        self.flags.resize(row + GROWTH, 0);
+    }
+
+    /// Appends rows to a column; all at once if every value is set and of one type, or none is set.
+    pub(super) fn append_to(&self, column: &mut Column, rows: Range<usize>, default: &Value) {
+        let flags = self.flags.get(rows.start..).unwrap_or_default();
+        let flags = flags.get(..rows.len()).unwrap_or(flags);
+        // Without an early exit the loop over the flags is vectorized.
+        let combine = |(any, all, least): (u8, u8, u8), &flag: &u8| (any | flag, all & flag, least.min(flag));
+        let (any, all, least) = flags.iter().fold((0, u8::MAX, u8::MAX), combine);
+        let is_set = least > 0 && flags.len() == rows.len();
+        match () {
+            () if any == 0 => column.extend_default(default, rows.len()),
+            () if is_set && all & SMALL > 0 => column.extend_small(&self.small[rows]),
+            () if is_set && any & SMALL == 0 && (any ^ all) & INTEGER == 0 => {
+                column.extend_lanes(&self.wide[rows], all & INTEGER > 0);
+            }
+            () if is_set && all & INTEGER > 0 => {
+                let lanes: Vec<_> = rows.map(|row| self.lane(row)).collect();
+                column.extend_lanes(&lanes, true);
+            }
+            () => rows.for_each(|row| match self.value(row) {
+                Some(value) => column.push(value),
+                None => column.push_default(default.clone()),
+            }),
+        }
+    }
+
+    /// The value of a row, if it is set.
+    #[inline]
+    fn value(&self, row: usize) -> Option<Value> {
+        match self.flags.get(row) {
+            None | Some(0) => None,
+            Some(flag) if flag & INTEGER > 0 => Some(Value::Int(self.lane(row) as i64)),
+            Some(_) => Some(Value::Float(self.lane(row))),
+        }
+    }
+
+    fn lane(&self, row: usize) -> f64 {
+        if self.flags[row] & SMALL > 0 { self.small[row].into() } else { self.wide[row] }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jobs::Column;
 
     #[test]
-    fn the_greater_authority_has_the_word() {
+    fn the_greatest_precedence_counts() {
         let mut batch = Batch::default();
         batch.clear(1);
         let row = |id: &'static [u8]| BatchRow {
@@ -198,20 +302,21 @@ mod tests {
         assert!(batch.finish(row(b"1")));
         batch.put(0, InputPrecedence::Job, &Value::Float(2.5)).unwrap();
         batch.abandon();
-        assert!(batch.finish(row(b"0")) && !batch.climbs(1));
+        assert!(batch.finish(row(b"0")) && !batch.is_ascending(1));
         assert!(!batch.finish(row("é".as_bytes())) && !batch.finish(row(b"")));
         assert!(batch.put(0, InputPrecedence::Job, &Value::Int(MAX_EXACT_INT + 1)).is_none());
         assert!(matches!(batch.columns[0].value(0), Some(Value::Int(3))) && batch.columns[0].value(1).is_none());
         batch.clear(1);
         assert!(batch.len() == 0 && batch.columns[0].value(0).is_none());
     }
+
     #[test]
     fn an_input_may_come_late() {
         let mut batch = Batch::default();
         batch.clear(1);
         let row = BatchRow { id: b"1", entity: "", queue: "", state: JobState::Queued, queued_at: None, line: 0 };
         (0..6000).for_each(|_| assert!(batch.finish(row)));
-        batch.put_whole(0, InputPrecedence::Job, 7);
+        batch.put_integer(0, InputPrecedence::Job, 7);
         assert!(batch.finish(row));
         assert!(matches!(batch.columns[0].value(6000), Some(Value::Int(7))) && batch.columns[0].value(9).is_none());
     }
@@ -226,7 +331,7 @@ mod tests {
             for at in 0..700 {
                 for (column, number) in numbers(at).into_iter().enumerate().filter(|(column, _)| *column != 4) {
                     match u32::try_from(number) {
-                        Ok(small) => batch.put_whole(column, InputPrecedence::Job, small),
+                        Ok(small) => batch.put_integer(column, InputPrecedence::Job, small),
                         Err(_) => batch.put(column, InputPrecedence::Job, &Value::Int(number)).unwrap(),
                     }
                 }
@@ -235,9 +340,9 @@ mod tests {
                 }
                 assert!(batch.finish(row));
             }
-            for (lanes, column) in batch.columns.iter().zip(&mut columns) {
+            for (input, column) in batch.columns.iter().zip(&mut columns) {
                 let parts = [0..100, 100..650, 650..700].into_iter();
-                parts.for_each(|rows| lanes.append_to(column, rows, &Value::Int(0)));
+                parts.for_each(|rows| input.append_to(column, rows, &Value::Int(0)));
             }
         }
         for (column, lanes) in columns.iter().enumerate().take(6) {

@@ -1,19 +1,19 @@
-//! The queue as columns: what a formula needs of each job, and who the job belongs to.
+//! The jobs of a queue as a table: one row per job, one column per input that a formula needs.
 //!
-//! Enters: one [`Job`] after another, with the inputs that a formula needs. Leaves: a [`JobTable`] whose
-//! [`Column`]s hold those inputs alone. How a file spells them is the readers' matter.
+//! Enters: one [`Job`] after another, with its inputs. Leaves: a [`JobTable`] whose [`Column`]s hold these inputs, with
+//! the ids, entities, queues and states of the jobs. How documents are read is the matter of [`ingest`](crate::ingest).
 
 mod batch;
 mod column;
+mod dictionary;
 mod ids;
-mod names;
 mod problem;
 mod state;
 mod table;
 
 pub(crate) use batch::{Batch, BatchRow, InputPrecedence};
 pub use column::{BLOCK_ROWS, Column};
-pub(crate) use names::same;
-pub use problem::{JobProblem, Problem, Problems, ReadError};
+pub(crate) use dictionary::same;
+pub use problem::{JobProblem, Problem, Problems};
 pub use state::{Exclusion, JobState};
 pub use table::{Job, JobTable, MAX_JOBS, MAX_NAME, TruncatedToZero};

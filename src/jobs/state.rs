@@ -1,34 +1,34 @@
-//! The state of a job, and why a scheduler leaves one out.
+//! The state of a job, and why a job is excluded from the evaluation.
 
 use std::fmt;
 
-/// The state of a job, as the letter of `job_state` says it.
+/// The state of a job (`job_state`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum JobState {
-    /// `Q`: waits to be run.
+    /// `Q`: queued.
     #[default]
     Queued,
     /// `H`: held.
     Held,
-    /// `W`: waits for its start time.
+    /// `W`: waiting for its start time.
     Waiting,
-    /// `R`: runs.
+    /// `R`: running.
     Running,
-    /// `E`: ends.
+    /// `E`: exiting.
     Exiting,
-    /// `S`: suspended by the server; waits to be resumed.
+    /// `S`: suspended by the server; may be resumed.
     Suspended,
     /// `U`: suspended because its workstation is in use.
     Parked,
-    /// `B`: an array of which some subjob has begun; the rest waits to be run.
+    /// `B`: an array with a subjob that has begun; the others are queued.
     Begun,
-    /// `T`: on its way to another place.
+    /// `T`: being moved to another location.
     Transit,
     /// `M`: moved to another server.
     Moved,
     /// `F`: finished.
     Finished,
-    /// `X`: a subjob that is over.
+    /// `X`: a subjob that has finished.
     Expired,
 }
 
@@ -48,7 +48,7 @@ impl JobState {
         ("X", Self::Expired),
     ];
 
-    /// The state behind a letter, if there is one.
+    /// The state with this letter.
     pub fn from_letter(letter: &str) -> Option<Self> {
         Self::LETTERS.iter().find(|(known, _)| *known == letter).map(|&(_, state)| state)
     }
@@ -58,32 +58,30 @@ impl JobState {
         Self::LETTERS.iter().find(|(_, state)| *state == self).map_or("", |&(letter, _)| letter)
     }
 
-    /// Whether the scheduler looks for a place to run such a job. A held, waiting or running job is evaluated
-    /// but has no place in the order.
+    /// Whether the scheduler tries to run such a job. A held, waiting or running job is evaluated, but is not ranked.
     pub fn is_considered(self) -> bool {
         matches!(self, Self::Queued | Self::Suspended | Self::Begun)
     }
 
-    /// Whether the job is over, or gone to another server: the scheduler is not told of it at all.
+    /// Whether the job has finished or was moved to another server: the scheduler does not get it.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Moved | Self::Finished | Self::Expired)
     }
 }
 
-/// Why a job is left out of the evaluation.
+/// Why a job is excluded from the evaluation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Exclusion {
-    /// The scheduler cannot read one of the job's resources and ignores the job: `Job is invalid - ignoring
-    /// for this cycle`.
+    /// The scheduler cannot read the amount of a resource: `Job is invalid - ignoring for this cycle`.
     Invalid {
         /// The resource.
         resource: String,
         /// Its amount, as found.
         found: String,
     },
-    /// A subjob that has not begun: its array stands for it.
+    /// A subjob that has not begun: the scheduler considers its array instead.
     Subjob,
-    /// The job is over or moved.
+    /// The job has finished or was moved.
     Over(JobState),
 }
 
@@ -91,10 +89,13 @@ impl fmt::Display for Exclusion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Invalid { resource, found } => {
-                write!(f, "the scheduler ignores the job as invalid: it cannot read `{found}` of `{resource}`")
+                write!(
+                    f,
+                    "the scheduler ignores the job as invalid: it cannot read the amount `{found}` of `{resource}`"
+                )
             }
-            Self::Subjob => f.write_str("a subjob that has not begun: its array stands for it"),
-            Self::Over(state) => write!(f, "the job is over or moved (state `{}`)", state.letter()),
+            Self::Subjob => f.write_str("the subjob has not begun: the scheduler considers its array instead"),
+            Self::Over(state) => write!(f, "the job has finished or was moved (state `{}`)", state.letter()),
         }
     }
 }

@@ -1,37 +1,35 @@
 //! The table of jobs.
 
-mod join;
-mod submission;
-
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::jobs::batch::UNKNOWN;
+use crate::jobs::dictionary::Dictionary;
 use crate::jobs::ids::Ids;
-use crate::jobs::names::Names;
-use crate::jobs::{Column, Exclusion, JobState, Problem};
+use crate::jobs::{Batch, Column, Exclusion, JobState, Problem};
 use crate::python::Value;
 use crate::schema::InputType;
 
-/// The most jobs that a table takes.
+/// The most jobs in a table.
 pub const MAX_JOBS: usize = 10_000_000;
 /// The longest id, entity or queue name, in bytes.
 pub const MAX_NAME: usize = 4096;
 
-/// What is known of a job besides its inputs.
+/// A job without its inputs.
 #[derive(Debug, Clone, Default)]
 pub struct Job<'a> {
     /// The id, such as `12.vm` or `50[].vm`.
     pub id: &'a str,
-    /// The fair-share entity that the job is charged to; empty when the job names none.
+    /// The fair-share entity that the job is charged to; empty if it has none.
     pub entity: &'a str,
-    /// The queue; empty when the job names none.
+    /// The queue; empty if it has none.
     pub queue: &'a str,
     /// The state.
     pub state: JobState,
-    /// When the job was queued, on any scale that grows with time (`queue_rank`, microseconds).
+    /// When the job was queued, in any unit that increases with time (`queue_rank`: microseconds).
     pub queued_at: Option<i64>,
-    /// Why the job is left out, if it is.
+    /// Why the job is not evaluated, if it is not.
     pub exclusion: Option<Exclusion>,
 }
 
@@ -39,25 +37,25 @@ pub struct Job<'a> {
 #[derive(Debug, Clone, Default)]
 pub struct JobTable {
     ids: Ids,
-    entities: Names,
-    queues: Names,
+    entities: Dictionary,
+    queues: Dictionary,
     states: Vec<JobState>,
-    /// When each job was queued; shorter than the table while no more is known.
+    /// When each job was queued; ends with the last job whose time is known.
     queued_at: Vec<i64>,
     exclusions: BTreeMap<u32, Exclusion>,
     columns: Vec<(Box<str>, Column)>,
     undeclared: BTreeMap<Box<str>, InputType>,
-    lost: BTreeMap<Box<str>, TruncatedToZero>,
+    truncated: BTreeMap<Box<str>, TruncatedToZero>,
 }
 
-/// Amounts of a resource that are not 0 but reach the formula as 0.
+/// Amounts of a resource that are not 0, but that the formula gets as 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TruncatedToZero {
-    /// How many jobs have one.
+    /// The number of jobs with such an amount.
     pub jobs: usize,
     /// The first of them.
     pub job: String,
-    /// Its amount, as it was written.
+    /// Its amount, as the document has it.
     pub amount: String,
 }
 
@@ -73,19 +71,22 @@ impl JobTable {
         Self { columns, ..Self::default() }
     }
 
-    /// Appends a job. `inputs` has one entry per column, in their order: `Ok` for what the job has itself,
-    /// `Err` for the default that the formula sees otherwise; what is missing at its end is integer 0.
+    /// Appends a job. `inputs` has one entry per column, in their order: `Ok` for a value of the job, `Err` for the
+    /// default that the formula gets otherwise. The default of missing entries is integer 0.
     ///
     /// # Errors
-    /// The id is already there, a name is longer than [`MAX_NAME`], or there are [`MAX_JOBS`] jobs; the table
-    /// is then unchanged.
+    /// Another job has the id, a name is longer than [`MAX_NAME`], or there are [`MAX_JOBS`] jobs. The table is then
+    /// unchanged.
     pub fn push(&mut self, job: &Job<'_>, inputs: &[Result<Value, Value>]) -> Result<(), Problem> {
         let row = self.ids.len();
         self.admit(job)?;
         self.entities.push(job.entity);
         self.queues.push(job.queue);
         self.states.push(job.state);
-        self.queue_at(row, job.queued_at.unwrap_or(UNKNOWN));
+        if let Some(time) = job.queued_at {
+            self.queued_at.resize(row, UNKNOWN);
+            self.queued_at.push(time);
+        }
         if let Some(reason) = &job.exclusion {
             self.exclusions.insert(row as u32, reason.clone());
         }
@@ -116,11 +117,64 @@ impl JobTable {
         }
     }
 
-    /// Leaves out the subjobs that have not begun and whose array is here too: the scheduler sees the array.
+    /// Appends rows of a batch; `defaults` has one entry per column. Returns the rows that are refused, by their place
+    /// in the batch.
+    pub(crate) fn append(&mut self, batch: &Batch, rows: Range<usize>, defaults: &[Value]) -> Vec<(usize, Problem)> {
+        let refused = self.append_ids(batch, rows.clone());
+        let mut entities = vec![None; batch.entities.distinct().len()];
+        let mut queues = vec![None; batch.queues.distinct().len()];
+        let mut start = rows.start;
+        for end in refused.iter().map(|&(row, _)| row).chain([rows.end]) {
+            self.entities.append(&batch.entities, start..end, &mut entities);
+            self.queues.append(&batch.queues, start..end, &mut queues);
+            self.append_states(batch, start..end);
+            for (((_, column), input), default) in self.columns.iter_mut().zip(&batch.columns).zip(defaults) {
+                input.append_to(column, start..end, default);
+            }
+            start = end + 1;
+        }
+        refused
+    }
+
+    fn append_ids(&mut self, batch: &Batch, rows: Range<usize>) -> Vec<(usize, Problem)> {
+        let mut refused = Vec::new();
+        let mut next = rows.start;
+        while next < rows.end {
+            if self.ids.is_next(batch.id(next)) {
+                // While the ids ascend, each is greater than all ids of the table.
+                let most = rows.end.min(next + (MAX_JOBS - self.ids.len().min(MAX_JOBS)));
+                let end = (next + 1..most).find(|&row| !batch.is_ascending(row)).unwrap_or(most);
+                let (text, ends) = batch.ids(next..end);
+                self.ids.extend(text, ends);
+                next = end;
+            }
+            if next < rows.end {
+                if let Err(problem) = self.admit_id(batch.id(next)) {
+                    refused.push((next, problem));
+                }
+                next += 1;
+            }
+        }
+        refused
+    }
+
+    fn append_states(&mut self, batch: &Batch, rows: Range<usize>) {
+        let states = &batch.states[rows.clone()];
+        let first = self.states.len();
+        self.states.extend_from_slice(states);
+        if let Some(times) = batch.queued_at(rows) {
+            self.queued_at.resize(first, UNKNOWN);
+            self.queued_at.extend_from_slice(times);
+        }
+        let over = states.iter().enumerate().filter(|(_, state)| state.is_over());
+        self.exclusions.extend(over.map(|(offset, &state)| ((first + offset) as u32, Exclusion::Over(state))));
+    }
+
+    /// Excludes the subjobs that have not begun and whose array is in the table: the scheduler considers the array.
     pub fn exclude_waiting_subjobs(&mut self) {
         for row in self.ids.bracketed() {
-            let stands_for_itself = !matches!(self.states[row], JobState::Queued | JobState::Held | JobState::Waiting);
-            if stands_for_itself || self.exclusions.contains_key(&(row as u32)) {
+            let has_begun = !matches!(self.states[row], JobState::Queued | JobState::Held | JobState::Waiting);
+            if has_begun || self.exclusions.contains_key(&(row as u32)) {
                 continue;
             }
             if self.ids.at(row).and_then(array_of).is_some_and(|array| self.ids.row(&array).is_some()) {
@@ -129,8 +183,8 @@ impl JobTable {
         }
     }
 
-    /// Records a name that no schema declares, with the kind that its amounts look like. Looks that disagree
-    /// make it a text.
+    /// Records a name that no schema declares, with the kind that its amounts look like. Different kinds make it a
+    /// text.
     pub fn record_undeclared(&mut self, name: &str, kind: InputType) {
         match self.undeclared.get_mut(name) {
             None => {
@@ -145,34 +199,34 @@ impl JobTable {
         }
     }
 
-    /// Names that jobs carry though no schema declares them, with the kind that they look like.
+    /// The resources of jobs that no schema declares, with the kind that their amounts look like.
     pub fn undeclared(&self) -> impl Iterator<Item = (&str, InputType)> {
         self.undeclared.iter().map(|(name, &kind)| (&**name, kind))
     }
 
-    /// Records that a job's amount of a resource is not 0 but reaches the formula as 0.
+    /// Records that a job's amount of a resource is not 0, but that the formula gets 0.
     pub fn record_truncated(&mut self, resource: &str, job: &str, amount: &str) {
-        match self.lost.get_mut(resource) {
-            Some(lost) => lost.jobs += 1,
+        match self.truncated.get_mut(resource) {
+            Some(truncated) => truncated.jobs += 1,
             None => {
-                let lost = TruncatedToZero { jobs: 1, job: job.to_owned(), amount: amount.to_owned() };
-                self.lost.insert(resource.into(), lost);
+                let truncated = TruncatedToZero { jobs: 1, job: job.to_owned(), amount: amount.to_owned() };
+                self.truncated.insert(resource.into(), truncated);
             }
         }
     }
 
-    /// The resources of which some amount was [lost](JobTable::record_truncated).
+    /// The resources with amounts that were [truncated to 0](JobTable::record_truncated).
     pub fn truncated_amounts(&self) -> impl Iterator<Item = (&str, &TruncatedToZero)> {
-        self.lost.iter().map(|(name, lost)| (&**name, lost))
+        self.truncated.iter().map(|(name, truncated)| (&**name, truncated))
     }
 
-    /// Gives the rows that lack this input what `of` says for their entity (by its number among
-    /// [`JobTable::entities`]). Without a column of this name nothing happens.
-    pub fn fill(&mut self, name: &str, of: impl Fn(usize) -> Option<Value>) {
+    /// Sets an input of the rows that do not have it to the value of their entity, which `value_of` returns for the
+    /// index of the entity in [`JobTable::entities`]. Does nothing without a column of this name.
+    pub fn fill(&mut self, name: &str, value_of: impl Fn(usize) -> Option<Value>) {
         let Some((_, column)) = self.columns.iter_mut().find(|(known, _)| **known == *name) else { return };
         let entities = &self.entities;
         *column = (0..column.len())
-            .map(|row| match of(entities.index(row)) {
+            .map(|row| match value_of(entities.index(row)) {
                 Some(value) if !column.is_set(row) => Ok(value),
                 _ if column.is_set(row) => Ok(column.value(row)),
                 _ => Err(column.value(row)),
@@ -180,17 +234,17 @@ impl JobTable {
             .collect();
     }
 
-    /// How many jobs there are, those left out included.
+    /// The number of jobs, including the excluded ones.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether there is no job.
+    /// Whether there are no jobs.
     pub fn is_empty(&self) -> bool {
         self.ids.len() == 0
     }
 
-    /// The id of a row, `""` if there is no such row.
+    /// The id of a row; `""` if there is no such row.
     pub fn id(&self, row: usize) -> &str {
         self.ids.at(row).unwrap_or("")
     }
@@ -203,7 +257,7 @@ impl JobTable {
         self.queues.ahead(row);
     }
 
-    /// The least byte in all ids, entities and queues: found once, what sorts before it need not be looked for in each.
+    /// The least byte in all ids, entities and queues. A writer need not search them for characters below it.
     pub fn least_byte_in_names(&self) -> Option<u8> {
         let names = self.entities().iter().chain(self.queues());
         names.flat_map(|name| name.bytes()).chain(self.ids.least_byte()).min()
@@ -214,32 +268,32 @@ impl JobTable {
         self.ids.row(id)
     }
 
-    /// The fair-share entity of a row, `""` if it has none.
+    /// The fair-share entity of a row; `""` if it has none.
     pub fn entity(&self, row: usize) -> &str {
         self.entities.at(row)
     }
 
-    /// The number of a row's entity among [`JobTable::entities`].
+    /// The index of a row's entity in [`JobTable::entities`].
     pub fn entity_index(&self, row: usize) -> usize {
         self.entities.index(row)
     }
 
-    /// Every entity once, in the order of its first job.
+    /// The distinct entities, in the order of their first jobs.
     pub fn entities(&self) -> &[Arc<str>] {
         self.entities.distinct()
     }
 
-    /// The queue of a row, `""` if it has none.
+    /// The queue of a row; `""` if it has none.
     pub fn queue(&self, row: usize) -> &str {
         self.queues.at(row)
     }
 
-    /// The number of a row's queue among [`JobTable::queues`].
+    /// The index of a row's queue in [`JobTable::queues`].
     pub fn queue_index(&self, row: usize) -> usize {
         self.queues.index(row)
     }
 
-    /// Every queue once, in the order of its first job.
+    /// The distinct queues, in the order of their first jobs.
     pub fn queues(&self) -> &[Arc<str>] {
         self.queues.distinct()
     }
@@ -249,27 +303,43 @@ impl JobTable {
         self.states.get(row).copied().unwrap_or_default()
     }
 
-    /// Why a row is left out of the evaluation, if it is.
+    /// Why a row is excluded from the evaluation, if it is.
     pub fn exclusion(&self, row: usize) -> Option<&Exclusion> {
         self.exclusions.get(&u32::try_from(row).ok()?)
     }
 
-    /// The rows that are left out of the evaluation, ascending.
+    /// The rows that are excluded from the evaluation, ascending.
     pub fn excluded_rows(&self) -> impl Iterator<Item = u32> {
         self.exclusions.keys().copied()
     }
 
-    /// Whether the scheduler looks for a place to run the job: it is not left out and its state waits for that.
+    /// Whether the scheduler tries to run the job: it is not excluded, and its state allows it.
     pub fn is_considered(&self, row: usize) -> bool {
         row < self.len() && self.exclusion(row).is_none() && self.state(row).is_considered()
     }
 
-    /// The column of a name, if the reader was asked for it.
+    /// What decides between jobs of equal value: the time of queueing, if it is known, then the place in the document.
+    /// The smaller comes first.
+    pub fn submit_order(&self, row: usize) -> (i64, usize) {
+        (self.queued_at.get(row).copied().unwrap_or(UNKNOWN), row)
+    }
+
+    /// Whether the rows are in [submit order](JobTable::submit_order).
+    pub fn is_in_submit_order(&self) -> bool {
+        self.queued_at.is_sorted()
+    }
+
+    /// Sorts rows by [submit order](JobTable::submit_order).
+    pub fn sort_by_submit_order(&self, rows: &mut [usize]) {
+        if self.queued_at.is_empty() { rows.sort_unstable() } else { rows.sort_by_key(|&row| self.submit_order(row)) }
+    }
+
+    /// The column of this name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|(known, _)| **known == *name).map(|(_, column)| column)
     }
 
-    /// Every column with its name, in the order in which they were asked for.
+    /// The columns with their names, in the order in which they were requested.
     pub fn columns(&self) -> impl Iterator<Item = (&str, &Column)> {
         self.columns.iter().map(|(name, column)| (&**name, column))
     }
@@ -300,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waiting_subjob_is_left_to_its_array() {
+    fn a_waiting_subjob_is_excluded_for_its_array() {
         let mut table = table();
         table.exclude_waiting_subjobs();
         assert_eq!(table.exclusion(2), Some(&Exclusion::Subjob));
@@ -309,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_held_once_and_ids_are_unique() {
+    fn names_are_stored_once_and_ids_are_unique() {
         let mut table = table();
         assert_eq!(table.entities().len(), 2);
         assert_eq!((table.entity(2), table.queue(2), table.entity(7)), ("Bob", "workq", ""));
@@ -321,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_that_disagree_are_a_text() {
+    fn different_kinds_make_a_text() {
         let mut table = table();
         table.record_undeclared("a", InputType::Count);
         table.record_undeclared("a", InputType::Float);

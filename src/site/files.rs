@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::SiteError;
-use crate::ingest::JobReader;
-use crate::ingest::options::{ReadJobs, ReadOptions};
+use crate::ingest::{JobReader, ParsedJobs, ReadOptions};
 
 /// The largest file that is read, other than job documents, in bytes.
 pub(super) const MAX_FILE: u64 = 256 << 20;
@@ -121,7 +120,7 @@ pub(super) struct JobDocument {
 
 impl JobDocument {
     /// Reads the jobs as the document arrives; `again` says that this site may be asked for them once more.
-    pub(super) fn read(&self, path: &Path, options: &ReadOptions<'_>, again: bool) -> Result<ReadJobs, SiteError> {
+    pub(super) fn read(&self, path: &Path, options: &ReadOptions<'_>, again: bool) -> Result<ParsedJobs, SiteError> {
         let reader = JobReader::new(options);
         let read = if !is_stdin(path) {
             let file = File::open(path).map_err(|error| SiteError::read(path, error))?;

@@ -7,7 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::fairshare::AssessedTree;
 use crate::formula::Formula;
 use crate::formula::program::Program;
-use crate::ingest::options::ReadOptions;
+use crate::ingest::ReadOptions;
 use crate::jobs::{JobTable, Problems};
 use crate::pbs::check::{Checked, Surroundings, Trial};
 use crate::pbs::order::{Order, Ordered, PassedOver};
@@ -145,7 +145,7 @@ impl Site {
             schema: &self.schema,
             numbers: self.rules.numbers,
             entity: self.config.fairshare_entity,
-            queues: &self.queues,
+            queue_priorities: &self.queues.priorities(),
         };
         let read = self.jobs.read(path, &options, again)?;
         let mut schema = self.schema.clone();

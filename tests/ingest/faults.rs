@@ -1,12 +1,10 @@
 //! Documents of jobs with faults: what cannot be read is named, and nothing else suffers.
 
-use job_sort_formula::ingest::options::{ReadJobs, ReadOptions};
-use job_sort_formula::ingest::read_jobs;
-use job_sort_formula::jobs::{Exclusion, ReadError};
+use job_sort_formula::ingest::{ParsedJobs, ReadError, ReadErrorKind, ReadOptions, read_jobs};
+use job_sort_formula::jobs::Exclusion;
 use job_sort_formula::pbs::entity::FairshareEntity;
 use job_sort_formula::pbs::files::queues::Queues;
 use job_sort_formula::pbs::files::resources::add_resources;
-use job_sort_formula::pbs::resource_amount::Numbers;
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::{InputType, Schema};
 use proptest::prelude::*;
@@ -22,19 +20,17 @@ const NEEDED: [&str; 8] = [
     "fair_share_perc",
 ];
 
-fn try_read(bytes: &[u8]) -> Result<ReadJobs, ReadError> {
+fn try_read(bytes: &[u8]) -> Result<ParsedJobs, ReadError> {
+    let schema = Schema::openpbs();
     let options = ReadOptions {
         source_name: "jobs.json",
-        needed: &NEEDED,
-        schema: &Schema::openpbs(),
-        numbers: Numbers::OpenPbs,
         entity: FairshareEntity::GroupUser,
-        queues: &Queues::none(),
+        ..ReadOptions::new(&schema, &NEEDED)
     };
     read_jobs(bytes, &options)
 }
 
-fn read(text: &str) -> ReadJobs {
+fn read(text: &str) -> ParsedJobs {
     try_read(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
@@ -42,11 +38,11 @@ fn error(text: &str) -> String {
     try_read(text.as_bytes()).map(|_| ()).expect_err(text).to_string()
 }
 
-fn problems(read: &ReadJobs) -> Vec<String> {
+fn problems(read: &ParsedJobs) -> Vec<String> {
     read.problems.listed().iter().map(ToString::to_string).collect()
 }
 
-fn seen(read: &ReadJobs, name: &str, row: usize) -> String {
+fn seen(read: &ParsedJobs, name: &str, row: usize) -> String {
     match read.table.column(name).unwrap().value(row) {
         Value::Int(i) => i.to_string(),
         Value::Big(big) => big.to_string(),
@@ -69,10 +65,10 @@ fn other_documents_are_named() {
     assert!(error(r#"{"pbs_version":"23","Queue":{"workq":{}}}"#).contains("is a document of queues"));
     assert!(error(r#"{"pbs_version":"23","nodes":{"n":{}}}"#).contains("is a document of nodes"));
     assert!(error(r#"{"a":1}"#).contains("is a JSON object without `Jobs` or `jobs`"));
-    assert!(error("[1,2]").contains("is a JSON list"));
+    assert!(error("[1,2]").contains("is a JSON array"));
     assert!(error("qstat: conflicting options.\nusage:").contains("is a text that begins with `qstat: conflicting"));
     assert!(try_read(b"\x7fELF\x02\x01\x01\x00\xff\xfe").unwrap_err().to_string().contains("is binary data"));
-    assert!(error(r#"{"pbs_version":"23","Jobs":[1,2]}"#).contains("a document whose `Jobs` is a list"));
+    assert!(error(r#"{"pbs_version":"23","Jobs":[1,2]}"#).contains("a document whose `Jobs` is an array"));
     assert!(error(r#"{"jobs":{"1.vm":{}}}"#).contains("a document whose `jobs` is an object"));
 }
 
@@ -82,7 +78,10 @@ fn a_document_that_breaks_off() {
     let message = error(text);
     assert!(message.contains("line 4") && message.contains("1 job was read before it"), "{message}");
     assert!(message.ends_with("the document is cut off, write it again"), "{message}");
-    let Err(ReadError::Json { byte, jobs_before, .. }) = try_read(text.as_bytes()) else { panic!() };
+    let Err(ReadErrorKind::Json { byte, jobs_before, .. }) = try_read(text.as_bytes()).map_err(|error| error.kind)
+    else {
+        panic!()
+    };
     assert_eq!((byte, jobs_before), (text.len() - 1, 1));
 }
 
@@ -104,13 +103,13 @@ fn a_job_of_another_shape_stops_no_other() {
     assert_eq!(
         problems(&read),
         [
-            "job `1.vm`: the job is a text, expected an object; the job is skipped",
-            "job `2.vm`: `Resource_List` is a text, expected an object; it counts as not given",
-            "job `3.vm`: `euser` is a list, expected a text; it counts as not given",
-            "job `3.vm`: `job_state` is the text \"?\", expected a letter such as `Q`, `H` or `R`; it counts as not given",
-            "job `3.vm`: `job_priority` is the text \"high\", expected a whole number; it counts as not given",
-            "job `4.vm`: there is no `Resource_List`; every resource counts as 0",
-            "job `5.vm`: the job is a list, expected an object; the job is skipped",
+            "job `1.vm`: the job is a string, expected an object; the job is skipped",
+            "job `2.vm`: `Resource_List` is a string, expected an object; the attribute is ignored",
+            "job `3.vm`: `euser` is an array, expected a string; the attribute is ignored",
+            "job `3.vm`: `job_state` is the string \"?\", expected a letter such as `Q`, `H` or `R`; the attribute is ignored",
+            "job `3.vm`: `job_priority` is the string \"high\", expected a whole number; the attribute is ignored",
+            "job `4.vm`: the job has no `Resource_List`; its resources are taken as 0",
+            "job `5.vm`: the job is an array, expected an object; the job is skipped",
             "job `6.vm`: the job is null, expected an object; the job is skipped",
         ]
     );
@@ -120,7 +119,7 @@ fn a_job_of_another_shape_stops_no_other() {
 fn the_second_of_two_jobs_with_one_id_is_skipped() {
     let read = read(r#"{"jobs":[{"id":"1","resources":{"ncpus":1}},{"id":"1","resources":{"ncpus":2}},{"id":2}]}"#);
     assert_eq!((read.table.len(), seen(&read, "ncpus", 0)), (2, "1".to_owned()));
-    assert!(problems(&read)[0].starts_with("job `1`: the id is already taken"), "{:?}", problems(&read));
+    assert!(problems(&read)[0].starts_with("job `1`: an earlier job has the same id"), "{:?}", problems(&read));
     assert_eq!(read.table.id(1), "2");
 }
 
@@ -134,7 +133,7 @@ fn a_bad_line_stops_no_other() {
     let lines: Vec<_> = read.problems.listed().iter().map(|problem| problem.line).collect();
     assert_eq!(lines, [Some(2), Some(4), Some(5), Some(6)]);
     assert!(problems(&read)[0].starts_with("line 2, job `2`: "), "{:?}", problems(&read));
-    assert!(problems(&read)[2].contains("there is no `id`"), "{:?}", problems(&read));
+    assert!(problems(&read)[2].contains("the job has no `id`"), "{:?}", problems(&read));
 }
 
 #[test]
@@ -178,24 +177,15 @@ fn own_jobs_pass_through_the_server() {
     assert_eq!(seen(&read, "eligible_time", 1), "121");
     assert_eq!(read.table.exclusion(1), Some(&Exclusion::Invalid { resource: "mem".into(), found: "3pb".into() }));
     assert!(read.table.exclusion(2).is_some() && read.table.entity(0) == "Bob");
-    assert_eq!(
-        problems(&read),
-        ["job `1`: the key `walltme` means nothing here and is not read; did you mean `walltime`?"]
-    );
+    assert_eq!(problems(&read), ["job `1`: the key `walltme` is unknown and is ignored; did you mean `walltime`?"]);
 }
 
 #[test]
 fn a_job_without_owner_has_no_entity() {
     let text = r#"{"Jobs":{"1.vm":{"Resource_List":{}},"2.vm":{"euser":"bob","egroup":"users","Resource_List":{}}}}"#;
+    let schema = Schema::openpbs();
     let entities = |entity| {
-        let options = ReadOptions {
-            source_name: "q",
-            needed: &[],
-            schema: &Schema::openpbs(),
-            numbers: Numbers::OpenPbs,
-            entity,
-            queues: &Queues::none(),
-        };
+        let options = ReadOptions { entity, ..ReadOptions::new(&schema, &[]) };
         let table = read_jobs(text.as_bytes(), &options).unwrap().table;
         (table.entity(0).to_owned(), table.entity(1).to_owned())
     };

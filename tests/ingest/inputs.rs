@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use job_sort_formula::ingest::options::{ReadJobs, ReadOptions};
-use job_sort_formula::ingest::read_jobs;
+use job_sort_formula::ingest::{ParsedJobs, ReadOptions, read_jobs};
 use job_sort_formula::jobs::{Exclusion, JobTable};
 use job_sort_formula::pbs::entity::FairshareEntity;
 use job_sort_formula::pbs::files::queues::Queues;
 use job_sort_formula::pbs::files::resources::add_resources;
 use job_sort_formula::pbs::number_format::logged;
-use job_sort_formula::pbs::resource_amount::Numbers;
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::Schema;
 use serde::Deserialize;
@@ -27,7 +25,7 @@ struct Recorded {
     qstat: Option<Box<RawValue>>,
 }
 
-fn read_all(bytes: &[u8], needed: &[&str]) -> ReadJobs {
+fn read_all(bytes: &[u8], needed: &[&str]) -> ParsedJobs {
     RecordedSite::open().read_jobs(bytes, needed)
 }
 
@@ -235,14 +233,9 @@ fn subjobs_are_left_to_their_array() {
 
 #[test]
 fn documents_that_are_something_else() {
-    let options = ReadOptions {
-        source_name: "q.json",
-        needed: &[],
-        schema: &Schema::openpbs(),
-        numbers: Numbers::OpenPbs,
-        entity: FairshareEntity::Account,
-        queues: &Queues::none(),
-    };
+    let schema = Schema::openpbs();
+    let options =
+        ReadOptions { source_name: "q.json", entity: FairshareEntity::Account, ..ReadOptions::new(&schema, &[]) };
     let error = |name| read_jobs(golden::text(name).as_bytes(), &options).unwrap_err().to_string();
     assert!(error("openpbs/qstat/qstat_Bf.json").contains("is a document of servers"));
     assert!(error("openpbs/qstat/qstat_Qf.json").contains("is a document of queues"));

@@ -4,9 +4,8 @@
 
 use std::io::{self, Read};
 
-use job_sort_formula::ingest::JobReader;
-use job_sort_formula::ingest::options::{ReadJobs, ReadOptions};
-use job_sort_formula::jobs::{JobTable, ReadError};
+use job_sort_formula::ingest::{JobReader, ParsedJobs, ReadError, ReadOptions};
+use job_sort_formula::jobs::JobTable;
 use job_sort_formula::pbs::entity::FairshareEntity;
 use job_sort_formula::pbs::files::queues::Queues;
 use job_sort_formula::pbs::resource_amount::Numbers;
@@ -421,7 +420,7 @@ fn told(table: &JobTable) -> String {
 }
 
 /// The table and the problems, or the error.
-fn answer(read: Result<ReadJobs, ReadError>) -> Result<(String, String), ReadError> {
+fn answer(read: Result<ParsedJobs, ReadError>) -> Result<(String, String), ReadError> {
     read.map(|read| (told(&read.table), format!("{:?}", read.problems)))
 }
 
@@ -469,13 +468,13 @@ impl Site {
                 FairshareEntity::Account,
                 FairshareEntity::Queue,
             ][dice.roll(4)],
-            queues: &self.queues,
+            queue_priorities: &self.queues.priorities(),
         };
         let reader = JobReader::new(&options);
         let (threads, piece) = ([1, 1, 2, 3][dice.roll(4)], [1, 64, 500, 4000, 1 << 20][dice.roll(5)]);
-        let quick = reader.threads(threads).piece(piece);
+        let quick = reader.threads(threads).chunk_size(piece);
         let read = if dice.one_in(3) { quick.read_stream(Drop(bytes, 1 + dice.roll(300))) } else { quick.read(bytes) };
-        let (general, quick) = (answer(reader.general().read(bytes)), answer(read));
+        let (general, quick) = (answer(reader.reference().read(bytes)), answer(read));
         assert!(
             general == quick,
             "{threads} threads, pieces of {piece}, {:?}, {:?}:\n{}\ngeneral: {general:#?}\nquick: {quick:#?}",

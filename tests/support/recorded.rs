@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use job_sort_formula::formula::program::Program;
-use job_sort_formula::ingest::options::{ReadJobs, ReadOptions};
-use job_sort_formula::ingest::read_jobs;
+use job_sort_formula::ingest::{ParsedJobs, ReadOptions, read_jobs};
 use job_sort_formula::jobs::{Exclusion, Job, JobState, JobTable};
 use job_sort_formula::pbs::entity::FairshareEntity;
 use job_sort_formula::pbs::files::queues::Queues;
@@ -76,14 +75,14 @@ impl RecordedSite {
     }
 
     /// Reads a document of jobs for a formula with these inputs.
-    pub fn read_jobs(&self, document: &[u8], needed: &[&str]) -> ReadJobs {
+    pub fn read_jobs(&self, document: &[u8], needed: &[&str]) -> ParsedJobs {
         let options = ReadOptions {
             source_name: "queue",
             needed,
             schema: &self.schema,
             numbers: Numbers::OpenPbs,
             entity: FairshareEntity::Account,
-            queues: &self.queues,
+            queue_priorities: &self.queues.priorities(),
         };
         read_jobs(document, &options).unwrap_or_else(|error| panic!("{error}"))
     }

@@ -6,7 +6,9 @@ use serde_json::value::RawValue;
 
 use crate::fairshare::tree_document::{MAX_DEPTH, MAX_NAME, MAX_NODES, TreeDocument, TreeDocumentError, TreeNode};
 use crate::fairshare::{NodeKind, Shares};
-use crate::json_visitor::{Entry, ObjectReader, Shape, Token, clipped, read_object, text_of, without_mark};
+use crate::json_visitor::{
+    Entry, JsonScalar, ObjectReader, Shape, clipped, decode_utf8, read_object, strip_byte_order_mark,
+};
 
 /// Reads a tree in native JSON, `{"unknown_shares":0,"children":[{"name":"group1","shares":40,"children":[…]}]}`.
 ///
@@ -21,7 +23,7 @@ use crate::json_visitor::{Entry, ObjectReader, Shape, Token, clipped, read_objec
 /// The text is malformed JSON or not a tree, a node has no name or a value of the wrong type, or the tree has more
 /// nodes or levels than the limits allow.
 pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, TreeDocumentError> {
-    let text = text_of(without_mark(bytes));
+    let text = decode_utf8(strip_byte_order_mark(bytes));
     let mut top = Fields::default();
     let owned = || source_name.to_owned();
     let shape = read_object(&text, &mut top)
@@ -44,12 +46,12 @@ pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, TreeDo
 /// The values of a node's keys, not yet checked.
 #[derive(Debug, Default)]
 struct Fields<'d> {
-    name: Option<Token<'d>>,
-    shares: Option<Token<'d>>,
-    usage: Option<Token<'d>>,
-    kind: Option<Token<'d>>,
-    partition: Option<Token<'d>>,
-    unknown_shares: Option<Token<'d>>,
+    name: Option<JsonScalar<'d>>,
+    shares: Option<JsonScalar<'d>>,
+    usage: Option<JsonScalar<'d>>,
+    kind: Option<JsonScalar<'d>>,
+    partition: Option<JsonScalar<'d>>,
+    unknown_shares: Option<JsonScalar<'d>>,
     children: Option<Vec<&'d RawValue>>,
     /// What `children` is, if it is not a list.
     wrong_children: Option<&'static str>,
@@ -77,7 +79,7 @@ impl<'d> ObjectReader<'d> for Fields<'d> {
                 return value.skip();
             }
         };
-        *field = Token::of(value.raw()?);
+        *field = JsonScalar::from_raw(value.raw()?);
         Ok(())
     }
 }
@@ -126,7 +128,7 @@ impl<'d> TreeReader<'d> {
         match read_object(node.raw.get(), &mut fields) {
             Ok(Shape::Taken) => {}
             Ok(Shape::Other(words)) => {
-                return Err(self.wrong(Some(here), "the node", &Token::Other(words), "an object"));
+                return Err(self.wrong(Some(here), "the node", &JsonScalar::Other(words), "an object"));
             }
             Err(error) => {
                 let (source_name, reason) = (self.source_name.to_owned(), error.to_string());
@@ -144,7 +146,7 @@ impl<'d> TreeReader<'d> {
     /// Pushes the children so that the first one is read next.
     fn children(&mut self, fields: Fields<'d>, parent: Option<usize>, depth: usize) -> Result<(), TreeDocumentError> {
         if let Some(words) = fields.wrong_children {
-            return Err(self.wrong(parent, "`children`", &Token::Other(words), "a list"));
+            return Err(self.wrong(parent, "`children`", &JsonScalar::Other(words), "an array"));
         }
         self.document.unknown_keys.extend(fields.unknown_keys);
         let children = fields.children.unwrap_or_default();
@@ -158,17 +160,17 @@ impl<'d> TreeReader<'d> {
     }
 
     fn name(&self, fields: &Fields<'_>, here: usize) -> Result<String, TreeDocumentError> {
-        let token = fields.name.as_ref().unwrap_or(&Token::Other("missing"));
+        let token = fields.name.as_ref().unwrap_or(&JsonScalar::Other("missing"));
         match token.text() {
             Some(name) if !name.is_empty() && name.len() <= MAX_NAME => Ok(name.to_owned()),
-            _ => Err(self.wrong(Some(here), "`name`", token, "a text of 1 to 4096 bytes")),
+            _ => Err(self.wrong(Some(here), "`name`", token, "a string of 1 to 4096 bytes")),
         }
     }
 
     fn shares(&self, fields: &Fields<'_>, here: usize) -> Result<Shares, TreeDocumentError> {
         match &fields.shares {
             None => Ok(Shares::Count(1)),
-            Some(Token::Text(text)) if text == "parent" => Ok(Shares::Parent),
+            Some(JsonScalar::String(text)) if text == "parent" => Ok(Shares::Parent),
             Some(token) => whole(token)
                 .map(Shares::Count)
                 .ok_or_else(|| self.wrong(Some(here), "`shares`", token, "a whole number or \"parent\"")),
@@ -178,14 +180,14 @@ impl<'d> TreeReader<'d> {
     fn usage(&self, fields: &Fields<'_>, here: Option<usize>) -> Result<Option<f64>, TreeDocumentError> {
         let Some(token) = &fields.usage else { return Ok(None) };
         let usage = match token {
-            Token::Number(text) => text.parse().ok().filter(|usage: &f64| usage.is_finite()),
+            JsonScalar::Number(text) => text.parse().ok().filter(|usage: &f64| usage.is_finite()),
             _ => None,
         };
         usage.map(Some).ok_or_else(|| self.wrong(here, "`usage`", token, "a number"))
     }
 
     fn kind(&self, fields: &Fields<'_>, here: usize) -> Result<NodeKind, TreeDocumentError> {
-        match (&fields.kind, fields.kind.as_ref().and_then(Token::text)) {
+        match (&fields.kind, fields.kind.as_ref().and_then(JsonScalar::text)) {
             (None, _) if fields.children.is_some() => Ok(NodeKind::Group),
             (None, _) => Ok(NodeKind::Entity),
             (_, Some("account" | "group")) => Ok(NodeKind::Group),
@@ -203,11 +205,17 @@ impl<'d> TreeReader<'d> {
                 Err(self.wrong(Some(here), "`partition`", token, "no partition on an account, only on a user"))
             }
             Some(name) if name.len() <= MAX_NAME => Ok(Some(name.to_owned())),
-            _ => Err(self.wrong(Some(here), "`partition`", token, "a text of at most 4096 bytes")),
+            _ => Err(self.wrong(Some(here), "`partition`", token, "a string of at most 4096 bytes")),
         }
     }
 
-    fn wrong(&self, here: Option<usize>, key: &str, token: &Token<'_>, expected: &'static str) -> TreeDocumentError {
+    fn wrong(
+        &self,
+        here: Option<usize>,
+        key: &str,
+        token: &JsonScalar<'_>,
+        expected: &'static str,
+    ) -> TreeDocumentError {
         TreeDocumentError::Node {
             source_name: self.source_name.to_owned(),
             path: self.path(here),
@@ -225,9 +233,9 @@ impl<'d> TreeReader<'d> {
     }
 }
 
-fn whole(token: &Token<'_>) -> Option<i64> {
+fn whole(token: &JsonScalar<'_>) -> Option<i64> {
     match token {
-        Token::Number(text) => text.parse().ok(),
+        JsonScalar::Number(text) => text.parse().ok(),
         _ => None,
     }
 }

@@ -27,18 +27,18 @@ fn reads_the_documented_format() {
 
 #[test]
 fn errors_name_the_node() {
-    assert_eq!(error("[1]"), "`t.json` is a list, expected {\"children\":[{\"name\":…,\"shares\":…}]}");
+    assert_eq!(error("[1]"), "`t.json` is an array, expected {\"children\":[{\"name\":…,\"shares\":…}]}");
     assert!(error("{}").contains("an object without `children`"));
     assert!(error("{\"children\":[").contains("not valid JSON"));
-    assert!(error(r#"{"children":{}}"#).contains("`children` of `the top` is an object, expected a list"));
+    assert!(error(r#"{"children":{}}"#).contains("`children` of `the top` is an object, expected an array"));
     let inside = |node: &str| error(&format!("{{\"children\":[{{\"name\":\"g\",\"children\":[1]}},{node}]}}"));
     assert!(inside("1").contains("the node of `g/#1` is a number, expected an object"));
     let one = |node: &str| error(&format!("{{\"children\":[{{\"name\":\"g\",\"children\":[{node}]}}]}}"));
     assert!(one(r#"{"shares":1}"#).contains("`name` of `g/#1` is missing"));
     assert!(one(r#"{"name":"Bob","shares":1.5}"#).contains("`shares` of `g/Bob` is the number 1.5"));
-    assert!(one(r#"{"name":"Bob","usage":"1"}"#).contains("`usage` of `g/Bob` is the text \"1\""));
+    assert!(one(r#"{"name":"Bob","usage":"1"}"#).contains("`usage` of `g/Bob` is the string \"1\""));
     assert!(one(r#"{"name":"Bob","usage":1e999}"#).contains("`usage` of `g/Bob`"));
-    assert!(one(r#"{"name":"Bob","kind":"dog"}"#).contains("`kind` of `g/Bob` is the text \"dog\""));
+    assert!(one(r#"{"name":"Bob","kind":"dog"}"#).contains("`kind` of `g/Bob` is the string \"dog\""));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use crate::ingest::json_scanner::*;
 
-/// Pieces of JSON, whole and broken, put together by chance.
+/// Random sequences of JSON fragments, valid and invalid.
 fn texts() -> impl Iterator<Item = Vec<u8>> {
     const PIECES: [&[u8]; 44] = [
         b"{",
@@ -58,7 +58,7 @@ fn texts() -> impl Iterator<Item = Vec<u8>> {
     std::iter::repeat_with(move || {
         let mut text = Vec::new();
         let mut open = Vec::new();
-        // Mostly what may come next, so that many a text is valid.
+        // Mostly a fragment that may come next, so that many texts are valid.
         for _ in 0..roll(12) {
             match roll(8) {
                 0 => text.extend_from_slice(PIECES[roll(PIECES.len())]),
@@ -80,37 +80,37 @@ fn texts() -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// Whether the scanner takes the whole text for a value.
+/// Whether the scanner skips the whole text as one value.
 fn is_value(text: &[u8], padding: usize) -> bool {
     let padded = [text, &vec![0; padding]].concat();
-    let mut scan = Scanner::new(&padded, text.len());
-    scan.space();
-    let skipped = scan.skip_value();
-    scan.space();
-    skipped.is_some() && scan.at == text.len()
+    let mut scanner = Scanner::new(&padded, text.len());
+    scanner.space();
+    let skipped = scanner.skip_value();
+    scanner.space();
+    skipped.is_some() && scanner.at == text.len()
 }
 
 #[test]
-fn what_is_passed_over_is_json() {
+fn what_is_skipped_is_valid_json() {
     let mut valid = 0;
     for text in texts().take(200_000) {
-        let judged = serde_json::from_slice::<serde::de::IgnoredAny>(&text).is_ok();
+        let expected = serde_json::from_slice::<serde::de::IgnoredAny>(&text).is_ok();
         for padding in [0, PADDING] {
-            assert_eq!(is_value(&text, padding), judged, "{}", String::from_utf8_lossy(&text));
+            assert_eq!(is_value(&text, padding), expected, "{}", String::from_utf8_lossy(&text));
         }
-        valid += usize::from(judged);
+        valid += usize::from(expected);
     }
     assert!(valid > 10_000, "{valid}");
 }
 
 #[test]
-fn what_is_nested_too_deep_is_left() {
+fn deep_nesting_is_not_read() {
     let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     assert!(is_value(nested(64).as_bytes(), PADDING) && !is_value(nested(65).as_bytes(), PADDING));
 }
 
 #[test]
-fn small_numbers_are_read_at_once() {
+fn small_integers_are_read() {
     for number in (0..2000).chain((2000..9_999_999).step_by(977)) {
         let text = format!("{number},          ");
         assert_eq!(Scanner::new(text.as_bytes(), text.len()).small(), Some(number));

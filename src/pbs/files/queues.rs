@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 use thiserror::Error;
 
-use crate::json_visitor as lax;
-use crate::json_visitor::{Entry, ObjectReader, Shape, Token};
+use crate::json_visitor;
+use crate::json_visitor::{Entry, JsonScalar, ObjectReader, Shape};
 use crate::pbs::resource_amount as numbers;
 use crate::schema::{InputType, Schema};
 
@@ -82,6 +82,12 @@ impl Queues {
         self.priorities.get(queue).copied().flatten()
     }
 
+    /// The priority of each queue that has one.
+    pub fn priorities(&self) -> BTreeMap<String, i64> {
+        let known = self.priorities.iter().filter_map(|(name, priority)| Some((name.to_string(), (*priority)?)));
+        known.collect()
+    }
+
     /// Whether the document named the queue.
     pub fn knows(&self, queue: &str) -> bool {
         self.priorities.contains_key(queue)
@@ -105,11 +111,11 @@ impl Queues {
         }
     }
 
-    fn see(&mut self, resource: &str, token: &Token<'_>) {
+    fn see(&mut self, resource: &str, token: &JsonScalar<'_>) {
         let (text, bare) = match token {
-            Token::Number(text) => (*text, true),
-            Token::Text(text) => (&**text, false),
-            Token::Other(_) => return,
+            JsonScalar::Number(text) => (*text, true),
+            JsonScalar::String(text) => (&**text, false),
+            JsonScalar::Other(_) => return,
         };
         let kind = numbers::looks(text, bare);
         let known = self.seen.entry(resource.into()).or_insert(kind);
@@ -130,7 +136,7 @@ struct Reading<'a> {
 impl Reading<'_> {
     fn json(&mut self, text: &str) -> Result<(), QueuesError> {
         let source_name = self.source_name.to_owned();
-        match lax::read_object(text, Document(self)) {
+        match json_visitor::read_object(text, Document(self)) {
             Ok(_) => Ok(()),
             Err(error) => Err(QueuesError::Json { source_name, reason: error.to_string() }),
         }
@@ -168,15 +174,15 @@ impl Reading<'_> {
     fn attribute(&mut self, queue: &str, attribute: &str, value: &str) {
         let value = value.trim_matches('"');
         if attribute == "Priority" {
-            self.priority(queue, Some(Token::Text(value.into())));
+            self.priority(queue, Some(JsonScalar::String(value.into())));
         } else if let Some(resource) = resource_of(attribute) {
             let number = numbers::number(value).is_some();
-            let token = if number { Token::Number(value) } else { Token::Text(value.into()) };
+            let token = if number { JsonScalar::Number(value) } else { JsonScalar::String(value.into()) };
             self.queues.see(resource, &token);
         }
     }
 
-    fn priority(&mut self, queue: &str, token: Option<Token<'_>>) {
+    fn priority(&mut self, queue: &str, token: Option<JsonScalar<'_>>) {
         let Some(token) = token else { return };
         match token.text().and_then(|text| text.parse().ok()) {
             Some(priority) => {
@@ -227,7 +233,7 @@ impl<'d> ObjectReader<'d> for One<'_, '_> {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
         if key == "Priority" {
             let raw: &RawValue = value.raw()?;
-            self.reading.priority(self.queue, Token::of(raw));
+            self.reading.priority(self.queue, JsonScalar::from_raw(raw));
             return Ok(());
         }
         if is_resource_list(&key) { value.object(Amounts(self.reading)).map(|_| ()) } else { value.skip() }
@@ -238,7 +244,7 @@ struct Amounts<'r, 'a>(&'r mut Reading<'a>);
 
 impl<'d> ObjectReader<'d> for Amounts<'_, '_> {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        if let Some(token) = Token::of(value.raw()?) {
+        if let Some(token) = JsonScalar::from_raw(value.raw()?) {
             self.0.queues.see(&key, &token);
         }
         Ok(())
@@ -268,7 +274,7 @@ mod tests {
     fn what_it_cannot_read_is_named() {
         let read = |text| Queues::read("q.txt", text).unwrap_err().to_string();
         assert!(read("").contains("`q.txt` names no queue"));
-        assert!(read("{\"Queue\":{\"a\":{\"Priority\":\"high\"}}}").contains("queue `a` is the text \"high\""));
+        assert!(read("{\"Queue\":{\"a\":{\"Priority\":\"high\"}}}").contains("queue `a` is the string \"high\""));
         assert!(read("{\"Queue\":{\"a\":").contains("line 1"));
         assert!(read("\u{0}\u{1}rubbish").contains("names no queue"));
     }

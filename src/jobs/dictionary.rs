@@ -1,0 +1,140 @@
+//! A name for each row, as a dictionary of the distinct names and an index into it per row.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::ahead::ahead;
+
+/// The names of rows. While all rows have the same name, nothing is stored per row.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Dictionary {
+    distinct: Vec<Arc<str>>,
+    indices: HashMap<Arc<str>, u32>,
+    /// The index of the name of each row; empty while there is one name.
+    rows: Vec<u32>,
+    len: usize,
+    /// The index that was asked for last: the next row often has the same name.
+    last: u32,
+}
+
+impl Dictionary {
+    /// Removes all rows and names, and keeps the buffers.
+    pub(super) fn clear(&mut self) {
+        self.distinct.clear();
+        self.indices.clear();
+        self.rows.clear();
+        (self.len, self.last) = (0, 0);
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, name: &str) {
+        let index = self.index_or_insert(name);
+        if self.distinct.len() > 1 {
+            self.rows.resize(self.len, 0);
+            self.rows.push(index);
+        }
+        self.len += 1;
+    }
+
+    #[inline]
+    fn index_or_insert(&mut self, name: &str) -> u32 {
+        if self.distinct.get(self.last as usize).is_none_or(|last| !same(last, name)) {
+            self.last = self.find_or_insert(name);
+        }
+        self.last
+    }
+
+    fn find_or_insert(&mut self, name: &str) -> u32 {
+        if let Some(&index) = self.indices.get(name) {
+            return index;
+        }
+        let (index, name): (u32, Arc<str>) = (self.distinct.len() as u32, name.into());
+        self.distinct.push(name.clone());
+        self.indices.insert(name, index);
+        index
+    }
+
+    /// Appends these rows of another dictionary. `known` has the index here of each of its names, as far as these were
+    /// met.
+    pub(super) fn append(&mut self, other: &Self, rows: Range<usize>, known: &mut [Option<u32>]) {
+        let mut translate = |index: u32| match &mut known[index as usize] {
+            Some(known) => *known,
+            unknown => *unknown.insert(self.index_or_insert(&other.distinct[index as usize])),
+        };
+        let indices: Vec<u32> = match other.rows.get(rows.clone()) {
+            _ if rows.is_empty() => return,
+            Some(indices) => indices.iter().map(|&index| translate(index)).collect(),
+            None => vec![translate(0); rows.len()],
+        };
+        if self.distinct.len() > 1 {
+            self.rows.resize(self.len, 0);
+            self.rows.extend(indices);
+        }
+        self.len += rows.len();
+    }
+
+    /// The index of the name of a row.
+    pub(super) fn index(&self, row: usize) -> usize {
+        self.rows.get(row).map_or(0, |&index| index as usize)
+    }
+
+    /// Asks for the name of a row that will be needed soon.
+    #[inline]
+    pub(super) fn ahead(&self, row: usize) {
+        self.rows.get(row).into_iter().for_each(ahead);
+    }
+
+    /// The name of a row, `""` if there is no such row.
+    pub(super) fn at(&self, row: usize) -> &str {
+        if row >= self.len {
+            return "";
+        }
+        self.distinct.get(self.index(row)).map_or("", |name| name)
+    }
+
+    pub(super) fn distinct(&self) -> &[Arc<str>] {
+        &self.distinct
+    }
+}
+
+/// Whether two names are equal. Many jobs have no entity or no queue, and some C libraries compare empty slices slowly:
+/// they load from the dangling address of an empty slice under a mask.
+#[inline]
+pub(crate) fn same(left: &str, right: &str) -> bool {
+    left.len() == right.len() && (left.is_empty() || left == right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_name_takes_no_space_per_row() {
+        let mut names = Dictionary::default();
+        (0..3).for_each(|_| names.push("workq"));
+        assert!(names.rows.is_empty());
+        assert_eq!((names.at(2), names.at(3)), ("workq", ""));
+        names.push("");
+        names.push("workq");
+        let rows: Vec<_> = (0..6).map(|row| (names.at(row), names.index(row))).collect();
+        assert_eq!(rows, [("workq", 0), ("workq", 0), ("workq", 0), ("", 1), ("workq", 0), ("", 0)]);
+        assert_eq!(names.distinct().len(), 2);
+    }
+
+    #[test]
+    fn appended_rows_keep_their_names() {
+        let (mut all, mut expected) = (Dictionary::default(), Vec::new());
+        for names in [vec!["a", "a"], vec!["a"], vec!["b", "a", "b"], vec!["c", "c"], vec![]] {
+            let mut batch = Dictionary::default();
+            names.iter().for_each(|name| batch.push(name));
+            let mut known = vec![None; batch.distinct().len()];
+            for row in 0..names.len() {
+                all.append(&batch, row..row + 1, &mut known);
+            }
+            expected.extend(names);
+        }
+        let rows: Vec<_> = (0..expected.len()).map(|row| all.at(row)).collect();
+        assert_eq!((rows, all.distinct().len()), (expected, 3));
+    }
+}
