@@ -7,6 +7,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use job_sort_formula::ingest::{JobReader, ReadOptions};
 use job_sort_formula::schema::Schema;
+use rayon::ThreadPoolBuilder;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
@@ -191,9 +192,9 @@ fn reading(criterion: &mut Criterion) {
         group.sample_size(20).throughput(Throughput::Bytes(text.len() as u64));
         group.bench_function("typed serde_json", |bencher| bencher.iter(|| typed(black_box(&text))));
         for threads in [1, 2] {
-            let reader = JobReader::new(&options).threads(threads);
+            let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
             group.bench_function(format!("jsf, {threads} threads"), |bencher| {
-                bencher.iter(|| reader.read(black_box(text.as_bytes())));
+                pool.install(|| bencher.iter(|| JobReader::new(&options).read(black_box(text.as_bytes()))));
             });
         }
         group.bench_function("jsf, general road", |bencher| {

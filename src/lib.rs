@@ -87,6 +87,7 @@ pub mod formula;
 pub mod ingest;
 pub mod jobs;
 mod json_visitor;
+mod parallel;
 pub mod pbs;
 pub mod python;
 pub mod rank;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 /// `formula/syntax` before `formula`.
 const FOLDERS: &[(&str, &[&str])] = &[
     ("ahead", &[]),
+    ("parallel", &[]),
     ("simd", &[]),
     ("json_visitor", &[]),
     ("diagnostic", &[]),
@@ -29,14 +30,26 @@ const FOLDERS: &[(&str, &[&str])] = &[
     // `python`: the largest whole number up to which doubles are exact
     ("fairshare", &["json_visitor"]),
     ("jobs", &["ahead", "python", "schema", "simd"]),
-    ("ingest", &["jobs", "json_visitor", "pbs", "python", "schema"]),
-    ("rank", &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "python", "schema"]),
+    ("ingest", &["jobs", "json_visitor", "parallel", "pbs", "python", "schema"]),
+    ("rank", &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "parallel", "python", "schema"]),
     ("pbs", &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "json_visitor", "python", "rank", "schema"]),
     ("slurm", &["diagnostic", "fairshare", "json_visitor"]),
     ("site", &["diagnostic", "fairshare", "formula", "formula/*", "ingest", "jobs", "pbs", "rank", "schema", "slurm"]),
     (
         "report",
-        &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "pbs", "python", "rank", "schema", "slurm"],
+        &[
+            "diagnostic",
+            "fairshare",
+            "formula",
+            "formula/*",
+            "jobs",
+            "parallel",
+            "pbs",
+            "python",
+            "rank",
+            "schema",
+            "slurm",
+        ],
     ),
 ];
 

@@ -21,7 +21,6 @@ mod key_dispatch;
 mod key_predictor;
 mod ndjson;
 mod options;
-mod ordered_pipeline;
 mod parsed_chunk;
 mod qstat_chunked;
 mod qstat_text;

@@ -1,4 +1,4 @@
-//! One job per line, read piece by piece on several threads.
+//! One job per line, read chunk by chunk in parallel.
 
 use std::io;
 
@@ -7,8 +7,7 @@ use crate::ingest::error::ReadErrorKind;
 use crate::ingest::fast_reader::FastReader;
 use crate::ingest::json_scanner::{PADDING, Scanner};
 use crate::ingest::options::{ParsedJobs, ReadOptions};
-use crate::ingest::ordered_pipeline::relay;
-use crate::ingest::parsed_chunk::ParsedChunk;
+use crate::ingest::parsed_chunk::{ParsedChunk, parse_chunks};
 use crate::ingest::reference_reader::read_line;
 use crate::ingest::table_builder::TableBuilder;
 use crate::json_visitor::decode_utf8;
@@ -17,16 +16,11 @@ use crate::pbs::resource_amount::AmountSource;
 /// Reads one job per line from `pieces`. A line that is no job is reported and skipped.
 pub(super) fn read_lines(
     pieces: Pieces<'_>,
-    threads: usize,
     options: &ReadOptions<'_>,
 ) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
     let mut builder = TableBuilder::new(options, AmountSource::User);
-    let reader = || {
-        let mut reader = FastReader::new(options, AmountSource::User);
-        move |chunk: &mut ParsedChunk| parse_chunk(chunk, &mut reader)
-    };
     let mut line = 1;
-    let hand_on = |chunk: &mut ParsedChunk| {
+    let join = |chunk: &mut ParsedChunk| {
         chunk.join(&mut builder, Some(line), |builder, text, at| {
             read_line(&decode_utf8(text), Some(line + at as usize), builder);
             true
@@ -34,7 +28,7 @@ pub(super) fn read_lines(
         line += chunk.lines as usize;
         !builder.is_full()
     };
-    relay(pieces, threads, reader, hand_on)?;
+    parse_chunks(pieces, options, AmountSource::User, parse_chunk, join)?;
     Ok(builder.finish())
 }
 

@@ -1,10 +1,15 @@
 //! A chunk of a document, and the jobs that the fast reader has parsed in it.
 
+use std::io;
 use std::ops::Range;
 
+use crate::ingest::chunks::Pieces;
 use crate::ingest::fast_reader::FastReader;
+use crate::ingest::options::ReadOptions;
 use crate::ingest::table_builder::TableBuilder;
 use crate::jobs::Batch;
+use crate::parallel::pipeline;
+use crate::pbs::resource_amount::AmountSource;
 use crate::schema::InputType;
 
 /// A piece of a document: the jobs in it that were taken, and the places of the others. Its room is used again.
@@ -32,6 +37,34 @@ enum Part {
     Rows(Range<usize>),
     /// The text of a job that is left to the general road, and its line within the piece, from 0.
     Text(Range<usize>, u32),
+}
+
+/// Parses the chunks of a document in parallel, with `parse`, and passes them to `join` in the order of the document until
+/// it returns `false`.
+///
+/// # Errors
+/// The document cannot be read.
+pub(crate) fn parse_chunks(
+    mut pieces: Pieces<'_>,
+    options: &ReadOptions<'_>,
+    source: AmountSource,
+    parse: impl Fn(&mut ParsedChunk, &mut FastReader<'_>) + Sync,
+    mut join: impl FnMut(&mut ParsedChunk) -> bool,
+) -> io::Result<()> {
+    let mut is_first = true;
+    let fill = |(chunk, _): &mut (ParsedChunk, _)| {
+        let end = pieces.next(&mut chunk.text)?;
+        chunk.end = end.unwrap_or(0);
+        (chunk.is_first, chunk.is_last) = (is_first, pieces.is_over());
+        is_first = false;
+        Ok(end.is_some())
+    };
+    pipeline(
+        || (ParsedChunk::default(), FastReader::new(options, source)),
+        fill,
+        |(chunk, reader)| parse(chunk, reader),
+        |(chunk, _)| Ok(join(chunk)),
+    )
 }
 
 impl ParsedChunk {

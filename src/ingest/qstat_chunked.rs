@@ -1,4 +1,4 @@
-//! `qstat -f -F json`, read piece by piece on several threads.
+//! `qstat -f -F json`, read chunk by chunk in parallel.
 //!
 //! Nothing but a job's own text tells where a job begins, so a place to cut is guessed: where the same bytes stand
 //! as between the first two jobs. The guess is right if every piece is read from its first byte to its last as
@@ -14,8 +14,7 @@ use crate::ingest::error::ReadErrorKind;
 use crate::ingest::fast_reader::FastReader;
 use crate::ingest::json_scanner::{PADDING, Scanner};
 use crate::ingest::options::{ParsedJobs, ReadOptions};
-use crate::ingest::ordered_pipeline::relay;
-use crate::ingest::parsed_chunk::ParsedChunk;
+use crate::ingest::parsed_chunk::{ParsedChunk, parse_chunks};
 use crate::ingest::reference_reader::read_entry;
 use crate::ingest::table_builder::TableBuilder;
 use crate::jobs::MAX_NAME;
@@ -127,29 +126,25 @@ fn skip_entry(scanner: &mut Scanner<'_>) -> Option<()> {
 pub(crate) fn read_chunks(
     pieces: Pieces<'_>,
     layout: &DocumentLayout,
-    threads: usize,
     options: &ReadOptions<'_>,
 ) -> io::Result<Option<Result<ParsedJobs, ReadErrorKind>>> {
     let mut builder = TableBuilder::new(options, AmountSource::Server);
     let (mut is_broken, mut is_whole) = (false, false);
-    let reader = || {
-        let mut reader = FastReader::new(options, AmountSource::Server);
-        move |chunk: &mut ParsedChunk| {
-            chunk.begin(reader.column_count());
-            let text = std::mem::take(&mut chunk.text);
-            chunk.is_broken = parse_chunk(&text, layout, chunk, &mut reader).is_none();
-            chunk.text = text;
-            chunk.close(&mut reader);
-        }
+    let parse = |chunk: &mut ParsedChunk, reader: &mut FastReader<'_>| {
+        chunk.begin(reader.column_count());
+        let text = std::mem::take(&mut chunk.text);
+        chunk.is_broken = parse_chunk(&text, layout, chunk, reader).is_none();
+        chunk.text = text;
+        chunk.close(reader);
     };
-    let hand_on = |chunk: &mut ParsedChunk| {
+    let join = |chunk: &mut ParsedChunk| {
         is_broken = is_broken
             || chunk.is_broken
             || !chunk.join(&mut builder, None, |builder, text, _| read_entry(text, builder));
         is_whole = chunk.is_last;
         !is_broken
     };
-    relay(pieces, threads, reader, hand_on)?;
+    parse_chunks(pieces, options, AmountSource::Server, parse, join)?;
     Ok((is_whole && !is_broken).then(|| builder.finish()))
 }
 

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::thread::available_parallelism;
 
 use crate::ingest::chunks::Pieces;
 use crate::ingest::error::{ReadError, ReadErrorKind};
@@ -19,13 +18,11 @@ use crate::json_visitor::{decode_utf8, strip_byte_order_mark};
 const HEAD: usize = 256 << 10;
 /// About how many bytes are parsed at a time.
 const CHUNK: usize = 512 << 10;
-/// More threads than that find nothing to do: what they read is put together one after the other.
-const MOST_THREADS: usize = 8;
 
 /// Reads job documents.
 ///
-/// A document of one job per line, or of `qstat -f -F json`, is read piece by piece, on as many threads as the
-/// machine runs at once, at most 8: what is in memory at a time is a few pieces of half a megabyte, or of one job if
+/// A document of one job per line, or of `qstat -f -F json`, is read chunk by chunk, in parallel on the threads of
+/// rayon's current pool: what is in memory at a time is a few pieces of half a megabyte, or of one job if
 /// that is larger, besides the table. Any other document is held in memory until its end, and so is
 /// `qstat -f -F json` if it comes from a stream that cannot be read twice, because where it is broken it is read
 /// again from its start to say where.
@@ -45,7 +42,6 @@ const MOST_THREADS: usize = 8;
 #[derive(Debug, Clone, Copy)]
 pub struct JobReader<'a> {
     options: &'a ReadOptions<'a>,
-    threads: Option<usize>,
     chunk_size: usize,
     is_fast: bool,
 }
@@ -53,12 +49,7 @@ pub struct JobReader<'a> {
 impl<'a> JobReader<'a> {
     /// A reader that does what the options say.
     pub fn new(options: &'a ReadOptions<'a>) -> Self {
-        Self { options, threads: None, chunk_size: CHUNK, is_fast: true }
-    }
-
-    /// With so many threads, at least one, instead of as many as the machine and the document are good for.
-    pub fn threads(self, threads: usize) -> Self {
-        Self { threads: Some(threads.max(1)), ..self }
+        Self { options, chunk_size: CHUNK, is_fast: true }
     }
 
     /// Reads chunks of about so many bytes, at least one.
@@ -107,7 +98,6 @@ impl<'a> JobReader<'a> {
             source.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
         }
         let is_whole = head.len() < HEAD;
-        let threads = self.threads.unwrap_or_else(|| if is_whole { 1 } else { threads() });
         let format = if self.is_fast {
             DocumentFormat::detect_by_head(&decode_utf8(strip_byte_order_mark(&head)), is_whole)
         } else {
@@ -117,13 +107,13 @@ impl<'a> JobReader<'a> {
         if format == Some(DocumentFormat::Ndjson) {
             source.forget();
             let pieces = Pieces::new(head, Box::new(source), self.chunk_size, Box::new(ndjson::cut));
-            return ndjson::read_lines(pieces, threads, self.options);
+            return ndjson::read_lines(pieces, self.options);
         }
         if format == Some(DocumentFormat::QstatJson)
             && let Some(layout) = DocumentLayout::detect(&head)
         {
             let pieces = Pieces::new(head, Box::new(&mut source), self.chunk_size, layout.cut());
-            if let Some(read) = read_chunks(pieces, &layout, threads, self.options)? {
+            if let Some(read) = read_chunks(pieces, &layout, self.options)? {
                 return Ok(read);
             }
         }
@@ -140,9 +130,4 @@ fn read_whole(bytes: &[u8], options: &ReadOptions<'_>) -> Result<ParsedJobs, Rea
         DocumentFormat::NativeJson => read_native_json(&text, options),
         DocumentFormat::Ndjson => read_ndjson(&text, options),
     }
-}
-
-/// How many threads read at once.
-fn threads() -> usize {
-    available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
 }

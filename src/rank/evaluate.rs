@@ -1,14 +1,14 @@
 //! From a program and a table to scores: by columns, and row by row what the columns leave.
 
+use std::mem;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{mem, thread};
 
 use rust_decimal::Decimal;
 
 use crate::diagnostic::Span;
 use crate::formula::program::{EvalError, Interpreter, LANES, Program};
 use crate::jobs::{BLOCK_ROWS, Column, JobTable};
+use crate::parallel;
 use crate::python::{
     Arithmetic, ColumnValues, ColumnView, DecimalArithmetic, DecimalValue, IntMask, Python, Raised, Value,
 };
@@ -74,34 +74,10 @@ struct Scorer<'t> {
 
 impl<'t> Scorer<'t> {
     /// The scores of all rows, in parts that follow each other. A runner gives those from one row, the first of a
-    /// block, up to another; each thread makes its own.
+    /// block, up to another; each part has its own.
     fn parts<R: FnMut(usize, usize) -> Part>(&self, runner: impl Fn() -> R + Sync) -> Vec<Part> {
-        let step = BLOCKS_AT_ONCE * BLOCK_ROWS;
-        let pieces = self.table.len().div_ceil(step);
-        let threads = thread::available_parallelism().map_or(1, usize::from).min(pieces).max(1);
-        let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(pieces)));
-        let work = || {
-            let mut run = runner();
-            loop {
-                let piece = next.fetch_add(1, Ordering::Relaxed);
-                if piece >= pieces {
-                    return;
-                }
-                let part = run(piece * step, ((piece + 1) * step).min(self.table.len()));
-                done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((piece, part));
-            }
-        };
-        thread::scope(|scope| {
-            // A thread that cannot be had leaves its pieces to the others. This one only waits for them: the system puts
-            // several new threads on several processors at once, a single one often behind the one that began it.
-            let begin = |_| thread::Builder::new().spawn_scoped(scope, work).is_ok();
-            if threads == 1 || (0..threads).map(begin).filter(|&has_begun| has_begun).count() == 0 {
-                work();
-            }
-        });
-        let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        done.sort_by_key(|(piece, _)| *piece);
-        done.into_iter().map(|(_, part)| part).collect()
+        let (step, end) = (BLOCKS_AT_ONCE * BLOCK_ROWS, self.table.len());
+        parallel::map((0..end).step_by(step).collect(), |start| runner()(start, end.min(start + step)))
     }
 
     /// The inputs of one row.

@@ -2,7 +2,6 @@
 //!
 //! Enters: a [`Program`], a [`JobTable`] and, through [`supply`], a fair-share backend. Leaves: a [`Ranking`].
 
-mod at_once;
 mod errors;
 mod evaluate;
 mod order;

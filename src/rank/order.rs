@@ -5,11 +5,13 @@ use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
+use rayon::slice::ParallelSliceMut;
+
 use crate::jobs::BLOCK_ROWS;
 use crate::rank::parts::Parts;
 use crate::rank::{Scores, parts};
 
-/// From how many keys on half of them are worth a thread.
+/// From how many keys on they are sorted on several threads.
 const PARALLEL: usize = 100_000;
 
 /// How two values compare for OpenPBS: the higher first; NaN is neither before nor behind anything.
@@ -79,24 +81,13 @@ fn small_key(value: f32) -> u32 {
     if bits >> 31 == 1 { bits } else { !(bits | 1 << 31) }
 }
 
-/// Sorts distinct keys and keeps the first `most`; many of them in two halves at once, which the stable sort then
-/// merges.
+/// Sorts distinct keys and keeps the first `most`.
 fn sort(keys: &mut Vec<u128>, most: usize) {
     if most < keys.len() {
         keys.select_nth_unstable(most);
         keys.truncate(most);
     }
-    if keys.len() < PARALLEL {
-        return keys.sort_unstable();
-    }
-    let middle = keys.len() / 2;
-    let (left, right) = keys.split_at_mut(middle);
-    std::thread::scope(|scope| {
-        // a half that found no thread is sorted below
-        drop(std::thread::Builder::new().spawn_scoped(scope, || left.sort_unstable()));
-        right.sort_unstable();
-    });
-    keys.sort();
+    if keys.len() < PARALLEL { keys.sort_unstable() } else { keys.par_sort_unstable() }
 }
 
 /// Sorts as glibc's `qsort` does, with which OpenPBS sorts its jobs: a merge sort that halves from the left.

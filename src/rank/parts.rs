@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::rank::at_once;
+use crate::parallel;
 
 /// How many parts there are: enough that one of a million keys stays in a processor's own cache.
 const PARTS: usize = 8;
@@ -41,7 +41,7 @@ impl Parts {
 pub(super) fn sorted(len: usize, most: usize, fill: impl Fn(Range<usize>, &mut Parts) + Sync) -> Vec<usize> {
     let starts = if len < FEW { [u64::MAX; PARTS - 1] } else { starts(len, &fill) };
     let stretches = (0..len).step_by(STRETCH).map(|start| start..len.min(start + STRETCH)).collect();
-    let mut stretches = at_once::each(stretches, |places: Range<usize>| {
+    let mut stretches = parallel::map(stretches, |places: Range<usize>| {
         let room = if len < FEW { 0 } else { places.len() / PARTS * 5 / 4 };
         let mut parts = Parts { starts, keys: std::array::from_fn(|_| Vec::with_capacity(room)) };
         fill(places, &mut parts);
@@ -59,7 +59,7 @@ pub(super) fn sorted(len: usize, most: usize, fill: impl Fn(Range<usize>, &mut P
         rest = behind;
     }
     work.retain(|(_, order)| !order.is_empty());
-    at_once::each(work, |(part, order)| {
+    parallel::map(work, |(part, order)| {
         let mut keys = part.concat();
         drop(part);
         sort_by_digits(&mut keys);

@@ -1,6 +1,5 @@
 //! Words, tables and documents for people and programs: one trait, one file per output format.
 
-mod blocks;
 mod check;
 pub mod finding;
 mod pieces;

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
+use crate::parallel::write_in_order;
 use crate::pbs::number_format as digits;
 use crate::pbs::number_format::Logged;
 use crate::python::{Value, fixed_point_digits};
-use crate::report::blocks::write_blocks;
 use crate::report::pieces::Pieces;
 use crate::report::{Line, LineMaker, Placed, RankFormat, RankReport};
 
@@ -25,7 +25,7 @@ impl RankFormat for Csv {
         out.write_all(&header)?;
         let lines = report.line_maker();
         let may_need_quotes = report.table.least_byte_in_names().is_some_and(|least| least <= MOST_TO_QUOTE);
-        write_blocks(report.rows, out, |rows, text| {
+        write_in_order(report.rows, out, |rows, text| {
             let mut text = Pieces::of(text);
             for (at, &placed) in rows.iter().enumerate() {
                 // the best jobs lie anywhere in the table

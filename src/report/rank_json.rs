@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::diagnostic::Span;
+use crate::parallel::write_in_order;
 use crate::pbs::number_format as digits;
 use crate::python::Value;
 use crate::rank::ScoreError;
-use crate::report::blocks::write_blocks;
 use crate::report::{Line, RankFormat, RankReport};
 
 /// One JSON document.
@@ -92,7 +92,7 @@ impl RankFormat for Json {
 impl RankFormat for Ndjson {
     fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
         let lines = report.line_maker();
-        write_blocks(report.rows, out, |rows, text| {
+        write_in_order(report.rows, out, |rows, text| {
             for &placed in rows {
                 // a report has nothing that JSON cannot say
                 _ = serde_json::to_writer(&mut *text, &job(report, &lines.line(placed)));

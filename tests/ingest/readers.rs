@@ -471,13 +471,13 @@ impl Site {
             queue_priorities: &self.queues.priorities(),
         };
         let reader = JobReader::new(&options);
-        let (threads, piece) = ([1, 1, 2, 3][dice.roll(4)], [1, 64, 500, 4000, 1 << 20][dice.roll(5)]);
-        let quick = reader.threads(threads).chunk_size(piece);
+        let piece = [1, 64, 500, 4000, 1 << 20][dice.roll(5)];
+        let quick = reader.chunk_size(piece);
         let read = if dice.one_in(3) { quick.read_stream(Drop(bytes, 1 + dice.roll(300))) } else { quick.read(bytes) };
         let (general, quick) = (answer(reader.reference().read(bytes)), answer(read));
         assert!(
             general == quick,
-            "{threads} threads, pieces of {piece}, {:?}, {:?}:\n{}\ngeneral: {general:#?}\nquick: {quick:#?}",
+            "pieces of {piece}, {:?}, {:?}:\n{}\ngeneral: {general:#?}\nquick: {quick:#?}",
             options.needed,
             options.numbers,
             String::from_utf8_lossy(bytes)
