@@ -80,7 +80,6 @@
 //! state, prints nothing and never exits. Without the default feature `cli` only the library and its few dependencies
 //! are built.
 
-mod ahead;
 pub mod diagnostic;
 pub mod fairshare;
 pub mod formula;

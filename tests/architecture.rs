@@ -7,20 +7,16 @@ use std::path::{Path, PathBuf};
 /// A folder and the folders that it may import. A folder may always import itself. The most specific entry wins:
 /// `formula/syntax` before `formula`.
 const FOLDERS: &[(&str, &[&str])] = &[
-    ("ahead", &[]),
     ("parallel", &[]),
     ("simd", &[]),
     ("json_visitor", &[]),
     ("diagnostic", &[]),
     ("schema", &["diagnostic"]),
-    ("python", &["ahead", "simd"]),
+    ("python", &["simd"]),
     // the operators of the tree are those of the arithmetic
     ("formula/syntax", &["diagnostic", "python"]),
     ("formula/name_resolution", &["python", "schema"]),
-    (
-        "formula/program",
-        &["ahead", "diagnostic", "formula/name_resolution", "formula/syntax", "python", "schema", "simd"],
-    ),
+    ("formula/program", &["diagnostic", "formula/name_resolution", "formula/syntax", "python", "schema", "simd"]),
     // `program`: a failure that is only possible is reported with inputs that show it, and a literal is read once
     (
         "formula/lint",
@@ -29,7 +25,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ("formula", &["formula/*", "diagnostic", "python", "schema"]),
     // `python`: the largest whole number up to which doubles are exact
     ("fairshare", &["json_visitor"]),
-    ("jobs", &["ahead", "python", "schema", "simd"]),
+    ("jobs", &["python", "schema", "simd"]),
     ("ingest", &["jobs", "json_visitor", "parallel", "pbs", "python", "schema"]),
     ("rank", &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "parallel", "python", "schema"]),
     ("pbs", &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "json_visitor", "python", "rank", "schema"]),

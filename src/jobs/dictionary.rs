@@ -4,8 +4,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::ahead::ahead;
-
 /// The names of rows. While all rows have the same name, nothing is stored per row.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Dictionary {
@@ -77,12 +75,6 @@ impl Dictionary {
     /// The index of the name of a row.
     pub(super) fn index(&self, row: usize) -> usize {
         self.rows.get(row).map_or(0, |&index| index as usize)
-    }
-
-    /// Asks for the name of a row that will be needed soon.
-    #[inline]
-    pub(super) fn ahead(&self, row: usize) {
-        self.rows.get(row).into_iter().for_each(ahead);
     }
 
     /// The name of a row, `""` if there is no such row.

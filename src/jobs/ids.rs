@@ -37,12 +37,6 @@ impl Ids {
         self.pages.get(row / PAGE)?.at(row % PAGE)
     }
 
-    /// Asks for the id of a row that will be needed soon.
-    #[inline]
-    pub(super) fn ahead(&self, row: usize) {
-        self.pages.get(row / PAGE).into_iter().for_each(|page| page.ahead(row % PAGE));
-    }
-
     pub(super) fn row(&self, id: &str) -> Option<usize> {
         match &self.index {
             Some(index) => {

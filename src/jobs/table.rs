@@ -249,14 +249,6 @@ impl JobTable {
         self.ids.at(row).unwrap_or("")
     }
 
-    /// Asks for the id, entity and queue of a row that will be needed soon.
-    #[inline]
-    pub(crate) fn names_ahead(&self, row: usize) {
-        self.ids.ahead(row);
-        self.entities.ahead(row);
-        self.queues.ahead(row);
-    }
-
     /// The least byte in all ids, entities and queues. A writer need not search them for characters below it.
     pub fn least_byte_in_names(&self) -> Option<u8> {
         let names = self.entities().iter().chain(self.queues());

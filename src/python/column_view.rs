@@ -1,7 +1,5 @@
 //! A borrowed view of one numeric column: what storage hands to code that computes on many rows at once.
 
-use crate::ahead::{ahead, lines_ahead};
-
 /// The numbers of a run of rows, at the width at which they are stored. Each is read as a double.
 #[derive(Debug, Clone, Copy)]
 pub enum ColumnValues<'a> {
@@ -38,29 +36,6 @@ pub struct ColumnView<'a> {
 }
 
 impl<'a> ColumnView<'a> {
-    /// Prefetches up to `most` cache lines of the numbers, starting at cache line `line`. Returns how many exist.
-    pub(crate) fn prefetch_lines(self, line: usize, most: usize) -> usize {
-        match self.values {
-            ColumnValues::Constant(_) => 0,
-            ColumnValues::I8(values) => lines_ahead(values, line, most),
-            ColumnValues::I16(values) => lines_ahead(values, line, most),
-            ColumnValues::I32(values) => lines_ahead(values, line, most),
-            ColumnValues::F64(values) => lines_ahead(values, line, most),
-        }
-    }
-
-    /// Prefetches the number of one row.
-    #[inline]
-    pub(crate) fn prefetch_row(self, row: usize) {
-        match self.values {
-            ColumnValues::Constant(_) => {}
-            ColumnValues::I8(values) => values.get(row).into_iter().for_each(ahead),
-            ColumnValues::I16(values) => values.get(row).into_iter().for_each(ahead),
-            ColumnValues::I32(values) => values.get(row).into_iter().for_each(ahead),
-            ColumnValues::F64(values) => values.get(row).into_iter().for_each(ahead),
-        }
-    }
-
     /// The rows from `start` on, at most `rows` of them. `start` is a multiple of 64.
     pub fn window(self, start: usize, rows: usize) -> Self {
         let values = match self.values {

@@ -1,6 +1,5 @@
 //! From a program and a table to scores: by columns, and row by row what the columns leave.
 
-use std::mem;
 use std::sync::Mutex;
 
 use rust_decimal::Decimal;
@@ -104,15 +103,12 @@ impl<'t> Scorer<'t> {
     fn in_python<'s>(&'s self) -> impl FnMut(usize, usize) -> Part + use<'s, 't> {
         let mut columnar = self.program.columnar();
         let mut rows = RowByRow::new(self, Python::new());
-        let (mut strips, mut coming, mut inexact) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut strips, mut inexact) = (Vec::new(), Vec::new());
         move |from, to| {
             let mut part = Part::new(from, self.keep, self.spare_blocks());
-            self.gather(from, LANES.min(to - from), &mut coming);
             for start in (from..to).step_by(LANES) {
                 let count = LANES.min(to - start);
-                mem::swap(&mut strips, &mut coming);
-                self.gather(start + count, LANES.min(to - start - count), &mut coming);
-                columnar.announce(&coming);
+                self.gather(start, count, &mut strips);
                 self.gather_inexact(start, count, &mut inexact);
                 let outcome = columnar.evaluate(&strips, count, &inexact);
                 let again = |lane| (lane, rows.evaluate(start + lane).and_then(|value| self.number(value)));

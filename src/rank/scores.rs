@@ -8,9 +8,9 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
 use crate::formula::program::{LaneType, Outcome};
-use crate::jobs::{BLOCK_ROWS, Column};
+use crate::jobs::Column;
 use crate::python::Value;
-use crate::rank::{Exact, Keep, OnError, Score, ScoreError};
+use crate::rank::{Exact, OnError, Score, ScoreError, ScorePrecision};
 
 /// The scores of all jobs of a table, row by row: a double each, and aside what is none.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub struct Scores {
     failed: Vec<(u32, ScoreError)>,
     /// The rows that have no score: jobs that were set aside. Ascending.
     without: Vec<u32>,
-    keep: Keep,
+    keep: ScorePrecision,
     on_error: OnError,
 }
 
@@ -41,10 +41,10 @@ pub(super) struct Part {
 
 impl Part {
     /// For the rows from `first` on, in this memory as far as it reaches.
-    pub(super) fn new(first: usize, keep: Keep, spare: Vec<Vec<f64>>) -> Self {
+    pub(super) fn new(first: usize, keep: ScorePrecision, spare: Vec<Vec<f64>>) -> Self {
         let exact = match keep {
-            Keep::Decimal => ExactColumn::Decimal(Vec::new()),
-            Keep::Float32 | Keep::Double => ExactColumn::Python(Column::in_memory_of(spare)),
+            ScorePrecision::Decimal => ExactColumn::Decimal(Vec::new()),
+            ScorePrecision::Float32 | ScorePrecision::Double => ExactColumn::Python(Column::in_memory_of(spare)),
         };
         Self { exact, failed: Vec::new(), first: first as u32 }
     }
@@ -101,7 +101,7 @@ impl ExactColumn {
 
 impl Scores {
     /// Puts parts together that follow each other. `without` are the rows that were set aside.
-    pub(super) fn of_parts(parts: Vec<Part>, without: Vec<u32>, keep: Keep, on_error: OnError) -> Self {
+    pub(super) fn of_parts(parts: Vec<Part>, without: Vec<u32>, keep: ScorePrecision, on_error: OnError) -> Self {
         let mut whole = Part::new(0, keep, Vec::new());
         for part in parts {
             match (&mut whole.exact, part.exact) {
@@ -157,14 +157,6 @@ impl Scores {
         };
         let kept = self.keep.kept(exact.to_f64());
         Some(Score { exact: Ok(exact), kept })
-    }
-
-    /// Asks for the score of a row that will be needed soon.
-    #[inline]
-    pub(crate) fn ahead(&self, row: usize) {
-        if let ExactColumn::Python(column) = &self.exact {
-            column.strip(row / BLOCK_ROWS).into_iter().for_each(|strip| strip.prefetch_row(row % BLOCK_ROWS));
-        }
     }
 
     /// What is kept of a row and the float that the formula gave, where it is one and there is no more to say of the row.

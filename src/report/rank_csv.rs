@@ -9,9 +9,6 @@ use crate::python::{Value, fixed_point_digits};
 use crate::report::pieces::Pieces;
 use crate::report::{Line, LineMaker, Placed, RankFormat, RankReport};
 
-/// How many lines before its own a job is asked for.
-const AHEAD: usize = 32;
-
 /// Comma-separated values after RFC 4180.
 #[derive(Debug, Clone, Copy)]
 pub struct Csv;
@@ -27,12 +24,7 @@ impl RankFormat for Csv {
         let may_need_quotes = report.table.least_byte_in_names().is_some_and(|least| least <= MOST_TO_QUOTE);
         write_in_order(report.rows, out, |rows, text| {
             let mut text = Pieces::of(text);
-            for (at, &placed) in rows.iter().enumerate() {
-                // the best jobs lie anywhere in the table
-                if let Some(later) = rows.get(at + AHEAD) {
-                    report.ranking.scores().ahead(later.row());
-                    report.table.names_ahead(later.row());
-                }
+            for &placed in rows {
                 push_line(report, &lines, placed, may_need_quotes, &mut text);
             }
             text.finish();

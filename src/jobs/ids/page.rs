@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use crate::ahead::ahead;
-
 /// Rows in a page. A page is never copied when the next one begins.
 pub(super) const PAGE: usize = 4096;
 
@@ -41,19 +39,6 @@ impl Page {
 
     pub(super) fn at(&self, row: usize) -> Option<&str> {
         self.text.get(self.place(row)?)
-    }
-
-    /// Asks for an id that will be needed soon, or for where it stands if that is not known without.
-    #[inline]
-    pub(super) fn ahead(&self, row: usize) {
-        match &self.ends {
-            Ends::Even(length) => {
-                let id = self.text.as_bytes().get(row * length..(row + 1) * length).unwrap_or_default();
-                // it may begin in one line and end in the next
-                id.first().into_iter().chain(id.last()).for_each(ahead);
-            }
-            Ends::Each(ends) => ends.get(row).into_iter().for_each(ahead),
-        }
     }
 
     /// Where an id stands.

@@ -10,7 +10,6 @@
 
 mod arithmetic;
 mod calls;
-mod coming;
 mod control_flow;
 mod kernels;
 mod outcome;
@@ -22,7 +21,6 @@ pub use vector::LaneType;
 use crate::formula::program::Program;
 use crate::formula::program::instruction::Instruction;
 use crate::python::{Arithmetic, ColumnView, Python, Value};
-use coming::Coming;
 use control_flow::Frame;
 use vector::{Entry, Scratch};
 
@@ -49,7 +47,6 @@ pub struct ColumnarExecutor<'p, 'i> {
     program: &'p Program,
     python: Python,
     views: Vec<ColumnView<'i>>,
-    coming: Coming<'i>,
     rows: usize,
     stack: Vec<Entry<'i>>,
     frames: Vec<Frame<'i>>,
@@ -75,7 +72,6 @@ impl Program {
             program: self,
             python: Python::new(),
             views: Vec::new(),
-            coming: Coming::default(),
             rows: 0,
             stack: Vec::new(),
             frames: Vec::new(),
@@ -104,18 +100,12 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         &self.outcome
     }
 
-    /// Announces the inputs of the next block, which are prefetched while this one is evaluated.
-    pub fn announce(&mut self, inputs: &[ColumnView<'i>]) {
-        self.coming.set(inputs, self.program.code.len());
-    }
-
     fn run(&mut self) -> Result<Entry<'i>, AllFallBack> {
         let program = self.program;
         let mut at = 0;
         loop {
             self.join(at)?;
             let Some(instruction) = program.code.get(at as usize) else { break };
-            self.coming.ask();
             at = match self.step(instruction)? {
                 Next::Following => at + 1,
                 Next::Jump(exit) => exit,
