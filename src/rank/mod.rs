@@ -5,14 +5,12 @@
 mod errors;
 mod evaluate;
 mod order;
-mod parts;
 mod score;
 mod scores;
 mod shares;
 
 pub use errors::ErrorGroup;
 pub use evaluate::{rescore, score};
-pub(crate) use order::by_kept;
 pub use order::{by_value, higher_first, merge_sort};
 pub use score::{Exact, Keep, OnError, Score, ScoreError};
 pub use scores::Scores;
@@ -53,12 +51,6 @@ impl Ranking {
 
     /// Orders scored jobs: the higher value first, then the earlier submission. In base ten all digits count.
     pub fn of_scores(scores: Scores, table: &JobTable) -> Self {
-        if scores.decimals().is_none()
-            && table.is_in_submit_order()
-            && let Some(order) = by_kept(&scores, usize::MAX, |row, _| table.is_considered(row))
-        {
-            return Self { scores, order };
-        }
         let is_considered = |&row: &usize| table.is_considered(row) && row < scores.len();
         let mut rows: Vec<_> = (0..table.len()).filter(is_considered).collect();
         table.sort_by_submit_order(&mut rows);

@@ -1,17 +1,8 @@
 //! Who comes first.
 
 use std::cmp::Ordering;
-use std::ops::Range;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 
-use rayon::slice::ParallelSliceMut;
-
-use crate::jobs::BLOCK_ROWS;
-use crate::rank::parts::Parts;
-use crate::rank::{Scores, parts};
-
-/// From how many keys on they are sorted on several threads.
+/// From how many keys on they are sorted in parallel.
 const PARALLEL: usize = 100_000;
 
 /// How two values compare for OpenPBS: the higher first; NaN is neither before nor behind anything.
@@ -19,53 +10,36 @@ pub fn higher_first(left: f64, right: f64) -> Ordering {
     right.partial_cmp(&left).unwrap_or(Ordering::Equal)
 }
 
-/// Puts rows into the order of their values, the higher first; rows of equal value stay as they stand. `values` has
-/// an entry for every row. Only the first `most` rows are given.
+/// Sorts rows by value, the higher first; rows of equal value keep their order. `values` has an entry for every row.
+/// Returns only the first `most` rows.
 pub fn by_value(mut rows: Vec<usize>, values: &[f64], most: usize) -> Vec<usize> {
     if rows.iter().any(|&row| values[row].is_nan()) {
         merge_sort(&mut rows, &mut |left: usize, right: usize| higher_first(values[left], values[right]));
-        rows.truncate(most);
-        return rows;
+    } else if rows.iter().all(|&row| is_float(values[row])) {
+        rows = sorted_by_key(rows, |row| float_key(values[row] as f32));
+    } else {
+        rows = sorted_by_key(rows, |row| key(values[row]));
     }
-    // key and place side by side: a sort of places alone would look each key up somewhere else in memory
-    if rows.iter().all(|&row| is_small(values[row])) {
-        let fill = |places: Range<usize>, parts: &mut Parts| {
-            places.for_each(|place| parts.push(small_key(values[rows[place]] as f32), place));
-        };
-        return parts::sorted(rows.len(), most, fill).into_iter().map(|place| rows[place]).collect();
-    }
-    let packed = |(place, &row): (usize, &usize)| (u128::from(key(values[row])) << 32) | place as u128;
-    let mut keys: Vec<u128> = rows.iter().enumerate().map(packed).collect();
-    sort(&mut keys, most);
-    keys.iter().map(|key| rows[(*key & 0xffff_ffff) as usize]).collect()
+    rows.truncate(most);
+    rows
 }
 
-/// The first `most` of the rows that are `wanted` with the value that is kept of them: the higher value first, and rows
-/// of equal value as they stand in the table. `None` where this is no question of 32 bits: more is kept, or there is a
-/// NaN among the values.
-pub(crate) fn by_kept(scores: &Scores, most: usize, wanted: impl Fn(usize, f64) -> bool + Sync) -> Option<Vec<usize>> {
-    let is_more = AtomicBool::new(false);
-    let order = parts::sorted(scores.len(), most, |rows, parts| {
-        for start in rows.clone().step_by(BLOCK_ROWS) {
-            if is_more.load(Relaxed) {
-                return;
-            }
-            let mut kept = [0.0; BLOCK_ROWS];
-            let kept = &mut kept[..BLOCK_ROWS.min(rows.end - start)];
-            scores.keep_into(start, kept);
-            for (row, &value) in (start..).zip(&*kept).filter(|&(row, value)| wanted(row, *value)) {
-                if !is_small(value) {
-                    is_more.store(true, Relaxed);
-                }
-                parts.push(small_key(value as f32), row);
-            }
-        }
-    });
-    (!is_more.into_inner()).then_some(order)
+/// Sorts rows by a key, in two halves in parallel where there are many. The keys lie beside the rows: a sort of the rows
+/// alone would look up each key somewhere else in memory.
+fn sorted_by_key<K: Copy + Ord + Send>(rows: Vec<usize>, key: impl Fn(usize) -> K) -> Vec<usize> {
+    let mut keyed: Vec<(K, u32)> = rows.into_iter().map(|row| (key(row), row as u32)).collect();
+    if keyed.len() >= PARALLEL {
+        let middle = keyed.len() / 2;
+        let (left, right) = keyed.split_at_mut(middle);
+        rayon::join(|| left.sort_by_key(|(key, _)| *key), || right.sort_by_key(|(key, _)| *key));
+    }
+    // merges the sorted halves
+    keyed.sort_by_key(|(key, _)| *key);
+    keyed.into_iter().map(|(_, row)| row as usize).collect()
 }
 
-/// Whether a C `float` holds it; none holds NaN here.
-fn is_small(value: f64) -> bool {
+/// Whether a C `float` holds this value exactly; it is not NaN.
+fn is_float(value: f64) -> bool {
     f64::from(value as f32) == value
 }
 
@@ -75,19 +49,10 @@ fn key(value: f64) -> u64 {
     if bits >> 63 == 1 { bits } else { !(bits | 1 << 63) }
 }
 
-/// The same of a C `float`.
-fn small_key(value: f32) -> u32 {
+/// [`key`] of a C `float`.
+fn float_key(value: f32) -> u32 {
     let bits = (value + 0.0).to_bits();
     if bits >> 31 == 1 { bits } else { !(bits | 1 << 31) }
-}
-
-/// Sorts distinct keys and keeps the first `most`.
-fn sort(keys: &mut Vec<u128>, most: usize) {
-    if most < keys.len() {
-        keys.select_nth_unstable(most);
-        keys.truncate(most);
-    }
-    if keys.len() < PARALLEL { keys.sort_unstable() } else { keys.par_sort_unstable() }
 }
 
 /// Sorts as glibc's `qsort` does, with which OpenPBS sorts its jobs: a merge sort that halves from the left.

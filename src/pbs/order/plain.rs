@@ -1,11 +1,8 @@
 //! The order of most queues: nothing decides but the value, and then the place in the table.
 
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
-
 use crate::jobs::JobTable;
 use crate::pbs::order::{Order, PassedOver, in_evaluation};
-use crate::rank::{Scores, by_kept};
+use crate::rank::{Scores, by_value};
 
 /// The rows in their order, and those that are passed over.
 type Plain = (Vec<usize>, Vec<(usize, PassedOver)>);
@@ -16,28 +13,19 @@ impl Order<'_> {
         if !self.is_plain(table) {
             return None;
         }
-        let waits = |row: usize| table.is_considered(row) && scores.has(row);
+        let kept = scores.kept();
+        let waits = |&row: &usize| table.is_considered(row) && scores.has(row);
         // a job whose error the caller puts behind all values is not held against the threshold
-        let is_behind = |row: usize, value: f64| value == f64::NEG_INFINITY && scores.error(row).is_some();
-        let is_under = |row: usize, value: f64| value <= self.threshold && !is_behind(row, value);
-        let is_some_under = AtomicBool::new(false);
-        let order = by_kept(scores, self.most, |row, value| {
-            let is_under = is_under(row, value);
-            if is_under {
-                is_some_under.store(true, Relaxed);
-            }
-            !is_under && waits(row)
-        })?;
-        let under = |row: usize| {
-            let value = scores.get(row)?.kept;
-            is_under(row, value).then_some((row, PassedOver::UnderThreshold { value, threshold: self.threshold }))
-        };
-        let mut passed_over = Vec::new();
-        if is_some_under.into_inner() {
-            let waiting = (0..table.len()).filter(|&row| waits(row)).collect();
-            passed_over =
-                in_evaluation(&self.queue_groups(table), waiting, table).into_iter().filter_map(under).collect();
+        let is_behind = |row: usize| kept[row] == f64::NEG_INFINITY && scores.error(row).is_some();
+        let is_under = |row: usize| kept[row] <= self.threshold && !is_behind(row);
+        let (under, rows): (Vec<_>, Vec<_>) = (0..table.len()).filter(waits).partition(|&row| is_under(row));
+        if rows.iter().any(|&row| kept[row].is_nan()) {
+            return None;
         }
+        let order = by_value(rows, &kept, self.most);
+        let reason = |row: usize| PassedOver::UnderThreshold { value: kept[row], threshold: self.threshold };
+        let passed_over =
+            in_evaluation(&self.queue_groups(table), under, table).into_iter().map(|row| (row, reason(row))).collect();
         Some((order, passed_over))
     }
 
