@@ -1,8 +1,8 @@
 //! Words, tables and documents for people and programs: one trait, one file per output format.
 
+mod byte_buffer;
 mod check;
 pub mod finding;
-mod pieces;
 mod rank_csv;
 mod rank_human;
 mod rank_json;

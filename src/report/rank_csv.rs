@@ -6,7 +6,7 @@ use crate::parallel::write_in_order;
 use crate::pbs::number_format as digits;
 use crate::pbs::number_format::Logged;
 use crate::python::{Value, fixed_point_digits};
-use crate::report::pieces::Pieces;
+use crate::report::byte_buffer::ByteBuffer;
 use crate::report::{Line, LineMaker, Placed, RankFormat, RankReport};
 
 /// Comma-separated values after RFC 4180.
@@ -16,16 +16,19 @@ pub struct Csv;
 impl RankFormat for Csv {
     fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
         let mut header = Vec::new();
-        let mut pieces = Pieces::of(&mut header);
-        push_header(report.inputs, &mut pieces);
-        pieces.finish();
+        let mut buffer = ByteBuffer::new(&mut header);
+        push_header(report.inputs, &mut buffer);
+        buffer.finish();
         out.write_all(&header)?;
         let lines = report.line_maker();
         let may_need_quotes = report.table.least_byte_in_names().is_some_and(|least| least <= MOST_TO_QUOTE);
         write_in_order(report.rows, out, |rows, text| {
-            let mut text = Pieces::of(text);
-            for &placed in rows {
-                push_line(report, &lines, placed, may_need_quotes, &mut text);
+            let mut text = ByteBuffer::new(text);
+            // consecutive ranks lie anywhere in the table: the cache misses of a loop that only reads overlap
+            let scores: Vec<_> = rows.iter().map(|placed| report.ranking.scores().float(placed.row())).collect();
+            let ids: Vec<_> = rows.iter().map(|placed| report.table.id(placed.row())).collect();
+            for ((&placed, score), id) in rows.iter().zip(scores).zip(ids) {
+                push_line(report, &lines, placed, id, score, may_need_quotes, &mut text);
             }
             text.finish();
         })?;
@@ -33,8 +36,8 @@ impl RankFormat for Csv {
     }
 }
 
-fn push_header(inputs: &[&str], text: &mut Pieces<'_>) {
-    text.push("rank,id,entity,queue,score,exact,logged,error,considered");
+fn push_header(inputs: &[&str], text: &mut ByteBuffer<'_>) {
+    text.push_str("rank,id,entity,queue,score,exact,logged,error,considered");
     for input in inputs {
         text.push_byte(b',');
         push_field(input, text);
@@ -48,23 +51,25 @@ fn push_line(
     report: &RankReport<'_>,
     lines: &LineMaker<'_>,
     placed: Placed,
+    id: &str,
+    score: Option<(f64, f64)>,
     may_need_quotes: bool,
-    text: &mut Pieces<'_>,
+    text: &mut ByteBuffer<'_>,
 ) {
     let (row, table) = (placed.row(), report.table);
     if let Some(rank) = placed.rank() {
         text.push_number(rank as u64);
     }
-    for name in [table.id(row), table.entity(row), table.queue(row)] {
+    for name in [id, table.entity(row), table.queue(row)] {
         text.push_byte(b',');
-        if may_need_quotes { push_field(name, text) } else { text.push(name) }
+        if may_need_quotes { push_field(name, text) } else { text.push_str(name) }
     }
     text.push_byte(b',');
-    match report.ranking.scores().float(row) {
+    match score {
         Some((kept, exact)) => push_floats(kept, exact, text),
         None => push_score(&lines.line(placed), text),
     }
-    text.push(if placed.rank().is_some() { ",true" } else { ",false" });
+    text.push_str(if placed.rank().is_some() { ",true" } else { ",false" });
     for input in report.inputs {
         text.push_byte(b',');
         if let Some(column) = table.column(input) {
@@ -76,7 +81,7 @@ fn push_line(
 
 /// The fields `score`, `exact`, `logged` and `error` of a float, which nearly all jobs have.
 #[inline]
-fn push_floats(kept: f64, exact: f64, text: &mut Pieces<'_>) {
+fn push_floats(kept: f64, exact: f64, text: &mut ByteBuffer<'_>) {
     let (mut kept_digits, mut exact_digits) = (zmij::Buffer::new(), zmij::Buffer::new());
     let kept_digits = fixed_point_digits(kept, &mut kept_digits);
     let exact_digits =
@@ -84,9 +89,9 @@ fn push_floats(kept: f64, exact: f64, text: &mut Pieces<'_>) {
     let (Some(kept_digits), Some(exact_digits), Some(logged)) = (kept_digits, exact_digits, Logged::of(kept)) else {
         return push_words(&Value::Float(kept).repr(), &Value::Float(exact).repr(), &digits::logged(kept), text);
     };
-    text.push(kept_digits);
+    text.push_str(kept_digits);
     text.push_byte(b',');
-    text.push(exact_digits);
+    text.push_str(exact_digits);
     text.push_byte(b',');
     if logged.is_negative {
         text.push_byte(b'-');
@@ -94,13 +99,14 @@ fn push_floats(kept: f64, exact: f64, text: &mut Pieces<'_>) {
     text.push_number(logged.whole);
     if logged.places > 0 {
         text.push_byte(b'.');
-        text.push_places(logged.rest, logged.places);
+        // a one in front keeps the zeros
+        text.push_str(&itoa::Buffer::new().format(logged.rest + 10u64.pow(logged.places))[1..]);
     }
     text.push_byte(b',');
 }
 
 /// The same fields of any job.
-fn push_score(line: &Line<'_>, text: &mut Pieces<'_>) {
+fn push_score(line: &Line<'_>, text: &mut ByteBuffer<'_>) {
     let (mut exact, mut kept, mut logged) = (String::new(), String::new(), String::new());
     line.write_exact(&mut exact);
     if let Some(score) = &line.score {
@@ -113,21 +119,21 @@ fn push_score(line: &Line<'_>, text: &mut Pieces<'_>) {
     }
 }
 
-fn push_words(kept: &str, exact: &str, logged: &str, text: &mut Pieces<'_>) {
+fn push_words(kept: &str, exact: &str, logged: &str, text: &mut ByteBuffer<'_>) {
     for word in [kept, exact, logged] {
-        text.push(word);
+        text.push_str(word);
         text.push_byte(b',');
     }
 }
 
 /// A field, between quotes where it holds what would end it.
-fn push_field(field: &str, text: &mut Pieces<'_>) {
+fn push_field(field: &str, text: &mut ByteBuffer<'_>) {
     if field.bytes().any(needs_quotes) {
         text.push_byte(b'"');
-        text.push(&field.replace('"', "\"\""));
+        text.push_str(&field.replace('"', "\"\""));
         text.push_byte(b'"');
     } else {
-        text.push(field);
+        text.push_str(field);
     }
 }
 
@@ -146,10 +152,10 @@ mod tests {
     fn another_reader_reads_the_fields_back() {
         for field in ["", "12.vm", "a,b", "say \"x\"", "two\r\nlines", "\"", "grüße"] {
             let mut bytes = Vec::new();
-            let mut text = Pieces::of(&mut bytes);
-            text.push("x,");
+            let mut text = ByteBuffer::new(&mut bytes);
+            text.push_str("x,");
             push_field(field, &mut text);
-            text.push(",y\n");
+            text.push_str(",y\n");
             text.finish();
             let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(bytes.as_slice());
             let record = reader.records().next().unwrap().unwrap();
