@@ -1,4 +1,4 @@
-//! A checked formula, ready to be written.
+//! The result of a check, for people and as JSON.
 
 use std::io::{self, Write};
 
@@ -15,11 +15,11 @@ use crate::report::finding;
 pub struct CheckReport<'a> {
     /// The formula's text.
     pub formula: &'a str,
-    /// The name of its source: a file, or what stands for the command line.
+    /// The name of its source: a file, or `FORMULA` for the command line.
     pub origin: &'a str,
-    /// What stands before the formula in its source, where the source holds it word for word.
+    /// What precedes the formula in its source, where the source contains it word for word.
     pub before: &'a str,
-    /// What was found.
+    /// The result of the check.
     pub checked: &'a Checked,
 }
 
@@ -28,7 +28,7 @@ pub trait CheckFormat {
     /// Writes the whole report.
     ///
     /// # Errors
-    /// What `out` answers.
+    /// `out` cannot be written.
     fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()>;
 }
 
@@ -63,7 +63,7 @@ impl CheckFormat for CheckHuman {
             }
         }
         if checked.crashes_scheduler && validation.accepted != Some(false) {
-            writeln!(out, "scheduler: dies of this formula")?;
+            writeln!(out, "scheduler: crashes on this formula")?;
         }
         match &checked.jobs {
             Some(JobCounts { total, errors, .. }) => {

@@ -1,10 +1,10 @@
-//! Findings drawn on the formula, with a caret and a fix.
+//! Draws findings under the formula, with a caret and a fix.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 
 use crate::diagnostic::{Applicability, Diagnostic, Severity, Span};
 
-/// Draws a finding as the Rust compiler does. `origin` names the formula's source.
+/// Draws a finding as the Rust compiler does; `origin` is the name of the source.
 pub fn draw(formula: &str, origin: &str, finding: &Diagnostic, coloured: bool) -> String {
     let shown = printable(formula);
     let level = match finding.severity {
@@ -32,7 +32,7 @@ pub fn draw(formula: &str, origin: &str, finding: &Diagnostic, coloured: bool) -
     renderer.render(&report).clone()
 }
 
-/// The same text with control characters replaced one for one, so that a terminal obeys none of them.
+/// Replaces control characters one for one, so that none reaches a terminal.
 fn printable(formula: &str) -> String {
     let shown = formula.chars().map(|character| match character {
         '\n' | '\t' => character,
@@ -42,7 +42,7 @@ fn printable(formula: &str) -> String {
     shown.collect()
 }
 
-/// The span as a range within the text and on its characters.
+/// The span as a range of the text, moved to the boundaries of characters.
 pub(super) fn clamped(text: &str, span: Span) -> std::ops::Range<usize> {
     let floor = |mut at: usize| {
         at = at.min(text.len());

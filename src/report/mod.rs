@@ -1,4 +1,6 @@
-//! Words, tables and documents for people and programs: one trait, one file per output format.
+//! Output for people and programs: one trait per kind of result, one file per format.
+//!
+//! Enters: a [`Ranking`], checked findings or the shares of a tree. Leaves: text.
 
 mod byte_buffer;
 mod check;
@@ -31,7 +33,7 @@ pub struct RankReport<'a> {
     pub table: &'a JobTable,
     /// Their scores and order.
     pub ranking: &'a Ranking,
-    /// The rows that wait but are passed over, and why.
+    /// The rows that wait to run and are not considered, and why.
     pub passed_over: &'a [(usize, PassedOver)],
     /// The rows to show, in the order in which they are shown.
     pub rows: &'a [Placed],
@@ -39,7 +41,7 @@ pub struct RankReport<'a> {
     pub inputs: &'a [&'a str],
 }
 
-/// A row and its place in the order, if it has one.
+/// A row, and its rank if it has one.
 #[derive(Debug, Clone, Copy)]
 pub struct Placed {
     row: u32,
@@ -48,7 +50,7 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// Every row of a ranking: those in the order first, then the others.
+    /// Every row of a ranking: the ranked ones first, then the others.
     pub fn all(ranking: &Ranking) -> Vec<Self> {
         let order = ranking.order();
         let mut all = Vec::with_capacity(ranking.scores().len());
@@ -67,7 +69,7 @@ impl Placed {
         self.row as usize
     }
 
-    /// The place in the order, from 1; `None` for a job that the scheduler does not consider.
+    /// The rank, from 1; `None` for a job that the scheduler does not consider.
     pub fn rank(self) -> Option<usize> {
         (self.rank > 0).then_some(self.rank as usize)
     }
@@ -78,7 +80,7 @@ pub trait RankFormat {
     /// Writes the whole report.
     ///
     /// # Errors
-    /// What `out` answers.
+    /// `out` cannot be written.
     fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()>;
 }
 
@@ -91,19 +93,19 @@ pub(crate) struct Line<'a> {
 }
 
 impl<'a> RankReport<'a> {
-    /// The lines to show, with the place of each in the whole order.
+    /// The lines to show, each with its rank in the whole order.
     pub(crate) fn lines(&self) -> impl Iterator<Item = Line<'a>> + use<'a> {
         let maker = self.line_maker();
         self.rows.iter().map(move |&placed| maker.line(placed))
     }
 
-    /// What makes the line of any row.
+    /// Makes the line of any row.
     pub(crate) fn line_maker(&self) -> LineMaker<'a> {
         LineMaker { ranking: self.ranking, passed_over: self.passed_over.iter().copied().collect() }
     }
 }
 
-/// What is known of all rows.
+/// Makes lines from rows.
 pub(crate) struct LineMaker<'a> {
     ranking: &'a Ranking,
     passed_over: HashMap<usize, PassedOver>,
@@ -117,17 +119,17 @@ impl<'a> LineMaker<'a> {
 }
 
 impl Line<'_> {
-    /// Whether the scheduler looks for a place to run the job.
+    /// Whether the scheduler considers the job.
     pub(crate) fn is_considered(&self) -> bool {
         self.rank.is_some()
     }
 
-    /// What the formula gave.
+    /// The value of the formula.
     pub(crate) fn exact(&self) -> Option<&Exact> {
         self.score.as_ref()?.exact.as_ref().ok()
     }
 
-    /// Appends what the formula gave, as Python or base ten writes it.
+    /// Appends the value of the formula, as Python or decimal arithmetic prints it.
     pub(crate) fn write_exact(&self, text: &mut String) {
         match self.exact() {
             Some(Exact::Python(value)) => value.write_repr(text),
@@ -136,7 +138,7 @@ impl Line<'_> {
         }
     }
 
-    /// Why it gave nothing.
+    /// Why the formula has no value.
     pub(crate) fn error(&self) -> Option<&ScoreError> {
         self.score.as_ref()?.exact.as_ref().err().copied()
     }

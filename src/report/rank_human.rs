@@ -1,4 +1,4 @@
-//! A ranking as a table to read.
+//! A ranking as an aligned table and a summary.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use crate::pbs::number_format as digits;
 use crate::report::{Line, RankFormat, RankReport};
 
-/// An aligned table and a summary.
+/// A table for people.
 #[derive(Debug, Clone, Copy)]
 pub struct Human;
 
@@ -79,12 +79,12 @@ fn write_summary(report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()>
         write!(out, ", {waiting} held, waiting or running")?;
     }
     if passed_over > 0 {
-        write!(out, ", {passed_over} passed over")?;
+        write!(out, ", {passed_over} below the threshold or without shares")?;
     }
     if ignored > 0 {
         write!(out, ", {ignored} ignored")?;
     }
-    writeln!(out, "; {} between neighbours", count(report.ranking.ties(), "tie"))?;
+    writeln!(out, "; {}", count(report.ranking.ties(), "tie"))?;
     let errors = report.ranking.scores().errors_by_kind();
     if !errors.is_empty() {
         let kinds: Vec<_> = errors.iter().map(|(kind, number)| format!("{kind} {number}")).collect();

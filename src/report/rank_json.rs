@@ -1,4 +1,4 @@
-//! A ranking as JSON: one document, or one job per line.
+//! A ranking as one JSON document, or as one JSON object per line.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ use crate::report::{Line, RankFormat, RankReport};
 #[derive(Debug, Clone, Copy)]
 pub struct Json;
 
-/// One JSON object per job and line, and nothing else.
+/// One JSON object per line and job.
 #[derive(Debug, Clone, Copy)]
 pub struct Ndjson;
 
@@ -34,7 +34,7 @@ struct Job<'a> {
     entity: &'a str,
     queue: &'a str,
     state: &'static str,
-    /// What is sorted on; null if it is not finite.
+    /// The value that jobs are sorted by; null if it is not finite.
     score: Option<f64>,
     /// Python's `repr` of the value before it was rounded to a float32.
     exact: Option<String>,

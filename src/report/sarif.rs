@@ -1,4 +1,4 @@
-//! SARIF 2.1.0 (OASIS), which CI services read to show findings beside the line.
+//! SARIF 2.1.0 (OASIS), from which CI services show findings next to the line.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -9,10 +9,10 @@ use crate::diagnostic::{Applicability, Code, Diagnostic, Fix, Label, Severity, S
 use crate::report::check::{CheckFormat, CheckReport};
 use crate::report::finding::clamped;
 
-/// Where the standard's schema is published.
+/// The published JSON schema of the standard.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// For code scanning: one run of one tool.
+/// One run of one tool, for code scanning.
 #[derive(Debug, Clone, Copy)]
 pub struct Sarif;
 

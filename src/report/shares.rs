@@ -1,4 +1,4 @@
-//! A fair-share tree with the numbers that policies give its nodes: drawn as a tree, or as JSON.
+//! A fair-share tree with the numbers that policies compute for its nodes, drawn as a tree or as JSON.
 
 use std::io::{self, Write};
 
@@ -7,16 +7,16 @@ use serde_json::{Map, Value, json};
 
 use crate::fairshare::{AssociationShares, NodeId, NodeKind, ShareTree, Shares, TreeShares};
 
-/// What one policy makes of a tree.
+/// The numbers of one policy.
 #[derive(Debug, Clone, Copy)]
 pub struct PolicyView<'a> {
-    /// The policy's name.
+    /// The name of the policy.
     pub name: &'a str,
-    /// The tree, as the policy holds it.
+    /// The tree under this policy.
     pub tree: &'a ShareTree,
     /// Its numbers.
     pub shares: &'a TreeShares,
-    /// Whether it is OpenPBS's, whose nodes have other numbers than Slurm's.
+    /// Whether the policy is OpenPBS's, whose numbers differ from those of Slurm.
     pub is_pbs: bool,
     /// The nodes to show, parents first.
     pub nodes: &'a [NodeId],
@@ -25,7 +25,7 @@ pub struct PolicyView<'a> {
 /// Writes the views as JSON: one document, or a list of them under `policies`.
 ///
 /// # Errors
-/// What `out` answers.
+/// `out` cannot be written.
 pub fn write_json(views: &[PolicyView<'_>], out: &mut dyn Write) -> io::Result<()> {
     let documents: Vec<Value> = views.iter().map(document).collect();
     match documents.as_slice() {
@@ -108,7 +108,7 @@ fn number(value: Option<f64>) -> Value {
 /// Draws the tree, with the numbers of one policy or, for several, their factors side by side.
 ///
 /// # Errors
-/// What `out` answers.
+/// `out` cannot be written.
 pub fn write_human(views: &[PolicyView<'_>], out: &mut dyn Write) -> io::Result<()> {
     let Some(first) = views.first() else { return Ok(()) };
     let mut table = Table::new();
@@ -164,8 +164,8 @@ fn cell(name: &str, value: &Value) -> String {
     }
 }
 
-/// What a job of the node gets; of an account only what the policy says of accounts. Policies may hold trees of
-/// their own, so the node is found again by its path.
+/// The factor of a node's jobs; for an account what the policy computes for accounts. Policies may hold different
+/// trees, so the node is looked up by its path.
 fn factor(view: &PolicyView<'_>, path: &[&str]) -> Option<f64> {
     let node = path.iter().copied().try_fold(view.tree.root(), |above, name| view.tree.find_in(above, name))?;
     if view.is_pbs || view.tree.kind(node) == NodeKind::Entity {
@@ -180,7 +180,7 @@ fn amount(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A number with six decimals where it has decimals, nothing for nothing.
+/// A number with six decimals if it has any; an empty text for null.
 fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
