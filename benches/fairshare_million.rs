@@ -10,12 +10,12 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use job_sort_formula::fairshare::policy::classic::Classic;
-use job_sort_formula::fairshare::policy::depth_oblivious::DepthOblivious;
-use job_sort_formula::fairshare::policy::fair_tree::FairTree;
-use job_sort_formula::fairshare::policy::pbs::Pp718;
-use job_sort_formula::fairshare::policy::ticket_based::TicketBased;
-use job_sort_formula::fairshare::policy::weighted_walk::WeightedWalk;
+use job_sort_formula::fairshare::Classic;
+use job_sort_formula::fairshare::DepthOblivious;
+use job_sort_formula::fairshare::FairTree;
+use job_sort_formula::fairshare::Pp718;
+use job_sort_formula::fairshare::TicketBased;
+use job_sort_formula::fairshare::WeightedWalk;
 use job_sort_formula::fairshare::{Member, NodeId, Policy, Rules, ShareTree, TreeBuilder};
 
 const RUNS: usize = 5;

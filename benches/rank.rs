@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench rank`
 //!
-//! On all processors. `assess` is what a policy makes of the tree, `supply` brings its numbers to the jobs, `rank` scores
+//! On all processors. `assess` is what a policy makes of the tree, `fill_fairshare` brings its numbers to the jobs, `rank` scores
 //! and orders them.
 
 #[path = "queues/mod.rs"]
@@ -11,17 +11,17 @@ mod queues;
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use job_sort_formula::fairshare::policy::pbs::Pp718;
+use job_sort_formula::fairshare::Pp718;
 use job_sort_formula::fairshare::{AssessedTree, Member, NodeId, Policy, ShareTree, TreeBuilder};
 use job_sort_formula::jobs::Job;
-use job_sort_formula::rank::{Keep, OnError, supply};
+use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare};
 use job_sort_formula::{JobTable, Program, Ranking, Value};
 use queues::{ALCF, Draws, PP718};
 
 const MILLION: usize = 1_000_000;
 
 fn rank(program: &Program, table: &JobTable) -> Ranking {
-    Ranking::new(program, black_box(table), Keep::Float32, OnError::ZeroLikePbs)
+    Ranking::new(program, black_box(table), ScorePrecision::Float32, OnError::ZeroLikePbs)
 }
 
 /// Jobs that carry all their inputs.
@@ -93,11 +93,13 @@ fn with_a_tree(criterion: &mut Criterion) {
     group.bench_function("assess", |bencher| bencher.iter(|| Pp718.assess(black_box(&tree))));
     let backend = AssessedTree::new(tree, &Pp718);
     let fill = |mut table: JobTable| {
-        let unknown = supply(&mut table, &backend, Value::Float);
+        let unknown = fill_fairshare(&mut table, &backend, Value::Float);
         assert!(unknown.is_empty());
         table
     };
-    group.bench_function("supply", |bencher| bencher.iter_batched(|| bare.clone(), fill, BatchSize::PerIteration));
+    group.bench_function("fill_fairshare", |bencher| {
+        bencher.iter_batched(|| bare.clone(), fill, BatchSize::PerIteration)
+    });
     let table = fill(bare.clone());
     group.bench_function("rank", |bencher| bencher.iter(|| rank(&program, &table)));
     group.finish();

@@ -12,7 +12,7 @@ use std::fs;
 use job_sort_formula::fairshare::{EntityShares, FairShare};
 use job_sort_formula::ingest::{ReadOptions, read_jobs};
 use job_sort_formula::pbs::resource_amount::Numbers;
-use job_sort_formula::rank::{Keep, OnError, supply};
+use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare};
 use job_sort_formula::{Formula, Ranking, Schema};
 
 /// What a project bought, and what it has spent of that, in core-hours.
@@ -59,11 +59,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut table = read_jobs(&fs::read("examples/site/jobs.ndjson")?, &options)?.table;
 
     // The bank is asked once per entity. A job that carries the number itself keeps it.
-    let strangers = supply(&mut table, &bank, |number| Numbers::Exact.fairshare(number));
+    let strangers = fill_fairshare(&mut table, &bank, |number| Numbers::Exact.fairshare(number));
     println!("{formula}\n\nno account: {}\n", strangers.join(", "));
 
     // Nothing is rounded to OpenPBS's float32 here.
-    let ranking = Ranking::new(&program, &table, Keep::Double, OnError::Fail);
+    let ranking = Ranking::new(&program, &table, ScorePrecision::Double, OnError::Fail);
     println!("{:<10} {:<8} {:>8} {:>10}", "job", "project", "factor", "value");
     for &row in ranking.order() {
         let factor = table.column("fairshare_factor").map(|column| column.value(row).repr()).unwrap_or_default();

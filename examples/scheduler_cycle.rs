@@ -7,10 +7,10 @@
 
 use std::error::Error;
 
-use job_sort_formula::fairshare::policy::pbs::Pp718;
+use job_sort_formula::fairshare::Pp718;
 use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, ShareTree, TreeBuilder, TreeError};
 use job_sort_formula::jobs::{Job, Problem};
-use job_sort_formula::rank::{Keep, OnError, supply};
+use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare};
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema, Value};
 
 /// Seconds from one cycle to the next. Jobs are short here: what starts is over when the next cycle begins.
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let fairshare = AssessedTree::new(tree, &Pp718);
         let table = table_of(&queue, &program, &fairshare)?;
         // With `Null` a job with an error comes last; `ZeroLikePbs` would give it the value 0.
-        let ranking = Ranking::new(&program, &table, Keep::Double, OnError::Null);
+        let ranking = Ranking::new(&program, &table, ScorePrecision::Double, OnError::Null);
         tree = fairshare.into_tree();
 
         println!("cycle {cycle}");
@@ -92,7 +92,7 @@ fn table_of(queue: &[Waiting], program: &Program, fairshare: &dyn FairShare) -> 
         }));
         table.push(&Job { id: job.id, entity: job.user, ..Job::default() }, &inputs)?;
     }
-    supply(&mut table, fairshare, Value::Float);
+    fill_fairshare(&mut table, fairshare, Value::Float);
     Ok(table)
 }
 

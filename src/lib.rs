@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use job_sort_formula::jobs::{Job, JobTable};
-//! use job_sort_formula::rank::{Keep, OnError, Ranking};
+//! use job_sort_formula::rank::{ScorePrecision, OnError, Ranking};
 //! use job_sort_formula::{Formula, Schema, Value};
 //!
 //! // A formula is parsed once, and compiled against the names that a formula may use.
@@ -24,7 +24,7 @@
 //! for (id, waited, ncpus) in [("1.vm", 7200, 4), ("2.vm", 0, 64)] {
 //!     table.push(&Job { id, ..Job::default() }, &[Ok(Value::Int(waited)), Ok(Value::Int(ncpus))])?;
 //! }
-//! let ranking = Ranking::new(&program, &table, Keep::Float32, OnError::ZeroLikePbs);
+//! let ranking = Ranking::new(&program, &table, ScorePrecision::Float32, OnError::ZeroLikePbs);
 //! assert_eq!(table.id(ranking.order()[0]), "2.vm");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -83,11 +83,14 @@
 pub mod diagnostic;
 pub mod fairshare;
 pub mod formula;
+#[doc(hidden)]
 pub mod ingest;
 pub mod jobs;
 mod json_visitor;
 mod parallel;
+#[doc(hidden)]
 pub mod pbs;
+#[doc(hidden)]
 pub mod python;
 pub mod rank;
 #[cfg(feature = "cli")]
@@ -95,12 +98,16 @@ pub mod report;
 pub mod schema;
 mod simd;
 pub mod site;
+#[doc(hidden)]
 pub mod slurm;
 
-pub use crate::python::Value;
+pub use diagnostic::{Diagnostic, Span};
+pub use fairshare::ShareTree;
 pub use formula::Formula;
-pub use formula::program::Program;
-pub use jobs::JobTable;
-pub use rank::Ranking;
+pub use formula::program::{EvalError, Program};
+pub use formula::syntax::SyntaxError;
+pub use jobs::{Job, JobTable};
+pub use python::Value;
+pub use rank::{OnError, Ranking};
 pub use schema::Schema;
-pub use site::Site;
+pub use site::{Site, SiteError};

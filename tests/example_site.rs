@@ -16,7 +16,7 @@ use job_sort_formula::pbs::files::usage_written::usage_written;
 use job_sort_formula::pbs::number_format::logged;
 use job_sort_formula::pbs::resource_amount::Numbers;
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder, Rules};
-use job_sort_formula::rank::{Keep, OnError, first_without_shares, supply};
+use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare, first_without_shares};
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};
 
 const FORMULAS: [&str; 7] = ["alcf", "fairshare_factor", "nas", "paws_bias", "pp718", "qut", "smoketest"];
@@ -102,9 +102,9 @@ impl Site {
         let program = self.program(formula);
         let mut jobs = self.jobs(path, &program);
         let tree = self.tree(&jobs);
-        assert_eq!(supply(&mut jobs, &tree, |number| Numbers::OpenPbs.fairshare(number)), [""; 0]);
+        assert_eq!(fill_fairshare(&mut jobs, &tree, |number| Numbers::OpenPbs.fairshare(number)), [""; 0]);
         assert_eq!(first_without_shares(&jobs, program.inputs()), None);
-        let ranking = Ranking::new(&program, &jobs, Keep::Float32, OnError::ZeroLikePbs);
+        let ranking = Ranking::new(&program, &jobs, ScorePrecision::Float32, OnError::ZeroLikePbs);
         (jobs, ranking)
     }
 }
@@ -337,8 +337,8 @@ fn the_tree_of_ones_own() {
     let tree = PbsTreeBuilder::from_document(&document).rules(Rules::Documented).build().expect("a sound tree");
     let factor = |name| tree.shares_of(name).expect("in the tree").fairshare_factor;
     assert_eq!(["Bob", "Suzy"].map(|name| format!("{:.3}", factor(name))), ["0.648", "0.382"]);
-    assert_eq!(supply(&mut jobs, &tree, |number| Numbers::OpenPbs.fairshare(number)), ["visitor"]);
-    let ranking = Ranking::new(&program, &jobs, Keep::Float32, OnError::Fail);
+    assert_eq!(fill_fairshare(&mut jobs, &tree, |number| Numbers::OpenPbs.fairshare(number)), ["visitor"]);
+    let ranking = Ranking::new(&program, &jobs, ScorePrecision::Float32, OnError::Fail);
     let order: Vec<_> = ranking.order().iter().map(|&row| jobs.id(row)).collect();
     assert_eq!(order, ["107.demo", "101.demo", "102.demo", "103.demo", "106[].demo", "105.demo"]);
     assert_eq!(ranking.error_count(), 0);

@@ -109,6 +109,7 @@ pub struct Diagnostic {
 }
 
 /// Sorts findings by place, and findings at the same place by code.
+#[doc(hidden)]
 pub fn sort_by_place(findings: &mut [Diagnostic]) {
     findings.sort_by(|left, right| (left.span, left.code).cmp(&(right.span, right.code)));
 }

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, TreeBuilder};
-//! use job_sort_formula::fairshare::policy::pbs::Pp718;
+//! use job_sort_formula::fairshare::Pp718;
 //!
 //! let mut builder = TreeBuilder::new("root");
 //! let group = builder.add(builder.root(), Member::group("group1").shares(40))?;
@@ -23,13 +23,22 @@
 
 mod builder;
 pub mod decay;
-pub mod policy;
+pub(crate) mod policy;
 mod tree;
 pub mod tree_document;
 pub(crate) mod unique_names;
+#[doc(hidden)]
 pub mod x87;
 
 pub use builder::{MAX_NODES, Member, Naming, TreeBuilder, TreeError};
+pub use policy::classic::Classic;
+pub use policy::depth_oblivious::DepthOblivious;
+pub use policy::fair_tree::FairTree;
+pub use policy::pbs::Pp718;
+#[doc(hidden)]
+pub use policy::stored_shares;
+pub use policy::ticket_based::TicketBased;
+pub use policy::weighted_walk::WeightedWalk;
 pub use policy::{AssessedTree, AssociationShares, EntityShares, FairShare, Policy, Release, Rules, TreeShares};
 pub use tree::{NodeId, NodeKind, ShareTree, Shares};
 

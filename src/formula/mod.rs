@@ -3,9 +3,12 @@
 //! A [`Formula`] comes from [`Formula::parse`], from `text.parse::<Formula>()`, or from a [`builder`].
 
 pub mod builder;
+#[doc(hidden)]
 pub mod lint;
+#[doc(hidden)]
 pub mod name_resolution;
 pub mod program;
+#[doc(hidden)]
 pub mod syntax;
 
 use std::collections::HashSet;

@@ -13,7 +13,7 @@ use crate::python::{
 };
 use crate::rank::score::double;
 use crate::rank::scores::Part;
-use crate::rank::{Exact, Keep, OnError, ScoreError, Scores};
+use crate::rank::{Exact, OnError, ScoreError, ScorePrecision, Scores};
 
 /// How many blocks a thread takes at a time.
 const BLOCKS_AT_ONCE: usize = 8;
@@ -22,7 +22,7 @@ const BLOCKS_AT_ONCE: usize = 8;
 /// set aside has no score.
 ///
 /// The table should have a column for every name in [`Program::inputs`]; a missing one counts as 0.
-pub fn score(program: &Program, table: &JobTable, keep: Keep, on_error: OnError) -> Scores {
+pub fn score(program: &Program, table: &JobTable, keep: ScorePrecision, on_error: OnError) -> Scores {
     score_in(program, table, keep, on_error, Vec::new())
 }
 
@@ -30,22 +30,28 @@ pub fn score(program: &Program, table: &JobTable, keep: Keep, on_error: OnError)
 /// again need not ask the system for it each time.
 ///
 /// ```
-/// use job_sort_formula::rank::{Keep, OnError, rescore, score};
+/// use job_sort_formula::rank::{ScorePrecision, OnError, rescore, score};
 /// use job_sort_formula::{Formula, JobTable, Schema};
 ///
 /// let program = Formula::parse("ncpus * 10")?.compile(&Schema::openpbs())?;
 /// let table = JobTable::new(["ncpus"]);
-/// let mut scores = score(&program, &table, Keep::Float32, OnError::ZeroLikePbs);
+/// let mut scores = score(&program, &table, ScorePrecision::Float32, OnError::ZeroLikePbs);
 /// for _cycle in 0..3 {
-///     scores = rescore(&program, &table, Keep::Float32, OnError::ZeroLikePbs, scores);
+///     scores = rescore(&program, &table, ScorePrecision::Float32, OnError::ZeroLikePbs, scores);
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn rescore(program: &Program, table: &JobTable, keep: Keep, on_error: OnError, old: Scores) -> Scores {
+pub fn rescore(program: &Program, table: &JobTable, keep: ScorePrecision, on_error: OnError, old: Scores) -> Scores {
     score_in(program, table, keep, on_error, old.into_memory())
 }
 
-fn score_in(program: &Program, table: &JobTable, keep: Keep, on_error: OnError, spare: Vec<Vec<f64>>) -> Scores {
+fn score_in(
+    program: &Program,
+    table: &JobTable,
+    keep: ScorePrecision,
+    on_error: OnError,
+    spare: Vec<Vec<f64>>,
+) -> Scores {
     let scorer = Scorer {
         spare: Mutex::new(spare),
         program,
@@ -55,8 +61,8 @@ fn score_in(program: &Program, table: &JobTable, keep: Keep, on_error: OnError, 
         whole: program.expr().node(program.expr().root()).span,
     };
     let parts = match keep {
-        Keep::Decimal => scorer.parts(|| scorer.in_base_ten()),
-        Keep::Float32 | Keep::Double => scorer.parts(|| scorer.in_python()),
+        ScorePrecision::Decimal => scorer.parts(|| scorer.in_base_ten()),
+        ScorePrecision::Float32 | ScorePrecision::Double => scorer.parts(|| scorer.in_python()),
     };
     Scores::of_parts(parts, table.excluded_rows().collect(), keep, on_error)
 }
@@ -66,7 +72,7 @@ struct Scorer<'t> {
     spare: Mutex<Vec<Vec<f64>>>,
     program: &'t Program,
     table: &'t JobTable,
-    keep: Keep,
+    keep: ScorePrecision,
     columns: Vec<Option<&'t Column>>,
     whole: Span,
 }
@@ -129,7 +135,7 @@ impl<'t> Scorer<'t> {
     fn in_base_ten<'s>(&'s self) -> impl FnMut(usize, usize) -> Part + use<'s, 't> {
         let mut rows = RowByRow::new(self, DecimalArithmetic::new());
         move |from, to| {
-            let mut part = Part::new(from, Keep::Decimal, Vec::new());
+            let mut part = Part::new(from, ScorePrecision::Decimal, Vec::new());
             for row in from..to {
                 part.push(rows.evaluate(row).and_then(|value| self.decimal(&value)).map(Exact::Decimal));
             }

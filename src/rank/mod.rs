@@ -1,6 +1,6 @@
 //! The queue under a formula: every job's value, and the order in which the jobs are considered.
 //!
-//! Enters: a [`Program`], a [`JobTable`] and, through [`supply`], a fair-share backend. Leaves: a [`Ranking`].
+//! Enters: a [`Program`], a [`JobTable`] and, through [`fill_fairshare`], a fair-share backend. Leaves: a [`Ranking`].
 
 mod errors;
 mod evaluate;
@@ -11,11 +11,14 @@ mod shares;
 
 pub use errors::ErrorGroup;
 pub use evaluate::{rescore, score};
+#[doc(hidden)]
 pub use order::{by_value, higher_first, merge_sort};
-pub use score::{Exact, Keep, OnError, Score, ScoreError};
+pub use score::{Exact, OnError, Score, ScoreError, ScorePrecision};
 pub use scores::Scores;
 pub(crate) use shares::fairshare_number;
-pub use shares::{first_without_shares, supply};
+pub use shares::fill_fairshare;
+#[doc(hidden)]
+pub use shares::first_without_shares;
 
 use crate::formula::program::Program;
 use crate::jobs::JobTable;
@@ -24,7 +27,7 @@ use crate::jobs::JobTable;
 ///
 /// ```
 /// use job_sort_formula::jobs::{Job, JobTable};
-/// use job_sort_formula::rank::{Keep, OnError, Ranking};
+/// use job_sort_formula::rank::{ScorePrecision, OnError, Ranking};
 /// use job_sort_formula::{Formula, Schema, Value};
 ///
 /// let program = Formula::parse("ncpus * 10")?.compile(&Schema::openpbs())?;
@@ -32,7 +35,7 @@ use crate::jobs::JobTable;
 /// for (id, ncpus) in [("1.vm", 4), ("2.vm", 64)] {
 ///     table.push(&Job { id, ..Job::default() }, &[Ok(Value::Int(ncpus))])?;
 /// }
-/// let ranking = Ranking::new(&program, &table, Keep::Float32, OnError::ZeroLikePbs);
+/// let ranking = Ranking::new(&program, &table, ScorePrecision::Float32, OnError::ZeroLikePbs);
 /// assert_eq!(ranking.order().iter().map(|&row| table.id(row)).collect::<Vec<_>>(), ["2.vm", "1.vm"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -45,7 +48,7 @@ pub struct Ranking {
 impl Ranking {
     /// Scores every job and orders those that the scheduler considers: the higher value first, then the earlier
     /// submission.
-    pub fn new(program: &Program, table: &JobTable, keep: Keep, on_error: OnError) -> Self {
+    pub fn new(program: &Program, table: &JobTable, keep: ScorePrecision, on_error: OnError) -> Self {
         Self::of_scores(score(program, table, keep, on_error), table)
     }
 

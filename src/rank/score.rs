@@ -24,7 +24,7 @@ pub enum OnError {
 
 /// In which form a value is kept and compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Keep {
+pub enum ScorePrecision {
     /// A C `float`, 24 bits: OpenPBS.
     #[default]
     Float32,
@@ -43,7 +43,7 @@ pub struct Score<'s> {
     pub kept: f64,
 }
 
-impl Keep {
+impl ScorePrecision {
     /// What is kept of a double.
     #[inline]
     pub(super) fn kept(self, double: f64) -> f64 {

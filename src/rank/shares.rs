@@ -9,7 +9,7 @@ use crate::schema::FairshareInput;
 /// `as_seen` says what the formula sees of a number. Gives the entities of which the backend knows nothing.
 ///
 /// A table is supplied once: what one call has filled in, the next does not change.
-pub fn supply(table: &mut JobTable, backend: &dyn FairShare, as_seen: impl Fn(f64) -> Value) -> Vec<String> {
+pub fn fill_fairshare(table: &mut JobTable, backend: &dyn FairShare, as_seen: impl Fn(f64) -> Value) -> Vec<String> {
     let entities: Vec<_> = table.entities().to_vec();
     let shares: Vec<_> = entities.iter().map(|entity| backend.shares_of(entity)).collect();
     for (name, input) in FairshareInput::NAMES {

@@ -14,7 +14,9 @@ mod tree;
 use std::path::Path;
 
 pub use error::SiteError;
-pub use files::{SiteFiles, read_bytes};
+pub use files::SiteFiles;
+#[doc(hidden)]
+pub use files::read_bytes;
 pub use formula_text::FormulaText;
 pub use policy::PolicyName;
 pub use rank::{RankedQueue, SiteJobs};
@@ -58,7 +60,7 @@ pub struct SiteRules {
 /// let formula = Formula::parse("fairshare_factor")?;
 /// let queue = Site::open("examples/site")?.rank(&formula)?;
 /// let first = queue.ranking.order()[0];
-/// assert_eq!(queue.table.entity(first), "nkapoor");
+/// assert_eq!(queue.table.entity(first), "trial07");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use crate::pbs::order::{Order, Ordered, PassedOver};
 use crate::pbs::resource_amount::Numbers;
 use crate::pbs::share_tree::PbsTree;
 use crate::pbs::submission::FormulaSubmission;
-use crate::rank::{Keep, Ranking, first_without_shares, score, supply};
+use crate::rank::{Ranking, ScorePrecision, fill_fairshare, first_without_shares, score};
 use crate::schema::{FairshareInput, Schema};
 
 /// The most warnings of one kind that are spelt out; the others are counted.
@@ -123,11 +123,11 @@ impl Site {
     }
 
     /// In which form values are kept and compared.
-    pub fn precision(&self) -> Keep {
+    pub fn precision(&self) -> ScorePrecision {
         match self.rules.numbers {
-            Numbers::OpenPbs => Keep::Float32,
-            Numbers::Exact => Keep::Double,
-            Numbers::Decimal => Keep::Decimal,
+            Numbers::OpenPbs => ScorePrecision::Float32,
+            Numbers::Exact => ScorePrecision::Double,
+            Numbers::Decimal => ScorePrecision::Decimal,
         }
     }
 
@@ -162,8 +162,8 @@ impl Site {
         table: &mut JobTable,
         warnings: &mut Vec<String>,
     ) -> Result<Option<PbsTree>, SiteError> {
-        let is_fairshare = |input: &Box<str>| FairshareInput::from_name(input).is_some();
-        if !program.inputs().iter().any(is_fairshare) && !self.config.fair_share.prime {
+        let needs_shares = program.inputs().iter().any(|input| FairshareInput::from_name(input).is_some());
+        if !needs_shares && !self.config.fair_share.prime {
             return Ok(None);
         }
         let numbers = self.rules.numbers;
@@ -172,14 +172,14 @@ impl Site {
             (PolicyName::Pbs, Some(tree)) => {
                 let entities = table.entities().iter().map(|entity| &**entity);
                 let tree = tree.pbs_tree(self.policy.rules, entities)?;
-                supply(table, &tree, |ratio| numbers.fairshare(ratio));
+                fill_fairshare(table, &tree, |ratio| numbers.fairshare(ratio));
                 Ok(Some(tree))
             }
             (name, Some(tree)) => {
                 let shares = tree.share_tree()?;
                 let active = pending_nodes(table, &shares);
                 let assessed = AssessedTree::new(shares, &self.policy.policy(name, &active));
-                let unknown = supply(table, &assessed, |ratio| numbers.fairshare(ratio));
+                let unknown = fill_fairshare(table, &assessed, |ratio| numbers.fairshare(ratio));
                 let all = unknown
                     .iter()
                     .map(|entity| format!("{}; the jobs of `{entity}` get 0", unresolved(assessed.tree(), entity)));
@@ -199,7 +199,7 @@ impl Site {
         limit: usize,
     ) -> Ordered {
         let scores = score(program, table, self.precision(), self.rules.on_error);
-        if self.precision() == Keep::Decimal {
+        if self.precision() == ScorePrecision::Decimal {
             return Ordered { ranking: Ranking::of_scores(scores, table), passed_over: Vec::new() };
         }
         let mut order = Order::new(&self.config, &self.queues).most(limit);

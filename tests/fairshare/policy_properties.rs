@@ -1,10 +1,10 @@
 //! Properties of every policy on random trees.
 
-use job_sort_formula::fairshare::policy::classic::Classic;
-use job_sort_formula::fairshare::policy::depth_oblivious::DepthOblivious;
-use job_sort_formula::fairshare::policy::fair_tree::FairTree;
-use job_sort_formula::fairshare::policy::ticket_based::TicketBased;
-use job_sort_formula::fairshare::policy::weighted_walk::WeightedWalk;
+use job_sort_formula::fairshare::Classic;
+use job_sort_formula::fairshare::DepthOblivious;
+use job_sort_formula::fairshare::FairTree;
+use job_sort_formula::fairshare::TicketBased;
+use job_sort_formula::fairshare::WeightedWalk;
 use job_sort_formula::fairshare::{
     AssessedTree, FairShare, Member, NodeId, NodeKind, Policy, Release, Rules, ShareTree, TreeBuilder,
 };

@@ -10,7 +10,7 @@ use job_sort_formula::pbs::files::server::ServerSettings;
 use job_sort_formula::pbs::order::Order;
 use job_sort_formula::pbs::resource_amount::Numbers;
 use job_sort_formula::pbs::submission::FormulaSubmission;
-use job_sort_formula::rank::{Keep, supply};
+use job_sort_formula::rank::{ScorePrecision, fill_fairshare};
 use job_sort_formula::schema::InputType;
 use serde::Deserialize;
 
@@ -80,10 +80,10 @@ impl Cluster {
         };
         let mut table = self.site.read_jobs(self.queue.as_bytes(), &formula.names()).table;
         let tree = self.site.tree(&table);
-        supply(&mut table, &tree, |share| Numbers::OpenPbs.fairshare(share));
+        fill_fairshare(&mut table, &tree, |share| Numbers::OpenPbs.fairshare(share));
         let scores = recorded::scores(&program, &table);
         let ordered = Order::new(&self.site.config, &self.site.queues).tree(&tree).rank(scores, &table);
-        site.trial = Some(Trial { table: &table, ordered: &ordered, keep: Keep::Float32 });
+        site.trial = Some(Trial { table: &table, ordered: &ordered, keep: ScorePrecision::Float32 });
         site.tree = Some(&tree);
         Checked::of(&submitted, &self.site.schema, &site)
     }

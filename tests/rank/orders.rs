@@ -6,7 +6,7 @@ use job_sort_formula::pbs::order::{Order, PassedOver};
 use job_sort_formula::pbs::python_string_literal::PythonStringLiteral;
 use job_sort_formula::pbs::resource_amount::Numbers;
 use job_sort_formula::pbs::share_tree::PbsTree;
-use job_sort_formula::rank::supply;
+use job_sort_formula::rank::fill_fairshare;
 use job_sort_formula::{Formula, JobTable};
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -45,7 +45,7 @@ fn a_second_later(jobs: &mut [RecordedJob]) {
 /// The inputs of the jobs, with the fair-share numbers that the settings make of the files.
 fn table(jobs: &[RecordedJob], columns: &[&str], tree: &PbsTree) -> JobTable {
     let mut table = recorded::table_of(jobs, columns.iter().copied(), |name| !name.starts_with("fair"));
-    assert_eq!(supply(&mut table, tree, |share| Numbers::OpenPbs.fairshare(share)), Vec::<String>::new());
+    assert_eq!(fill_fairshare(&mut table, tree, |share| Numbers::OpenPbs.fairshare(share)), Vec::<String>::new());
     table
 }
 

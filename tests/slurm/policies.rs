@@ -5,12 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use job_sort_formula::fairshare::Classic;
+use job_sort_formula::fairshare::DepthOblivious;
+use job_sort_formula::fairshare::FairTree;
+use job_sort_formula::fairshare::TicketBased;
 use job_sort_formula::fairshare::decay::HalfLife;
-use job_sort_formula::fairshare::policy::classic::Classic;
-use job_sort_formula::fairshare::policy::depth_oblivious::DepthOblivious;
-use job_sort_formula::fairshare::policy::fair_tree::FairTree;
-use job_sort_formula::fairshare::policy::stored_shares;
-use job_sort_formula::fairshare::policy::ticket_based::TicketBased;
+use job_sort_formula::fairshare::stored_shares;
 use job_sort_formula::fairshare::x87::Extended;
 use job_sort_formula::fairshare::{
     AssessedTree, Member, Naming, NodeId, NodeKind, Policy, Release, Rules, ShareTree, Shares, TreeBuilder,

@@ -15,7 +15,7 @@ use job_sort_formula::pbs::number_format::logged;
 use job_sort_formula::pbs::order::{Ordered, PassedOver};
 use job_sort_formula::pbs::resource_amount::Numbers;
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
-use job_sort_formula::rank::{Keep, OnError, Scores, score};
+use job_sort_formula::rank::{OnError, ScorePrecision, Scores, score};
 use job_sort_formula::{Schema, Value};
 use serde::Deserialize;
 
@@ -186,7 +186,7 @@ pub fn table_of<'a>(
 }
 
 pub fn scores(program: &Program, table: &JobTable) -> Scores {
-    score(program, table, Keep::Float32, OnError::ZeroLikePbs)
+    score(program, table, ScorePrecision::Float32, OnError::ZeroLikePbs)
 }
 
 /// Some records have the line of the log, some what stands behind its colon.

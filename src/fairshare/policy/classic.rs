@@ -22,7 +22,7 @@ use crate::fairshare::{NodeId, ShareTree, Shares};
 /// factor that no job has.
 ///
 /// ```
-/// use job_sort_formula::fairshare::policy::classic::Classic;
+/// use job_sort_formula::fairshare::Classic;
 /// use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, Rules, TreeBuilder};
 ///
 /// let mut builder = TreeBuilder::new("root");

@@ -28,7 +28,7 @@ use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 /// fraction of all usage; an account has no factor, which is given as 0.
 ///
 /// ```
-/// use job_sort_formula::fairshare::policy::fair_tree::FairTree;
+/// use job_sort_formula::fairshare::FairTree;
 /// use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, Rules, TreeBuilder};
 ///
 /// let mut builder = TreeBuilder::new("root");

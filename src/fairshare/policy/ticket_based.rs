@@ -23,7 +23,7 @@ const MIN_USAGE: f64 = 0.01;
 /// than any user's, so that **the factor can exceed 1**.
 ///
 /// ```
-/// use job_sort_formula::fairshare::policy::ticket_based::TicketBased;
+/// use job_sort_formula::fairshare::TicketBased;
 /// use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, Rules, TreeBuilder};
 ///
 /// let mut builder = TreeBuilder::new("root");

@@ -23,7 +23,7 @@ use crate::pbs::share_tree::PbsTree;
 use crate::pbs::site_findings as advice;
 use crate::pbs::submission::FormulaSubmission;
 use crate::python::ErrorKind;
-use crate::rank::Keep;
+use crate::rank::ScorePrecision;
 use crate::schema::Schema;
 pub use trial::{trial, trial_kills};
 
@@ -35,7 +35,7 @@ pub struct Trial<'a> {
     /// Their scores and their order.
     pub ordered: &'a Ordered,
     /// In which form the values are kept.
-    pub keep: Keep,
+    pub keep: ScorePrecision,
 }
 
 /// What is known of the site; all of it is optional.
@@ -184,7 +184,7 @@ fn advise(formula: &Formula, site: &Surroundings<'_>) -> Vec<Diagnostic> {
         findings.extend(advice::beside(expr, config));
     }
     let Some(Trial { table, ordered, keep }) = site.trial else { return findings };
-    if keep == Keep::Float32 {
+    if keep == ScorePrecision::Float32 {
         findings.extend(advice::amounts(expr, table));
         findings.extend(site.tree.map(|tree| advice::shares(expr, table, tree)).unwrap_or_default());
         findings.extend(advice::ties(expr, table, &ordered.ranking));

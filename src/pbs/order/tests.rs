@@ -2,7 +2,7 @@ use crate::formula::Formula;
 use crate::jobs::{Job, JobState};
 use crate::pbs::order::*;
 use crate::python::Value;
-use crate::rank::{Keep, OnError, score};
+use crate::rank::{OnError, ScorePrecision, score};
 use crate::schema::Schema;
 
 /// Jobs by id, queue and cpus; `h` holds one.
@@ -17,7 +17,7 @@ fn jobs(waiting: &[(&str, &str, i64)]) -> JobTable {
 
 fn ranked(order: Order<'_>, formula: &str, table: &JobTable, on_error: OnError) -> Ordered {
     let program = Formula::parse(formula).unwrap().compile(&Schema::openpbs()).unwrap();
-    order.rank(score(&program, table, Keep::Float32, on_error), table)
+    order.rank(score(&program, table, ScorePrecision::Float32, on_error), table)
 }
 
 fn ids(ordered: &Ordered, table: &JobTable) -> String {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::error::Error;
 
 use job_sort_formula::jobs::Job;
-use job_sort_formula::rank::Keep;
+use job_sort_formula::rank::ScorePrecision;
 use job_sort_formula::rank::OnError;
 use job_sort_formula::rank::Scores;
 use job_sort_formula::rank::rescore;
@@ -55,8 +55,8 @@ impl Pass for Ours {
 
     fn run(&self) -> Result<Scores, Box<dyn Error>> {
         Ok(match self.old.take() {
-            Some(old) => rescore(&self.program, &self.table, Keep::Double, OnError::ZeroLikePbs, old),
-            None => score(&self.program, &self.table, Keep::Double, OnError::ZeroLikePbs),
+            Some(old) => rescore(&self.program, &self.table, ScorePrecision::Double, OnError::ZeroLikePbs, old),
+            None => score(&self.program, &self.table, ScorePrecision::Double, OnError::ZeroLikePbs),
         })
     }
 
