@@ -1,7 +1,7 @@
 //! One site: opens what it is given (a folder or single files) and answers everything that needs more than a formula.
 //!
 //! Enters: the paths of a scheduler's files and of what its commands print. Leaves: the formula in force, the jobs,
-//! their [`RankedQueue`], a formula's [`Checked`] findings, the fair-share tree under any policy.
+//! their [`RankedQueue`], the findings of a checked formula, the fair-share tree under any policy.
 
 mod error;
 mod files;
