@@ -21,9 +21,9 @@ const CHUNK: usize = 512 << 10;
 
 /// Reads job documents.
 ///
-/// A document of one job per line, or of `qstat -f -F json`, is read chunk by chunk, in parallel on the threads of
-/// rayon's current pool: what is in memory at a time is a few pieces of half a megabyte, or of one job if
-/// that is larger, besides the table. Any other document is held in memory until its end, and so is
+/// A document of one job per line, or of `qstat -f -F json`, is read chunk by chunk and parsed in parallel on
+/// the threads of rayon's current pool. Besides the table, at most eight chunks per processor are in memory, each of half
+/// a megabyte, or of one job if that is larger. Any other document is held in memory until its end, and so is
 /// `qstat -f -F json` if it comes from a stream that cannot be read twice, because where it is broken it is read
 /// again from its start to say where.
 ///
