@@ -11,7 +11,7 @@ use std::fs;
 
 use job_sort_formula::fairshare::{EntityShares, FairShare};
 use job_sort_formula::ingest::{ReadOptions, read_jobs};
-use job_sort_formula::pbs::resource_amount::Numbers;
+use job_sort_formula::pbs::resource_amount::NumberMode;
 use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare};
 use job_sort_formula::{Formula, Ranking, Schema};
 
@@ -53,13 +53,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = ReadOptions {
         source_name: "jobs.ndjson",
         needed: &formula.names(),
-        numbers: Numbers::Exact,
+        numbers: NumberMode::Exact,
         ..ReadOptions::new(&schema, &[])
     };
     let mut table = read_jobs(&fs::read("examples/site/jobs.ndjson")?, &options)?.table;
 
     // The bank is asked once per entity. A job that carries the number itself keeps it.
-    let strangers = fill_fairshare(&mut table, &bank, |number| Numbers::Exact.fairshare(number));
+    let strangers = fill_fairshare(&mut table, &bank, |number| NumberMode::Exact.fairshare(number));
     println!("{formula}\n\nno account: {}\n", strangers.join(", "));
 
     // Nothing is rounded to OpenPBS's float32 here.

@@ -12,9 +12,9 @@ use job_sort_formula::pbs::files::resource_group::ResourceGroup;
 use job_sort_formula::pbs::files::resources::add_resources;
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
 use job_sort_formula::pbs::files::usage::UsageFile;
-use job_sort_formula::pbs::files::usage_written::usage_written;
+use job_sort_formula::pbs::files::usage::write_usage;
 use job_sort_formula::pbs::number_format::logged;
-use job_sort_formula::pbs::resource_amount::Numbers;
+use job_sort_formula::pbs::resource_amount::NumberMode;
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder, Rules};
 use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare, first_without_shares};
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};
@@ -79,7 +79,7 @@ impl Site {
             source_name: path,
             needed: &needed,
             schema: &self.schema,
-            numbers: Numbers::OpenPbs,
+            numbers: NumberMode::OpenPbs,
             entity: self.config.fairshare_entity,
             queue_priorities: &self.queues.priorities(),
         };
@@ -102,7 +102,7 @@ impl Site {
         let program = self.program(formula);
         let mut jobs = self.jobs(path, &program);
         let tree = self.tree(&jobs);
-        assert_eq!(fill_fairshare(&mut jobs, &tree, |number| Numbers::OpenPbs.fairshare(number)), [""; 0]);
+        assert_eq!(fill_fairshare(&mut jobs, &tree, |number| NumberMode::OpenPbs.fairshare(number)), [""; 0]);
         assert_eq!(first_without_shares(&jobs, program.inputs()), None);
         let ranking = Ranking::new(&program, &jobs, ScorePrecision::Float32, OnError::ZeroLikePbs);
         (jobs, ranking)
@@ -307,7 +307,7 @@ fn the_usage_file_is_as_the_scheduler_writes_it() {
     let site = Site::read();
     let tree = PbsTreeBuilder::new(&site.lines).usage(&site.usage).unknown_shares(site.config.unknown_shares);
     let last_decay = site.usage.last_decay.expect("a time");
-    let written = usage_written(&tree.build().expect("small enough"), last_decay, |usage| usage);
+    let written = write_usage(&tree.build().expect("small enough"), last_decay, |usage| usage);
     assert_eq!(written, bytes("site/sched_priv/usage"));
 }
 
@@ -337,7 +337,7 @@ fn the_tree_of_ones_own() {
     let tree = PbsTreeBuilder::from_document(&document).rules(Rules::Documented).build().expect("a sound tree");
     let factor = |name| tree.shares_of(name).expect("in the tree").fairshare_factor;
     assert_eq!(["Bob", "Suzy"].map(|name| format!("{:.3}", factor(name))), ["0.648", "0.382"]);
-    assert_eq!(fill_fairshare(&mut jobs, &tree, |number| Numbers::OpenPbs.fairshare(number)), ["visitor"]);
+    assert_eq!(fill_fairshare(&mut jobs, &tree, |number| NumberMode::OpenPbs.fairshare(number)), ["visitor"]);
     let ranking = Ranking::new(&program, &jobs, ScorePrecision::Float32, OnError::Fail);
     let order: Vec<_> = ranking.order().iter().map(|&row| jobs.id(row)).collect();
     assert_eq!(order, ["107.demo", "101.demo", "102.demo", "103.demo", "106[].demo", "105.demo"]);

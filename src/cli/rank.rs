@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use job_sort_formula::diagnostic::Diagnostic;
-use job_sort_formula::pbs::check::trial;
+use job_sort_formula::pbs::check::error_findings;
 use job_sort_formula::pbs::submission::FormulaSubmission;
 use job_sort_formula::report::{Csv, Human, Json, Ndjson, Placed, RankFormat, RankReport};
 use job_sort_formula::site::FormulaText;
@@ -36,14 +36,14 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         formula: &source.text,
         table: &ranked.table,
         ranking: &ranked.ranking,
-        passed_over: &ranked.passed_over,
+        not_considered: &ranked.not_considered,
         rows: &rows,
         inputs: &inputs,
     };
     format(arguments.format).write(&report, out)?;
     out.flush()?;
     if arguments.format == RankFormatName::Human {
-        draw_all(&source, &submitted, trial(&ranked.table, &ranked.ranking));
+        draw_all(&source, &submitted, error_findings(&ranked.table, &ranked.ranking));
     }
     Ok(if ranked.ranking.failure().is_some() { Outcome::Findings } else { Outcome::Fine })
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use job_sort_formula::fairshare::tree_document::TreeDocument;
 use job_sort_formula::fairshare::{NodeId, ShareTree};
-use job_sort_formula::pbs::files::resource_group_written::resource_group_written;
+use job_sort_formula::pbs::files::resource_group::write_groups;
 use job_sort_formula::report::shares::{PolicyView, write_human, write_json};
 use job_sort_formula::site::{PolicyName, PolicyShares, SharesRequest};
 use job_sort_formula::slurm::load_file::load_file;
@@ -54,7 +54,7 @@ fn nodes(shares: &PolicyShares, arguments: &SharesArgs) -> Result<Vec<NodeId>, C
 /// Writes the tree as the other scheduler's file, and warns of what is lost on the way.
 fn export(tree: &ShareTree, format: SharesFormatName, out: &mut impl Write) -> Result<Outcome, CliError> {
     if format == SharesFormatName::ResourceGroup {
-        let written = resource_group_written(tree);
+        let written = write_groups(tree);
         written.losses.iter().for_each(warn);
         out.write_all(written.text.as_ref())?;
     } else {

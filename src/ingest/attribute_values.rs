@@ -2,7 +2,7 @@
 
 use crate::json_visitor::JsonScalar;
 use crate::pbs::duration;
-use crate::pbs::resource_amount::{AmountSource, Numbers, number};
+use crate::pbs::resource_amount::{AmountSource, NumberMode, number};
 use crate::python::Value;
 
 /// A ready-made input: any number, and the three that JSON has no numbers for, as strings.
@@ -52,7 +52,7 @@ pub(super) struct FormulaAmount {
 
 impl FormulaAmount {
     /// Converts the `amount` that was parsed from `scalar`.
-    pub(super) fn new(amount: Value, scalar: &JsonScalar<'_>, numbers: Numbers, source: AmountSource) -> Self {
+    pub(super) fn new(amount: Value, scalar: &JsonScalar<'_>, numbers: NumberMode, source: AmountSource) -> Self {
         let value = numbers.resource(amount);
         let is_shortened =
             matches!((source, scalar), (AmountSource::Server, JsonScalar::Number(text)) if is_shortened(text));

@@ -281,7 +281,7 @@ impl<'a> FastReader<'a> {
                 return false;
             }
         }
-        let charged = self.options.entity.of(job.owner);
+        let charged = self.options.entity.name_of(job.owner);
         let entity = job.entity.unwrap_or(&charged);
         let (state, queued_at) = (job.state, job.queued_at);
         batch.finish(BatchRow { id: job.id.unwrap_or_default(), entity, queue, state, queued_at, line })

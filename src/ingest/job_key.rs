@@ -2,7 +2,7 @@
 
 use crate::ingest::attribute_values::{integer, ratio, seconds};
 use crate::json_visitor::JsonScalar;
-use crate::pbs::resource_amount::Numbers;
+use crate::pbs::resource_amount::NumberMode;
 use crate::python::Value;
 use crate::schema::FairshareInput;
 
@@ -96,7 +96,7 @@ impl SpecialInput {
     }
 
     /// The value that the formula gets, or what was expected instead.
-    pub(super) fn value(self, scalar: &JsonScalar<'_>, numbers: Numbers) -> Result<Value, &'static str> {
+    pub(super) fn value(self, scalar: &JsonScalar<'_>, numbers: NumberMode) -> Result<Value, &'static str> {
         match self {
             Self::EligibleTime => seconds(scalar).map(Value::Int).ok_or("`HH:MM:SS` or seconds"),
             Self::Fairshare(_) => match ratio(scalar) {

@@ -6,7 +6,7 @@ use crate::ingest::job_key::{JobKey, SpecialInput};
 use crate::ingest::options::ReadOptions;
 use crate::ingest::requested_columns::{RequestedColumns, ResourcePlan};
 use crate::jobs::InputPrecedence;
-use crate::pbs::resource_amount::{AmountSource, Numbers};
+use crate::pbs::resource_amount::{AmountSource, NumberMode};
 use crate::schema::InputType;
 
 /// An index into one of the lists of [`KeyDispatch`].
@@ -137,7 +137,9 @@ impl<'a> KeyDispatch<'a> {
         let undeclared = plan.declared.is_none().then(|| self.undeclared(name));
         let keeps_small_integers = match plan.declared {
             None | Some(InputType::Count | InputType::Duration) => true,
-            Some(InputType::Float) => self.source == AmountSource::Server || self.options.numbers != Numbers::OpenPbs,
+            Some(InputType::Float) => {
+                self.source == AmountSource::Server || self.options.numbers != NumberMode::OpenPbs
+            }
             Some(_) => false,
         };
         let is_known = undeclared.is_none_or(|name| self.is_known_as(name, InputType::Count));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::jobs::{JobTable, Problems};
 use crate::pbs::entity::FairshareEntity;
-use crate::pbs::resource_amount::Numbers;
+use crate::pbs::resource_amount::NumberMode;
 use crate::schema::Schema;
 
 static NO_PRIORITIES: BTreeMap<String, i64> = BTreeMap::new();
@@ -20,7 +20,7 @@ pub struct ReadOptions<'a> {
     /// The names that a formula may use.
     pub schema: &'a Schema,
     /// How amounts become numbers.
-    pub numbers: Numbers,
+    pub numbers: NumberMode,
     /// Which attribute of a job names its fair-share entity.
     pub entity: FairshareEntity,
     /// The priorities of the queues; a queue without one has priority 0.
@@ -34,7 +34,7 @@ impl<'a> ReadOptions<'a> {
             source_name: "jobs",
             needed,
             schema,
-            numbers: Numbers::OpenPbs,
+            numbers: NumberMode::OpenPbs,
             entity: FairshareEntity::User,
             queue_priorities: &NO_PRIORITIES,
         }

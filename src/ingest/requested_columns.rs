@@ -6,7 +6,7 @@ use crate::ingest::job_key::{JobKey, SpecialInput};
 use crate::ingest::options::ReadOptions;
 use crate::jobs::InputPrecedence;
 use crate::json_visitor::JsonScalar;
-use crate::pbs::resource_amount::{AmountSource, looks};
+use crate::pbs::resource_amount::{AmountSource, inferred_type};
 use crate::python::Value;
 use crate::schema::{InputType, Schema};
 
@@ -103,6 +103,6 @@ impl ResourcePlan {
     /// The kind of an amount: the declared one, else the one that it looks like.
     pub(super) fn kind(&self, scalar: &JsonScalar<'_>) -> InputType {
         let is_number = matches!(scalar, JsonScalar::Number(_));
-        self.declared.unwrap_or_else(|| looks(scalar.text().unwrap_or(""), is_number))
+        self.declared.unwrap_or_else(|| inferred_type(scalar.text().unwrap_or(""), is_number))
     }
 }

@@ -166,7 +166,7 @@ impl<'a> TableBuilder<'a> {
         row.fill_inputs();
         let exclusion = if state.is_over() { Some(Exclusion::Over(state)) } else { unreadable };
         let owner = Owner { user: &job.user, group: &job.group, account: &job.account, queue: &job.queue };
-        let entity = job.entity.clone().unwrap_or_else(|| self.options.entity.of(owner).into_owned().into());
+        let entity = job.entity.clone().unwrap_or_else(|| self.options.entity.name_of(owner).into_owned().into());
         let parsed = Job { id: &id, entity: &entity, queue: &job.queue, state, queued_at, exclusion };
         if let Err(problem) = self.table.push(&parsed, &self.row) {
             self.is_full |= problem == Problem::TooMany;

@@ -1,4 +1,4 @@
-//! Text as a C program sees it: pieces of a fixed length, strings that end at a NUL, numbers that wrap.
+//! Text as a C program reads it: `fgets` chunks, NUL-terminated strings, and decimal numbers that wrap.
 
 /// The bytes that C's `isspace` accepts.
 pub fn is_space(byte: u8) -> bool {
@@ -10,40 +10,40 @@ pub fn c_string(bytes: &[u8]) -> &[u8] {
     bytes.split(|&byte| byte == 0).next().unwrap_or_default()
 }
 
-/// Whether a line of a configuration file says nothing: blank, or a comment (`#`, and `*` as in `holidays`).
+/// Whether a line of a configuration file is blank or a comment (`#`, or `*` as in `holidays`).
 pub fn is_blank_or_comment(line: &[u8]) -> bool {
     let first = line.iter().find(|&&byte| !is_space(byte));
     matches!(first, None | Some(b'#' | b'*'))
 }
 
-/// A piece of a file, as `fgets` hands it out.
+/// A part of a file that one call of `fgets` returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Piece<'a> {
-    /// Where it starts in the file, in bytes.
+pub struct LineChunk<'a> {
+    /// Its offset in the file, in bytes.
     pub offset: usize,
-    /// The true line that it belongs to, from 1.
+    /// The line of the file that it belongs to, from 1.
     pub line: usize,
     /// Its bytes up to the first NUL, without the newline.
     pub text: &'a [u8],
 }
 
-/// The pieces that `fgets` would hand out one by one, each at most `limit` bytes long, newline included.
-pub fn pieces(file: &[u8], limit: usize) -> impl Iterator<Item = Piece<'_>> {
+/// The chunks that successive calls of `fgets` return, each at most `limit` bytes long, newline included.
+pub fn fgets_chunks(file: &[u8], limit: usize) -> impl Iterator<Item = LineChunk<'_>> {
     let (mut offset, mut line) = (0, 1);
     std::iter::from_fn(move || {
         let rest = file.get(offset..).filter(|rest| !rest.is_empty())?;
         let window = &rest[..rest.len().min(limit.max(1))];
         let newline = window.iter().position(|&byte| byte == b'\n');
         let body = &window[..newline.unwrap_or(window.len())];
-        let piece = Piece { offset, line, text: c_string(body) };
+        let chunk = LineChunk { offset, line, text: c_string(body) };
         offset += newline.map_or(window.len(), |at| at + 1);
         line += usize::from(newline.is_some());
-        Some(piece)
+        Some(chunk)
     })
 }
 
-/// A decimal number that fills the whole token, read as `strtol` reads it and then cut down to a C `int`: beyond
-/// 64 bits it stays at the limit, beyond 32 bits the upper ones are lost. `None` where anything else stands.
+/// The whole token as a decimal number, read by `strtol` and then converted to a C `int`: it saturates at 64 bits and
+/// wraps at 32. `None` if the token is anything else.
 pub fn whole_int(token: &[u8]) -> Option<i32> {
     let token = token.trim_ascii_start_c();
     let (negative, digits) = match token.split_first()? {
@@ -57,7 +57,7 @@ pub fn whole_int(token: &[u8]) -> Option<i32> {
     Some(saturating_decimal(digits, negative) as i32)
 }
 
-/// The number that the token starts with, as `atoi` would read it; `None` unless a digit comes first.
+/// The number at the start of the token, as `atoi` reads it; `None` unless the token starts with a digit.
 pub fn leading_int(token: &[u8]) -> Option<i32> {
     let end = token.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(token.len());
     (end > 0).then(|| saturating_decimal(&token[..end], false) as i32)
@@ -71,7 +71,7 @@ fn saturating_decimal(digits: &[u8], negative: bool) -> i64 {
     })
 }
 
-/// A name as text. Bytes that are not UTF-8 are written `\xNN`, so that different names stay different.
+/// A name as text. Bytes that are not UTF-8 are written `\xNN`, so that distinct names stay distinct.
 pub fn name_text(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -83,7 +83,7 @@ pub fn name_text(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes that [`name_text`] was given.
+/// The inverse of [`name_text`].
 pub fn name_bytes(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -102,7 +102,7 @@ pub fn name_bytes(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The byte that `\xNN` at the start stands for; what is not above 127 was never written so.
+/// The byte that `\xNN` at the start denotes. Only bytes above 127 are written in this form.
 fn escaped_byte(text: &[u8]) -> Option<u8> {
     let digits = text.strip_prefix(b"\\x")?.first_chunk::<2>()?;
     let digit = |byte: u8| char::from(byte).to_digit(16).filter(|_| !byte.is_ascii_uppercase());
@@ -144,14 +144,15 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_comes_in_pieces() {
+    fn a_long_line_has_several_chunks() {
         let file = [vec![b'x'; 300], b"\ny\n".to_vec()].concat();
-        let lengths: Vec<_> = pieces(&file, 255).map(|piece| (piece.offset, piece.line, piece.text.len())).collect();
+        let lengths: Vec<_> =
+            fgets_chunks(&file, 255).map(|chunk| (chunk.offset, chunk.line, chunk.text.len())).collect();
         assert_eq!(lengths, [(0, 1, 255), (255, 1, 45), (301, 2, 1)]);
     }
 
     #[test]
-    fn names_that_are_not_utf8_stay_apart() {
+    fn names_that_are_not_utf8_stay_distinct() {
         assert_eq!(name_text("é".as_bytes()), "é");
         assert_eq!(name_text(b"a\xffb"), "a\\xffb");
         for name in ["é".as_bytes(), b"a\xffb\xe9", b"\\x41\\xFF\\x", b""] {

@@ -1,22 +1,22 @@
-//! PP-718 as the OpenPBS daemon computes it: in C `float` and `int`, so that big numbers wrap and small ones vanish.
+//! PP-718 as the OpenPBS daemon computes it: in C `float` and `int`, so that large sums wrap and small values underflow.
 //!
-//! Found in `tests/golden/openpbs`: `trees.jsonl`, `jobs.jsonl` and every `pbsfs -g` and `-p` of `cases.jsonl`.
+//! Source: `tests/golden/openpbs`: `trees.jsonl`, `jobs.jsonl` and every `pbsfs -g` and `-p` of `cases.jsonl`.
 
 use crate::fairshare::{EntityShares, NodeId, Policy, ShareTree, TreeShares};
 
-/// The daemon's own arithmetic.
+/// The fair-share policy in the daemon's arithmetic.
 ///
 /// - The siblings' shares are summed in 32 bits and wrap: two of 2,000,000,000 make a negative sum and percentages.
-/// - A sum of -1 counts as no sum: the next sibling takes that of itself and those above it in the file.
+/// - A sum of -1 counts as unset: the next sibling uses the sum of itself and of those before it in the file.
 /// - Percentage and effective usage are rounded to `float` after every step; usage itself is a `double`.
-/// - The parts of a group whose own percentage is 0 are 0, as are those of siblings whose shares sum to 0.
-/// - The root's children use their actual usage; the root's own is 0.
-/// - The factor is `2^-q` as a `double`, q being a `float` quotient; it is 0 when the percentage is 0. Where the
-///   shares of siblings wrapped it may be above 1, and infinite.
+/// - The children of a group with percentage 0, and siblings whose shares sum to 0, have percentage 0.
+/// - The effective usage of the root's children is their actual usage; that of the root is 0.
+/// - The factor is `2^-q` as a `double`, where q is a `float` quotient; it is 0 if the percentage is 0. If the shares
+///   of siblings wrap, it may exceed 1 and be infinite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SchedulerShares;
+pub struct DaemonPolicy;
 
-impl Policy for SchedulerShares {
+impl Policy for DaemonPolicy {
     fn name(&self) -> &str {
         "pbs"
     }
@@ -31,9 +31,9 @@ impl Policy for SchedulerShares {
                 None => Floats { perc: 1.0, tree_usage: 0.0 },
                 Some(parent) => {
                     let above = rows[parent.index()];
-                    let Cut { part, perc } = cut_of(shares_as_int(tree, node), sums[node.index()], above);
-                    let counted = above.effective_usage(actual, part);
-                    Floats { perc, tree_usage: if parent == tree.root() { actual } else { counted } }
+                    let Allotment { fraction, perc } = allotment(shares_as_int(tree, node), sums[node.index()], above);
+                    let effective = above.effective_usage(actual, fraction);
+                    Floats { perc, tree_usage: if parent == tree.root() { actual } else { effective } }
                 }
             });
         }
@@ -41,7 +41,7 @@ impl Policy for SchedulerShares {
     }
 }
 
-/// What the daemon keeps of a node.
+/// The numbers that the daemon keeps for a node.
 #[derive(Debug, Clone, Copy)]
 struct Floats {
     perc: f32,
@@ -49,9 +49,9 @@ struct Floats {
 }
 
 impl Floats {
-    /// What a child with this actual usage and this part of the siblings' shares answers for.
-    fn effective_usage(self, actual: f32, part: f32) -> f32 {
-        x86_nan(actual + (self.tree_usage - actual) * part)
+    /// The effective usage of a child with the given actual usage and fraction of the siblings' shares.
+    fn effective_usage(self, actual: f32, fraction: f32) -> f32 {
+        x86_nan(actual + (self.tree_usage - actual) * fraction)
     }
 
     fn numbers(self) -> EntityShares {
@@ -65,10 +65,10 @@ fn shares_as_int(tree: &ShareTree, node: NodeId) -> i32 {
     tree.shares(node).count() as i32
 }
 
-/// What the daemon has for a sum that it has not taken yet.
+/// The daemon's value for a sum that is not computed yet.
 const UNSPECIFIED: i32 = -1;
 
-/// For every node the sum of the shares that its own are held against.
+/// For every node, the sum of shares that its own shares are divided by.
 fn sums_of_siblings(tree: &ShareTree) -> Vec<i32> {
     let mut sums = vec![0i32; tree.len()];
     for parent in tree.nodes() {
@@ -89,22 +89,22 @@ fn sums_of_siblings(tree: &ShareTree) -> Vec<i32> {
     sums
 }
 
-/// What a node gets: a part of its parent's, and so a percentage of the whole.
-struct Cut {
-    part: f32,
+/// The allotment of a node: its fraction of the siblings' shares, and its percentage of the whole tree.
+struct Allotment {
+    fraction: f32,
     perc: f32,
 }
 
-/// Nothing at all, and not even a negative zero, where there is nothing to share out.
-fn cut_of(shares: i32, sum: i32, above: Floats) -> Cut {
+/// Positive zeros if the product of the sum and the parent's percentage is zero, whatever its sign.
+fn allotment(shares: i32, sum: i32, above: Floats) -> Allotment {
     if sum as f32 * above.perc == 0.0 {
-        return Cut { part: 0.0, perc: 0.0 };
+        return Allotment { fraction: 0.0, perc: 0.0 };
     }
-    let part = shares as f32 / sum as f32;
-    Cut { part, perc: x86_nan(part * above.perc) }
+    let fraction = shares as f32 / sum as f32;
+    Allotment { fraction, perc: x86_nan(fraction * above.perc) }
 }
 
-/// Every NaN that arises on x86 has its sign bit set, and the daemon prints it: `-nan`.
+/// Every NaN that x86 arithmetic produces has its sign bit set, so the daemon prints `-nan`.
 fn x86_nan(value: f32) -> f32 {
     if value.is_nan() { f32::NAN.copysign(-1.0) } else { value }
 }

@@ -1,23 +1,23 @@
-//! Time spans as PBS writes them, `12:34:56`, in seconds.
+//! Durations in the syntax of PBS, such as `12:34:56`, in seconds.
 
 use thiserror::Error;
 
-/// A text that is no time span.
+/// A text that is not a duration.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DurationError {
-    /// The text has another form.
-    #[error("`{0}` is no duration, expected `HH:MM:SS`, `MM:SS` or seconds")]
+    /// The text does not have the form of a duration.
+    #[error("`{0}` is not a duration, expected `HH:MM:SS`, `MM:SS` or seconds")]
     NotADuration(String),
-    /// There are more seconds than 64 bits hold.
+    /// The number of seconds exceeds 64 bits.
     #[error("the duration `{0}` is too long")]
     TooLong(String),
 }
 
-/// The seconds in `HH:MM:SS`, `MM:SS` or `SS`, each with as many digits as it likes; a fraction of a second is
-/// rounded to the nearest, a half upwards.
+/// The number of seconds in `HH:MM:SS`, `MM:SS` or `SS`, each part with any number of digits; a fraction of a second is
+/// rounded to the nearest second, a half up.
 ///
 /// # Errors
-/// The text has another form, or more seconds than 64 bits hold.
+/// The text does not have this form, or the number of seconds exceeds 64 bits.
 ///
 /// ```
 /// use job_sort_formula::pbs::duration::seconds;
@@ -26,19 +26,19 @@ pub enum DurationError {
 /// assert_eq!(seconds("01:00:00.5"), Ok(3601));
 /// ```
 pub fn seconds(text: &str) -> Result<i64, DurationError> {
-    clock(text).map_or_else(|| any_seconds(text), Ok)
+    two_digit_parts(text).map_or_else(|| general_seconds(text), Ok)
 }
 
-/// The seconds in `HH:MM:SS`, if each part has two digits: the server writes almost all of them so.
+/// The fast path for `HH:MM:SS` with two digits per part, as the server writes almost all durations.
 #[inline]
-fn clock(text: &str) -> Option<i64> {
+fn two_digit_parts(text: &str) -> Option<i64> {
     let &[a, b, b':', c, d, b':', e, f] = text.as_bytes() else { return None };
     let part = |tens: u8, ones: u8| i64::from(tens - b'0') * 10 + i64::from(ones - b'0');
-    let is_plain = [a, b, c, d, e, f].iter().all(u8::is_ascii_digit);
-    is_plain.then(|| part(a, b) * 3600 + part(c, d) * 60 + part(e, f))
+    let has_digits = [a, b, c, d, e, f].iter().all(u8::is_ascii_digit);
+    has_digits.then(|| part(a, b) * 3600 + part(c, d) * 60 + part(e, f))
 }
 
-fn any_seconds(text: &str) -> Result<i64, DurationError> {
+fn general_seconds(text: &str) -> Result<i64, DurationError> {
     let not_a_duration = || DurationError::NotADuration(text.to_owned());
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if !fraction.bytes().all(|byte| byte.is_ascii_digit()) || whole.split(':').count() > 3 {
@@ -58,8 +58,8 @@ fn any_seconds(text: &str) -> Result<i64, DurationError> {
     Ok(total)
 }
 
-/// Whether a text looks like a time span with minutes: digits, a colon, digits.
-pub fn looks_like_duration(text: &str) -> bool {
+/// Whether a text is a duration with minutes: digits, a colon, digits.
+pub fn is_clock_duration(text: &str) -> bool {
     text.contains(':') && seconds(text).is_ok()
 }
 

@@ -1,4 +1,4 @@
-//! To whom a job is charged.
+//! The fair-share entity of a job, which its usage is charged to.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,12 +22,12 @@ pub enum FairshareEntity {
     GroupUser,
 }
 
-/// A word that names no attribute that OpenPBS takes.
+/// A value that is not a `fairshare_entity`.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{0}` is no fairshare_entity, expected `euser`, `egroup`, `Account_Name`, `queue` or `egroup:euser`")]
+#[error("`{0}` is not a fairshare_entity, expected `euser`, `egroup`, `Account_Name`, `queue` or `egroup:euser`")]
 pub struct UnknownEntity(String);
 
-/// The attributes of a job that may name its entity; empty where the job lacks one.
+/// The attributes of a job that may name its entity; empty if the job lacks one.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Owner<'a> {
     pub user: &'a str,
@@ -45,9 +45,8 @@ impl FairshareEntity {
         ("egroup:euser", Self::GroupUser),
     ];
 
-    /// The entity of a job. A job that lacks the attribute has the entity `""`, which no tree knows, so it
-    /// shares with the unknown.
-    pub(crate) fn of<'a>(self, owner: Owner<'a>) -> Cow<'a, str> {
+    /// The entity of a job. A job that lacks the attribute has the entity `""`, which belongs to the group `unknown`.
+    pub(crate) fn name_of<'a>(self, owner: Owner<'a>) -> Cow<'a, str> {
         match self {
             Self::User => Cow::Borrowed(owner.user),
             Self::Group => Cow::Borrowed(owner.group),

@@ -1,6 +1,6 @@
-//! Which of two entities deserves the machine more, as `pbsfs -c` answers and the scheduler orders by.
+//! The fair-share comparison of two entities, which `pbsfs -c` prints and the scheduler orders jobs by.
 //!
-//! Found in `tests/golden/openpbs`: every `pbsfs -c` of `pbsfs/cases.jsonl`, and the orders under `fair_share` of
+//! Source, in `tests/golden/openpbs`: every `pbsfs -c` of `pbsfs/cases.jsonl`, and the orders under `fair_share` of
 //! `evaluate/orders.jsonl`.
 
 use std::cmp::Ordering;
@@ -8,9 +8,9 @@ use std::cmp::Ordering;
 use crate::fairshare::NodeId;
 use crate::pbs::share_tree::PbsTree;
 
-/// The way from just below the root down to an entity, with what counts of each node on it.
+/// The path from the child of the root down to an entity, with the percentage and the usage of each node.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Path(Vec<Step>);
+pub(super) struct SharePath(Vec<Step>);
 
 #[derive(Debug, Clone, Copy)]
 struct Step {
@@ -19,8 +19,8 @@ struct Step {
     usage: f64,
 }
 
-impl Path {
-    pub(super) fn to(tree: &PbsTree, node: NodeId) -> Self {
+impl SharePath {
+    pub(super) fn from_root(tree: &PbsTree, node: NodeId) -> Self {
         let shares = tree.tree();
         let below_root = std::iter::once(node).chain(shares.ancestors(node)).filter(|&node| node != shares.root());
         let step = |node| {
@@ -32,8 +32,8 @@ impl Path {
         Self(steps)
     }
 
-    /// `Less` comes first. From the root downwards the first pair of nodes decides that differs and does not tie.
-    /// Where one way ends the two are equal, so a group ties with all below it.
+    /// `Less` sorts first. From the root downwards, the first pair of different nodes that does not tie decides. The
+    /// paths are equal where one of them ends, so a group ties with all its descendants.
     pub(super) fn compare(&self, other: &Self) -> Ordering {
         let pairs = self.0.iter().zip(&other.0).filter(|(left, right)| left.node != right.node);
         for (left, right) in pairs {
@@ -52,8 +52,8 @@ impl Path {
 }
 
 impl PbsTree {
-    /// Compares two nodes as `pbsfs -c` does: `Less` deserves more, which is less usage for its percentage.
+    /// Compares two nodes as `pbsfs -c` does: `Less` has the higher priority, that is, less usage for its percentage.
     pub fn compare(&self, left: NodeId, right: NodeId) -> Ordering {
-        Path::to(self, left).compare(&Path::to(self, right))
+        SharePath::from_root(self, left).compare(&SharePath::from_root(self, right))
     }
 }

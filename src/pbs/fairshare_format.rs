@@ -1,6 +1,6 @@
-//! How a fair-share number gets into the formula: printed with C's `%f`, read back by Python as a float.
+//! How a fair-share number reaches the formula: printed with C's `%f`, and read back by Python as a float.
 
-/// The number as `%f` prints it: six decimals, ties to even; `inf`, `nan` and `-nan` as glibc writes them.
+/// The number as `%f` prints it: six decimals, ties to even; `inf`, `nan` and `-nan` as in glibc.
 ///
 /// ```
 /// use job_sort_formula::pbs::fairshare_format::printed;
@@ -15,12 +15,12 @@ pub fn printed(value: f64) -> String {
     }
 }
 
-/// The float that the formula sees for the number: [`printed`], and read again.
+/// The float that the formula sees for the number: [`printed`], then parsed.
 pub fn as_formula_sees(value: f64) -> f64 {
     let millionths = value * 1e6;
     let whole = millionths.round_ties_even();
-    // Below 2^40 the product is off by less than 2^-13, so that away from the middle the rounding is certain; a quotient
-    // of integers is rounded as the reading of decimals is.
+    // Below 2^40 the error of the product is less than 2^-13, so the rounding is certain unless it is near a tie; the
+    // quotient of the two integers is correctly rounded, as parsing the decimal is.
     if millionths.abs() < 1_099_511_627_776.0 && (millionths - whole).abs() < 0.499 {
         return whole / 1e6;
     }
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn seen_is_printed_and_read() {
+    fn the_fast_path_agrees_with_printing_and_parsing() {
         let mut bits = 0x1234_5678_9abc_def0_u64;
         for round in 0..300_000_u32 {
             bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,4 +1,9 @@
-//! OpenPBS: its names, its files, and how its daemon hands numbers to the formula.
+//! OpenPBS: what its server, its scheduler and its tools do with a formula, reproduced from recorded runs.
+//!
+//! In: the text of a formula ([`submission`]), the files and listings of a site ([`files`]), resource amounts
+//! ([`resource_amount`], [`size`], [`duration`]), and a job table with scores. Out: the numbers that the formula sees, the
+//! fair-share tree ([`share_tree`]), the order of jobs ([`order`]), the answer of `qmgr` ([`qmgr_validation`]), the output
+//! of `pbsfs` ([`pbsfs`]), and the findings that need the site ([`check`]).
 
 pub(crate) mod c_string;
 pub mod check;

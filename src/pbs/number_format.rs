@@ -1,7 +1,7 @@
-//! How OpenPBS prints numbers, and what Python makes of the print.
+//! How OpenPBS prints numbers, and how Python reads them back.
 //!
-//! Resource amounts and the logged value of a formula have the fewest decimals that tell them, and at most four;
-//! fair-share numbers have [six](crate::pbs::fairshare_format).
+//! Resource amounts and logged formula values are printed with the number of [`decimals`] that OpenPBS chooses, at most
+//! four; fair-share numbers with [six](crate::pbs::fairshare_format).
 
 use std::sync::Arc;
 
@@ -10,27 +10,27 @@ use num_bigint::BigInt;
 use crate::python::{MAX_EXACT_FLOAT, Value};
 
 /// The most decimals of a resource amount or a logged value.
-const MOST_DECIMALS: usize = 4;
-/// From this magnitude on doubles are integers: 2^52. What is less becomes one, a tie the even one, on the way to the
-/// sum with it.
-const WHOLE: f64 = 4_503_599_627_370_496.0;
-/// A million times what is less is less than 2^53.
-const LOGGED_QUICKLY: f64 = 9_000_000_000.0;
+const MAX_DECIMALS: usize = 4;
+/// 2^52: from this magnitude on, all doubles are integers. Adding it to a smaller double and subtracting it again
+/// rounds that double to an integer, ties to even.
+const ROUNDING: f64 = 4_503_599_627_370_496.0;
+/// The bound of the fast path: a million times a smaller value is less than 2^53.
+const FAST_LIMIT: f64 = 9_000_000_000.0;
 
-/// The number of decimals that OpenPBS prints of `v`: the smallest i ≤ 4 for which the first three digits after
-/// the i-th decimal are 000 or 999, else 4.
+/// The number of decimals that OpenPBS prints for `v`: the smallest i ≤ 4 such that the three digits after the i-th
+/// decimal are 000 or 999, else 4.
 pub fn decimals(v: f64) -> usize {
-    // from 2^53 on nothing stands behind the point
+    // from 2^53 on there is no fraction
     let whole = |x: f64| x as i64 as f64;
     let fits = |i: &usize| {
         let shifted = v.abs() * [1.0, 10.0, 100.0, 1000.0][*i];
         let rest = if shifted < MAX_EXACT_FLOAT { whole((shifted - whole(shifted)) * 1000.0) } else { 0.0 };
         !(1.0..999.0).contains(&rest)
     };
-    if v.is_finite() { (0..MOST_DECIMALS).find(fits).unwrap_or(MOST_DECIMALS) } else { 0 }
+    if v.is_finite() { (0..MAX_DECIMALS).find(fits).unwrap_or(MAX_DECIMALS) } else { 0 }
 }
 
-/// `v` as OpenPBS prints it: at most four [`decimals`]; what is not finite as C prints it, `inf`, `-nan`.
+/// `v` as OpenPBS prints it: at most four [`decimals`]; infinities and NaN as C prints them, `inf`, `-nan`.
 ///
 /// ```
 /// use job_sort_formula::pbs::number_format::printed;
@@ -44,7 +44,7 @@ pub fn printed(v: f64) -> String {
     if v.is_finite() { format!("{v:.*}", decimals(v)) } else { not_finite(v) }
 }
 
-/// The value of a formula as the scheduler logs it: it is kept in a C `float` first.
+/// The value of a formula as the scheduler logs it: rounded to a C `float`, then [`printed`].
 ///
 /// ```
 /// use job_sort_formula::pbs::number_format::logged;
@@ -59,9 +59,9 @@ pub fn logged(value: f64) -> String {
     text
 }
 
-/// Appends what [`logged`] gives.
+/// Appends [`logged`] to `text`.
 pub fn write_logged(value: f64, text: &mut String) {
-    let Some(Logged { is_negative, whole, rest, places }) = Logged::of(value) else {
+    let Some(Logged { is_negative, whole, rest, places }) = Logged::from_value(value) else {
         return text.push_str(&if value.is_finite() { printed(f64::from(value as f32)) } else { not_finite(value) });
     };
     if is_negative {
@@ -69,38 +69,39 @@ pub fn write_logged(value: f64, text: &mut String) {
     }
     text.push_str(itoa::Buffer::new().format(whole));
     if places > 0 {
-        // a one in front keeps the zeros
+        // a leading one keeps the leading zeros
         text.push('.');
         text.push_str(&itoa::Buffer::new().format(rest + 10u64.pow(places))[1..]);
     }
 }
 
-/// The digits of a [logged] value.
+/// The digits of a [`logged`] value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Logged {
     pub is_negative: bool,
-    /// What stands before the point.
+    /// The integer before the point.
     pub whole: u64,
-    /// What stands behind it, and how many digits that is.
+    /// The digits after the point as an integer.
     pub rest: u64,
+    /// The number of digits after the point.
     pub places: u32,
 }
 
 impl Logged {
-    /// `None` for a value of more than nine or ten digits before the point.
+    /// `None` for a value that is not finite or has more than about nine digits before the point.
     #[inline]
-    pub(crate) fn of(value: f64) -> Option<Self> {
+    pub(crate) fn from_value(value: f64) -> Option<Self> {
         let kept = f64::from(value as f32);
-        // 24 bits times a million are exact in a double; so are the six digits behind the point, and the rounding is the
-        // one that C does on all digits
+        // 24 bits times a million are exact in a double, so the six digits after the point are exact, and rounding
+        // them agrees with C, which rounds the exact value
         let magnitude = kept.abs();
-        if magnitude.is_nan() || magnitude >= LOGGED_QUICKLY {
+        if magnitude.is_nan() || magnitude >= FAST_LIMIT {
             return None;
         }
         let six = (magnitude * 1e6) as u64 % 1_000_000;
         let is_round = |three: u64| matches!(three, 0 | 999);
-        let rounded = |scale: f64| ((magnitude * scale + WHOLE) - WHOLE) as u64;
-        // division by a number that is known here is a multiplication
+        let rounded = |scale: f64| ((magnitude * scale + ROUNDING) - ROUNDING) as u64;
+        // constant divisors let the compiler replace divisions by multiplications
         let (whole, rest, places) = match () {
             () if is_round(six / 1000) => (rounded(1.0), 0, 0),
             () if is_round(six / 100 % 1000) => (rounded(10.0) / 10, rounded(10.0) % 10, 1),
@@ -117,8 +118,8 @@ fn not_finite(v: f64) -> String {
     format!("{}{word}", if v.is_sign_negative() { "-" } else { "" })
 }
 
-/// What Python reads where the scheduler prints the resource amount `v`: an integer where the print has no
-/// decimals, else a float. What is not finite passes as a float; the scheduler ignores such jobs.
+/// The number that Python reads after the scheduler prints the resource amount `v`: an integer if it is printed without
+/// decimals, else a float. Infinities and NaN stay floats; the scheduler ignores jobs with them.
 pub fn resource(v: f64) -> Value {
     if !v.is_finite() {
         return Value::Float(v);
@@ -137,7 +138,7 @@ pub fn resource(v: f64) -> Value {
     }
 }
 
-/// What the scheduler reads of a float resource: the server keeps it in a C `float` and prints that.
+/// The amount of a float resource as the scheduler reads it: the server rounds it to a C `float` and prints that.
 pub fn server_float(v: f64) -> f64 {
     let kept = f64::from(v as f32);
     if kept.is_finite() { printed(kept).parse().unwrap_or(kept) } else { kept }
@@ -148,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn python_sees_an_integer_or_a_float() {
+    fn python_reads_an_integer_or_a_float() {
         assert!(matches!(resource(2.0004), Value::Int(2)));
         assert!(matches!(resource(-0.0), Value::Int(0)));
         assert!(matches!(resource(0.00012), Value::Int(0)));
@@ -160,7 +161,7 @@ mod tests {
         assert!(matches!(resource(f64::INFINITY), Value::Float(f64::INFINITY)));
     }
 
-    /// The quick way of [`write_logged`] against C's, which rounds all digits.
+    /// The fast path of [`write_logged`] agrees with [`printed`], which rounds the exact value.
     #[test]
     fn logged_is_printed() {
         let mut bits = 0x9e37_79b9_u32;
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_server_keeps_a_float() {
+    fn the_server_rounds_to_float32() {
         for (given, kept) in [
             (123_456.123_456, 123_456.125),
             (1.0 / 3.0, 0.3333),
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn prints_what_is_not_finite_as_c_does() {
+    fn prints_infinities_and_nan_as_c_does() {
         assert_eq!(logged(f64::NAN.copysign(-1.0)), "-nan");
         assert_eq!(logged(f64::NAN.copysign(1.0)), "nan");
         assert_eq!(logged(-1e300), "-inf");

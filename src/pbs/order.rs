@@ -1,37 +1,36 @@
-//! OpenPBS's order of jobs: which one the scheduler looks at first once all have their values.
+//! OpenPBS's order of jobs: the order in which the scheduler considers them once all have their values.
 //!
-//! First the queue, where `by_queue` or `round_robin` says so; then what can run before what cannot, the jobs of an
-//! express queue, the value of the formula, fair share where it is on, `job_sort_key`, and the time of submission.
-//! Found in `tests/golden/openpbs/evaluate/orders.jsonl`.
+//! The criteria, first to last: the queue, if `by_queue` or `round_robin` is on; whether the job can run; whether its
+//! queue is an express queue; the value of the formula; fair share, if it is on; `job_sort_key`; the submission order.
+//! Source: the recorded orders in `tests/golden/openpbs/evaluate/orders.jsonl`.
 
-mod plain;
-mod standing;
+mod sort_keys;
 
 use std::fmt;
 
 use crate::jobs::JobTable;
 use crate::pbs::files::queues::Queues;
 use crate::pbs::files::sched_config::{ByTime, SchedConfig, SortKey};
-use crate::pbs::number_format as digits;
+use crate::pbs::number_format;
 use crate::pbs::share_tree::PbsTree;
-use crate::rank::{Ranking, Scores};
-use standing::Standings;
+use crate::rank::{Ranking, Scores, by_value};
+use sort_keys::SortKeys;
 
-/// The value that a job must exceed where `job_sort_formula_threshold` is not set: C's smallest `int`. So a job
-/// whose formula gives minus infinity does not run.
+/// The threshold if `job_sort_formula_threshold` is not set: C's smallest `int`. A job whose value is minus infinity
+/// therefore does not run.
 pub const NO_THRESHOLD: f64 = -2_147_483_648.0;
 
-/// A part of the week, for the settings that differ.
+/// A part of the week; some settings differ between the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Period {
-    /// Prime time; without a file of holidays it is always.
+    /// Prime time, which is always if there is no `holidays` file.
     #[default]
     Prime,
     /// The rest of the week.
     NonPrime,
 }
 
-/// The rules of one scheduler for the order of jobs.
+/// The settings of one scheduler that determine the order of jobs.
 #[derive(Debug, Clone, Copy)]
 pub struct Order<'a> {
     config: &'a SchedConfig,
@@ -39,39 +38,39 @@ pub struct Order<'a> {
     tree: Option<&'a PbsTree>,
     threshold: f64,
     period: Period,
-    most: usize,
+    limit: usize,
 }
 
-/// The jobs in their order, and those that the scheduler passes over.
+/// The jobs in their order, and the waiting jobs that the scheduler does not consider.
 #[derive(Debug, Clone)]
 pub struct Ordered {
     /// The scores, and the rows that the scheduler considers.
     pub ranking: Ranking,
-    /// The rows that wait to be run and are not considered, in the order in which they were evaluated.
-    pub passed_over: Vec<(usize, PassedOver)>,
+    /// The waiting rows that the scheduler does not consider, in evaluation order.
+    pub not_considered: Vec<(usize, NotConsidered)>,
 }
 
-/// Why the scheduler does not consider a job that waits to be run.
+/// Why the scheduler does not consider a waiting job.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum PassedOver {
+pub enum NotConsidered {
     /// `fair_share` is on and the entity's percentage is 0.
     NoShares,
     /// The value does not exceed the threshold.
     UnderThreshold {
-        /// The job's value, as it is kept.
+        /// The job's value, as the scheduler keeps it.
         value: f64,
         /// `job_sort_formula_threshold`.
         threshold: f64,
     },
 }
 
-impl fmt::Display for PassedOver {
-    /// As OpenPBS logs it, where it is known what it logs.
+impl fmt::Display for NotConsidered {
+    /// OpenPBS's log message, where it is recorded.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::NoShares => f.write_str("the job's fair-share entity has no shares"),
             Self::UnderThreshold { value, threshold } => {
-                let (value, threshold) = (digits::logged(value), digits::printed(threshold));
+                let (value, threshold) = (number_format::logged(value), number_format::printed(threshold));
                 write!(f, "Job's formula value {value} is under threshold {threshold}")
             }
         }
@@ -79,83 +78,85 @@ impl fmt::Display for PassedOver {
 }
 
 impl<'a> Order<'a> {
-    /// The order under these settings and queues: in prime time, without a tree and without a threshold.
+    /// The order in prime time, without a fair-share tree and without a threshold.
     pub fn new(config: &'a SchedConfig, queues: &'a Queues) -> Self {
-        Self { config, queues, tree: None, threshold: NO_THRESHOLD, period: Period::Prime, most: usize::MAX }
+        Self { config, queues, tree: None, threshold: NO_THRESHOLD, period: Period::Prime, limit: usize::MAX }
     }
 
-    /// Orders by this tree where `fair_share` is on. The tree must have been told of the jobs' entities.
+    /// Sets the tree that orders jobs if `fair_share` is on. It must contain the entities of the jobs.
     #[must_use]
     pub fn tree(self, tree: &'a PbsTree) -> Self {
         Self { tree: Some(tree), ..self }
     }
 
-    /// Sets `job_sort_formula_threshold`, which the server keeps in a C `float`.
+    /// Sets `job_sort_formula_threshold`, which the server stores in a C `float`.
     #[must_use]
     pub fn threshold(self, threshold: f64) -> Self {
-        Self { threshold: digits::server_float(threshold), ..self }
+        Self { threshold: number_format::server_float(threshold), ..self }
     }
 
-    /// Chooses the part of the week whose settings hold.
+    /// Sets the part of the week whose settings apply.
     #[must_use]
     pub fn period(self, period: Period) -> Self {
         Self { period, ..self }
     }
 
-    /// Gives only the first so many rows of the order, which is quicker than all of it.
+    /// Determines only the first `limit` rows of the order, which is faster than the whole order.
     #[must_use]
-    pub fn most(self, most: usize) -> Self {
-        Self { most, ..self }
+    pub fn limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
     }
 
-    /// The columns that a table must have for `job_sort_key`, besides those of the formula.
+    /// The columns that the table needs for `job_sort_key`, in addition to those of the formula.
     pub fn columns(&self) -> Vec<&'a str> {
-        self.sort_keys().iter().filter_map(standing::column_of).collect()
+        self.job_sort_keys().iter().filter_map(sort_keys::column_of).collect()
     }
 
     /// Orders scored jobs.
     pub fn rank(&self, scores: Scores, table: &JobTable) -> Ordered {
-        if let Some((order, passed_over)) = self.plain(&scores, table) {
-            return Ordered { ranking: Ranking::from_order(scores, order), passed_over };
+        if self.is_value_only(table)
+            && let Some((order, not_considered)) = self.value_only(&scores, table)
+        {
+            return Ordered { ranking: Ranking::from_order(scores, order), not_considered };
         }
-        let standings = Standings::new(self, &scores, table);
+        let sort_keys = SortKeys::new(self, &scores, table);
         let rows: Vec<_> = (0..table.len()).filter(|&row| scores.has(row)).collect();
         let queues = self.queue_groups(table);
-        let rows = in_evaluation(&queues, rows, table);
-        let passed_over = rows.iter().filter_map(|&row| Some((row, standings.passed_over(row)?))).collect();
-        let order = self.arrange(&queues, rows, table, &standings);
-        Ordered { ranking: Ranking::from_order(scores, order), passed_over }
+        let rows = evaluation_order(&queues, rows, table);
+        let not_considered = rows.iter().filter_map(|&row| Some((row, sort_keys.not_considered(row)?))).collect();
+        let order = self.arrange(&queues, rows, table, &sort_keys);
+        Ordered { ranking: Ranking::from_order(scores, order), not_considered }
     }
 
-    /// The rows that can run in their order; `rows` stand in the order in which they were evaluated.
+    /// The considered rows in their order; `rows` are in evaluation order.
     fn arrange(
         &self,
         groups: &[Vec<usize>],
         rows: Vec<usize>,
         table: &JobTable,
-        standings: &Standings<'_>,
+        sort_keys: &SortKeys<'_>,
     ) -> Vec<usize> {
         if !self.chooses_queue_first() {
-            return standings.sorted(rows, self.most);
+            return sort_keys.sorted(rows, self.limit);
         }
         let mut lists = vec![Vec::new(); table.queues().len()];
         rows.iter().for_each(|&row| lists[table.queue_index(row)].push(row));
         let mut order = Vec::with_capacity(rows.len());
         for group in groups {
             let lists: Vec<_> =
-                group.iter().map(|&queue| standings.sorted(std::mem::take(&mut lists[queue]), self.most)).collect();
+                group.iter().map(|&queue| sort_keys.sorted(std::mem::take(&mut lists[queue]), self.limit)).collect();
             if self.at(&self.config.round_robin) {
-                take_turns(&lists, &mut order)
+                round_robin(&lists, &mut order)
             } else {
                 order.extend(lists.concat())
             }
         }
-        order.truncate(self.most);
+        order.truncate(self.limit);
         order
     }
 
-    /// The queues of the table, by their number there. Where the queue is chosen first: the higher priority first,
-    /// one group per priority. Else one group in the server's order.
+    /// The queue indices of the table. If the queue is chosen first: one group per priority, the higher priority
+    /// first. Otherwise one group in the server's order.
     fn queue_groups(&self, table: &JobTable) -> Vec<Vec<usize>> {
         let priority = |&queue: &usize| self.queues.priority(&table.queues()[queue]).unwrap_or(0);
         let mut queues: Vec<usize> = (0..table.queues().len()).collect();
@@ -171,7 +172,7 @@ impl<'a> Order<'a> {
         self.at(&self.config.by_queue) || self.at(&self.config.round_robin)
     }
 
-    fn sort_keys(&self) -> &'a [SortKey] {
+    fn job_sort_keys(&self) -> &'a [SortKey] {
         match self.period {
             Period::Prime => &self.config.job_sort_key.prime,
             Period::NonPrime => &self.config.job_sort_key.non_prime,
@@ -185,7 +186,7 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// The tree, where jobs are ordered by it.
+    /// The tree, if fair share orders jobs.
     fn active_tree(&self) -> Option<&'a PbsTree> {
         self.tree.filter(|_| self.at(&self.config.fair_share))
     }
@@ -196,8 +197,38 @@ impl<'a> Order<'a> {
     }
 }
 
-/// The rows in the order in which they are evaluated: queue by queue, and in a queue as they were submitted.
-fn in_evaluation(groups: &[Vec<usize>], mut rows: Vec<usize>, table: &JobTable) -> Vec<usize> {
+impl Order<'_> {
+    /// Whether the rows are ordered by nothing but their values and their place in the table, as in most queues.
+    fn is_value_only(&self, table: &JobTable) -> bool {
+        !self.chooses_queue_first()
+            && self.job_sort_keys().is_empty()
+            && self.active_tree().is_none()
+            && !table.queues().iter().any(|queue| self.is_express(queue))
+            && table.is_in_submit_order()
+    }
+
+    /// The fast path for [`is_value_only`](Self::is_value_only): the order, and the rows that are not considered.
+    /// `None` if some value is NaN, which only the general comparison orders.
+    fn value_only(&self, scores: &Scores, table: &JobTable) -> Option<(Vec<usize>, Vec<(usize, NotConsidered)>)> {
+        let kept = scores.kept();
+        let waits = |&row: &usize| table.is_considered(row) && scores.has(row);
+        // the threshold does not apply to a job whose error the caller ranks below every value
+        let is_last = |row: usize| kept[row] == f64::NEG_INFINITY && scores.error(row).is_some();
+        let is_under = |row: usize| kept[row] <= self.threshold && !is_last(row);
+        let (under, rows): (Vec<_>, Vec<_>) = (0..table.len()).filter(waits).partition(|&row| is_under(row));
+        if rows.iter().any(|&row| kept[row].is_nan()) {
+            return None;
+        }
+        let order = by_value(rows, &kept, self.limit);
+        let reason = |row: usize| NotConsidered::UnderThreshold { value: kept[row], threshold: self.threshold };
+        let under = evaluation_order(&self.queue_groups(table), under, table);
+        let not_considered = under.into_iter().map(|row| (row, reason(row))).collect();
+        Some((order, not_considered))
+    }
+}
+
+/// The rows in evaluation order: queue by queue, and within a queue in submission order.
+fn evaluation_order(groups: &[Vec<usize>], mut rows: Vec<usize>, table: &JobTable) -> Vec<usize> {
     table.sort_by_submit_order(&mut rows);
     let mut place = vec![0; table.queues().len()];
     for (index, &queue) in groups.iter().flatten().enumerate() {
@@ -209,8 +240,8 @@ fn in_evaluation(groups: &[Vec<usize>], mut rows: Vec<usize>, table: &JobTable) 
     rows
 }
 
-/// A job of each list in turn, as long as any list has one.
-fn take_turns(lists: &[Vec<usize>], order: &mut Vec<usize>) {
+/// Takes one row of each list in turn until all lists are exhausted.
+fn round_robin(lists: &[Vec<usize>], order: &mut Vec<usize>) {
     let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
     for turn in 0..longest {
         order.extend(lists.iter().filter_map(|list| list.get(turn)));

@@ -1,8 +1,8 @@
 //! The `qmgr` command that sets a formula, quoted for the shell and for `qmgr`.
 //!
-//! `qmgr -c` gets one directive as one argument. In it a value may stand in `"` or in `'`, whichever comes first; the
-//! other one is then a plain character, and neither can be escaped. Every character must be printable ASCII or a blank,
-//! and `&` is none of them, quoted or not.
+//! `qmgr -c` takes one directive as one argument. A value may be quoted with `"` or `'`; the other quote is then an
+//! ordinary character, and neither can be escaped. Every character must be printable ASCII or a blank; `&` is not
+//! accepted, quoted or not.
 //!
 //! Source: the recorded directives in `tests/golden/openpbs/evaluate/extra.jsonl` (phase `D_qmgr_syntax`) and
 //! `validate.jsonl` (field `qmgr`).
@@ -12,40 +12,40 @@ use crate::diagnostic::Span;
 /// The directive without its value.
 const DIRECTIVE: &str = "set server job_sort_formula=";
 
-/// The longest single argument that Linux hands to a command, in bytes.
+/// The longest single argument that Linux passes to a command, in bytes.
 const MAX_ARGUMENT: usize = 128 * 1024 - 1;
 
 /// Why a formula cannot be set with `qmgr`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotSettable {
-    /// A character that `qmgr` takes in no value: `&`, a control character, anything beyond ASCII.
-    #[error("qmgr takes no `{}` in a value, quoted or not", .character.escape_default())]
+    /// A character that `qmgr` accepts in no value: `&`, a control character, or one beyond ASCII.
+    #[error("qmgr does not accept `{}` in a value, quoted or not", .character.escape_default())]
     Character {
-        /// Which.
+        /// The character.
         character: char,
-        /// Where it first stands.
+        /// Where it first occurs.
         span: Span,
     },
-    /// Both kinds of quotes, of which `qmgr` can quote one only with the other.
-    #[error("qmgr takes `\"` and `'` in one value only if one of them quotes it")]
+    /// Both kinds of quotes: `qmgr` can quote one only with the other.
+    #[error("qmgr accepts a value with `\"` or with `'`, not with both")]
     BothQuotes {
         /// The first double quote.
         double: Span,
         /// The first single quote.
         single: Span,
     },
-    /// More than one line, of which OpenPBS keeps the first only.
-    #[error("OpenPBS keeps the first line of a formula only")]
+    /// More than one line: OpenPBS keeps only the first.
+    #[error("OpenPBS keeps only the first line of a formula")]
     SecondLine {
         /// The end of the first line.
         span: Span,
     },
-    /// Longer than the system takes an argument.
-    #[error("the directive is longer than the {MAX_ARGUMENT} bytes that Linux takes as one argument")]
+    /// Longer than an argument may be.
+    #[error("the directive is longer than {MAX_ARGUMENT} bytes, the most that Linux accepts as one argument")]
     TooLong,
 }
 
-/// The command line that sets the formula, ready to paste into a shell. Ends of lines behind the formula are left out.
+/// The command line that sets the formula, ready to paste into a shell. Trailing line ends are removed.
 ///
 /// ```
 /// use job_sort_formula::pbs::qmgr::set_command;
@@ -61,7 +61,7 @@ pub fn set_command(formula: &str) -> Result<String, NotSettable> {
     Ok(format!("qmgr -c {}", quoted_for_shell(&directive)))
 }
 
-/// The directive alone, as `qmgr` is to get it.
+/// The directive alone, before it is quoted for the shell.
 ///
 /// # Errors
 /// [`NotSettable`] when no quoting makes `qmgr` read the formula.
@@ -71,7 +71,7 @@ pub fn set_directive(formula: &str) -> Result<String, NotSettable> {
     if let Some(start) = formula.find('\n') {
         return Err(NotSettable::SecondLine { span: at(start, '\n') });
     }
-    if let Some((start, character)) = formula.char_indices().find(|(_, character)| !is_taken(*character)) {
+    if let Some((start, character)) = formula.char_indices().find(|(_, character)| !is_accepted(*character)) {
         return Err(NotSettable::Character { character, span: at(start, character) });
     }
     let quote = match (formula.find('"'), formula.find('\'')) {
@@ -85,19 +85,19 @@ pub fn set_directive(formula: &str) -> Result<String, NotSettable> {
     if directive.len() > MAX_ARGUMENT { Err(NotSettable::TooLong) } else { Ok(directive) }
 }
 
-/// Why `qmgr` turns a formula down, of which OpenPBS would keep the first line only.
+/// Why `qmgr` rejects the first line of a formula, which is all that OpenPBS keeps.
 pub fn refusal(formula: &str) -> Option<NotSettable> {
     let line = formula.split(['\n', '\0']).next().unwrap_or("");
     set_directive(line).err()
 }
 
-/// Printable, or a blank as C's `isspace` has them.
-fn is_taken(character: char) -> bool {
+/// Printable, or a blank of C's `isspace`.
+fn is_accepted(character: char) -> bool {
     let is_blank = matches!(character, ' ' | '\t' | '\n' | '\u{b}' | '\u{c}' | '\r');
     (character.is_ascii_graphic() || is_blank) && character != '&'
 }
 
-/// One argument, whatever it holds: between single quotes a shell leaves all alone but single quotes.
+/// The text as one argument of a shell command: single quotes protect everything but single quotes.
 fn quoted_for_shell(argument: &str) -> String {
     format!("'{}'", argument.replace('\'', r"'\''"))
 }

@@ -1,35 +1,37 @@
-//! From the amounts of a job to the numbers that the formula sees.
+//! The conversion of resource amounts into the numbers that the formula sees.
+//!
+//! In: the text of an amount, the type of its resource, and who wrote it. Out: a Python number, or [`Unreadable`].
 
 use std::sync::Arc;
 
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-use crate::pbs::{duration, fairshare_format as six_decimals, number_format as digits, size};
+use crate::pbs::{duration, fairshare_format, number_format, size};
 use crate::python::Value;
 use crate::schema::InputType;
 
-/// The longest number that is read, in characters: as many digits as CPython takes in an integer literal.
+/// The longest number that is read, in characters: CPython's limit for the digits of an integer literal.
 pub const MAX_DIGITS: usize = 4300;
 
-/// How amounts become the numbers of a formula.
+/// How amounts are converted into the numbers of a formula.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Numbers {
-    /// Printed as OpenPBS prints them, so with at most four decimals, and as doubles before.
+pub enum NumberMode {
+    /// As OpenPBS converts them: to a double, then printed with at most four decimals.
     #[default]
     OpenPbs,
-    /// Untouched: whole numbers of any size, and doubles.
+    /// Unchanged: integers of any size, and doubles.
     Exact,
-    /// Untouched, for arithmetic in base ten.
+    /// Unchanged, for decimal arithmetic.
     Decimal,
 }
 
 /// Who wrote an amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AmountSource {
-    /// The server, after it had made of it what its type holds.
+    /// The server, which has already converted the amount to its type.
     Server,
-    /// Anyone: the server has yet to make of it what its type holds.
+    /// A user: the server has yet to convert the amount to its type.
     User,
 }
 
@@ -37,35 +39,35 @@ pub enum AmountSource {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unreadable;
 
-impl Numbers {
-    /// What the formula sees of an amount as it was read.
+impl NumberMode {
+    /// The number that the formula sees for an amount that was read by [`amount`](Self::amount).
     pub fn resource(self, amount: Value) -> Value {
         match (self, &amount) {
-            // A whole number that a double holds is printed as it is.
+            // OpenPBS prints an integer that a double holds exactly without change
             (Self::OpenPbs, Value::Int(whole))
                 if whole.unsigned_abs() < crate::python::MAX_EXACT_INT.unsigned_abs() =>
             {
                 amount
             }
-            (Self::OpenPbs, _) => digits::resource(double(&amount)),
+            (Self::OpenPbs, _) => number_format::resource(double(&amount)),
             (Self::Exact | Self::Decimal, _) => amount,
         }
     }
 
-    /// What the formula sees of a fair-share number.
+    /// The number that the formula sees for a fair-share number.
     pub fn fairshare(self, ratio: f64) -> Value {
         match self {
-            Self::OpenPbs => Value::Float(six_decimals::as_formula_sees(ratio)),
+            Self::OpenPbs => Value::Float(fairshare_format::as_formula_sees(ratio)),
             Self::Exact | Self::Decimal => Value::Float(ratio),
         }
     }
 
-    /// Reads the amount of a numeric resource: a number, a size or a duration, by its looks. A number alone is
-    /// in bytes if the resource is a size.
+    /// Reads the amount of a numeric resource: a number, a size or a duration, depending on its form. A plain number
+    /// is in bytes if the resource is a size. A size is returned in kb, a duration in seconds.
     ///
     /// # Errors
-    /// The scheduler cannot read it, and ignores the job: petabytes, `inf`, `nan`, words; also a float beyond
-    /// 3.4e38 that has yet to pass through the server.
+    /// The scheduler cannot read the amount and ignores the job: petabytes, `inf`, `nan`, words; also a float beyond
+    /// 3.4e38 written by a user.
     pub fn amount(self, text: &str, kind: Option<InputType>, source: AmountSource) -> Result<Value, Unreadable> {
         let bare = text.ends_with(|last: char| last.is_ascii_digit() || last == '.');
         if bare && text.contains(':') {
@@ -80,7 +82,7 @@ impl Numbers {
                 duration::seconds(text).map(Value::Int).map_err(|_| Unreadable)
             }
             (AmountSource::User, Some(InputType::Float)) if self == Self::OpenPbs => {
-                let kept = digits::server_float(double(&amount));
+                let kept = number_format::server_float(double(&amount));
                 if kept.is_finite() { Ok(Value::Float(kept)) } else { Err(Unreadable) }
             }
             _ => Ok(amount),
@@ -93,7 +95,7 @@ fn whole(kb: f64) -> Value {
     if kb.abs() < crate::python::MAX_EXACT_FLOAT { Value::Int(kb as i64) } else { Value::Float(kb) }
 }
 
-/// The double that the scheduler keeps: a long is one of 64 bits first, and whatever is beyond stops there.
+/// The double that the scheduler keeps: an integer saturates at 64 bits first.
 fn double(amount: &Value) -> f64 {
     match amount {
         Value::Int(i) => *i as f64,
@@ -105,8 +107,8 @@ fn double(amount: &Value) -> f64 {
     }
 }
 
-/// A number as JSON and Python both spell it: without point and exponent an integer of any size (`-0` is 0), else
-/// a finite float. `None` for any other text and beyond [`MAX_DIGITS`].
+/// A number in the syntax that JSON and Python share: an integer of any size if it has no point and no exponent (`-0` is
+/// 0), else a finite float. `None` for any other text, and beyond [`MAX_DIGITS`].
 ///
 /// ```
 /// use job_sort_formula::python::Value;
@@ -131,12 +133,12 @@ pub fn number(text: &str) -> Option<Value> {
     text.parse::<BigInt>().ok().map(|big| Value::Big(Arc::new(big)))
 }
 
-/// What the amount of an undeclared resource looks like, if it is a number at all. `bare` says that the document
-/// wrote it as a number and not as a text.
-pub(crate) fn looks(text: &str, bare: bool) -> InputType {
+/// The type of an undeclared resource, inferred from one amount. `bare` means that the document gives the amount as a
+/// number, not as a string.
+pub(crate) fn inferred_type(text: &str, bare: bool) -> InputType {
     match text {
-        _ if duration::looks_like_duration(text) => InputType::Duration,
-        _ if size::looks_like_size(text) => InputType::Size,
+        _ if duration::is_clock_duration(text) => InputType::Duration,
+        _ if size::is_size_with_unit(text) => InputType::Size,
         "True" | "False" => InputType::Bool,
         "inf" | "-inf" | "nan" | "-nan" => InputType::Float,
         _ if !bare => InputType::Text,
@@ -153,7 +155,7 @@ mod tests {
     use super::*;
 
     fn seen(text: &str, kind: InputType, source: AmountSource) -> String {
-        let numbers = Numbers::OpenPbs;
+        let numbers = NumberMode::OpenPbs;
         match numbers.amount(text, Some(kind), source).map(|amount| numbers.resource(amount)) {
             Ok(Value::Int(i)) => i.to_string(),
             Ok(Value::Big(big)) => big.to_string(),
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_server_stands_between_the_hand_and_the_formula() {
+    fn the_server_converts_what_a_user_writes() {
         assert_eq!(seen("99999999999999999999", InputType::Count, AmountSource::User), "9223372036854775808");
         assert_eq!(seen("9.2233720368547758e+18", InputType::Count, AmountSource::Server), "9223372036854775808");
         assert_eq!(seen("9007199254740993", InputType::Count, AmountSource::User), "9007199254740992");
@@ -176,21 +178,23 @@ mod tests {
     }
 
     #[test]
-    fn exact_numbers_stay_as_they_are() {
+    fn exact_numbers_are_unchanged() {
         let read = |text| {
-            Numbers::Exact.amount(text, Some(InputType::Count), AmountSource::User).map(|v| Numbers::Exact.resource(v))
+            NumberMode::Exact
+                .amount(text, Some(InputType::Count), AmountSource::User)
+                .map(|v| NumberMode::Exact.resource(v))
         };
         assert!(matches!(read("9007199254740993"), Ok(Value::Int(9_007_199_254_740_993))));
         assert!(matches!(read("0.00002"), Ok(Value::Float(0.000_02))));
     }
 
     #[test]
-    fn looks_tell_the_kind() {
-        assert_eq!(looks("3", true), InputType::Count);
-        assert_eq!(looks("3", false), InputType::Text);
-        assert_eq!(looks("0.5", true), InputType::Float);
-        assert_eq!(looks("4gb", false), InputType::Size);
-        assert_eq!(looks("01:00:00", false), InputType::Duration);
-        assert_eq!(looks("True", false), InputType::Bool);
+    fn the_type_is_inferred_from_the_amount() {
+        assert_eq!(inferred_type("3", true), InputType::Count);
+        assert_eq!(inferred_type("3", false), InputType::Text);
+        assert_eq!(inferred_type("0.5", true), InputType::Float);
+        assert_eq!(inferred_type("4gb", false), InputType::Size);
+        assert_eq!(inferred_type("01:00:00", false), InputType::Duration);
+        assert_eq!(inferred_type("True", false), InputType::Bool);
     }
 }

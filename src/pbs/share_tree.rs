@@ -12,7 +12,7 @@ use crate::fairshare::{
     AssessedTree, EntityShares, FairShare, Member, NodeId, NodeKind, ShareTree, Shares, TreeBuilder, TreeError,
     TreeShares,
 };
-use crate::pbs::daemon_policy::SchedulerShares;
+use crate::pbs::daemon_policy::DaemonPolicy;
 use crate::pbs::files::resource_group::{ResourceGroup, TREE_ROOT, UNKNOWN_GROUP};
 use crate::pbs::files::usage::{MIN_USAGE, UsageFile};
 
@@ -103,7 +103,7 @@ impl<'a> PbsTreeBuilder<'a> {
         Self { document, rules: Rules::Scheduler, entities: Vec::new() }
     }
 
-    /// Chooses the rules: the daemon's are [`SchedulerShares`] and a usage of 1 for an entity without usage, the
+    /// Chooses the rules: the daemon's are [`DaemonPolicy`] and a usage of 1 for an entity without usage, the
     /// documented ones [`Pp718`] and usage as it was recorded.
     #[must_use]
     pub fn rules(self, rules: Rules) -> Self {
@@ -154,7 +154,7 @@ impl<'a> PbsTreeBuilder<'a> {
             tree.charge(tree.root(), document.usage);
         }
         let assessed = match self.rules {
-            Rules::Scheduler => AssessedTree::new(tree, &SchedulerShares),
+            Rules::Scheduler => AssessedTree::new(tree, &DaemonPolicy),
             Rules::Documented => AssessedTree::new(tree, &Pp718),
         };
         Ok(PbsTree { assessed, cgroups, unknown })

@@ -1,34 +1,34 @@
-//! Sizes as PBS writes them, `4gb` or `16kw`, in kb as the scheduler reads them.
+//! Sizes in the syntax of PBS, such as `4gb` or `16kw`, converted to kb as the scheduler converts them.
 
 use thiserror::Error;
 
-/// A size that the scheduler cannot read; it then ignores the job.
+/// A size that the scheduler cannot read; it ignores the job.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SizeError {
-    /// The text is no size.
-    #[error("`{0}` is no size, expected a whole number with `b`, `kb`, `mb`, `gb` or `tb`, such as `4gb`")]
+    /// The text is not a size.
+    #[error("`{0}` is not a size, expected a whole number with `b`, `kb`, `mb`, `gb` or `tb`, such as `4gb`")]
     NotASize(String),
-    /// The server takes petabytes, the scheduler cannot read them.
+    /// The server accepts petabytes, but the scheduler cannot read them.
     #[error("the scheduler cannot read petabytes: `{0}`; write it in `tb`")]
     Petabytes(String),
 }
 
 /// Bytes in a word.
 const WORD: f64 = 8.0;
-/// Far beyond what the server takes, and still finite in every unit.
-const MOST: f64 = 1e200;
+/// Far beyond the server's limit, and finite in every unit.
+const MAX_AMOUNT: f64 = 1e200;
 /// The larger units in kb.
 const MEGA: f64 = 1024.0;
 const GIGA: f64 = 1024.0 * MEGA;
 const TERA: f64 = 1024.0 * GIGA;
 
-/// The kb in a size: a whole number with `b`, `kb`, `mb`, `gb` or `tb`, or with `w`, `kw` … for words of 8 bytes,
-/// in any case. Bytes are rounded up; a number alone is in bytes.
+/// The number of kb in a size: a whole number with `b`, `kb`, `mb`, `gb` or `tb`, or with `w`, `kw`, … for words of 8
+/// bytes, in any case. Bytes are rounded up; a plain number is in bytes.
 ///
-/// A plain `w` is no unit to the scheduler: `8w` is 8 kb to it, as recorded, and not 64 bytes.
+/// The scheduler does not read `w` as a unit: `8w` is 8 kb, as recorded, not 64 bytes.
 ///
 /// # Errors
-/// The text is no size, or it is one in petabytes, which the server takes and the scheduler does not.
+/// The text is not a size, or it is in petabytes, which the server accepts and the scheduler does not.
 ///
 /// ```
 /// use job_sort_formula::pbs::size::kilobytes;
@@ -40,7 +40,7 @@ const TERA: f64 = 1024.0 * GIGA;
 pub fn kilobytes(text: &str) -> Result<f64, SizeError> {
     let not_a_size = || SizeError::NotASize(text.to_owned());
     let (digits, unit) = split(text).ok_or_else(not_a_size)?;
-    let amount: f64 = digits.parse().ok().filter(|&amount| amount < MOST).ok_or_else(not_a_size)?;
+    let amount: f64 = digits.parse().ok().filter(|&amount| amount < MAX_AMOUNT).ok_or_else(not_a_size)?;
     let factor = match unit.to_ascii_lowercase().as_str() {
         "" | "b" => return Ok((amount / 1024.0).ceil()),
         "w" => return Ok(amount),
@@ -58,12 +58,12 @@ pub fn kilobytes(text: &str) -> Result<f64, SizeError> {
     Ok(amount * factor)
 }
 
-/// Whether a text looks like a size with a unit: digits, then one of the units, `pb` included.
-pub fn looks_like_size(text: &str) -> bool {
+/// Whether a text is a size with a unit: digits, then one of the units, including `pb`.
+pub fn is_size_with_unit(text: &str) -> bool {
     split(text).is_some_and(|(_, unit)| !unit.is_empty()) && !matches!(kilobytes(text), Err(SizeError::NotASize(_)))
 }
 
-/// The digits at the start, at least one, and what follows.
+/// The leading digits, at least one, and the rest.
 fn split(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     (end > 0).then(|| text.split_at(end))
@@ -99,6 +99,8 @@ mod tests {
         {
             assert!(matches!(kilobytes(text), Err(SizeError::NotASize(_))), "{text}");
         }
-        assert!(looks_like_size("3pb") && looks_like_size("1b") && !looks_like_size("10") && !looks_like_size("b"));
+        assert!(
+            is_size_with_unit("3pb") && is_size_with_unit("1b") && !is_size_with_unit("10") && !is_size_with_unit("b")
+        );
     }
 }

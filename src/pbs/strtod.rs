@@ -1,11 +1,11 @@
-//! Numbers as C's `strtod` reads them in the C locale.
+//! NumberMode as C's `strtod` reads them in the C locale.
 
 use crate::pbs::c_string::TrimC;
 
-/// The number that fills the whole text; 0 for no text at all. `None` where `strtod` would stop short of the end.
+/// The whole text as a number; 0 for an empty text. `None` if `strtod` would stop before the end.
 ///
-/// White space may come first, and a sign; then a decimal or hexadecimal number, `inf`, `infinity`, `nan` or
-/// `nan(…)`, whose payload is not taken over. What is too large is infinite.
+/// Optional white space and an optional sign precede a decimal or hexadecimal number, `inf`, `infinity`, `nan` or
+/// `nan(…)`, whose payload is ignored. A number beyond the range of a double is infinite.
 pub fn whole_double(text: &[u8]) -> Option<f64> {
     if text.is_empty() {
         return Some(0.0);
@@ -36,7 +36,7 @@ fn is_nan(text: &[u8]) -> bool {
         }
 }
 
-/// What stands after `0x`: digits with at most one point, and perhaps `p` and a power of two.
+/// The part after `0x`: digits with at most one point, and optionally `p` and a power of two.
 fn hexadecimal(text: &[u8]) -> Option<f64> {
     let end = text.iter().position(|byte| matches!(byte, b'p' | b'P'));
     let (digits, power) = text.split_at(end.unwrap_or(text.len()));
@@ -67,13 +67,13 @@ fn power_of_two(text: &[u8]) -> Option<i64> {
         _ => (false, text),
     };
     let all_digits = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-    // beyond any power that matters, and far from the ends of the type
+    // the bound exceeds every exponent of a double and cannot overflow
     let add = |value: i64, digit: &u8| (value * 10 + i64::from(digit - b'0')).min(1 << 40);
     let magnitude = digits.iter().filter(|_| all_digits).fold(0, add);
     all_digits.then_some(if negative { -magnitude } else { magnitude })
 }
 
-/// The double next to `value * 2^scale`, ties to even; `lost` says that the value is a little more than that.
+/// The double nearest to `value * 2^scale`, ties to even; `lost` means that the exact value is slightly larger.
 fn rounded(value: u64, lost: bool, scale: i64) -> f64 {
     if value == 0 {
         return 0.0;
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_write_a_number() {
+    fn reads_every_spelling_of_a_number() {
         for (text, value) in [
             ("", 0.0),
             ("250.5", 250.5),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_to_its_end() {
+    fn rejects_what_strtod_does_not_read_to_the_end() {
         for text in [
             " ", "abc", "1x", "1 ", "--1", "+-1", "1e", "1e+", "0x", "0x.", "0x1p", "0x1p+", "0x1.2.3", "nan(",
             "nan(-)", "1_0", "é",

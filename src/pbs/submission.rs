@@ -1,31 +1,34 @@
-//! A formula as an admin submits it, and as Python comes to read it.
+//! A formula as an admin submits it, and as Python reads it.
+//!
+//! In: the text of the formula. Out: the parsed [`Formula`] or a [`Refusal`], and the mapping of findings back to the
+//! submitted text.
 
 use crate::diagnostic::{Diagnostic, Span};
 use crate::formula::Formula;
 use crate::formula::syntax::SyntaxError;
 use crate::pbs::python_string_literal::{InvalidLiteral, PythonStringLiteral};
 
-/// The text of a formula with what was made of it.
+/// The text of a formula, and the result of parsing it.
 #[derive(Debug, Clone)]
 pub struct FormulaSubmission<'t> {
     text: &'t str,
-    /// Whether it is read as a line in a script.
-    is_line: bool,
-    script: Option<PythonStringLiteral>,
+    /// Whether only the first line counts, as for OpenPBS.
+    is_single_line: bool,
+    literal: Option<PythonStringLiteral>,
     formula: Result<Formula, Refusal>,
 }
 
-/// Why a text is no formula.
+/// Why a text is not a formula.
 #[derive(Debug, Clone)]
 pub struct Refusal {
-    /// What is wrong, placed in the admin's text.
+    /// The finding, with its span in the submitted text.
     pub finding: Box<Diagnostic>,
-    /// The error, if it is one of syntax; else the text never reaches Python as it was meant.
+    /// The syntax error; `None` if Python does not receive the text as it was submitted.
     pub error: Option<SyntaxError>,
 }
 
 impl<'t> FormulaSubmission<'t> {
-    /// Reads the text as OpenPBS does: its first line, as a string in a Python script, and then as an expression.
+    /// Reads the text as OpenPBS does: its first line, as a Python string literal, and then as an expression.
     ///
     /// ```
     /// use job_sort_formula::pbs::submission::FormulaSubmission;
@@ -36,76 +39,77 @@ impl<'t> FormulaSubmission<'t> {
     /// ```
     pub fn to_openpbs(text: &'t str) -> Self {
         match PythonStringLiteral::parse(text) {
-            Ok(script) => {
-                let formula = Formula::parse(script.text()).map_err(|error| Refusal::of(error, Some(&script)));
-                Self { text, is_line: true, script: Some(script), formula }
+            Ok(literal) => {
+                let formula =
+                    Formula::parse(literal.text()).map_err(|error| Refusal::from_syntax_error(error, Some(&literal)));
+                Self { text, is_single_line: true, literal: Some(literal), formula }
             }
-            Err(broken) => {
-                let refusal = Refusal { finding: Box::new(broken_script(broken)), error: None };
-                Self { text, is_line: true, script: None, formula: Err(refusal) }
+            Err(error) => {
+                let refusal = Refusal { finding: Box::new(literal_finding(&error)), error: None };
+                Self { text, is_single_line: true, literal: None, formula: Err(refusal) }
             }
         }
     }
 
-    /// Reads the text as an expression, as it stands.
+    /// Reads the text as an expression, without OpenPBS's string literal.
     pub fn as_expression(text: &'t str) -> Self {
-        let formula = Formula::parse(text).map_err(|error| Refusal::of(error, None));
-        Self { text, is_line: false, script: None, formula }
+        let formula = Formula::parse(text).map_err(|error| Refusal::from_syntax_error(error, None));
+        Self { text, is_single_line: false, literal: None, formula }
     }
 
-    /// The admin's text.
+    /// The submitted text.
     pub fn text(&self) -> &'t str {
         self.text
     }
 
-    /// The formula, or why the text is none.
+    /// The formula, or why the text is not one.
     pub fn formula(&self) -> Result<&Formula, &Refusal> {
         self.formula.as_ref()
     }
 
-    /// The finding that the text goes on behind its first line, all of which OpenPBS drops without a word.
+    /// A finding if the text continues after its first line: OpenPBS silently drops the rest.
     pub(super) fn dropped_lines(&self) -> Option<Diagnostic> {
         let (first, rest) = self.text.split_once('\n')?;
         let is_blank = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
-        if !self.is_line || rest.lines().all(is_blank) {
+        if !self.is_single_line || rest.lines().all(is_blank) {
             return None;
         }
         let start = first.len() + 1 + (rest.len() - rest.trim_start().len());
         let span = Span::new(start, self.text.trim_end().len());
-        let message = "the formula goes on behind the end of its line";
+        let message = "the formula continues after its first line";
         Some(
             Diagnostic::error("JSF101", message, span)
                 .with_help("PBS keeps only the first line; write the formula on one line"),
         )
     }
 
-    /// A finding on the formula, moved to its place in the admin's text.
+    /// Maps the spans of a finding on the formula to the submitted text.
     pub fn in_source(&self, finding: Diagnostic) -> Diagnostic {
-        moved(finding, self.script.as_ref())
+        mapped(finding, self.literal.as_ref())
     }
 }
 
 impl Refusal {
-    fn of(error: SyntaxError, script: Option<&PythonStringLiteral>) -> Self {
-        Self { finding: Box::new(moved(error.diagnostic(), script)), error: Some(error) }
+    fn from_syntax_error(error: SyntaxError, literal: Option<&PythonStringLiteral>) -> Self {
+        Self { finding: Box::new(mapped(error.diagnostic(), literal)), error: Some(error) }
     }
 }
 
-fn moved(mut finding: Diagnostic, script: Option<&PythonStringLiteral>) -> Diagnostic {
-    if let Some(script) = script {
-        finding.span = script.in_source(finding.span);
-        finding.labels.iter_mut().for_each(|label| label.span = script.in_source(label.span));
-        finding.fix.iter_mut().for_each(|fix| fix.span = script.in_source(fix.span));
+fn mapped(mut finding: Diagnostic, literal: Option<&PythonStringLiteral>) -> Diagnostic {
+    if let Some(literal) = literal {
+        finding.span = literal.in_source(finding.span);
+        finding.labels.iter_mut().for_each(|label| label.span = literal.in_source(label.span));
+        finding.fix.iter_mut().for_each(|fix| fix.span = literal.in_source(fix.span));
     }
     finding
 }
 
-fn broken_script(broken: InvalidLiteral) -> Diagnostic {
-    let help = if broken.keeps_stale_values() {
-        "the scheduler notices nothing: every job keeps the value that the formula before gave to the job before it; \
-         if it is the first formula after the scheduler's start, the scheduler dies"
+fn literal_finding(error: &InvalidLiteral) -> Diagnostic {
+    let help = if error.keeps_stale_values() {
+        "the scheduler does not notice: every job keeps the value that the previous formula gave to the previous job; \
+         if it is the first formula after the scheduler's start, the scheduler crashes"
     } else {
         "write the character itself"
     };
-    Diagnostic::error("JSF106", broken.to_string(), broken.span).with_help(help)
+    Diagnostic::error("JSF106", error.to_string(), error.span).with_help(help)
 }

@@ -21,7 +21,7 @@ pub use rank_json::{Json, Ndjson};
 pub use sarif::Sarif;
 
 use crate::jobs::JobTable;
-use crate::pbs::order::PassedOver;
+use crate::pbs::order::NotConsidered;
 use crate::rank::{Exact, Ranking, Score, ScoreError};
 
 /// A ranking, ready to be written.
@@ -34,7 +34,7 @@ pub struct RankReport<'a> {
     /// Their scores and order.
     pub ranking: &'a Ranking,
     /// The rows that wait to run and are not considered, and why.
-    pub passed_over: &'a [(usize, PassedOver)],
+    pub not_considered: &'a [(usize, NotConsidered)],
     /// The rows to show, in the order in which they are shown.
     pub rows: &'a [Placed],
     /// The inputs to show with each job.
@@ -89,7 +89,7 @@ pub(crate) struct Line<'a> {
     pub row: usize,
     pub rank: Option<usize>,
     pub score: Option<Score<'a>>,
-    pub passed_over: Option<PassedOver>,
+    pub not_considered: Option<NotConsidered>,
 }
 
 impl<'a> RankReport<'a> {
@@ -101,20 +101,20 @@ impl<'a> RankReport<'a> {
 
     /// Makes the line of any row.
     pub(crate) fn line_maker(&self) -> LineMaker<'a> {
-        LineMaker { ranking: self.ranking, passed_over: self.passed_over.iter().copied().collect() }
+        LineMaker { ranking: self.ranking, not_considered: self.not_considered.iter().copied().collect() }
     }
 }
 
 /// Makes lines from rows.
 pub(crate) struct LineMaker<'a> {
     ranking: &'a Ranking,
-    passed_over: HashMap<usize, PassedOver>,
+    not_considered: HashMap<usize, NotConsidered>,
 }
 
 impl<'a> LineMaker<'a> {
     pub(crate) fn line(&self, placed: Placed) -> Line<'a> {
         let (row, rank) = (placed.row(), placed.rank());
-        Line { row, rank, score: self.ranking.score(row), passed_over: self.passed_over.get(&row).copied() }
+        Line { row, rank, score: self.ranking.score(row), not_considered: self.not_considered.get(&row).copied() }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::parallel::write_in_order;
-use crate::pbs::number_format as digits;
+use crate::pbs::number_format;
 use crate::pbs::number_format::Logged;
 use crate::python::{Value, fixed_point_digits};
 use crate::report::byte_buffer::ByteBuffer;
@@ -86,8 +86,9 @@ fn push_floats(kept: f64, exact: f64, text: &mut ByteBuffer<'_>) {
     let kept_digits = fixed_point_digits(kept, &mut kept_digits);
     let exact_digits =
         if exact.to_bits() == kept.to_bits() { kept_digits } else { fixed_point_digits(exact, &mut exact_digits) };
-    let (Some(kept_digits), Some(exact_digits), Some(logged)) = (kept_digits, exact_digits, Logged::of(kept)) else {
-        return push_words(&Value::Float(kept).repr(), &Value::Float(exact).repr(), &digits::logged(kept), text);
+    let (Some(kept_digits), Some(exact_digits), Some(logged)) = (kept_digits, exact_digits, Logged::from_value(kept))
+    else {
+        return push_words(&Value::Float(kept).repr(), &Value::Float(exact).repr(), &number_format::logged(kept), text);
     };
     text.push_str(kept_digits);
     text.push_byte(b',');
@@ -111,7 +112,7 @@ fn push_score(line: &Line<'_>, text: &mut ByteBuffer<'_>) {
     line.write_exact(&mut exact);
     if let Some(score) = &line.score {
         Value::Float(score.kept).write_repr(&mut kept);
-        digits::write_logged(score.kept, &mut logged);
+        number_format::write_logged(score.kept, &mut logged);
     }
     push_words(&kept, &exact, &logged, text);
     if let Some(error) = line.error() {

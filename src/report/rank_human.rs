@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, Table, presets};
 
-use crate::pbs::number_format as digits;
+use crate::pbs::number_format;
 use crate::report::{Line, RankFormat, RankReport};
 
 /// A table for people.
@@ -41,7 +41,7 @@ fn cells(report: &RankReport<'_>, line: &Line<'_>) -> Vec<String> {
         table.id(line.row).to_owned(),
         or_dash(table.entity(line.row)),
         or_dash(table.queue(line.row)),
-        line.score.as_ref().map_or_else(|| "-".to_owned(), |score| digits::logged(score.kept)),
+        line.score.as_ref().map_or_else(|| "-".to_owned(), |score| number_format::logged(score.kept)),
     ];
     cells.extend(report.inputs.iter().map(|name| {
         let column = table.column(name);
@@ -59,7 +59,7 @@ fn note(report: &RankReport<'_>, line: &Line<'_>) -> String {
     if let Some(error) = line.error() {
         notes.push(format!("error: {error}"));
     }
-    match line.passed_over {
+    match line.not_considered {
         Some(reason) => notes.push(reason.to_string()),
         None if line.rank.is_none() => {
             notes.push(format!("not considered (state {})", report.table.state(line.row).letter()));
@@ -73,13 +73,13 @@ fn write_summary(report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()>
     let (all, considered) = (report.table.len(), report.ranking.order().len());
     let ignored = all - report.ranking.scores().count();
     write!(out, "{}: {considered} considered", count(all, "job"))?;
-    let passed_over = report.passed_over.len();
-    let waiting = all.saturating_sub(considered + ignored + passed_over);
+    let not_considered = report.not_considered.len();
+    let waiting = all.saturating_sub(considered + ignored + not_considered);
     if waiting > 0 {
         write!(out, ", {waiting} held, waiting or running")?;
     }
-    if passed_over > 0 {
-        write!(out, ", {passed_over} below the threshold or without shares")?;
+    if not_considered > 0 {
+        write!(out, ", {not_considered} below the threshold or without shares")?;
     }
     if ignored > 0 {
         write!(out, ", {ignored} ignored")?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::diagnostic::Span;
 use crate::parallel::write_in_order;
-use crate::pbs::number_format as digits;
+use crate::pbs::number_format;
 use crate::python::Value;
 use crate::rank::ScoreError;
 use crate::report::{Line, RankFormat, RankReport};
@@ -115,11 +115,11 @@ fn job<'a>(report: &RankReport<'a>, line: &Line<'a>) -> Job<'a> {
         state: table.state(line.row).letter(),
         score: line.score.as_ref().map(|score| score.kept).filter(|kept| kept.is_finite()),
         exact: line.exact().map(|_| exact),
-        logged: line.score.as_ref().map(|score| digits::logged(score.kept)),
+        logged: line.score.as_ref().map(|score| number_format::logged(score.kept)),
         error: line.error().map(Error::new),
         considered: line.is_considered(),
         ignored: table.exclusion(line.row).map(ToString::to_string),
-        passed_over: line.passed_over.map(|reason| reason.to_string()),
+        passed_over: line.not_considered.map(|reason| reason.to_string()),
         inputs: report.inputs.iter().filter_map(column).collect(),
     }
 }

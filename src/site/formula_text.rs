@@ -5,7 +5,7 @@ use std::path::Path;
 use super::error::SiteError;
 use super::files::{SiteFiles, display_name, read_text};
 use crate::pbs::files::formula_source::formula_in;
-use crate::pbs::resource_amount::Numbers;
+use crate::pbs::resource_amount::NumberMode;
 use crate::pbs::submission::FormulaSubmission;
 
 /// The text of a formula and where it comes from.
@@ -60,10 +60,10 @@ impl FormulaText {
     }
 
     /// The formula as Python comes to read it: under OpenPBS's numbers as the text that its script hands over.
-    pub fn submitted(&self, numbers: Numbers) -> FormulaSubmission<'_> {
+    pub fn submitted(&self, numbers: NumberMode) -> FormulaSubmission<'_> {
         match numbers {
-            Numbers::OpenPbs => FormulaSubmission::to_openpbs(&self.text),
-            Numbers::Exact | Numbers::Decimal => FormulaSubmission::as_expression(&self.text),
+            NumberMode::OpenPbs => FormulaSubmission::to_openpbs(&self.text),
+            NumberMode::Exact | NumberMode::Decimal => FormulaSubmission::as_expression(&self.text),
         }
     }
 }

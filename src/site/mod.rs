@@ -27,7 +27,7 @@ use crate::pbs::files::queues::Queues;
 use crate::pbs::files::resources::add_resources;
 use crate::pbs::files::sched_config::{ByTime, SchedConfig};
 use crate::pbs::files::server::ServerSettings;
-use crate::pbs::resource_amount::Numbers;
+use crate::pbs::resource_amount::NumberMode;
 use crate::rank::OnError;
 use crate::schema::Schema;
 use crate::slurm::conf::SlurmConf;
@@ -45,7 +45,7 @@ pub struct SiteRules {
     /// What the daemon does, or what the published document says.
     pub rules: Rules,
     /// How numbers reach the formula and how its value is kept.
-    pub numbers: Numbers,
+    pub numbers: NumberMode,
     /// What becomes of a job whose formula raises an error.
     pub on_error: OnError,
     /// `job_sort_formula_threshold`, instead of the server's: a job whose value is at most this does not run.
@@ -103,7 +103,7 @@ impl Site {
         }
         let queues = match &files.queues {
             Some(path) => Queues::read(&display_name(path), &read_text(path)?).map_err(SiteError::content)?,
-            None => Queues::none(),
+            None => Queues::default(),
         };
         queues.add_seen_to(&mut schema);
         let config = match files.in_sched_priv(files.sched_config.as_ref(), "sched_config") {

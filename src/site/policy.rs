@@ -10,7 +10,7 @@ use crate::fairshare::policy::pbs::Pp718;
 use crate::fairshare::policy::ticket_based::TicketBased;
 use crate::fairshare::policy::weighted_walk::WeightedWalk;
 use crate::fairshare::{NodeId, Policy, Release, Rules};
-use crate::pbs::daemon_policy::SchedulerShares;
+use crate::pbs::daemon_policy::DaemonPolicy;
 use crate::slurm::conf::{ConfPolicy, SlurmConf};
 
 /// A published fair-share policy, by the name under which the command line knows it.
@@ -90,7 +90,7 @@ impl PolicySelection {
     pub(super) fn policy(&self, name: PolicyName, active: &[NodeId]) -> Box<dyn Policy> {
         let (rules, release, dampening) = (self.rules, self.release, self.conf.dampening_factor);
         match (name, rules) {
-            (PolicyName::Pbs, Rules::Scheduler) => Box::new(SchedulerShares),
+            (PolicyName::Pbs, Rules::Scheduler) => Box::new(DaemonPolicy),
             (PolicyName::Pbs, Rules::Documented) => Box::new(Pp718),
             (PolicyName::Classic, _) => Box::new(Classic::new(rules).release(release).dampening(dampening)),
             (PolicyName::DepthOblivious, _) => {

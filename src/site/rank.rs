@@ -9,9 +9,9 @@ use crate::formula::Formula;
 use crate::formula::program::Program;
 use crate::ingest::ReadOptions;
 use crate::jobs::{JobTable, Problems};
-use crate::pbs::check::{Checked, Surroundings, Trial};
-use crate::pbs::order::{Order, Ordered, PassedOver};
-use crate::pbs::resource_amount::Numbers;
+use crate::pbs::check::{Checked, ScoredQueue, SiteFacts};
+use crate::pbs::order::{NotConsidered, Order, Ordered};
+use crate::pbs::resource_amount::NumberMode;
 use crate::pbs::share_tree::PbsTree;
 use crate::pbs::submission::FormulaSubmission;
 use crate::rank::{Ranking, ScorePrecision, fill_fairshare, first_without_shares, score};
@@ -39,7 +39,7 @@ pub struct RankedQueue {
     /// Their scores, and the rows that the scheduler considers, best first.
     pub ranking: Ranking,
     /// The rows that wait to be run and are not considered, and why.
-    pub passed_over: Vec<(usize, PassedOver)>,
+    pub not_considered: Vec<(usize, NotConsidered)>,
     /// The formula, compiled for this site.
     pub program: Program,
     /// OpenPBS's fair-share tree, where the formula or the order needs it.
@@ -85,8 +85,9 @@ impl Site {
     pub fn rank_jobs(&self, program: Program, mut table: JobTable, limit: usize) -> Result<RankedQueue, SiteError> {
         let mut warnings = Vec::new();
         let tree = self.fill_shares(&program, &mut table, &mut warnings)?;
-        let Ordered { ranking, passed_over } = self.order(&program, &table, tree.as_ref(), self.rules.threshold, limit);
-        Ok(RankedQueue { table, ranking, passed_over, program, tree, warnings })
+        let Ordered { ranking, not_considered } =
+            self.order(&program, &table, tree.as_ref(), self.rules.threshold, limit);
+        Ok(RankedQueue { table, ranking, not_considered, program, tree, warnings })
     }
 
     /// Checks a formula: what the server would answer, and what happens to every job of the queue, if there is one.
@@ -108,11 +109,11 @@ impl Site {
             }
             schema = Some(jobs.schema);
         }
-        let trial = ranked.as_ref().map(|(table, ordered, _)| Trial { table, ordered, keep: self.precision() });
+        let queue = ranked.as_ref().map(|(table, ordered, _)| ScoredQueue { table, ordered, keep: self.precision() });
         let tree = ranked.as_ref().and_then(|(_, _, tree)| tree.as_ref());
         let (config, server) = (Some(&self.config), self.server);
-        let surroundings = Surroundings { trial, tree, config, server, threshold };
-        let mut checked = Checked::of(submitted, schema.as_ref().unwrap_or(&self.schema), &surroundings);
+        let facts = SiteFacts { queue, tree, config, server, threshold };
+        let mut checked = Checked::new(submitted, schema.as_ref().unwrap_or(&self.schema), &facts);
         checked.warnings = warnings;
         Ok(checked)
     }
@@ -125,9 +126,9 @@ impl Site {
     /// In which form values are kept and compared.
     pub fn precision(&self) -> ScorePrecision {
         match self.rules.numbers {
-            Numbers::OpenPbs => ScorePrecision::Float32,
-            Numbers::Exact => ScorePrecision::Double,
-            Numbers::Decimal => ScorePrecision::Decimal,
+            NumberMode::OpenPbs => ScorePrecision::Float32,
+            NumberMode::Exact => ScorePrecision::Double,
+            NumberMode::Decimal => ScorePrecision::Decimal,
         }
     }
 
@@ -200,9 +201,9 @@ impl Site {
     ) -> Ordered {
         let scores = score(program, table, self.precision(), self.rules.on_error);
         if self.precision() == ScorePrecision::Decimal {
-            return Ordered { ranking: Ranking::of_scores(scores, table), passed_over: Vec::new() };
+            return Ordered { ranking: Ranking::of_scores(scores, table), not_considered: Vec::new() };
         }
-        let mut order = Order::new(&self.config, &self.queues).most(limit);
+        let mut order = Order::new(&self.config, &self.queues).limit(limit);
         if let Some(tree) = tree {
             order = order.tree(tree);
         }

@@ -111,7 +111,7 @@ fn a_formula_is_quoted_for_qmgr_and_the_shell() {
     assert_eq!(stdout(&output), "qmgr -c 'set server job_sort_formula=\"max(ncpus, 1) * 10\"'\n");
     let output = jsf(&["check", "ncpus & 1", "--qmgr"]);
     assert_eq!((output.status.code(), stdout(&output)), (Some(2), String::new()));
-    assert!(stderr(&output).contains("qmgr takes no `&`"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("qmgr does not accept `&`"), "{}", stderr(&output));
     assert!(stdout(&jsf(&["check", "ncpus & 1"])).contains("qmgr: does not pass the formula on"));
 }
 

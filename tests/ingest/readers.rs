@@ -8,7 +8,7 @@ use job_sort_formula::ingest::{JobReader, ParsedJobs, ReadError, ReadOptions};
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::pbs::entity::FairshareEntity;
 use job_sort_formula::pbs::files::queues::Queues;
-use job_sort_formula::pbs::resource_amount::Numbers;
+use job_sort_formula::pbs::resource_amount::NumberMode;
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::{InputType, Schema};
 
@@ -461,7 +461,7 @@ impl Site {
             source_name: "q",
             needed: NEEDED[dice.roll(4)],
             schema: &self.schema,
-            numbers: [Numbers::OpenPbs, Numbers::Exact, Numbers::Decimal][dice.roll(3)],
+            numbers: [NumberMode::OpenPbs, NumberMode::Exact, NumberMode::Decimal][dice.roll(3)],
             entity: [
                 FairshareEntity::User,
                 FairshareEntity::GroupUser,

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use job_sort_formula::Schema;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use job_sort_formula::pbs::check::{Checked, Surroundings, Trial};
+use job_sort_formula::pbs::check::{Checked, ScoredQueue, SiteFacts};
 use job_sort_formula::pbs::files::server::ServerSettings;
 use job_sort_formula::pbs::order::Order;
-use job_sort_formula::pbs::resource_amount::Numbers;
+use job_sort_formula::pbs::resource_amount::NumberMode;
 use job_sort_formula::pbs::submission::FormulaSubmission;
 use job_sort_formula::rank::{ScorePrecision, fill_fairshare};
 use job_sort_formula::schema::InputType;
@@ -72,20 +72,20 @@ impl Cluster {
 
     fn check(&self, text: &str) -> Checked {
         let submitted = FormulaSubmission::to_openpbs(text);
-        let mut site = Surroundings { config: Some(&self.site.config), server: self.server, ..Surroundings::default() };
+        let mut site = SiteFacts { config: Some(&self.site.config), server: self.server, ..SiteFacts::default() };
         let Some((formula, program)) =
             submitted.formula().ok().and_then(|formula| Some((formula, formula.compile(&self.site.schema).ok()?)))
         else {
-            return Checked::of(&submitted, &self.site.schema, &site);
+            return Checked::new(&submitted, &self.site.schema, &site);
         };
         let mut table = self.site.read_jobs(self.queue.as_bytes(), &formula.names()).table;
         let tree = self.site.tree(&table);
-        fill_fairshare(&mut table, &tree, |share| Numbers::OpenPbs.fairshare(share));
+        fill_fairshare(&mut table, &tree, |share| NumberMode::OpenPbs.fairshare(share));
         let scores = recorded::scores(&program, &table);
         let ordered = Order::new(&self.site.config, &self.site.queues).tree(&tree).rank(scores, &table);
-        site.trial = Some(Trial { table: &table, ordered: &ordered, keep: ScorePrecision::Float32 });
+        site.queue = Some(ScoredQueue { table: &table, ordered: &ordered, keep: ScorePrecision::Float32 });
         site.tree = Some(&tree);
-        Checked::of(&submitted, &self.site.schema, &site)
+        Checked::new(&submitted, &self.site.schema, &site)
     }
 }
 
@@ -184,8 +184,7 @@ fn names_that_are_taken() {
         let mut schema = Schema::openpbs();
         schema.add(&clash.resource, InputType::Count);
         for tried in &clash.formulas {
-            let checked =
-                Checked::of(&FormulaSubmission::to_openpbs(&tried.formula), &schema, &Surroundings::default());
+            let checked = Checked::new(&FormulaSubmission::to_openpbs(&tried.formula), &schema, &SiteFacts::default());
             let codes = checked.findings.iter().map(|found| found.code).filter(|code| is_of_names(code));
             let codes: Vec<&str> = codes.collect();
             if !codes.is_empty() {
@@ -236,7 +235,7 @@ fn what_reads_files_or_ends_the_server_is_dangerous() {
 fn crashes_without_a_queue() {
     let crashes = |formula: &str| {
         let submission = FormulaSubmission::to_openpbs(formula);
-        Checked::of(&submission, &Schema::openpbs(), &Surroundings::default()).crashes_scheduler
+        Checked::new(&submission, &Schema::openpbs(), &SiteFacts::default()).crashes_scheduler
     };
     for formula in
         ["(-8)**(1/3)", "1+2j", "ncpus * 2j - mem", "-(-1)**0.5", "-10**400", "10**400", "1j if 1 else ncpus"]

@@ -6,7 +6,7 @@ use std::path::Path;
 use job_sort_formula::pbs::files::resource_group::ResourceGroup;
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
 use job_sort_formula::pbs::files::usage::UsageFile;
-use job_sort_formula::pbs::pbsfs::{Answer, Refusal, Request, SchedPriv, UsageOnDisk, answer};
+use job_sort_formula::pbs::pbsfs::{Answer, InvalidArguments, Request, SchedPriv, UsageOnDisk, answer};
 use serde_json::Value;
 
 #[cfg(feature = "cli")]
@@ -53,7 +53,7 @@ fn call(arguments: &[&str], folder: &Path, usage: &[u8], now: i64) -> Outcome {
     let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_bytes()).collect();
     let mut stdout = Vec::new();
     let (before, Answer { stderr, code, usage: written }) = match Request::parse(b"/opt/pbs/sbin/pbsfs", &arguments) {
-        Err(Refusal { stderr, code }) => (stderr, Answer { code, ..Answer::default() }),
+        Err(InvalidArguments { stderr, code }) => (stderr, Answer { code, ..Answer::default() }),
         Ok(parsed) => {
             let files = SchedPriv {
                 lines: ResourceGroup::parse(&bytes(&folder.join("resource_group"))),

@@ -2,9 +2,9 @@
 
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
-use job_sort_formula::pbs::order::{Order, PassedOver};
+use job_sort_formula::pbs::order::{NotConsidered, Order};
 use job_sort_formula::pbs::python_string_literal::PythonStringLiteral;
-use job_sort_formula::pbs::resource_amount::Numbers;
+use job_sort_formula::pbs::resource_amount::NumberMode;
 use job_sort_formula::pbs::share_tree::PbsTree;
 use job_sort_formula::rank::fill_fairshare;
 use job_sort_formula::{Formula, JobTable};
@@ -45,7 +45,7 @@ fn a_second_later(jobs: &mut [RecordedJob]) {
 /// The inputs of the jobs, with the fair-share numbers that the settings make of the files.
 fn table(jobs: &[RecordedJob], columns: &[&str], tree: &PbsTree) -> JobTable {
     let mut table = recorded::table_of(jobs, columns.iter().copied(), |name| !name.starts_with("fair"));
-    assert_eq!(fill_fairshare(&mut table, tree, |share| Numbers::OpenPbs.fairshare(share)), Vec::<String>::new());
+    assert_eq!(fill_fairshare(&mut table, tree, |share| NumberMode::OpenPbs.fairshare(share)), Vec::<String>::new());
     table
 }
 
@@ -69,7 +69,7 @@ fn every_recorded_order() {
         let mut differences = recorded::differences(&recorded.record, &table, &scores);
         let ordered = order.rank(scores, &table);
         differences.extend(recorded::order_differences(&recorded.record, &table, &ordered));
-        let without_shares = ordered.passed_over.iter().filter(|(_, why)| *why == PassedOver::NoShares).count();
+        let without_shares = ordered.not_considered.iter().filter(|(_, why)| *why == NotConsidered::NoShares).count();
         assert_eq!(without_shares, if recorded.sched_config_edits.contains_key("fair_share") { 2 } else { 0 });
         if !differences.is_empty() {
             wrong.push(format!("{}, {}: {differences:#?}", recorded.config, recorded.record.formula));

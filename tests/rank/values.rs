@@ -7,7 +7,7 @@ use job_sort_formula::formula::syntax::{Construct, SyntaxErrorKind};
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::pbs::order::Order;
 use job_sort_formula::pbs::python_string_literal::{InvalidLiteralKind, PythonStringLiteral};
-use job_sort_formula::pbs::resource_amount::Numbers;
+use job_sort_formula::pbs::resource_amount::NumberMode;
 use job_sort_formula::python::ErrorKind;
 use job_sort_formula::rank::{Score, ScoreError, Scores, fill_fairshare};
 use job_sort_formula::{Formula, Schema, Value};
@@ -258,7 +258,7 @@ fn every_formula_from_qstat_and_the_scheduler_s_files() {
         let needed: Vec<&str> = program.inputs().iter().map(|name| &**name).collect();
         let mut table = site.read_jobs(queue.as_bytes(), &needed).table;
         let tree = site.tree(&table);
-        let unknown = fill_fairshare(&mut table, &tree, |share| Numbers::OpenPbs.fairshare(share));
+        let unknown = fill_fairshare(&mut table, &tree, |share| NumberMode::OpenPbs.fairshare(share));
         assert_eq!(unknown, Vec::<String>::new());
         table
     };

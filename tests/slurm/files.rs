@@ -6,7 +6,7 @@ use std::fs;
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 use job_sort_formula::pbs::files::resource_group::ResourceGroup;
-use job_sort_formula::pbs::files::resource_group_written::{GroupLoss, resource_group_written};
+use job_sort_formula::pbs::files::resource_group::{GroupLoss, write_groups};
 use job_sort_formula::slurm::load_file::{LoadLoss, load_file};
 use job_sort_formula::slurm::sshare_text::{Layout, RowOrder, SshareRow, SshareStyle, sshare_text};
 use job_sort_formula::slurm::tree::{TreeFormat, TreeWarning};
@@ -321,7 +321,7 @@ fn slurm_trees_can_be_written_as_a_resource_group() {
     for tree in trees() {
         let Some((_, rows)) = runs(&tree).next() else { continue };
         let shares = read("sshare", printed(rows).as_bytes()).document.share_tree().expect("a valid tree");
-        let written = resource_group_written(&shares);
+        let written = write_groups(&shares);
         let read = ResourceGroup::parse(written.text.as_bytes());
         assert_eq!(read.rejected, [], "{}", text(&tree, "name"));
         assert_eq!(read.lines.len(), shares.len() - 1);

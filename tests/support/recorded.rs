@@ -12,8 +12,8 @@ use job_sort_formula::pbs::files::resources::add_resources;
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
 use job_sort_formula::pbs::files::usage::UsageFile;
 use job_sort_formula::pbs::number_format::logged;
-use job_sort_formula::pbs::order::{Ordered, PassedOver};
-use job_sort_formula::pbs::resource_amount::Numbers;
+use job_sort_formula::pbs::order::{NotConsidered, Ordered};
+use job_sort_formula::pbs::resource_amount::NumberMode;
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
 use job_sort_formula::rank::{OnError, ScorePrecision, Scores, score};
 use job_sort_formula::{Schema, Value};
@@ -80,7 +80,7 @@ impl RecordedSite {
             source_name: "queue",
             needed,
             schema: &self.schema,
-            numbers: Numbers::OpenPbs,
+            numbers: NumberMode::OpenPbs,
             entity: FairshareEntity::Account,
             queue_priorities: &self.queues.priorities(),
         };
@@ -223,9 +223,9 @@ pub fn differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<St
 pub fn order_differences(record: &Record, table: &JobTable, ordered: &Ordered) -> Vec<String> {
     let ours: Vec<&str> = ordered.ranking.order().iter().map(|&row| table.id(row)).collect();
     let passed: BTreeMap<String, String> = ordered
-        .passed_over
+        .not_considered
         .iter()
-        .filter(|(_, why)| !matches!(why, PassedOver::NoShares))
+        .filter(|(_, why)| !matches!(why, NotConsidered::NoShares))
         .map(|(row, why)| (table.id(*row).to_owned(), why.to_string()))
         .collect();
     let mut wrong = Vec::new();

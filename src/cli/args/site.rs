@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use job_sort_formula::Site;
 use job_sort_formula::fairshare::{Release, Rules};
-use job_sort_formula::pbs::resource_amount::Numbers;
+use job_sort_formula::pbs::resource_amount::NumberMode;
 use job_sort_formula::rank::OnError;
 use job_sort_formula::site::{PolicyName, SiteFiles, SiteRules};
 
@@ -172,11 +172,11 @@ impl SiteArgs {
     }
 
     /// How numbers reach the formula.
-    pub fn number_mode(&self) -> Numbers {
+    pub fn number_mode(&self) -> NumberMode {
         match self.numbers {
-            NumbersArg::Openpbs => Numbers::OpenPbs,
-            NumbersArg::Exact => Numbers::Exact,
-            NumbersArg::Decimal => Numbers::Decimal,
+            NumbersArg::Openpbs => NumberMode::OpenPbs,
+            NumbersArg::Exact => NumberMode::Exact,
+            NumbersArg::Decimal => NumberMode::Decimal,
         }
     }
 }

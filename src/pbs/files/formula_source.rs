@@ -1,4 +1,4 @@
-//! Where sites keep their formula: the files and listings from which its text can be taken.
+//! Extracts the text of a formula from the files and listings in which sites keep it.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use thiserror::Error;
 /// The first line of `sched_priv/sched_formula`.
 const INTERNAL_FILE: &str = "### PBS INTERNAL FILE DO NOT MODIFY ###";
 
-/// A document in which no formula is set.
+/// A document without a formula.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoFormula {
     /// The document is empty.
@@ -18,7 +18,7 @@ pub enum NoFormula {
     Unset(String),
 }
 
-/// What `qstat -Bf -F json` prints, as far as it matters.
+/// The output of `qstat -Bf -F json`, as far as it is read.
 #[derive(Deserialize)]
 struct ServerDocument {
     #[serde(rename = "Server")]
@@ -30,8 +30,8 @@ struct Server {
     job_sort_formula: Option<String>,
 }
 
-/// Takes the formula out of a document: `qstat -Bf` as JSON or text, `qmgr -c 'print server'` or `'list server'`,
-/// the scheduler's `sched_formula`, or a file that holds nothing but the formula. Which it is, is told by its content.
+/// Extracts the formula from a document: `qstat -Bf` as JSON or text, `qmgr -c 'print server'` or `'list server'`, the
+/// scheduler's `sched_formula`, or a file with nothing but the formula. The format is detected from the content.
 ///
 /// ```
 /// use job_sort_formula::pbs::files::formula_source::formula_in;
@@ -41,7 +41,7 @@ struct Server {
 /// ```
 ///
 /// # Errors
-/// The document is empty, or it describes a server that has no formula.
+/// The document is empty, or it describes a server without a formula.
 pub fn formula_in(source_name: &str, document: &str) -> Result<String, NoFormula> {
     let document = document.trim_start_matches('\u{feff}');
     if document.trim().is_empty() {
@@ -66,7 +66,7 @@ pub fn formula_in(source_name: &str, document: &str) -> Result<String, NoFormula
     Ok(document.trim_end().to_owned())
 }
 
-/// The attribute in a listing. A long value goes on behind a line break and one tab, which are not part of it.
+/// The attribute in a listing. A long value continues after a line break and one tab, which are not part of it.
 fn in_listing(document: &str) -> Option<String> {
     let mut lines = document.lines();
     let first = lines.find_map(|line| {
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_listing_gives_the_same() {
+    fn every_format_gives_the_same_formula() {
         for document in [
             "a + b",
             "a + b\n",
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn no_formula_is_said() {
+    fn a_missing_formula_is_an_error() {
         assert_eq!(formula_in("f", " \n"), Err(NoFormula::Empty("f".into())));
         assert_eq!(formula_in("f", "Server: vm\n    x = 1\n"), Err(NoFormula::Unset("f".into())));
         assert_eq!(formula_in("f", "{\"Server\":{\"vm\":{}}}"), Err(NoFormula::Unset("f".into())));

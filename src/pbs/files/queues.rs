@@ -1,4 +1,6 @@
-//! The queues and their priorities.
+//! The queues of a server and their priorities.
+//!
+//! In: `qstat -Qf` as text or JSON, or a listing of `qmgr`. Out: [`Queues`].
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,28 +10,28 @@ use thiserror::Error;
 
 use crate::json_visitor;
 use crate::json_visitor::{Entry, JsonScalar, ObjectReader, Shape};
-use crate::pbs::resource_amount as numbers;
+use crate::pbs::resource_amount;
 use crate::schema::{InputType, Schema};
 
-/// What the formula needs to know of the queues.
+/// The priorities of the queues, and the undeclared resources that their attributes mention.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Queues {
     priorities: BTreeMap<Box<str>, Option<i64>>,
     /// In the order of the document.
     names: Vec<Box<str>>,
-    seen: BTreeMap<Box<str>, InputType>,
+    undeclared: BTreeMap<Box<str>, InputType>,
 }
 
 /// A document of queues that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum QueuesError {
-    /// There is no queue in it.
-    #[error("`{source_name}` names no queue, expected `qstat -Qf` as text or JSON, or `qmgr -c 'print server'`")]
+    /// It contains no queue.
+    #[error("`{source_name}` contains no queue, expected `qstat -Qf` as text or JSON, or `qmgr -c 'print server'`")]
     NoQueue {
         /// The document's name.
         source_name: String,
     },
-    /// It is broken JSON.
+    /// It is invalid JSON.
     #[error("`{source_name}` is not valid JSON: {reason}")]
     Json {
         /// The document's name.
@@ -37,7 +39,7 @@ pub enum QueuesError {
         /// What is wrong, and where.
         reason: String,
     },
-    /// A priority is no whole number.
+    /// A priority is not a whole number.
     #[error("`{source_name}`: the `Priority` of queue `{queue}` is {found}, expected a whole number")]
     Priority {
         /// The document's name.
@@ -50,34 +52,29 @@ pub enum QueuesError {
 }
 
 impl Queues {
-    /// No queue.
-    pub fn none() -> Self {
-        Self::default()
-    }
-
-    /// Reads `qstat -Qf` as text or JSON, `qmgr -c 'print server'`, `'print queue'` or `'list queue'`; which of
-    /// them it is, is told by its content.
+    /// Reads `qstat -Qf` as text or JSON, `qmgr -c 'print server'`, `'print queue'` or `'list queue'`. The format is
+    /// detected from the content.
     ///
     /// # Errors
-    /// The document names no queue, is broken JSON, or gives a priority that is no whole number.
+    /// The document contains no queue, is invalid JSON, or has a priority that is not a whole number.
     pub fn read(source_name: &str, text: &str) -> Result<Self, QueuesError> {
         let text = text.trim_start_matches('\u{feff}');
-        let mut reading = Reading { source_name, queues: Self::default(), error: None };
+        let mut parser = Parser { source_name, queues: Self::default(), error: None };
         if text.trim_start().starts_with('{') {
-            reading.json(text)?;
+            parser.json(text)?;
         } else {
-            text.lines().fold(String::new(), |queue, line| reading.line(queue, line));
+            text.lines().fold(String::new(), |queue, line| parser.line(queue, line));
         }
-        match reading.error {
+        match parser.error {
             Some(error) => Err(error),
-            None if reading.queues.priorities.is_empty() => {
+            None if parser.queues.priorities.is_empty() => {
                 Err(QueuesError::NoQueue { source_name: source_name.to_owned() })
             }
-            None => Ok(reading.queues),
+            None => Ok(parser.queues),
         }
     }
 
-    /// The priority of a queue; `None` where the queue has none (the formula then sees 0) or is not known.
+    /// The priority of a queue; `None` if it has none (the formula then sees 0) or is unknown.
     pub fn priority(&self, queue: &str) -> Option<i64> {
         self.priorities.get(queue).copied().flatten()
     }
@@ -88,12 +85,12 @@ impl Queues {
         known.collect()
     }
 
-    /// Whether the document named the queue.
+    /// Whether the document contains the queue.
     pub fn knows(&self, queue: &str) -> bool {
         self.priorities.contains_key(queue)
     }
 
-    /// The place of the queue in the document, which is the server's order of queues.
+    /// The position of the queue in the document, which is the server's order of queues.
     pub fn place(&self, queue: &str) -> Option<usize> {
         self.names.iter().position(|name| **name == *queue)
     }
@@ -103,22 +100,22 @@ impl Queues {
         self.priorities.iter().map(|(name, &priority)| (&**name, priority))
     }
 
-    /// Makes the resources known that a queue or the server gives a default or a limit but nobody declared, as
-    /// what they look like.
+    /// Adds the undeclared resources that have a default or a limit in a queue or the server, with the types inferred
+    /// from their amounts.
     pub fn add_seen_to(&self, schema: &mut Schema) {
-        for (name, &kind) in &self.seen {
+        for (name, &kind) in &self.undeclared {
             schema.add_seen(name, kind);
         }
     }
 
-    fn see(&mut self, resource: &str, token: &JsonScalar<'_>) {
-        let (text, bare) = match token {
+    fn add_undeclared(&mut self, resource: &str, scalar: &JsonScalar<'_>) {
+        let (text, bare) = match scalar {
             JsonScalar::Number(text) => (*text, true),
             JsonScalar::String(text) => (&**text, false),
             JsonScalar::Other(_) => return,
         };
-        let kind = numbers::looks(text, bare);
-        let known = self.seen.entry(resource.into()).or_insert(kind);
+        let kind = resource_amount::inferred_type(text, bare);
+        let known = self.undeclared.entry(resource.into()).or_insert(kind);
         let numbers = [InputType::Count, InputType::Float];
         if *known != kind {
             *known =
@@ -127,13 +124,13 @@ impl Queues {
     }
 }
 
-struct Reading<'a> {
+struct Parser<'a> {
     source_name: &'a str,
     queues: Queues,
     error: Option<QueuesError>,
 }
 
-impl Reading<'_> {
+impl Parser<'_> {
     fn json(&mut self, text: &str) -> Result<(), QueuesError> {
         let source_name = self.source_name.to_owned();
         match json_visitor::read_object(text, Document(self)) {
@@ -142,7 +139,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Reads one line of text; `queue` is the queue whose block it stands in, and the answer the next line's.
+    /// Reads one line of text in the block of `queue`; returns the queue whose block the next line is in.
     fn line(&mut self, queue: String, line: &str) -> String {
         if let Some(name) = line.strip_prefix("Queue:").or_else(|| line.strip_prefix("Queue ")) {
             return self.name(name);
@@ -176,28 +173,28 @@ impl Reading<'_> {
         if attribute == "Priority" {
             self.priority(queue, Some(JsonScalar::String(value.into())));
         } else if let Some(resource) = resource_of(attribute) {
-            let number = numbers::number(value).is_some();
-            let token = if number { JsonScalar::Number(value) } else { JsonScalar::String(value.into()) };
-            self.queues.see(resource, &token);
+            let number = resource_amount::number(value).is_some();
+            let scalar = if number { JsonScalar::Number(value) } else { JsonScalar::String(value.into()) };
+            self.queues.add_undeclared(resource, &scalar);
         }
     }
 
-    fn priority(&mut self, queue: &str, token: Option<JsonScalar<'_>>) {
-        let Some(token) = token else { return };
-        match token.text().and_then(|text| text.parse().ok()) {
+    fn priority(&mut self, queue: &str, scalar: Option<JsonScalar<'_>>) {
+        let Some(scalar) = scalar else { return };
+        match scalar.text().and_then(|text| text.parse().ok()) {
             Some(priority) => {
                 self.name(queue);
                 self.queues.priorities.insert(queue.into(), Some(priority));
             }
             None => {
                 let (source_name, queue) = (self.source_name.to_owned(), queue.to_owned());
-                self.error.get_or_insert(QueuesError::Priority { source_name, queue, found: token.found() });
+                self.error.get_or_insert(QueuesError::Priority { source_name, queue, found: scalar.found() });
             }
         }
     }
 }
 
-/// The resource that `resources_default.NAME` and its kin speak of.
+/// The resource in `resources_default.NAME` and the like.
 fn resource_of(attribute: &str) -> Option<&str> {
     let (list, resource) = attribute.split_once('.')?;
     is_resource_list(list).then_some(resource)
@@ -207,45 +204,45 @@ fn is_resource_list(attribute: &str) -> bool {
     matches!(attribute, "resources_default" | "default_chunk" | "resources_max" | "resources_min")
 }
 
-struct Document<'r, 'a>(&'r mut Reading<'a>);
+struct Document<'r, 'a>(&'r mut Parser<'a>);
 
 impl<'d> ObjectReader<'d> for Document<'_, '_> {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        if key == "Queue" { value.object(List(self.0)).map(|_| ()) } else { value.skip() }
+        if key == "Queue" { value.object(QueueList(self.0)).map(|_| ()) } else { value.skip() }
     }
 }
 
-struct List<'r, 'a>(&'r mut Reading<'a>);
+struct QueueList<'r, 'a>(&'r mut Parser<'a>);
 
-impl<'d> ObjectReader<'d> for List<'_, '_> {
+impl<'d> ObjectReader<'d> for QueueList<'_, '_> {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
         let queue = self.0.name(&key);
-        value.object(One { queue: &queue, reading: self.0 }).map(|_: Shape| ())
+        value.object(QueueAttributes { queue: &queue, parser: self.0 }).map(|_: Shape| ())
     }
 }
 
-struct One<'r, 'a> {
+struct QueueAttributes<'r, 'a> {
     queue: &'r str,
-    reading: &'r mut Reading<'a>,
+    parser: &'r mut Parser<'a>,
 }
 
-impl<'d> ObjectReader<'d> for One<'_, '_> {
+impl<'d> ObjectReader<'d> for QueueAttributes<'_, '_> {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
         if key == "Priority" {
             let raw: &RawValue = value.raw()?;
-            self.reading.priority(self.queue, JsonScalar::from_raw(raw));
+            self.parser.priority(self.queue, JsonScalar::from_raw(raw));
             return Ok(());
         }
-        if is_resource_list(&key) { value.object(Amounts(self.reading)).map(|_| ()) } else { value.skip() }
+        if is_resource_list(&key) { value.object(Amounts(self.parser)).map(|_| ()) } else { value.skip() }
     }
 }
 
-struct Amounts<'r, 'a>(&'r mut Reading<'a>);
+struct Amounts<'r, 'a>(&'r mut Parser<'a>);
 
 impl<'d> ObjectReader<'d> for Amounts<'_, '_> {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        if let Some(token) = JsonScalar::from_raw(value.raw()?) {
-            self.0.queues.see(&key, &token);
+        if let Some(scalar) = JsonScalar::from_raw(value.raw()?) {
+            self.0.queues.add_undeclared(&key, &scalar);
         }
         Ok(())
     }
@@ -256,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_every_spelling() {
+    fn reads_every_format() {
         let expected = [("high", Some(100)), ("low", Some(-50)), ("workq", None)];
         for text in [
             "Queue: workq\n    queue_type = Execution\n    Priority_x = 3\n\nQueue: high\n    Priority = 100\n\nQueue: low\n    Priority = -50\n",
@@ -271,16 +268,16 @@ mod tests {
     }
 
     #[test]
-    fn what_it_cannot_read_is_named() {
+    fn invalid_documents_are_errors() {
         let read = |text| Queues::read("q.txt", text).unwrap_err().to_string();
-        assert!(read("").contains("`q.txt` names no queue"));
+        assert!(read("").contains("`q.txt` contains no queue"));
         assert!(read("{\"Queue\":{\"a\":{\"Priority\":\"high\"}}}").contains("queue `a` is the string \"high\""));
         assert!(read("{\"Queue\":{\"a\":").contains("line 1"));
-        assert!(read("\u{0}\u{1}rubbish").contains("names no queue"));
+        assert!(read("\u{0}\u{1}rubbish").contains("contains no queue"));
     }
 
     #[test]
-    fn undeclared_resources_become_known_by_their_looks() {
+    fn undeclared_resources_have_inferred_types() {
         let text = "Queue: a\n    resources_default.score = 5\n    resources_max.disk = 5gb\n    resources_default.note = hello\n\
                     Queue: b\n    resources_default.score = 0.5\n    resources_max.ncpus = 3\n";
         let mut schema = Schema::openpbs();

@@ -1,11 +1,11 @@
-//! The resources that a site added: `resourcedef`, `qmgr print resource`, `qmgr list resource`.
+//! The custom resources of a site: `resourcedef`, `qmgr print resource`, `qmgr list resource`.
 
 use thiserror::Error;
 
 use crate::json_visitor::clipped;
 use crate::schema::{InputType, Schema};
 
-/// A line that declares a resource in a way that cannot be read; the others still count.
+/// A declaration that cannot be read; it does not affect the others.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{source_name}` line {line}: {reason}")]
 pub struct ResourceProblem {
@@ -13,15 +13,15 @@ pub struct ResourceProblem {
     pub source_name: String,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// What is wrong with it.
     pub reason: String,
 }
 
 /// Adds the resources of a document to a schema: `resourcedef` (`NAME type=long flag=hn`), `qmgr -c 'print
-/// resource'` or `'print server'`, and `qmgr -c 'list resource'`, told apart line by line. A resource without a
-/// type is a string, as in PBS; a name that OpenPBS owns is left as it is.
+/// resource'` or `'print server'`, and `qmgr -c 'list resource'`; the format is detected line by line. A resource without
+/// a type is a string, as in PBS; a built-in resource is not changed.
 ///
-/// Answers with the lines that could not be read.
+/// Returns the lines that cannot be read.
 ///
 /// ```
 /// use job_sort_formula::pbs::files::resources::add_resources;
@@ -32,21 +32,21 @@ pub struct ResourceProblem {
 /// assert!(problems.is_empty() && schema.is_numeric("base_score") && !schema.is_numeric("gpu_model"));
 /// ```
 pub fn add_resources(source_name: &str, text: &str, schema: &mut Schema) -> Vec<ResourceProblem> {
-    let mut reading = Reading { schema, listed: None };
+    let mut parser = Parser { schema, listed: None };
     let lines = text.trim_start_matches('\u{feff}').lines().enumerate();
     lines
-        .filter_map(|(index, line)| reading.line(line).err().map(|reason| (index + 1, reason)))
+        .filter_map(|(index, line)| parser.line(line).err().map(|reason| (index + 1, reason)))
         .map(|(line, reason)| ResourceProblem { source_name: source_name.to_owned(), line, reason })
         .collect()
 }
 
-struct Reading<'a> {
+struct Parser<'a> {
     schema: &'a mut Schema,
-    /// The resource whose block of `list resource` the line stands in.
+    /// The resource whose block of `list resource` the line is in.
     listed: Option<String>,
 }
 
-impl Reading<'_> {
+impl Parser<'_> {
     fn line(&mut self, line: &str) -> Result<(), String> {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
@@ -68,14 +68,14 @@ impl Reading<'_> {
         }
     }
 
-    /// Declares one resource or several, divided by commas; the type is among `attributes`.
+    /// Declares one or more resources, separated by commas; the type is among `attributes`.
     fn declare(&mut self, names: &str, attributes: &[&str]) -> Result<(), String> {
         let attributes = attributes.join(" ").replace(" =", "=").replace("= ", "=");
         let word = attributes.split([' ', ',']).find_map(|attribute| attribute.strip_prefix("type="));
         let kind = word.map_or(Ok(InputType::Text), kind_of)?;
         for name in names.split(',').filter(|name| !name.is_empty()) {
             if !is_name(name) {
-                return Err(format!("`{}` is no name of a resource", clipped(name)));
+                return Err(format!("`{}` is not a resource name", clipped(name)));
             }
             self.schema.add(name, kind);
         }
@@ -86,11 +86,11 @@ impl Reading<'_> {
 fn kind_of(word: &str) -> Result<InputType, String> {
     InputType::from_pbs_type(word).ok_or_else(|| {
         let word = clipped(word);
-        format!("`{word}` is no type of a resource, expected long, float, size, string, string_array or boolean")
+        format!("`{word}` is not a resource type, expected long, float, size, string, string_array or boolean")
     })
 }
 
-/// Letters, digits, `_` and `-`, beginning with a letter.
+/// Letters, digits, `_` and `-`, starting with a letter.
 fn is_name(name: &str) -> bool {
     name.len() <= 255
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_every_spelling() {
+    fn reads_every_format() {
         for text in [
             "a type=long\nb  type=size flag=hn\nc type=string flag=h\nd\n# e type=long\n",
             "create resource a\nset resource a type = long\ncreate resource b type=size,flag=hn\nset resource b flag = hn\ncreate resource c,d\nset server e = 1\ncreate queue q\n",
@@ -126,10 +126,10 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_stops_no_other() {
+    fn an_invalid_line_does_not_affect_others() {
         let (schema, problems) = kinds("a type=lnog\r\n%% type=long\r\nb type=long\r\n");
         assert!(schema.is_numeric("b") && schema.len() == 1);
         assert_eq!(problems.iter().map(|problem| problem.line).collect::<Vec<_>>(), [1, 2]);
-        assert!(problems[0].to_string().starts_with("`rd` line 1: `lnog` is no type"), "{}", problems[0]);
+        assert!(problems[0].to_string().starts_with("`rd` line 1: `lnog` is not a resource type"), "{}", problems[0]);
     }
 }

@@ -1,20 +1,20 @@
-//! The settings of the server and of the scheduler object that bear on a formula.
+//! The settings of the server and of the scheduler object that affect a formula.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What a document says of the server; `None` where it says nothing.
+/// The settings in a document; `None` for one that the document does not contain.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ServerSettings {
-    /// Whether jobs gather `eligible_time`.
+    /// Whether jobs accrue `eligible_time`.
     pub eligible_time_enable: Option<bool>,
     /// The value that a job must exceed to be run.
     pub job_sort_formula_threshold: Option<f64>,
 }
 
-/// What `qstat -Bf -F json` prints, as far as it matters.
+/// The output of `qstat -Bf -F json`, as far as it is read.
 #[derive(Deserialize)]
 struct ServerDocument {
     #[serde(rename = "Server")]
@@ -23,7 +23,7 @@ struct ServerDocument {
 
 impl ServerSettings {
     /// Reads `qstat -Bf` as text or JSON, and `print server`, `list server`, `print sched` or `list sched` of
-    /// `qmgr`; which of them it is, is told by the content. What stands in none of them is not said.
+    /// `qmgr`; the format is detected from the content. Any other document has no settings.
     ///
     /// ```
     /// use job_sort_formula::pbs::files::server::ServerSettings;
@@ -53,15 +53,15 @@ impl ServerSettings {
 
     fn set(&mut self, name: &str, value: &str) {
         match name {
-            "eligible_time_enable" => self.eligible_time_enable = truth(value),
+            "eligible_time_enable" => self.eligible_time_enable = boolean(value),
             "job_sort_formula_threshold" => self.job_sort_formula_threshold = value.parse().ok(),
             _ => {}
         }
     }
 }
 
-/// What the server takes for a truth value.
-fn truth(value: &str) -> Option<bool> {
+/// A Boolean in the server's syntax.
+fn boolean(value: &str) -> Option<bool> {
     match value.to_ascii_lowercase().as_str() {
         "true" | "t" | "y" | "1" => Some(true),
         "false" | "f" | "n" | "0" => Some(false),
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_spelling_says_the_same() {
+    fn every_format_gives_the_same_settings() {
         for document in [
             "{\"Server\":{\"vm\":{\"eligible_time_enable\":\"False\",\"job_sort_formula_threshold\":7.5}}}",
             "Server: vm\n    eligible_time_enable = False\n    job_sort_formula_threshold = 7.5\n",

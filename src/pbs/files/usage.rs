@@ -2,42 +2,44 @@
 //!
 //! Version 2 is a header (`char tag[9]` = `PBS_MAG!`, 7 bytes of padding, `double` 2.0), the `int64` time of the last
 //! decay, and records of 64 bytes (`char name[50]`, 6 of padding, `double`). Version 1 has no header and records of 24
-//! bytes (`char name[9]`, 7 of padding, `double`). The daemon takes whatever bears no tag for version 1, leaves a
-//! file of another version alone and one whose decay was too long ago, drops the record that it cannot use and a last
-//! one that is cut short, and says nothing; here each of these is a [`UsageFault`]. Recorded in
-//! `tests/golden/openpbs/pbsfs`, cases 20 and 60 to 89; what no case shows (old decay times, the characters of a name,
-//! long names in version 1) is as OpenPBS's published sources have it.
+//! bytes (`char name[9]`, 7 of padding, `double`). The daemon reads a file without the tag as version 1. It silently
+//! ignores a file of another version, a file whose last decay is too old, an invalid record and a truncated last
+//! record; here each of these is a [`UsageFault`]. Recorded in `tests/golden/openpbs/pbsfs`, cases 20 and 60 to 89; what
+//! no case shows (old decay times, the characters of a name, long names in version 1) follows OpenPBS's published
+//! sources.
 
 use std::io::{self, Read};
 
+use crate::fairshare::NodeId;
 use crate::fairshare::decay::IntervalDecay;
-use crate::pbs::c_string::{c_string, name_text};
+use crate::pbs::c_string::{c_string, name_bytes, name_text};
+use crate::pbs::share_tree::PbsTree;
 
-/// The most bytes that a usage file may have: room for four million entities.
+/// The largest usage file that is read, in bytes: four million entities.
 pub const MAX_BYTES: usize = 256 << 20;
-/// With a time of the last decay up to this one, but for 0, nothing of the file is read: 1 January 2000, Los Angeles,
+/// The daemon ignores a file whose last decay is at this time or earlier, except at 0: 1 January 2000 in Los Angeles,
 /// in Unix seconds.
 pub const EARLIEST_DECAY: i64 = 946_713_600;
 
-/// The usage of an entity that has used nothing, and the least that decay leaves of any.
+/// The usage of an entity that has used nothing, and the least usage that decay leaves.
 pub const MIN_USAGE: f64 = IntervalDecay::FLOOR;
 
-pub(super) const TAG: &[u8; 9] = b"PBS_MAG!\0";
+const TAG: &[u8; 9] = b"PBS_MAG!\0";
 const HEADER: usize = 24;
 const FIRST_RECORD: usize = HEADER + 8;
 
-/// How the records lie in the file.
+/// The version of a usage file, which determines the layout of its records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
-    /// Headerless, names of 8 bytes; longer ones go on through the padding.
+pub enum UsageVersion {
+    /// Without a header; names of at most 8 bytes, though longer ones extend into the padding.
     V1,
-    /// With a header, names of at most 49 bytes.
+    /// With a header; names of at most 49 bytes.
     V2,
 }
 
-impl Layout {
-    /// How far the daemon looks for the NUL that ends a name: in version 1 as far as in version 2, and so past the
-    /// field, the padding and the number.
+impl UsageVersion {
+    /// How far the daemon searches for the NUL that ends a name: in version 1 beyond the field, through the padding and
+    /// the number.
     fn name_bytes(self) -> usize {
         match self {
             Self::V1 => self.record_bytes(),
@@ -53,53 +55,53 @@ impl Layout {
     }
 }
 
-/// What an entity has used.
+/// The usage of an entity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UsageRecord {
     /// The entity; may be empty.
     pub entity: String,
-    /// Its usage in units of `fairshare_usage_res`: at least 0, possibly infinite.
+    /// Its usage, in units of `fairshare_usage_res`: at least 0, possibly infinite.
     pub usage: f64,
-    /// Where the record starts in the file, in bytes.
+    /// The offset of the record in the file, in bytes.
     pub offset: usize,
 }
 
-/// Something in the file that the daemon silently passes over.
+/// Something in the file that the daemon silently ignores.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum UsageFault {
     /// Too short for a header, or for one record of a headerless file.
     #[error("the file ends at byte {0}, before its first record")]
     TooShort(usize),
-    /// The tag is there, but the version is not 2.
+    /// The file has the tag, but its version is not 2.
     #[error("byte 16: version {0} is not known, nothing was read")]
     UnknownVersion(f64),
-    /// Usage was last decayed before there were files of version 2.
-    #[error("byte 24: the time {0} of the last decay is too long ago, nothing was read")]
+    /// The last decay is at [`EARLIEST_DECAY`] or earlier.
+    #[error("byte 24: the time {0} of the last decay is too old, nothing was read")]
     OldDecay(i64),
     /// The last record is incomplete.
-    #[error("byte {offset}: the last record has only {bytes} bytes and is left out")]
+    #[error("byte {offset}: the last record has only {bytes} bytes and is ignored")]
     CutShort {
-        /// Where the record starts.
+        /// The offset of the record.
         offset: usize,
-        /// How many bytes of it there are.
+        /// The number of its bytes in the file.
         bytes: usize,
     },
     /// The usage is negative or not a number.
-    #[error("byte {offset}: the usage {usage} of `{entity}` is not a number of at least 0, the record is left out")]
+    #[error("byte {offset}: the usage {usage} of `{entity}` is not a number of at least 0, the record is ignored")]
     BadUsage {
-        /// Where the number starts.
+        /// The offset of the number.
         offset: usize,
         /// The entity.
         entity: String,
         /// Its usage.
         usage: f64,
     },
-    /// The name fills its field without a NUL, or has a byte other than ASCII letters, digits, blanks and `.-_:`.
-    #[error("byte {offset}: `{name}` is not a name, the record is left out")]
+    /// The name has no NUL in its field, or a byte other than ASCII letters, digits, blanks and `.-_:`.
+    #[error("byte {offset}: `{name}` is not a name, the record is ignored")]
     BadName {
-        /// Where the name starts.
+        /// The offset of the name.
         offset: usize,
-        /// The name, as far as it goes.
+        /// The name, up to the end of its field.
         name: String,
     },
 }
@@ -110,21 +112,21 @@ pub enum UsageError {
     /// More than [`MAX_BYTES`].
     #[error("the usage file has more than {MAX_BYTES} bytes")]
     TooLarge,
-    /// It could not be read.
+    /// It cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// A usage file: the records in force, in file order, and what was passed over.
+/// A usage file: the valid records, and what is ignored.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UsageFile {
-    /// How the records lie; `None` when there are none to be read.
-    pub layout: Option<Layout>,
-    /// When usage was last decayed, in Unix seconds; `None` where the file does not say, or says 0.
+    /// The version; `None` if no record can be read.
+    pub version: Option<UsageVersion>,
+    /// The time of the last decay, in Unix seconds; `None` if the file has none, or 0.
     pub last_decay: Option<i64>,
-    /// The records in force. An entity may have several; the last one holds, though groups add them all up.
+    /// The valid records, in file order. If an entity has several, the last one counts, but its groups sum all.
     pub records: Vec<UsageRecord>,
-    /// What was passed over, in file order.
+    /// What is ignored, in file order.
     pub faults: Vec<UsageFault>,
 }
 
@@ -132,7 +134,7 @@ impl UsageFile {
     /// Reads at most [`MAX_BYTES`] and parses them.
     ///
     /// # Errors
-    /// [`UsageError`]: larger than that, or not readable.
+    /// [`UsageError`]: the file is larger, or cannot be read.
     pub fn read(source: impl Read) -> Result<Self, UsageError> {
         let mut file = Vec::new();
         source.take(MAX_BYTES as u64 + 1).read_to_end(&mut file)?;
@@ -142,7 +144,7 @@ impl UsageFile {
     /// Parses a whole file.
     ///
     /// # Errors
-    /// [`UsageError::TooLarge`] only: anything else is read as far as the daemon would.
+    /// [`UsageError::TooLarge`] only: any other file is read as far as the daemon reads it.
     pub fn parse(file: &[u8]) -> Result<Self, UsageError> {
         if file.len() > MAX_BYTES {
             return Err(UsageError::TooLarge);
@@ -150,7 +152,7 @@ impl UsageFile {
         let mut read = Self::default();
         match first_bytes(file) {
             None => read.faults.push(UsageFault::TooShort(file.len())),
-            Some((tag, _)) if tag != TAG => read.take_records(file, 0, Layout::V1),
+            Some((tag, _)) if tag != TAG => read.take_records(file, 0, UsageVersion::V1),
             Some((_, version)) if version != 2.0 => read.faults.push(UsageFault::UnknownVersion(version)),
             Some(_) => read.take_v2(file),
         }
@@ -164,18 +166,18 @@ impl UsageFile {
                 time @ ..=EARLIEST_DECAY if time != 0 => self.faults.push(UsageFault::OldDecay(time)),
                 time => {
                     self.last_decay = Some(time).filter(|&time| time != 0);
-                    self.take_records(file, FIRST_RECORD, Layout::V2);
+                    self.take_records(file, FIRST_RECORD, UsageVersion::V2);
                 }
             },
         }
     }
 
-    fn take_records(&mut self, file: &[u8], first: usize, layout: Layout) {
-        self.layout = Some(layout);
-        let size = layout.record_bytes();
+    fn take_records(&mut self, file: &[u8], first: usize, version: UsageVersion) {
+        self.version = Some(version);
+        let size = version.record_bytes();
         for (index, record) in file[first..].chunks(size).enumerate() {
             let offset = first + index * size;
-            match parse_record(record, offset, layout) {
+            match parse_record(record, offset, version) {
                 Ok(record) => self.records.push(record),
                 Err(fault) => self.faults.push(fault),
             }
@@ -183,19 +185,19 @@ impl UsageFile {
     }
 }
 
-/// The tag and the version, if the file has so much as a header.
+/// The tag and the version, if the file is long enough for a header.
 fn first_bytes(file: &[u8]) -> Option<(&[u8], f64)> {
     let header = file.get(..HEADER)?;
     Some((&header[..TAG.len()], last_double(header)?))
 }
 
-fn parse_record(record: &[u8], offset: usize, layout: Layout) -> Result<UsageRecord, UsageFault> {
+fn parse_record(record: &[u8], offset: usize, version: UsageVersion) -> Result<UsageRecord, UsageFault> {
     let cut_short = UsageFault::CutShort { offset, bytes: record.len() };
-    if record.len() < layout.record_bytes() {
+    if record.len() < version.record_bytes() {
         return Err(cut_short);
     }
     let usage = last_double(record).ok_or(cut_short)?;
-    let field = &record[..layout.name_bytes()];
+    let field = &record[..version.name_bytes()];
     let name = c_string(field);
     let entity = name_text(name);
     if name.len() == field.len() || !name.iter().all(|&byte| is_name_byte(byte)) {
@@ -216,9 +218,51 @@ fn last_double(bytes: &[u8]) -> Option<f64> {
     bytes.last_chunk::<8>().map(|&bytes| f64::from_le_bytes(bytes))
 }
 
-/// What one step of decay leaves: the usage times the factor, a C `float`, and never less than [`MIN_USAGE`].
+/// The usage after one step of decay: the usage times the factor, a C `float`, but at least [`MIN_USAGE`].
 pub fn decayed(usage: f64, factor: f32) -> f64 {
     IntervalDecay::new(factor, 1).step(usage)
+}
+
+/// The bytes of a usage file of version 2 for the tree, as the daemon and `pbsfs` write it. `change` maps every usage:
+/// [`decayed`] for a step of decay, the identity for a copy.
+///
+/// Only nodes without children whose usage is not 1 are written, the children of a group before its grandchildren, and
+/// the grandchildren of the last child first. The group `unknown` is never written. A name is truncated to 49 bytes.
+pub fn write_usage(tree: &PbsTree, last_decay: i64, change: impl Fn(f64) -> f64) -> Vec<u8> {
+    write_usage_of_nodes(tree, last_decay, |node| change(tree.tree().usage(node)))
+}
+
+/// [`write_usage`] with the usage of each node given by `usage_of`.
+pub(crate) fn write_usage_of_nodes(tree: &PbsTree, last_decay: i64, usage_of: impl Fn(NodeId) -> f64) -> Vec<u8> {
+    let mut file = [&TAG[..], &[0; 7], &2f64.to_le_bytes(), &last_decay.to_le_bytes()].concat();
+    for node in written_order(tree).filter(|&node| node != tree.unknown()) {
+        let usage = usage_of(node);
+        if usage != MIN_USAGE {
+            file.extend_from_slice(&record(tree.tree().name(node), usage));
+        }
+    }
+    file
+}
+
+/// The nodes without children, in the order of their records.
+fn written_order(tree: &PbsTree) -> impl Iterator<Item = NodeId> + '_ {
+    let mut groups = vec![tree.tree().root()];
+    let leaves = std::iter::from_fn(move || {
+        let children = tree.tree().children(groups.pop()?);
+        let is_group = |node: &NodeId| !tree.tree().children(*node).is_empty();
+        groups.extend(children.iter().rev().copied().filter(is_group));
+        Some(children.iter().rev().copied().filter(move |node| !is_group(node)))
+    });
+    leaves.flatten()
+}
+
+fn record(name: &str, usage: f64) -> [u8; 64] {
+    let mut record = [0; 64];
+    for (field, byte) in record[..49].iter_mut().zip(name_bytes(name)) {
+        *field = byte;
+    }
+    record[56..].copy_from_slice(&usage.to_le_bytes());
+    record
 }
 
 #[cfg(test)]
@@ -235,7 +279,7 @@ mod tests {
         file
     }
 
-    fn told(file: &[u8]) -> Vec<String> {
+    fn faults(file: &[u8]) -> Vec<String> {
         UsageFile::parse(file).map(|read| read.faults.iter().map(ToString::to_string).collect()).unwrap_or_default()
     }
 
@@ -248,41 +292,41 @@ mod tests {
         assert_eq!(read.records, [UsageRecord { entity: "Bob".into(), usage: 1.5, offset: 32 }]);
         assert_eq!(read.last_decay, Some(1_700_000_000));
         assert_eq!(
-            told(&file),
+            faults(&file),
             [
-                "byte 152: the usage NaN of `Cathy` is not a number of at least 0, the record is left out".to_owned(),
-                format!("byte 160: `{}` is not a name, the record is left out", "n".repeat(50)),
-                "byte 224: `\\xff` is not a name, the record is left out".to_owned(),
-                "byte 344: the usage -1 of `Suzy` is not a number of at least 0, the record is left out".to_owned(),
-                "byte 352: the last record has only 5 bytes and is left out".to_owned(),
+                "byte 152: the usage NaN of `Cathy` is not a number of at least 0, the record is ignored".to_owned(),
+                format!("byte 160: `{}` is not a name, the record is ignored", "n".repeat(50)),
+                "byte 224: `\\xff` is not a name, the record is ignored".to_owned(),
+                "byte 344: the usage -1 of `Suzy` is not a number of at least 0, the record is ignored".to_owned(),
+                "byte 352: the last record has only 5 bytes and is ignored".to_owned(),
             ]
         );
     }
 
     #[test]
-    fn what_has_no_tag_is_taken_for_version_1() {
+    fn a_file_without_the_tag_has_version_1() {
         let mut file = v2(&[]);
         file[..9].copy_from_slice(b"alice.b-c");
         let read = UsageFile::parse(&file).expect("small enough");
-        assert_eq!(read.layout, Some(Layout::V1));
+        assert_eq!(read.version, Some(UsageVersion::V1));
         assert_eq!(read.records, [UsageRecord { entity: "alice.b-c".into(), usage: 2.0, offset: 0 }]);
-        assert_eq!(told(&file), ["byte 24: the last record has only 8 bytes and is left out"]);
+        assert_eq!(faults(&file), ["byte 24: the last record has only 8 bytes and is ignored"]);
         file[8] = b'!';
-        assert_eq!(told(&file)[0], "byte 0: `alice.b-!` is not a name, the record is left out");
-        assert_eq!(told(&[b'n'; 24]), [format!("byte 0: `{}` is not a name, the record is left out", "n".repeat(24))]);
+        assert_eq!(faults(&file)[0], "byte 0: `alice.b-!` is not a name, the record is ignored");
+        assert_eq!(faults(&[b'n'; 24]), [format!("byte 0: `{}` is not a name, the record is ignored", "n".repeat(24))]);
     }
 
     #[test]
-    fn headers_that_are_no_good() {
-        assert_eq!(told(b"PBS_MAG!\0\0"), ["the file ends at byte 10, before its first record"]);
-        assert_eq!(told(&v2(&[])[..24]), ["the file ends at byte 24, before its first record"]);
+    fn invalid_headers() {
+        assert_eq!(faults(b"PBS_MAG!\0\0"), ["the file ends at byte 10, before its first record"]);
+        assert_eq!(faults(&v2(&[])[..24]), ["the file ends at byte 24, before its first record"]);
         let mut file = v2(&[(b"Bob", 5.0)]);
         file[16..24].copy_from_slice(&3f64.to_le_bytes());
-        assert_eq!(told(&file), ["byte 16: version 3 is not known, nothing was read"]);
+        assert_eq!(faults(&file), ["byte 16: version 3 is not known, nothing was read"]);
     }
 
     #[test]
-    fn a_decay_too_long_ago() {
+    fn an_old_decay() {
         let decayed_at = |time: i64| {
             let mut file = v2(&[(b"Bob", 5.0)]);
             file[24..32].copy_from_slice(&time.to_le_bytes());
@@ -293,6 +337,6 @@ mod tests {
             assert_eq!((read.records.len(), read.faults.len()), (records, 1 - records), "{time}");
             assert_eq!(read.last_decay, Some(time).filter(|&time| records == 1 && time != 0));
         }
-        assert_eq!(told(&decayed_at(-1)), ["byte 24: the time -1 of the last decay is too long ago, nothing was read"]);
+        assert_eq!(faults(&decayed_at(-1)), ["byte 24: the time -1 of the last decay is too old, nothing was read"]);
     }
 }

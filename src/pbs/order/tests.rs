@@ -55,23 +55,24 @@ fn the_part_of_the_week_decides() {
 }
 
 #[test]
-fn who_does_not_exceed_the_threshold_is_passed_over() {
-    let (config, queues) = (SchedConfig::default(), Queues::none());
+fn a_job_that_does_not_exceed_the_threshold_is_not_considered() {
+    let (config, queues) = (SchedConfig::default(), Queues::default());
     let table = jobs(&[("1", "", 1), ("2", "", 2), ("3", "", 3), ("h", "", 1)]);
     let ordered = ranked(Order::new(&config, &queues).threshold(2.0), "ncpus", &table, OnError::ZeroLikePbs);
     assert_eq!(ids(&ordered, &table), "3");
-    let texts: Vec<_> = ordered.passed_over.iter().map(|(row, why)| format!("{}: {why}", table.id(*row))).collect();
+    let texts: Vec<_> =
+        ordered.not_considered.iter().map(|(row, reason)| format!("{}: {reason}", table.id(*row))).collect();
     assert_eq!(
         texts,
         ["1: Job's formula value 1 is under threshold 2", "2: Job's formula value 2 is under threshold 2"]
     );
     let none = ranked(Order::new(&config, &queues), "-inf", &table, OnError::ZeroLikePbs);
-    assert_eq!((none.ranking.order().len(), none.passed_over.len()), (0, 3));
+    assert_eq!((none.ranking.order().len(), none.not_considered.len()), (0, 3));
 }
 
 #[test]
-fn an_error_that_counts_as_nothing_stands_behind_all() {
-    let (config, queues) = (SchedConfig::default(), Queues::none());
+fn a_null_error_sorts_last() {
+    let (config, queues) = (SchedConfig::default(), Queues::default());
     let table = jobs(&[("1", "", 1), ("2", "", 2), ("3", "", 3)]);
     let ordered = ranked(Order::new(&config, &queues), "-5/(ncpus-1)", &table, OnError::Null);
     assert_eq!(ids(&ordered, &table), "321");
@@ -79,9 +80,9 @@ fn an_error_that_counts_as_nothing_stands_behind_all() {
     assert_eq!(ids(&ordered, &table), "132");
 }
 
-/// A key that is the same for all jobs decides nothing, but leaves the quick way to the order.
+/// A key with the same value for all jobs decides nothing, but disables the fast path.
 #[test]
-fn the_quick_way_gives_the_same_order() {
+fn the_fast_path_gives_the_same_order() {
     let mut table = JobTable::new(["ncpus"]);
     for number in 0..20_000i64 {
         let (id, queue) = (format!("{number}.vm"), ["a", "b", "low"][number as usize % 3]);
@@ -93,14 +94,14 @@ fn the_quick_way_gives_the_same_order() {
     let configs = ["", "job_sort_key: \"preempt_priority HIGH\"\n"]
         .map(|key| SchedConfig::parse(format!("by_queue: false\npreemptive_sched: false\n{key}").as_bytes()));
     for formula in ["ncpus/8", "1/ncpus", "ncpus*inf", "5"] {
-        for (threshold, most) in [(NO_THRESHOLD, usize::MAX), (NO_THRESHOLD, 10), (0.0, usize::MAX), (-3.5, 9000)] {
+        for (threshold, limit) in [(NO_THRESHOLD, usize::MAX), (NO_THRESHOLD, 10), (0.0, usize::MAX), (-3.5, 9000)] {
             for on_error in [OnError::ZeroLikePbs, OnError::Null] {
-                let [plain, general] = configs.each_ref().map(|config| {
-                    let order = Order::new(config, &queues).threshold(threshold).most(most);
+                let [value_only, general] = configs.each_ref().map(|config| {
+                    let order = Order::new(config, &queues).threshold(threshold).limit(limit);
                     ranked(order, formula, &table, on_error)
                 });
-                assert_eq!(plain.ranking.order(), general.ranking.order(), "{formula} {threshold}");
-                assert_eq!(plain.passed_over, general.passed_over, "{formula} {threshold}");
+                assert_eq!(value_only.ranking.order(), general.ranking.order(), "{formula} {threshold}");
+                assert_eq!(value_only.not_considered, general.not_considered, "{formula} {threshold}");
             }
         }
     }

@@ -1,48 +1,44 @@
-//! What `pbsfs` prints and writes, byte for byte, without root and without a server.
+//! The output of `pbsfs`, byte for byte, without root privileges and without a server.
 //!
-//! In: the arguments ([`Request::parse`]), the three files of `sched_priv` ([`SchedPriv`]), and the time. Out: what
-//! goes to standard output, and an [`Answer`]: what goes to standard error, the exit code, and, where the request is
-//! one that writes, the new usage file. Nothing is written here. Recorded in `tests/golden/openpbs/pbsfs`; the
-//! messages that no case shows are as OpenPBS's published sources and tests have them.
+//! In: the arguments ([`Request::parse`]), the three files of `sched_priv` ([`SchedPriv`]), and the time. Out: the
+//! bytes for standard output, and an [`Answer`]: the bytes for standard error, the exit code, and the new usage file if
+//! the request writes one. This module writes no file itself. Recorded in `tests/golden/openpbs/pbsfs`; messages that
+//! no recorded case shows follow OpenPBS's published sources and tests.
 
-mod comparison;
-mod entity;
-mod getopt;
-mod outline;
+mod output;
 mod request;
-mod rewritten;
-mod table;
-mod vertex;
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 use thiserror::Error;
 
 use crate::fairshare::NodeId;
 use crate::pbs::c_string::{name_bytes, name_text};
-use crate::pbs::files::resource_group::{LineFault, ResourceGroup};
+use crate::pbs::files::resource_group::{LineFault, ResourceGroup, TREE_ROOT, UNKNOWN_GROUP};
 use crate::pbs::files::sched_config::SchedConfig;
-use crate::pbs::files::usage::UsageFile;
+use crate::pbs::files::usage::{self, UsageFile, UsageVersion, write_usage, write_usage_of_nodes};
 use crate::pbs::share_tree::{PbsTree, PbsTreeBuilder, PbsTreeError};
+use crate::pbs::strtod::whole_double;
 
-pub use request::{Arguments, Refusal, Request};
+pub use request::{Arguments, InvalidArguments, Request};
 
 /// The exit code of a request that failed.
 const FAILED: u8 = 1;
 
-/// The usage file as it was met.
+/// The usage file as it was found on disk.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UsageOnDisk {
-    /// There is none.
+    /// It does not exist.
     Missing,
-    /// There is one that cannot be opened. To `pbsfs` it looks as if there were none.
+    /// It cannot be opened, which `pbsfs` treats like a missing file.
     Unreadable,
-    /// It was read, if perhaps [not in full](UsageFile::faults).
+    /// It was read, possibly [not in full](UsageFile::faults).
     Read(UsageFile),
 }
 
 impl UsageOnDisk {
-    /// Whether the file has something that a file written from what was read would not have.
+    /// Whether writing the file from what was read would lose something that it contains.
     pub fn is_lossy(&self) -> bool {
         match self {
             Self::Missing => false,
@@ -52,25 +48,25 @@ impl UsageOnDisk {
     }
 }
 
-/// The files of the scheduler's folder.
+/// The files of the scheduler's directory, `sched_priv`.
 #[derive(Debug, Clone)]
 pub struct SchedPriv {
     /// `resource_group`
     pub lines: ResourceGroup,
-    /// `sched_config`; the defaults where there is none.
+    /// `sched_config`; the defaults if the file does not exist.
     pub config: SchedConfig,
     /// `usage`
     pub usage: UsageOnDisk,
 }
 
-/// What `pbsfs` answers, next to its standard output.
+/// The result of a call, besides its standard output.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Answer {
-    /// What goes to standard error.
+    /// The bytes for standard error.
     pub stderr: Vec<u8>,
     /// The exit code.
     pub code: u8,
-    /// The new usage file, where one is to be written. The old one becomes `usage.bak`.
+    /// The new usage file, if the request writes one. `pbsfs` renames the old one to `usage.bak`.
     pub usage: Option<Vec<u8>>,
 }
 
@@ -81,18 +77,18 @@ impl Answer {
     }
 }
 
-/// Why there is no answer.
+/// Why a request has no [`Answer`].
 #[derive(Debug, Error)]
 pub enum PbsfsError {
-    /// The files make no tree: there is too much of it.
+    /// The tree of the files is too large.
     #[error(transparent)]
     Tree(#[from] PbsTreeError),
-    /// Standard output takes no more.
+    /// Standard output cannot be written.
     #[error(transparent)]
     Output(#[from] io::Error),
 }
 
-/// Answers a request at the time `now`, in Unix seconds, which `-d` and `-e` write as that of the last decay.
+/// Answers a request. `-d` and `-e` write `now`, in Unix seconds, as the time of the last decay.
 ///
 /// ```
 /// use job_sort_formula::pbs::pbsfs::{Request, SchedPriv, UsageOnDisk, answer};
@@ -112,10 +108,10 @@ pub enum PbsfsError {
 /// ```
 ///
 /// # Errors
-/// [`PbsfsError`]; not for what `pbsfs` itself calls an error.
+/// [`PbsfsError`]. What `pbsfs` itself reports as an error is part of the [`Answer`].
 pub fn answer(request: &Request, files: &SchedPriv, now: i64, stdout: &mut dyn Write) -> Result<Answer, PbsfsError> {
-    let mut answer = Answer { stderr: complaints(files), ..Answer::default() };
-    let trimmed = matches!(request, Request::Trim).then(|| rewritten::trimmed(files)).flatten();
+    let mut answer = Answer { stderr: file_messages(files), ..Answer::default() };
+    let trimmed = matches!(request, Request::Trim).then(|| trimmed(files)).flatten();
     let read = match &files.usage {
         UsageOnDisk::Read(usage) => Some(trimmed.as_ref().unwrap_or(usage)),
         _ => None,
@@ -128,27 +124,30 @@ pub fn answer(request: &Request, files: &SchedPriv, now: i64, stdout: &mut dyn W
     let last_decay = read.and_then(|usage| usage.last_decay).unwrap_or(0);
     let units = name_bytes(&files.config.fairshare_usage_res);
     match request {
-        Request::Table => table::write(&tree, &units, stdout)?,
-        Request::Outline => outline::write(&tree, stdout)?,
+        Request::Table => output::write_table(&tree, &units, stdout)?,
+        Request::Outline => output::write_outline(&tree, stdout)?,
         Request::Entity(name) => {
-            if let Some(node) = found(&tree, name, &mut answer) {
-                entity::write(&tree, node, &units, stdout)?;
+            if let Some(node) = find_node(&tree, name, &mut answer) {
+                output::write_entity(&tree, node, &units, stdout)?;
             }
         }
         Request::Compare(left, right) => {
-            if let Some(left) = found(&tree, left, &mut answer)
-                && let Some(right) = found(&tree, right, &mut answer)
+            if let Some(left) = find_node(&tree, left, &mut answer)
+                && let Some(right) = find_node(&tree, right, &mut answer)
             {
-                comparison::write(&tree, left, right, stdout)?;
+                output::write_comparison(&tree, left, right, stdout)?;
             }
         }
         Request::Set { entity, usage } => {
-            if let Some(node) = found(&tree, entity, &mut answer) {
-                answer.usage = Some(rewritten::set(&tree, last_decay, node, usage));
+            if let Some(node) = find_node(&tree, entity, &mut answer) {
+                answer.usage = Some(usage_after_set(&tree, last_decay, node, usage));
             }
         }
-        Request::Decay => answer.usage = Some(rewritten::decayed(&tree, now, files.config.fairshare_decay_factor)),
-        Request::Trim => answer.usage = Some(rewritten::copied(&tree, now)),
+        Request::Decay => {
+            let factor = files.config.fairshare_decay_factor;
+            answer.usage = Some(write_usage(&tree, now, |usage| usage::decayed(usage, factor)));
+        }
+        Request::Trim => answer.usage = Some(write_usage(&tree, now, |usage| usage)),
     }
     if answer.usage.is_some() && files.usage == UsageOnDisk::Missing {
         answer.stderr.extend_from_slice(b"Could not backup usage database.: No such file or directory\n");
@@ -156,32 +155,55 @@ pub fn answer(request: &Request, files: &SchedPriv, now: i64, stdout: &mut dyn W
     Ok(answer)
 }
 
-/// What `pbsfs` says of the files before it does anything.
-fn complaints(files: &SchedPriv) -> Vec<u8> {
-    let mut told = Vec::new();
+/// The messages about the files, which `pbsfs` prints first.
+fn file_messages(files: &SchedPriv) -> Vec<u8> {
+    let mut messages = Vec::new();
     for line in &files.lines.rejected {
         match &line.fault {
             LineFault::DuplicateName(name) => {
-                told.extend([b"entity ", &*name_bytes(name), b" is not unique\n"].concat())
+                messages.extend([b"entity ", &*name_bytes(name), b" is not unique\n"].concat())
             }
             LineFault::UnknownParent { name, .. } => {
-                told.extend([b"Parent ginfo of ", &*name_bytes(name), b" doesnt exist.\n"].concat());
+                messages.extend([b"Parent ginfo of ", &*name_bytes(name), b" doesnt exist.\n"].concat());
             }
             LineFault::MissingField(_) | LineFault::NotANumber { .. } => {}
         }
-        told.extend(format!("resgroup: error on line {}.\n", line.daemon_line).into_bytes());
+        messages.extend(format!("resgroup: error on line {}.\n", line.daemon_line).into_bytes());
     }
     if !matches!(files.usage, UsageOnDisk::Read(_)) {
-        told.extend_from_slice(b"Creating usage database for fairshare.\n");
+        messages.extend_from_slice(b"Creating usage database for fairshare.\n");
     }
-    told
+    messages
 }
 
-/// The node of that name; a failure if there is none.
-fn found(tree: &PbsTree, name: &[u8], answer: &mut Answer) -> Option<NodeId> {
+/// The node with the given name; if there is none, `answer` becomes a failure.
+fn find_node(tree: &PbsTree, name: &[u8], answer: &mut Answer) -> Option<NodeId> {
     let node = tree.tree().find(&name_text(name));
     if node.is_none() {
         answer.fail(&[b"Fairshare Entity ", name, b" does not exist.\n"].concat());
     }
     node
+}
+
+/// The usage file after `-s`, which keeps the time of the last decay.
+fn usage_after_set(tree: &PbsTree, last_decay: i64, entity: NodeId, usage: &[u8]) -> Vec<u8> {
+    let new_usage = whole_double(usage);
+    write_usage_of_nodes(tree, last_decay, |node| {
+        let old_usage = tree.tree().usage(node);
+        if node == entity { new_usage.unwrap_or(old_usage) } else { old_usage }
+    })
+}
+
+/// The usage file without the entities that are not in `resource_group`; `None` if it stays unchanged, as a file of
+/// version 1 always does.
+fn trimmed(files: &SchedPriv) -> Option<UsageFile> {
+    let UsageOnDisk::Read(read) = &files.usage else { return None };
+    if read.version != Some(UsageVersion::V2) {
+        return None;
+    }
+    let mut known: HashSet<&str> = files.lines.lines.iter().map(|line| line.name.as_str()).collect();
+    known.extend([TREE_ROOT, UNKNOWN_GROUP]);
+    let mut trimmed = read.clone();
+    trimmed.records.retain(|record| known.contains(record.entity.as_str()));
+    Some(trimmed)
 }

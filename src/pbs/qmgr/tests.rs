@@ -1,10 +1,10 @@
 use crate::pbs::qmgr::*;
 
-/// What `qmgr` reads in the value of a directive, by the rules that the records show.
+/// The value that `qmgr` reads from a directive, by the recorded rules.
 fn read_back(value: &str) -> Option<String> {
     let (mut read, mut quote, mut quoting) = (String::new(), None, false);
     for character in value.trim_start().chars() {
-        if !is_taken(character) {
+        if !is_accepted(character) {
             return None;
         }
         match character {
@@ -24,7 +24,7 @@ fn value_of(directive: &str) -> &str {
 }
 
 #[test]
-fn what_is_quoted_is_what_qmgr_reads_back() {
+fn qmgr_reads_back_the_quoted_value() {
     let blanks = "\t1\u{c}+\u{b}1\r ";
     for formula in ["ncpus", "", "a, b # c; d", "len(\"abc\")", "len('abc')", r"1\t+'\'", "x!=1 and $y `z`", blanks] {
         let directive = set_directive(formula).unwrap();
@@ -33,7 +33,7 @@ fn what_is_quoted_is_what_qmgr_reads_back() {
 }
 
 #[test]
-fn what_qmgr_cannot_read_is_not_quoted() {
+fn values_that_qmgr_rejects() {
     let refused = |formula: &str| set_command(formula).unwrap_err();
     let character = |character, start, end| NotSettable::Character { character, span: Span::new(start, end) };
     assert_eq!(refused("ncpus & 1"), character('&', 6, 7));
@@ -45,11 +45,11 @@ fn what_qmgr_cannot_read_is_not_quoted() {
     assert_eq!(refused("1\n+1"), NotSettable::SecondLine { span: Span::new(1, 2) });
     assert_eq!(refused(&"1".repeat(MAX_ARGUMENT)), NotSettable::TooLong);
     assert_eq!(set_command("ncpus\n"), set_command("ncpus"));
-    assert_eq!(refused("é").to_string(), r"qmgr takes no `\u{e9}` in a value, quoted or not");
+    assert_eq!(refused("é").to_string(), r"qmgr does not accept `\u{e9}` in a value, quoted or not");
 }
 
 #[test]
-fn the_shell_leaves_the_directive_alone() {
+fn the_shell_does_not_change_the_directive() {
     assert_eq!(set_command("a'b").unwrap(), r#"qmgr -c 'set server job_sort_formula="a'\''b"'"#);
     assert_eq!(set_command("a\"b").unwrap(), r#"qmgr -c 'set server job_sort_formula='\''a"b'\'''"#);
 }

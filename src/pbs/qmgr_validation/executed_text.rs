@@ -45,7 +45,7 @@ fn first_line(line: &str) -> Result<ExecutedText, Uncertainty> {
         InvalidLiteralKind::TrailingBackslash | InvalidLiteralKind::Escape => Ok(ExecutedText::InvalidScript),
         InvalidLiteralKind::NamedCharacter if rest.starts_with('{') && rest.contains('}') => Err(Uncertainty::Escape),
         InvalidLiteralKind::NamedCharacter => Ok(ExecutedText::InvalidScript),
-        InvalidLiteralKind::HalfCharacter => match first_line(rest)? {
+        InvalidLiteralKind::Surrogate => match first_line(rest)? {
             ExecutedText::Text(_) | ExecutedText::Nothing => Ok(ExecutedText::Unreadable),
             other => Ok(other),
         },

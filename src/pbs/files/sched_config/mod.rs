@@ -1,16 +1,15 @@
 //! The file `sched_priv/sched_config`: one setting `name: value [PRIME|NON_PRIME|ALL]` per line.
 //!
-//! Only the settings that bear on the order of jobs are kept; a name that the scheduler does not know, and a value
-//! that it cannot use, are [`ConfigWarning`]s, and the setting stays as it was. Defaults are those of the man page
-//! `pbs_sched`. How odd values read is recorded in `tests/golden/openpbs/pbsfs`, cases 90 to 96.
+//! In: the bytes of the file. Out: a [`SchedConfig`] with the settings that affect the order of jobs. An unknown setting
+//! and a value that the scheduler cannot use are [`ConfigWarning`]s, and the setting keeps its value. The defaults are
+//! those of the man page `pbs_sched`. How the daemon reads invalid values is recorded in
+//! `tests/golden/openpbs/pbsfs`, cases 90 to 96.
 
 mod line;
-mod value;
 
-use crate::pbs::files::sched_config::line::{Line, split_line};
-use crate::pbs::files::sched_config::value::{decay_factor, duration, number_or_unspecified, sort_key, truth};
+use crate::pbs::files::sched_config::line::{Line, number_or_unspecified, split_line};
 
-use crate::pbs::c_string::{is_blank_or_comment, name_text};
+use crate::pbs::c_string::{c_string, is_blank_or_comment, name_text};
 use crate::pbs::entity::FairshareEntity;
 
 /// A setting that may differ between prime time and the rest of the week.
@@ -28,7 +27,7 @@ impl<T: Clone> ByTime<T> {
         Self { prime: value.clone(), non_prime: value }
     }
 
-    /// Changes the value at the times that a line names.
+    /// Changes the value at the given times.
     fn change(&mut self, times: Times, mut change: impl FnMut(&mut T)) {
         if times.prime {
             change(&mut self.prime);
@@ -39,7 +38,7 @@ impl<T: Clone> ByTime<T> {
     }
 }
 
-/// The times that a line speaks of.
+/// The times that a line applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Times {
     prime: bool,
@@ -64,13 +63,13 @@ pub enum SortFirst {
     Low,
 }
 
-/// Something in the file that has no effect.
+/// A line of the file that has no effect, or not the intended one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {fault}")]
 pub struct ConfigWarning {
     /// The line in the file, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// What is wrong with the line.
     pub fault: ConfigFault,
 }
 
@@ -83,7 +82,7 @@ pub enum ConfigFault {
     /// A setting that the scheduler does not have.
     #[error("`{0}` is not a setting of the scheduler")]
     UnknownName(String),
-    /// The word after the value is none of the times: the setting is in force at all of them.
+    /// The word after the value is not a time; the setting then applies at all times.
     #[error("`{0}` is not `PRIME`, `NON_PRIME` or `ALL`")]
     UnknownTime(String),
     /// A value that the setting cannot have.
@@ -93,39 +92,39 @@ pub enum ConfigFault {
         name: String,
         /// Its value in the file.
         value: String,
-        /// What would do.
+        /// The values that the setting accepts.
         expected: &'static str,
     },
 }
 
-/// The settings that bear on the order of jobs.
+/// The settings that affect the order of jobs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SchedConfig {
-    /// Whether fair share decides between jobs that the formula ties. Default: false.
+    /// Whether fair share decides between jobs with the same value. Default: false.
     pub fair_share: ByTime<bool>,
-    /// The shares of the group `unknown`; -1 where the file has no number. Default: 0.
+    /// The shares of the group `unknown`; -1 if the value is not a number. Default: 0.
     pub unknown_shares: i32,
-    /// Whose usage a job's is. Default: `euser`.
+    /// The attribute that names the fair-share entity of a job. Default: `euser`.
     pub fairshare_entity: FairshareEntity,
-    /// The formula for a job's usage, over the resources it has used. Default: `cput`.
+    /// The formula for the usage of a job, over its used resources. Default: `cput`.
     pub fairshare_usage_res: String,
     /// The time between two decays, in seconds. Default: 86,400.
     pub fairshare_decay_time: u64,
-    /// What usage is multiplied with at each decay, between 0 and 1, in the daemon's precision. Default: 0.5.
+    /// The factor by which each decay multiplies usage, between 0 and 1, as a C `float`. Default: 0.5.
     pub fairshare_decay_factor: f32,
-    /// Whether the queues take their turns in order of priority. Default: true.
+    /// Whether all jobs of a queue are considered before those of the next queue. Default: true.
     pub by_queue: ByTime<bool>,
-    /// Whether queues of the same priority give a job each in turn. Default: false.
+    /// Whether one job of each queue of the same priority is considered in turn. Default: false.
     pub round_robin: ByTime<bool>,
-    /// Whether a job that cannot run holds up those behind it. Default: false.
+    /// Whether a job that cannot run blocks the jobs after it. Default: false.
     pub strict_ordering: ByTime<bool>,
-    /// Whether jobs of an express queue may preempt others, and therefore come first. Default: true.
+    /// Whether jobs of an express queue may preempt others, and therefore sort first. Default: true.
     pub preemptive_sched: ByTime<bool>,
-    /// The priority from which a queue is an express queue. Default: 150.
+    /// The least priority of an express queue. Default: 150.
     pub preempt_queue_prio: i32,
-    /// What decides between jobs that all else ties, in order. Default: nothing.
+    /// The keys that decide between jobs that tie in all else, in order. Default: none.
     pub job_sort_key: ByTime<Vec<SortKey>>,
-    /// The lines without effect, in file order.
+    /// The warnings, in file order.
     pub warnings: Vec<ConfigWarning>,
 }
 
@@ -150,14 +149,14 @@ impl Default for SchedConfig {
 }
 
 impl SchedConfig {
-    /// Reads the file. No file is wrong as a whole; what has no effect is in [`warnings`](Self::warnings).
+    /// Reads the file. No file is invalid as a whole; invalid lines are in [`warnings`](Self::warnings).
     pub fn parse(file: &[u8]) -> Self {
         let mut config = Self::default();
         for (index, text) in file.split(|&byte| byte == b'\n').enumerate() {
-            if is_blank_or_comment(crate::pbs::c_string::c_string(text)) {
+            if is_blank_or_comment(c_string(text)) {
                 continue;
             }
-            let faults = match split_line(&name_text(crate::pbs::c_string::c_string(text))) {
+            let faults = match split_line(&name_text(c_string(text))) {
                 Ok((line, unknown_time)) => [unknown_time, config.apply(&line).err()],
                 Err(fault) => [Some(fault), None],
             };
@@ -170,31 +169,31 @@ impl SchedConfig {
     fn apply(&mut self, line: &Line<'_>) -> Result<(), ConfigFault> {
         let Line { name, value, times } = *line;
         match name {
-            "fair_share" => set(&mut self.fair_share, times, truth(line)?),
-            "by_queue" => set(&mut self.by_queue, times, truth(line)?),
-            "round_robin" => set(&mut self.round_robin, times, truth(line)?),
-            "strict_ordering" => set(&mut self.strict_ordering, times, truth(line)?),
-            "preemptive_sched" => set(&mut self.preemptive_sched, times, truth(line)?),
+            "fair_share" => set(&mut self.fair_share, times, line.boolean()?),
+            "by_queue" => set(&mut self.by_queue, times, line.boolean()?),
+            "round_robin" => set(&mut self.round_robin, times, line.boolean()?),
+            "strict_ordering" => set(&mut self.strict_ordering, times, line.boolean()?),
+            "preemptive_sched" => set(&mut self.preemptive_sched, times, line.boolean()?),
             "job_sort_key" => {
-                let key = sort_key(line)?;
+                let key = line.sort_key()?;
                 self.job_sort_key.change(times, |keys| keys.push(key.clone()));
             }
             "unknown_shares" => return self.apply_unknown_shares(line),
-            "preempt_queue_prio" => self.preempt_queue_prio = value::number(line)?,
+            "preempt_queue_prio" => self.preempt_queue_prio = line.number()?,
             "fairshare_usage_res" => self.fairshare_usage_res = value.to_owned(),
-            "fairshare_decay_time" => self.fairshare_decay_time = duration(line)?,
-            "fairshare_decay_factor" => self.fairshare_decay_factor = decay_factor(line)?,
+            "fairshare_decay_time" => self.fairshare_decay_time = line.duration()?,
+            "fairshare_decay_factor" => self.fairshare_decay_factor = line.decay_factor()?,
             "fairshare_entity" => {
                 let expected = "it is `euser`, `egroup`, `Account_Name`, `queue` or `egroup:euser`";
                 self.fairshare_entity = value.parse().map_err(|_| line.bad_value(expected))?;
             }
-            _ if WITHOUT_BEARING.contains(&name) => {}
+            _ if UNUSED_SETTINGS.contains(&name) => {}
             _ => return Err(ConfigFault::UnknownName(name.to_owned())),
         }
         Ok(())
     }
 
-    /// The one setting that a bad value changes: it becomes -1, and so a negative share of the tree.
+    /// An invalid value changes this setting alone: it becomes -1, and so a negative number of shares.
     fn apply_unknown_shares(&mut self, line: &Line<'_>) -> Result<(), ConfigFault> {
         self.unknown_shares = number_or_unspecified(line.value);
         let is_whole = !line.value.is_empty() && line.value.bytes().all(|byte| byte.is_ascii_digit());
@@ -207,8 +206,8 @@ fn set(setting: &mut ByTime<bool>, times: Times, value: bool) {
     setting.change(times, |at| *at = value);
 }
 
-/// The scheduler's other settings, past and present.
-const WITHOUT_BEARING: &[&str] = &[
+/// The scheduler's other settings, including those of earlier releases.
+const UNUSED_SETTINGS: &[&str] = &[
     "allow_aoe_calendar",
     "assign_ssinodes",
     "backfill",
@@ -247,4 +246,79 @@ const WITHOUT_BEARING: &[&str] = &[
 ];
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn warned(text: &str) -> Vec<String> {
+        SchedConfig::parse(text.as_bytes()).warnings.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn the_shipped_file_has_no_warning() {
+        let text = "# c\nround_robin: False\tall\nby_queue: True\t\tprime\nby_queue: False\t\tnon_prime\n\
+            node_sort_key: \"sort_priority HIGH\"\tALL\nfair_share: true\tALL\nfairshare_entity: Account_Name\n\
+            fairshare_decay_time: 12:00:00\nfairshare_decay_factor: 0.7\njob_sort_key: \"ncpus HIGH\" PRIME\n\
+            job_sort_key: \"mem LOW\"\nunknown_shares: 10\nfairshare_usage_res: ncpus*walltime\n";
+        let config = SchedConfig::parse(text.as_bytes());
+        assert_eq!(config.warnings, []);
+        assert_eq!(config.by_queue, ByTime { prime: true, non_prime: false });
+        assert_eq!(config.fair_share, ByTime::always(true));
+        assert_eq!(config.fairshare_entity, FairshareEntity::Account);
+        assert_eq!((config.fairshare_decay_time, config.fairshare_decay_factor), (43_200, 0.7));
+        assert_eq!(config.unknown_shares, 10);
+        assert_eq!(config.fairshare_usage_res, "ncpus*walltime");
+        let names = |keys: &[SortKey]| keys.iter().map(|key| key.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&config.job_sort_key.prime), ["ncpus", "mem"]);
+        assert_eq!(config.job_sort_key.non_prime, [SortKey { name: "mem".into(), first: SortFirst::Low }]);
+    }
+
+    #[test]
+    fn unknown_shares_is_read_as_by_the_daemon() {
+        for (value, shares) in [("10", 10), ("abc", -1), ("-5", -1), ("2.9", 2), ("0x10", 0), ("4294967297", 1)] {
+            let config = SchedConfig::parse(format!("unknown_shares: {value}").as_bytes());
+            assert_eq!(config.unknown_shares, shares, "{value}");
+            assert_eq!(config.warnings.is_empty(), value.bytes().all(|byte| byte.is_ascii_digit()), "{value}");
+        }
+    }
+
+    #[test]
+    fn an_invalid_value_does_not_change_the_setting() {
+        let text = "fairshare_decay_factor: 1.5\nfairshare_decay_time: soon\nby_queue: perhaps\nfairshare_entity: me\n\
+            job_sort_key: ncpus\nby_queue: true sometimes\nno colon\nunknown_share: 3\n";
+        let config = SchedConfig::parse(text.as_bytes());
+        assert_eq!(SchedConfig { warnings: Vec::new(), ..config.clone() }, SchedConfig::default());
+        let warnings = warned(text);
+        assert_eq!(warnings.len(), 8);
+        assert_eq!(
+            warnings[0],
+            "line 1: `fairshare_decay_factor` cannot be `1.5`: it is a number between 0 and 1, neither included"
+        );
+        assert_eq!(warnings[5], "line 6: `sometimes` is not `PRIME`, `NON_PRIME` or `ALL`");
+        assert_eq!(warnings[6], "line 7: a line is `name: value`, this is `no colon`");
+        assert_eq!(warnings[7], "line 8: `unknown_share` is not a setting of the scheduler");
+    }
+
+    #[test]
+    fn times_and_quotes() {
+        let config =
+            SchedConfig::parse(b"by_queue: false Prime\nround_robin: true none\nfairshare_usage_res: 'a * b' all\n");
+        assert_eq!((config.by_queue, config.round_robin), (ByTime::always(false), ByTime::always(false)));
+        assert_eq!(config.fairshare_usage_res, "a * b");
+        let warnings: Vec<_> = config.warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(warnings, ["line 1: `Prime` is not `PRIME`, `NON_PRIME` or `ALL`"]);
+        let config = SchedConfig::parse(b"fairshare_usage_res: ncpus * walltime\nunknown_shares: 10 shares\n");
+        assert_eq!((config.fairshare_usage_res.as_str(), config.unknown_shares), ("ncpus", 10));
+        assert_eq!(config.warnings.len(), 2);
+    }
+
+    #[test]
+    fn a_sort_key_ignores_further_words() {
+        let config =
+            SchedConfig::parse(b"job_sort_key: \"job_priority HIGH ALL\"\njob_sort_key: \"ncpus low x y\" prime\n");
+        assert_eq!(config.warnings, []);
+        let key = |name: &str, first| SortKey { name: name.into(), first };
+        let (priority, ncpus) = (key("job_priority", SortFirst::High), key("ncpus", SortFirst::Low));
+        assert_eq!(config.job_sort_key.non_prime, [priority.clone()]);
+        assert_eq!(config.job_sort_key.prime, [priority, ncpus]);
+    }
+}

@@ -1,4 +1,4 @@
-//! The formula on every job of a queue.
+//! Findings from evaluating the formula for every job of a queue.
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::jobs::JobTable;
@@ -6,40 +6,41 @@ use crate::pbs::site_findings::{counted, listed};
 use crate::python::ErrorKind;
 use crate::rank::{ErrorGroup, Ranking, ScoreError};
 
-/// A finding for each kind of error that jobs have, with the place and the values of the first.
-pub fn trial(table: &JobTable, ranking: &Ranking) -> Vec<Diagnostic> {
+/// A finding for each kind of error that jobs have, with the span and the operands of its first job.
+pub fn error_findings(table: &JobTable, ranking: &Ranking) -> Vec<Diagnostic> {
     let groups = ranking.error_groups();
     groups.iter().filter(|group| !is_unknown_name(group.error)).map(|group| error_group(table, group)).collect()
 }
 
-/// Whether some job's result kills the scheduler.
-pub fn trial_kills(ranking: &Ranking) -> bool {
+/// Whether the result of some job crashes the scheduler.
+pub(super) fn crashes_scheduler(ranking: &Ranking) -> bool {
     errors(ranking).any(|(_, error)| error.crashes_the_scheduler())
 }
 
-/// A finding where an error, in the first evaluation after the scheduler's start, would kill it.
+/// A finding if an error would crash the scheduler in its first evaluation after a start.
 pub(super) fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
     let is_survived = |(_, error): &(usize, &ScoreError)| !error.crashes_the_scheduler();
     let failing: Vec<_> = errors(ranking).filter(is_survived).collect();
-    let place = failing.first()?.1.span();
-    let mut found = Diagnostic::warning("JSF402", "", place)
-        .with_help("an error in the very first evaluation after its start kills the scheduler; afterwards it does not");
+    let span = failing.first()?.1.span();
+    let mut finding = Diagnostic::warning("JSF402", "", span).with_help(
+        "an error in the very first evaluation after its start crashes the scheduler; a later error does not",
+    );
     if failing.len() == ranking.scores().count() {
-        found.severity = Severity::Error;
-        found.message = "every job has an error, so the scheduler dies when it is next started".into();
+        finding.severity = Severity::Error;
+        finding.message = "every job has an error, so the scheduler crashes when it is next started".into();
     } else {
         let jobs = listed(failing.len(), failing.iter().map(|&(row, _)| table.id(row)));
         let any = if failing.len() == 1 { "" } else { "any of " };
-        found.message = format!("the scheduler dies at its next start if {any}{jobs} is evaluated first");
+        finding.message = format!("the scheduler crashes at its next start if {any}{jobs} is evaluated first");
     }
-    Some(found)
+    Some(finding)
 }
 
 fn errors(ranking: &Ranking) -> impl Iterator<Item = (usize, &ScoreError)> {
     ranking.scores().errors()
 }
 
-/// The name has a finding of its own already.
+/// Whether the error is an unknown name, for which name resolution reports a finding of its own.
 fn is_unknown_name(error: &ScoreError) -> bool {
     matches!(error, ScoreError::Raised(error) if error.raised.kind == ErrorKind::Name)
 }

@@ -1,42 +1,43 @@
-//! What decides between two jobs.
+//! The keys that jobs are sorted by, computed once for all rows.
 
 use std::cmp::Ordering;
 
 use crate::jobs::JobTable;
-use crate::pbs::fairshare_comparison::Path;
+use crate::pbs::fairshare_comparison::SharePath;
 use crate::pbs::files::sched_config::{SortFirst, SortKey};
-use crate::pbs::order::{Order, PassedOver};
+use crate::pbs::order::{NotConsidered, Order};
 use crate::pbs::share_tree::PbsTree;
 use crate::rank::{Scores, by_value, higher_first, merge_sort};
 
-/// All that jobs are compared by.
-pub(super) struct Standings<'t> {
+/// The sort keys of every row.
+pub(super) struct SortKeys<'t> {
     table: &'t JobTable,
     threshold: f64,
     /// By row.
     values: Vec<f64>,
-    /// By row: whether the scheduler looks for a place to run the job and does not pass it over.
+    /// By row: whether the scheduler considers the job.
     runnable: Vec<bool>,
-    /// The rows whose error the caller puts behind all values: not OpenPBS's way, so no threshold holds for them.
+    /// The rows whose error the caller ranks below every value. OpenPBS does not do this, so the threshold does not
+    /// apply to them. Ascending.
     valueless: Vec<usize>,
-    /// By queue, by their number in the table.
+    /// By queue index of the table.
     express: Vec<bool>,
-    /// By entity, by their number in the table.
+    /// By entity index of the table.
     without_shares: Vec<bool>,
-    /// The ways to the entities, by their number in the table; none where fair share does not count.
-    paths: Vec<Path>,
-    /// The values of each `job_sort_key`, turned so that the higher comes first.
+    /// By entity index of the table; empty if fair share does not order jobs.
+    paths: Vec<SharePath>,
+    /// The values of each `job_sort_key` by row, negated for `LOW`, so that the higher value comes first.
     keys: Vec<Vec<f64>>,
 }
 
-impl<'t> Standings<'t> {
+impl<'t> SortKeys<'t> {
     pub(super) fn new(rules: &Order<'_>, scores: &Scores, table: &'t JobTable) -> Self {
         let values = scores.kept();
-        let is_behind = |row: &usize| values[*row] == f64::NEG_INFINITY;
-        let mut standings = Self {
+        let is_last = |row: &usize| values[*row] == f64::NEG_INFINITY;
+        let mut sort_keys = Self {
             table,
             threshold: rules.threshold,
-            valueless: scores.errors().map(|(row, _)| row).filter(is_behind).collect(),
+            valueless: scores.errors().map(|(row, _)| row).filter(is_last).collect(),
             values,
             runnable: Vec::new(),
             express: table.queues().iter().map(|queue| rules.is_express(queue)).collect(),
@@ -44,31 +45,31 @@ impl<'t> Standings<'t> {
             paths: paths(rules, table),
             keys: Vec::new(),
         };
-        let is_runnable = |row| table.is_considered(row) && standings.passed_over(row).is_none();
-        standings.runnable = (0..table.len()).map(is_runnable).collect();
-        standings.keys = rules.sort_keys().iter().map(|key| standings.key_values(key, rules.tree)).collect();
-        standings
+        let is_runnable = |row| table.is_considered(row) && sort_keys.not_considered(row).is_none();
+        sort_keys.runnable = (0..table.len()).map(is_runnable).collect();
+        sort_keys.keys = rules.job_sort_keys().iter().map(|key| sort_keys.key_values(key, rules.tree)).collect();
+        sort_keys
     }
 
     pub(super) fn is_runnable(&self, row: usize) -> bool {
         self.runnable.get(row) == Some(&true)
     }
 
-    /// Why the scheduler does not look for a place to run a job that waits for one.
-    pub(super) fn passed_over(&self, row: usize) -> Option<PassedOver> {
+    /// Why the scheduler does not consider a waiting job; `None` if it does, or if the job does not wait.
+    pub(super) fn not_considered(&self, row: usize) -> Option<NotConsidered> {
         if !self.table.is_considered(row) {
             return None;
         }
         if self.without_shares.get(self.table.entity_index(row)) == Some(&true) {
-            return Some(PassedOver::NoShares);
+            return Some(NotConsidered::NoShares);
         }
         let (value, threshold) = (*self.values.get(row)?, self.threshold);
-        let counts = self.valueless.binary_search(&row).is_err();
-        (counts && value <= threshold).then_some(PassedOver::UnderThreshold { value, threshold })
+        let has_value = self.valueless.binary_search(&row).is_err();
+        (has_value && value <= threshold).then_some(NotConsidered::UnderThreshold { value, threshold })
     }
 
-    /// The rows that can run, best first, at most so many. `rows` stand in the order in which they were evaluated.
-    pub(super) fn sorted(&self, mut rows: Vec<usize>, most: usize) -> Vec<usize> {
+    /// The first `limit` considered rows, best first. `rows` are in evaluation order.
+    pub(super) fn sorted(&self, mut rows: Vec<usize>, limit: usize) -> Vec<usize> {
         let value_decides = self.paths.is_empty() && self.keys.is_empty();
         if value_decides && !rows.iter().any(|&row| self.values[row].is_nan()) {
             rows.retain(|&row| self.is_runnable(row));
@@ -77,13 +78,13 @@ impl<'t> Standings<'t> {
                 true => rows.into_iter().partition(|&row| self.is_express(row)),
                 false => (Vec::new(), rows),
             };
-            let mut sorted = by_value(express, &self.values, most);
-            sorted.extend(by_value(others, &self.values, most - sorted.len()));
+            let mut sorted = by_value(express, &self.values, limit);
+            sorted.extend(by_value(others, &self.values, limit - sorted.len()));
             return sorted;
         }
         merge_sort(&mut rows, &mut |left: usize, right: usize| self.compare(left, right));
         rows.retain(|&row| self.is_runnable(row));
-        rows.truncate(most);
+        rows.truncate(limit);
         rows
     }
 
@@ -91,31 +92,31 @@ impl<'t> Standings<'t> {
         self.express.get(self.table.queue_index(row)) == Some(&true)
     }
 
-    /// `Less` comes first.
+    /// `Less` sorts first.
     fn compare(&self, left: usize, right: usize) -> Ordering {
         let (a, b) = (self.table.entity_index(left), self.table.entity_index(right));
         self.is_runnable(right)
             .cmp(&self.is_runnable(left))
             .then_with(|| self.is_express(right).cmp(&self.is_express(left)))
             .then_with(|| higher_first(self.values[left], self.values[right]))
-            .then_with(|| self.fair_share(a, b))
-            .then_with(|| self.sort_keys(left, right))
+            .then_with(|| self.compare_fair_share(a, b))
+            .then_with(|| self.compare_job_sort_keys(left, right))
             .then_with(|| self.table.submit_order(left).cmp(&self.table.submit_order(right)))
     }
 
-    fn fair_share(&self, left: usize, right: usize) -> Ordering {
+    fn compare_fair_share(&self, left: usize, right: usize) -> Ordering {
         match (self.paths.get(left), self.paths.get(right)) {
             (Some(left), Some(right)) => left.compare(right),
             _ => Ordering::Equal,
         }
     }
 
-    fn sort_keys(&self, left: usize, right: usize) -> Ordering {
+    fn compare_job_sort_keys(&self, left: usize, right: usize) -> Ordering {
         let orders = self.keys.iter().map(|values| higher_first(values[left], values[right]));
         orders.into_iter().find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     }
 
-    /// The values of a key, turned so that the higher comes first.
+    /// The values of a `job_sort_key` by row, negated for `LOW`.
     fn key_values(&self, key: &SortKey, tree: Option<&PbsTree>) -> Vec<f64> {
         let table = self.table;
         let column = column_of(key).and_then(|name| table.column(name));
@@ -130,8 +131,8 @@ impl<'t> Standings<'t> {
             "preempt_priority" => f64::from(u8::from(self.is_express(row))),
             _ => column.map_or(0.0, |column| column.lane(row)),
         };
-        let turned = |value: f64| if key.first == SortFirst::High { value } else { -value };
-        (0..table.len()).map(|row| turned(value(row))).collect()
+        let signed = |value: f64| if key.first == SortFirst::High { value } else { -value };
+        (0..table.len()).map(|row| signed(value(row))).collect()
     }
 }
 
@@ -144,13 +145,15 @@ fn perc(tree: &PbsTree, entity: &str) -> Option<f64> {
     tree.shares().get(node).map(|shares| shares.fairshare_perc)
 }
 
-fn paths(rules: &Order<'_>, table: &JobTable) -> Vec<Path> {
+fn paths(rules: &Order<'_>, table: &JobTable) -> Vec<SharePath> {
     let Some(tree) = rules.active_tree() else { return Vec::new() };
-    let path = |entity: &str| tree.tree().find(entity).map_or_else(Path::default, |node| Path::to(tree, node));
+    let path = |entity: &str| {
+        tree.tree().find(entity).map_or_else(SharePath::default, |node| SharePath::from_root(tree, node))
+    };
     table.entities().iter().map(|entity| path(entity)).collect()
 }
 
-/// The column that a key reads; `None` for one that reads no input of the job.
+/// The column that a `job_sort_key` reads; `None` if it reads no input of the job.
 pub(super) fn column_of(key: &SortKey) -> Option<&str> {
     match key.name.as_str() {
         "fair_share_perc" | "preempt_priority" => None,

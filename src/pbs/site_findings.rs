@@ -1,0 +1,175 @@
+//! Findings that need the site as well as the formula: its fair-share tree, its jobs, its settings.
+
+use std::cmp::Ordering;
+
+use crate::diagnostic::{Diagnostic, Span};
+use crate::fairshare::{EntityShares, FairShare};
+use crate::formula::syntax::{Expr, NodeKind};
+use crate::jobs::{JobTable, TruncatedToZero};
+use crate::pbs::fairshare_format::as_formula_sees;
+use crate::pbs::files::sched_config::SchedConfig;
+use crate::pbs::files::server::ServerSettings;
+use crate::pbs::number_format;
+use crate::pbs::order::{NotConsidered, Ordered};
+use crate::python::Value;
+use crate::rank::{Exact, Ranking, fairshare_number};
+use crate::schema::FairshareInput;
+
+/// A finding for each resource whose amount in some job is above 0 and reaches the formula as 0.
+pub(super) fn truncated_amounts(expr: &Expr, table: &JobTable) -> Vec<Diagnostic> {
+    let finding = |(name, truncated): (&str, &TruncatedToZero)| {
+        let jobs = counted(truncated.jobs, "job", "jobs");
+        let (amount, job) = (&truncated.amount, &truncated.job);
+        let message = format!("the `{name}` of {jobs} reaches the formula as 0: {amount} in `{job}`");
+        let help =
+            "OpenPBS prints amounts with four decimals, and none where the first three are zeros: use a smaller unit";
+        Some(Diagnostic::warning("JSF502", message, first_span_of(expr, name)?).with_help(help))
+    };
+    table.truncated_amounts().filter_map(finding).collect()
+}
+
+/// A finding for each fair-share name whose number is above 0 for some entity and is printed as 0.
+pub(super) fn truncated_shares(expr: &Expr, table: &JobTable, backend: &dyn FairShare) -> Vec<Diagnostic> {
+    let entities = table.entities();
+    let shares: Vec<_> = entities.iter().map(|entity| backend.shares_of(entity)).collect();
+    let finding = |(name, input): (&str, FairshareInput)| {
+        let span = first_span_of(expr, name)?;
+        let is_truncated = |shares: &EntityShares| {
+            let number = fairshare_number(input, shares);
+            number > 0.0 && as_formula_sees(number) == 0.0
+        };
+        let truncated: Vec<_> =
+            entities.iter().zip(&shares).filter(|(_, shares)| shares.as_ref().is_some_and(is_truncated)).collect();
+        let (_, first) = truncated.first()?;
+        let exact = first.as_ref().map_or(0.0, |first| fairshare_number(input, first));
+        let count = truncated.len();
+        let entities = counted(count, "entity", "entities");
+        let names = listed(count, truncated.iter().map(|(entity, _)| entity));
+        let message = format!("the `{name}` of {entities} is printed as 0.000000: {names}");
+        Some(Diagnostic::warning("JSF501", message, span).with_label(format!("{exact:.3e} in the tree")).with_help(
+            "the scheduler passes fair-share numbers with six decimals; give such entities more shares, or bound the \
+             name from below: `max(…, 1e-6)`",
+        ))
+    };
+    FairshareInput::NAMES.into_iter().filter_map(finding).collect()
+}
+
+/// A finding if the formula uses `eligible_time` and the server accrues none.
+pub(super) fn disabled_eligible_time(expr: &Expr, server: &ServerSettings) -> Option<Diagnostic> {
+    let span = first_span_of(expr, "eligible_time").filter(|_| server.eligible_time_enable == Some(false))?;
+    Some(
+        Diagnostic::warning("JSF603", "the server's `eligible_time_enable` is false, so none accrues", span)
+            .with_help("qmgr -c 'set server eligible_time_enable = True'"),
+    )
+}
+
+/// A finding for each scheduler setting that orders jobs after the formula.
+pub(super) fn other_orderings(expr: &Expr, config: &SchedConfig) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    let note = |message: &str| Diagnostic::note("JSF604", message, whole(expr));
+    if config.fair_share.prime || config.fair_share.non_prime {
+        let help = "to have it count, use `fairshare_factor` in the formula";
+        let message = "`fair_share` is on: it decides only between jobs of the same value";
+        findings.push(note(message).with_help(help));
+    }
+    if !(config.job_sort_key.prime.is_empty() && config.job_sort_key.non_prime.is_empty()) {
+        let message = "`job_sort_key` is set: it decides only between jobs of the same value";
+        findings.push(note(message).with_help("the scheduler logs that the two are incompatible and uses the formula"));
+    }
+    findings
+}
+
+/// A finding if no waiting job exceeds the threshold, or every one does.
+pub(super) fn useless_threshold(
+    expr: &Expr,
+    table: &JobTable,
+    ordered: &Ordered,
+    threshold: f64,
+) -> Option<Diagnostic> {
+    let ranking = &ordered.ranking;
+    let is_under = |reason: &NotConsidered| matches!(reason, NotConsidered::UnderThreshold { .. });
+    let under: Vec<usize> =
+        ordered.not_considered.iter().filter(|(_, reason)| is_under(reason)).map(|&(row, _)| row).collect();
+    let kept = |row: usize| ranking.score(row).map_or(f64::NAN, |score| score.kept);
+    let logged = |row: usize| format!("{} (`{}`)", number_format::logged(kept(row)), table.id(row));
+    let by_value = |&left: &usize, &right: &usize| kept(left).total_cmp(&kept(right));
+    let bound = number_format::printed(number_format::server_float(threshold));
+    let message = match (ranking.order(), under.as_slice()) {
+        ([], []) => return None,
+        ([], under) => {
+            let (count, highest) = (counted(under.len(), "job", "jobs"), under.iter().copied().max_by(by_value)?);
+            format!("none of {count} passes the threshold {bound}: the highest value is {}", logged(highest))
+        }
+        (passing, []) => {
+            let (count, lowest) = (counted(passing.len(), "job", "jobs"), passing.iter().copied().min_by(by_value)?);
+            format!("all of {count} pass the threshold {bound}: the lowest value is {}", logged(lowest))
+        }
+        _ => return None,
+    };
+    let help = "a job whose value is at most `job_sort_formula_threshold` is not run";
+    Some(Diagnostic::warning("JSF605", message, whole(expr)).with_help(help))
+}
+
+/// The value of a job: as the scheduler keeps it, in the precision of the formula, and the job's row.
+type KeptValue = (f64, f64, usize);
+
+/// A finding if different values become equal when the scheduler keeps them in a C `float`.
+pub(super) fn rounding_ties(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
+    let value = |&row: &usize| {
+        let score = ranking.score(row)?;
+        Some((score.kept, nearest_double(score.exact.as_ref().ok()?)?, row))
+            .filter(|(kept, exact, ..)| !kept.is_nan() && !exact.is_nan())
+    };
+    let mut values: Vec<KeptValue> = ranking.order().iter().filter_map(value).collect();
+    values.sort_by(|left, right| by_kept_then_exact(left, right).then(left.2.cmp(&right.2)));
+    let is_tie = |group: &&[KeptValue]| group.iter().any(|job| job.1 != group[0].1);
+    let groups: Vec<_> = values.chunk_by(|left, right| left.0 == right.0).filter(is_tie).collect();
+    let first = groups.first()?;
+    let (one, other) = (first.first()?, first.iter().find(|job| job.1 != first[0].1)?);
+    let jobs = counted(groups.iter().map(|group| group.len()).sum(), "job", "jobs");
+    let shown = |job: &KeptValue| {
+        let exact = ranking.score(job.2).and_then(|score| score.exact.ok());
+        format!("`{}` ({})", table.id(job.2), exact.map(|exact| exact.to_string()).unwrap_or_default())
+    };
+    let (one, other) = (shown(one), shown(other));
+    let message = format!("{jobs} tie only because the scheduler keeps 24 bits of a value: {one} and {other}");
+    let help = "later sort criteria, not the formula, decide between them; make the large terms smaller";
+    Some(Diagnostic::warning("JSF504", message, whole(expr)).with_help(help))
+}
+
+fn by_kept_then_exact(left: &KeptValue, right: &KeptValue) -> Ordering {
+    right.0.total_cmp(&left.0).then(right.1.total_cmp(&left.1))
+}
+
+fn nearest_double(exact: &Exact) -> Option<f64> {
+    match exact {
+        Exact::Python(Value::Float(double)) => Some(*double),
+        Exact::Python(Value::Int(integer)) => Some(*integer as f64),
+        _ => None,
+    }
+}
+
+/// Where a name first occurs in the formula.
+fn first_span_of(expr: &Expr, name: &str) -> Option<Span> {
+    let is_name = |kind: &NodeKind| matches!(kind, NodeKind::Name(found) if **found == *name);
+    expr.nodes().iter().filter(|node| is_name(&node.kind)).map(|node| node.span).min()
+}
+
+/// The span of the whole formula.
+fn whole(expr: &Expr) -> Span {
+    expr.node(expr.root()).span
+}
+
+/// `1 job`, `2 jobs`.
+pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+}
+
+/// The first three names, and how many more there are.
+pub(super) fn listed(count: usize, names: impl Iterator<Item = impl std::fmt::Display>) -> String {
+    let shown: Vec<_> = names.take(3).map(|name| format!("`{name}`")).collect();
+    match count.saturating_sub(shown.len()) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
