@@ -1,6 +1,6 @@
-//! The columnar executor against the scalar one: random formulas on random columns, bit for bit.
+//! The columnar executor gives the bits of the interpreter, for random formulas on random columns.
 //!
-//! `JSF_REFEREE_CASES` says how many lanes to compare, `JSF_REFEREE_SEED` where to begin.
+//! `JSF_REFEREE_CASES` sets how many lanes are compared, `JSF_REFEREE_SEED` the seed.
 
 use job_sort_formula::formula::program::LANES;
 use job_sort_formula::jobs::{BLOCK_ROWS, Column};
@@ -12,7 +12,7 @@ use crate::support::random::Generator;
 use crate::support::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
 use crate::support::setting;
 
-/// A column of one kind of numbers, as queues have them, or of anything.
+/// A column of similar numbers, as queues have them, or of any numbers.
 fn column(random: &mut Generator, rows: usize) -> Column {
     let same = random.number();
     let profile = random.below(10);
@@ -38,7 +38,7 @@ struct Tally {
     errors: usize,
 }
 
-/// Compares all rows; a lane that the columnar executor marks is compared by having nothing to say.
+/// Compares all rows, except for the lanes that the columnar executor leaves to the interpreter.
 fn compare(text: &str, program: &Program, columns: &[(&str, Column)], rows: usize, tally: &mut Tally) {
     let inputs: Vec<&Column> = program
         .inputs()
@@ -47,7 +47,7 @@ fn compare(text: &str, program: &Program, columns: &[(&str, Column)], rows: usiz
         .map(|(_, c)| c)
         .collect();
     let mut columnar = program.columnar();
-    let mut scalar = program.interpreter(Python::new());
+    let mut interpreter = program.interpreter(Python::new());
     for start in (0..rows).step_by(LANES) {
         let strips: Vec<_> = inputs
             .iter()
@@ -68,12 +68,15 @@ fn compare(text: &str, program: &Program, columns: &[(&str, Column)], rows: usiz
                 continue;
             };
             let row: Vec<Value> = inputs.iter().map(|column| column.value(start + lane)).collect();
-            match scalar.evaluate(&row) {
+            match interpreter.evaluate(&row) {
                 Ok(value) => {
-                    assert!(value.is_same(&found), "{text:?} for {row:?}: {found:?} by columns, {value:?} by itself");
+                    assert!(
+                        value.is_same(&found),
+                        "{text:?} for {row:?}: {found:?} by columns, {value:?} by the interpreter"
+                    );
                     tally.computed += 1;
                 }
-                Err(error) => panic!("{text:?} for {row:?}: {found:?} by columns, {error:?} by itself"),
+                Err(error) => panic!("{text:?} for {row:?}: {found:?} by columns, {error:?} by the interpreter"),
             }
         }
         tally.errors += outcome.fallback().iter().filter(|&&mark| mark == 1).count();
@@ -85,7 +88,7 @@ fn program(text: &str, schema: &Schema) -> Option<Program> {
 }
 
 #[test]
-fn columns_give_what_rows_give() {
+fn columns_give_the_bits_of_the_interpreter() {
     let cases = setting("JSF_REFEREE_CASES", 300_000) as usize;
     let mut random = Generator(setting("JSF_REFEREE_SEED", 20_261_121));
     let schema = schema();
@@ -105,15 +108,15 @@ fn columns_give_what_rows_give() {
         }
     }
     eprintln!(
-        "{} lanes of {formulas} formulas: {} the same in all bits, {} left to the scalar executor; {columnar} formulas ran by columns",
+        "{} lanes of {formulas} formulas: {} the same in all bits, {} left to the interpreter; {columnar} formulas ran by columns",
         tally.lanes, tally.computed, tally.errors
     );
-    assert!(tally.computed * 4 > tally.lanes, "most lanes are left to the scalar executor");
+    assert!(tally.computed * 4 > tally.lanes, "most lanes are left to the interpreter");
 }
 
-/// Both ways of a condition, and errors that count in one of them alone.
+/// Conditions whose two branches occur in one column, with errors in only one of them.
 #[test]
-fn a_way_not_taken_raises_nothing() {
+fn a_branch_that_is_not_taken_raises_no_error() {
     let mut schema = Schema::empty();
     for name in ["a", "b"] {
         schema.add(name, InputType::Float);

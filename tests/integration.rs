@@ -1,5 +1,5 @@
-//! All tests of the crate from outside, in one binary; only the comparisons with CPython are another, `referee`.
-//! One module for each subject.
+//! The tests of the public API and of the command, with one module for each subject. The comparisons with CPython are
+//! in the binary `referee`.
 
 mod architecture;
 #[cfg(feature = "cli")]

@@ -1,5 +1,5 @@
-//! What an embedding program relies on: the list of public items, types that cross threads, and one program for many
-//! threads.
+//! What an embedding program relies on: the list of public items, types that are `Send` and `Sync`, and programs that
+//! threads share.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,20 +9,20 @@ use std::thread;
 use job_sort_formula::pbs::share_tree::PbsTree;
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema, Value};
 
-fn crosses_threads<T: Send + Sync>() {}
+fn assert_send_and_sync<T: Send + Sync>() {}
 
 #[test]
-fn the_five_types_cross_threads() {
-    crosses_threads::<Formula>();
-    crosses_threads::<Schema>();
-    crosses_threads::<Program>();
-    crosses_threads::<JobTable>();
-    crosses_threads::<Ranking>();
-    crosses_threads::<PbsTree>();
+fn the_main_types_are_send_and_sync() {
+    assert_send_and_sync::<Formula>();
+    assert_send_and_sync::<Schema>();
+    assert_send_and_sync::<Program>();
+    assert_send_and_sync::<JobTable>();
+    assert_send_and_sync::<Ranking>();
+    assert_send_and_sync::<PbsTree>();
 }
 
 #[test]
-fn one_program_runs_on_many_threads() {
+fn threads_can_share_a_program() {
     let formula: Formula = "sqrt(ncpus) + eligible_time // 3600".parse().expect("a formula");
     let program = formula.compile(&Schema::openpbs()).expect("a program");
     let one = |ncpus: i64| program.evaluate(&[Value::Int(ncpus), Value::Int(7200)]).expect("a value").repr();

@@ -1,12 +1,12 @@
-//! SARIF as the standard wants it: every object has its required properties, no other than the schema's, each of
+//! SARIF output follows the standard: every object has its required properties and only those of the schema, each with
 //! its type. The table is the part of the OASIS schema 2.1.0 that this crate writes.
 
 use serde_json::Value;
 
 use crate::support::command::{jsf, json};
 
-/// What a property holds: `text`, `count` (from 0), `one` (from 1), `uri`, `any`, words divided by `|`, an object
-/// of the table, or a list of it.
+/// The name of a property, its type and whether it is required. The type is `text`, `count` (from 0), `one` (from 1),
+/// `uri`, `any`, a choice of words separated by `|`, an object of the table, or a list of such objects.
 type Property = (&'static str, &'static str, bool);
 
 const OBJECTS: &[(&str, &[Property])] = &[
@@ -72,7 +72,7 @@ const OBJECTS: &[(&str, &[Property])] = &[
 fn validate(value: &Value, kind: &str, place: &str, wrong: &mut Vec<String>) {
     let mut expect = |holds: bool| {
         if !holds {
-            wrong.push(format!("{place}: {value} is no {kind}"));
+            wrong.push(format!("{place}: {value} is not of type {kind}"));
         }
     };
     match kind {
@@ -126,7 +126,7 @@ fn sarif(arguments: &[&str]) -> Value {
     document
 }
 
-/// Bytes, characters, lines and columns speak of the same place.
+/// Checks that bytes, characters, lines and columns give the same region.
 fn assert_regions_fit(result: &Value, text: &str) {
     let region = &result["locations"][0]["physicalLocation"]["region"];
     let number = |name: &str| region[name].as_u64().expect("a number") as usize;
@@ -139,7 +139,7 @@ fn assert_regions_fit(result: &Value, text: &str) {
 }
 
 #[test]
-fn what_is_written_follows_the_schema() {
+fn documents_follow_the_schema() {
     const QSTAT: &str = "tests/golden/openpbs/qstat";
     for formula in ["ncpus", "", "(ncpus]", "\"x\"", "é && NCPUS", "math.log(NCPUS) + walltme", "0,5 * fair_share_perc"]
     {
@@ -152,7 +152,7 @@ fn what_is_written_follows_the_schema() {
 }
 
 #[test]
-fn places_are_those_of_the_file() {
+fn regions_are_those_of_the_formula_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("sched formula");
     std::fs::write(&path, "### PBS INTERNAL FILE DO NOT MODIFY ###\n10 * NCPUS\n").expect("written");

@@ -1,4 +1,4 @@
-//! What must hold of every text: no panic, errors in their place, limits that answer, and printing that is stable.
+//! Properties of the parser on any text: no panic, spans within the text, limits that give an error, stable printing.
 
 use job_sort_formula::formula::syntax::{MAX_LENGTH, MAX_NESTING, SyntaxErrorKind};
 use job_sort_formula::python::{ErrorKind, Raised};
@@ -12,24 +12,24 @@ use crate::support::random::{Generator, text};
 
 const CONSTRUCTS: &str = include_str!("referee/constructs.txt");
 
-/// The smallest stack on which everything must work.
+/// The size of a stack on which every text can be parsed, in bytes.
 const SMALL_STACK: usize = 256 * 1024;
 
-/// A formula as the differential test has it, with slips if asked for.
-fn random_text(seed: u64, slips: bool) -> String {
+/// A random formula, with mistakes if `mistakes`.
+fn random_text(seed: u64, mistakes: bool) -> String {
     let mut random = Generator(seed);
     let mut tokens = Writer::formula(&mut random).tokens;
-    if slips {
+    if mistakes {
         text::slip(&mut tokens, &mut random);
     }
     let mut text = text::text(&tokens, &mut random);
-    if slips {
+    if mistakes {
         text::misspell(&mut text, &mut random);
     }
     text
 }
 
-/// The result, written with all its bits. Every input is the same number.
+/// The result with all its bits, with 3 as the value of every input.
 fn outcome(formula: &Formula) -> String {
     let Ok(program) = formula.compile(&schema()) else { return "foreign".into() };
     let inputs: Vec<_> = program.inputs().iter().map(|_| Value::Int(3)).collect();
@@ -37,37 +37,37 @@ fn outcome(formula: &Formula) -> String {
         Ok(value) => written(&value),
         Err(error) => {
             let place = format!("{}..{}", error.span.start, error.span.end);
-            assert!(is_place(formula.text(), error.span), "an error at {place} of {:?}", formula.text());
+            assert!(is_within(formula.text(), error.span), "an error at {place} of {:?}", formula.text());
             error.to_string()
         }
     }
 }
 
-fn is_place(text: &str, span: job_sort_formula::diagnostic::Span) -> bool {
+fn is_within(text: &str, span: job_sort_formula::diagnostic::Span) -> bool {
     text.get(span.start as usize..span.end as usize).is_some()
 }
 
-/// Parses, and checks all there is to check of any text.
-fn examine(text: &str) -> Option<Formula> {
+/// Parses a text and checks all spans.
+fn parse_and_check(text: &str) -> Option<Formula> {
     match Formula::parse(text) {
         Ok(formula) => {
             for node in formula.expr().nodes() {
-                assert!(is_place(text, node.span), "a node at {:?} of {text:?}", node.span);
+                assert!(is_within(text, node.span), "a node at {:?} of {text:?}", node.span);
             }
             Some(formula)
         }
         Err(error) => {
-            assert!(is_place(text, error.span), "an error at {:?} of {text:?}", error.span);
+            assert!(is_within(text, error.span), "an error at {:?} of {text:?}", error.span);
             assert!(!error.to_string().is_empty());
             let diagnostic = error.diagnostic();
-            assert!(is_place(text, diagnostic.span), "a finding at {:?} of {text:?}", diagnostic.span);
+            assert!(is_within(text, diagnostic.span), "a finding at {:?} of {text:?}", diagnostic.span);
             None
         }
     }
 }
 
 fn assert_stable(text: &str) {
-    let Some(formula) = examine(text) else { return };
+    let Some(formula) = parse_and_check(text) else { return };
     let printed = formula.to_string();
     let again = match Formula::parse(&printed) {
         Ok(again) => again,
@@ -87,7 +87,7 @@ fn raised(text: &str) -> Raised {
     program.evaluate(&[]).expect_err("an error").raised
 }
 
-/// Words and signs that mean something to the grammar.
+/// Tokens of the grammar.
 const TOKENS: [&str; 50] = [
     "(", ")", "[", "]", "{", "}", ",", ":", ":=", "=", "==", "!", "?", "<", ">", "**", "*", "/", "//", "-", "+", "~",
     "%", "@", "&", "|", "^", "if", "else", "not", "in", "is", "and", "or", "lambda", "for", "async", ".", "...", "1",
@@ -98,32 +98,32 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn printing_is_stable(seed in any::<u64>(), slips in any::<bool>()) {
-        assert_stable(&random_text(seed, slips));
+    fn printing_is_stable(seed in any::<u64>(), mistakes in any::<bool>()) {
+        assert_stable(&random_text(seed, mistakes));
     }
 
     #[test]
-    fn any_text_is_answered(text in any::<String>()) {
+    fn random_text_does_not_panic(text in any::<String>()) {
         assert_stable(&text);
     }
 
     #[test]
-    fn any_bytes_are_answered(bytes in vec(any::<u8>(), 0..200)) {
+    fn random_bytes_do_not_panic(bytes in vec(any::<u8>(), 0..200)) {
         assert_stable(&String::from_utf8_lossy(&bytes));
     }
 
     #[test]
-    fn printable_ascii_is_answered(text in "[ -~\n]{0,40}") {
+    fn random_ascii_does_not_panic(text in "[ -~\n]{0,40}") {
         assert_stable(&text);
     }
 
     #[test]
-    fn any_tokens_are_answered(tokens in vec(prop::sample::select(&TOKENS[..]), 0..40), spaced in any::<bool>()) {
+    fn random_tokens_do_not_panic(tokens in vec(prop::sample::select(&TOKENS[..]), 0..40), spaced in any::<bool>()) {
         assert_stable(&tokens.join(if spaced { " " } else { "" }));
     }
 
     #[test]
-    fn any_nesting_is_answered(tokens in vec(prop::sample::select(&["(", "[", "{", "f(", "x[", "-", "lambda:"][..]), 0..260)) {
+    fn random_nesting_does_not_panic(tokens in vec(prop::sample::select(&["(", "[", "{", "f(", "x[", "-", "lambda:"][..]), 0..260)) {
         let closing = tokens.iter().rev().filter_map(|token| match token.chars().last() {
             Some('(') => Some(')'),
             Some('[') => Some(']'),
@@ -136,7 +136,7 @@ proptest! {
 }
 
 #[test]
-fn constructs_are_printed_as_they_were() {
+fn constructs_are_printed_stably() {
     for text in CONSTRUCTS.lines() {
         assert_stable(text);
         assert_stable(&format!("[{text} # a comment\n]"));
@@ -145,7 +145,7 @@ fn constructs_are_printed_as_they_were() {
 }
 
 #[test]
-fn what_is_large_but_sound_is_parsed_on_a_small_stack() {
+fn large_formulas_are_parsed_on_a_small_stack() {
     on_a_small_stack(|| {
         let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(MAX_NESTING), close.repeat(MAX_NESTING));
         let sum = vec!["1"; 10_000].join("+");
@@ -175,7 +175,7 @@ fn what_is_large_but_sound_is_parsed_on_a_small_stack() {
 }
 
 #[test]
-fn what_is_too_large_is_refused_on_a_small_stack() {
+fn too_large_formulas_are_errors_on_a_small_stack() {
     on_a_small_stack(|| {
         let kind = |text: String| Formula::parse(&text).expect_err("too large").kind;
         let deeper = MAX_NESTING + 1;
@@ -188,9 +188,9 @@ fn what_is_too_large_is_refused_on_a_small_stack() {
     });
 }
 
-/// A grammar that went back would need longer than anyone waits for one of these.
+/// A grammar that backtracks would take exponential time for one of these.
 #[test]
-fn what_invites_a_grammar_to_go_back_is_answered() {
+fn texts_that_invite_backtracking_are_parsed_in_time() {
     on_a_small_stack(|| {
         let brackets =
             ["(", "[", "{", "f(", "x[", "([", "{(", "(x,", "[x for x in (", "{1:(", "f(a=(", "f(*(", "f(**("];
@@ -206,8 +206,8 @@ fn what_invites_a_grammar_to_go_back_is_answered() {
                     '{' => Some('}'),
                     _ => None,
                 });
-                examine(&(open.clone() + &closed.collect::<String>()));
-                examine(&open);
+                parse_and_check(&(open.clone() + &closed.collect::<String>()));
+                parse_and_check(&open);
             }
         }
         for (chain, times) in [
@@ -238,15 +238,15 @@ fn what_invites_a_grammar_to_go_back_is_answered() {
         ] {
             let chain = chain.repeat(times);
             for ending in ["", "1", " : 1", "x"] {
-                examine(&(chain.clone() + ending));
+                parse_and_check(&(chain.clone() + ending));
             }
-            examine(&format!("({chain}1)"));
+            parse_and_check(&format!("({chain}1)"));
         }
     });
 }
 
 #[test]
-fn integers_without_end_are_refused() {
+fn integers_beyond_the_limit_are_errors() {
     for text in [
         "9**9**9",
         "-9**9**9**9",
@@ -268,7 +268,7 @@ fn integers_without_end_are_refused() {
 }
 
 #[test]
-fn long_literals_are_refused_in_pythons_words() {
+fn long_literals_give_the_error_of_cpython() {
     let text = "Exceeds the limit (4300 digits) for integer string conversion: value has 4301 digits; use \
                 sys.set_int_max_str_digits() to increase the limit - Consider hexadecimal for huge integer literals to \
                 avoid decimal conversion limits. (<string>, line 1)";
@@ -282,9 +282,9 @@ fn long_literals_are_refused_in_pythons_words() {
     assert!(outcome(&Formula::parse(&format!("0x{}", "f".repeat(5000))).expect("a formula")).starts_with("fff"));
 }
 
-/// Measured on CPython 3.11; the differential test asks it for more shapes than these.
+/// Measured with CPython 3.11. The comparison with CPython tries more shapes than these.
 #[test]
-fn what_is_too_deep_for_pythons_compiler_is_refused() {
+fn formulas_too_deep_for_the_compiler_of_cpython_give_its_errors() {
     let sum = |terms: usize| vec!["1"; terms].join("+");
     assert_eq!(outcome(&Formula::parse(&sum(2997)).expect("a formula")), format!("{:x}", 2997));
     let refused = raised(&sum(2998));

@@ -1,4 +1,4 @@
-//! The command as a user meets it: exit codes, streams, and errors that name their place.
+//! Exit codes, output streams and error messages of the commands.
 
 use std::process::{Output, Stdio};
 
@@ -34,7 +34,7 @@ fn on_the_site(command: &str, formula: &str, more: &[&str]) -> Output {
 }
 
 #[test]
-fn a_queue_is_ranked_as_the_contract_says() {
+fn rank_as_json_has_jobs_errors_and_a_summary() {
     let output = on_the_site("rank", "pow(2, -(fairshare_tree_usage/fairshare_perc))", &["--format", "json"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let document = json(&output);
@@ -53,7 +53,7 @@ fn a_queue_is_ranked_as_the_contract_says() {
 }
 
 #[test]
-fn errors_are_what_on_error_makes_of_them() {
+fn on_error_decides_what_a_failing_job_gets() {
     let formula = "eligible_time / (ncpus - 1)";
     let zero = on_the_site("rank", formula, &["--format", "json"]);
     assert_eq!((zero.status.code(), json(&zero)["summary"]["errors"].as_u64()), (Some(0), Some(40)));
@@ -66,7 +66,7 @@ fn errors_are_what_on_error_makes_of_them() {
 }
 
 #[test]
-fn a_selection_keeps_its_places() {
+fn selected_jobs_keep_their_ranks() {
     let output = on_the_site("rank", "ncpus", &["--format", "csv", "--entity", "Bob", "--top", "3", "--inputs"]);
     let text = stdout(&output);
     let lines: Vec<_> = text.lines().collect();
@@ -77,7 +77,7 @@ fn a_selection_keeps_its_places() {
 }
 
 #[test]
-fn pp_718_under_both_rules() {
+fn the_example_of_pp718_has_its_factors_under_both_rules() {
     let queue = r#"{"id":"1","entity":"Bob"}
 {"id":"2","entity":"Suzy"}"#;
     let factors = |rules: &str| {
@@ -93,7 +93,7 @@ fn pp_718_under_both_rules() {
 }
 
 #[test]
-fn findings_end_with_1_and_point_at_their_place() {
+fn findings_give_exit_code_1() {
     let output = jsf(&["check", "ncpus && walltme"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stdout(&output).contains("`&&` is not a Python operator; write `and`"));
@@ -106,7 +106,7 @@ fn findings_end_with_1_and_point_at_their_place() {
 }
 
 #[test]
-fn a_formula_is_quoted_for_qmgr_and_the_shell() {
+fn check_prints_a_quoted_qmgr_command() {
     let output = jsf(&["check", "max(ncpus, 1) * 10", "--qmgr"]);
     assert_eq!(stdout(&output), "qmgr -c 'set server job_sort_formula=\"max(ncpus, 1) * 10\"'\n");
     let output = jsf(&["check", "ncpus & 1", "--qmgr"]);
@@ -116,7 +116,7 @@ fn a_formula_is_quoted_for_qmgr_and_the_shell() {
 }
 
 #[test]
-fn a_check_tries_every_job() {
+fn check_evaluates_every_job() {
     let document = json(&on_the_site("check", "log(mem)", &["--format", "json"]));
     assert_eq!((document["jobs"]["total"].as_u64(), document["jobs"]["errors"].as_u64()), (Some(59), Some(42)));
     assert_eq!(document["crashes_scheduler"], false);
@@ -125,7 +125,7 @@ fn a_check_tries_every_job() {
 }
 
 #[test]
-fn safe_fixes_are_applied_and_what_is_left_is_said() {
+fn fix_applies_safe_fixes_and_reports_the_rest() {
     let output = jsf(&["check", "--fix", "math.LOG(NCPUS + 1) + 10 * fair_share_perc"]);
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "log(ncpus + 1) + 10 * fairshare_perc\n"));
     assert_eq!(stderr(&output), "");
@@ -139,7 +139,7 @@ fn safe_fixes_are_applied_and_what_is_left_is_said() {
 }
 
 #[test]
-fn findings_are_denied_and_allowed() {
+fn deny_and_allow_change_the_severity_of_findings() {
     let formula = "10 * fair_share_perc";
     assert_eq!(jsf(&["check", formula]).status.code(), Some(0));
     let output = jsf(&["check", formula, "--deny", "JSF203,JSF504", "--deny", "jsf604"]);
@@ -152,7 +152,7 @@ fn findings_are_denied_and_allowed() {
 }
 
 #[test]
-fn every_code_has_its_page() {
+fn codes_lists_all_findings_and_prints_their_pages() {
     let list = stdout(&jsf(&["codes"]));
     assert!(list.lines().count() == 48 && list.lines().all(|line| line.starts_with("JSF")), "{list}");
     assert!(list.contains("JSF203  warning  a deprecated name\n"));
@@ -163,7 +163,7 @@ fn every_code_has_its_page() {
 }
 
 #[test]
-fn a_threshold_is_held_against_the_queue() {
+fn a_threshold_is_compared_with_the_values_of_the_queue() {
     let codes = |more: &[&str]| {
         let document = json(&on_the_site("check", "10 * ncpus", &[&["--format", "json"], more].concat()));
         let findings = document["findings"].as_array().expect("findings").clone();
@@ -176,7 +176,7 @@ fn a_threshold_is_held_against_the_queue() {
 }
 
 #[test]
-fn lines_behind_the_first_are_not_dropped_in_silence() {
+fn lines_after_the_first_are_reported() {
     for formula in ["ncpus\n+ mem", "ncpus +\\\n mem", "ncpus +\nmem"] {
         let output = jsf(&["check", formula]);
         assert_eq!(output.status.code(), Some(1));
@@ -186,7 +186,7 @@ fn lines_behind_the_first_are_not_dropped_in_silence() {
 }
 
 #[test]
-fn the_formula_is_found_where_sites_keep_it() {
+fn the_formula_is_read_from_files_of_the_server() {
     for (option, file) in
         [("--formula-file", "sched_formula"), ("--server", "qstat_Bf.json"), ("--server", "qmgr_print_server.txt")]
     {
@@ -200,20 +200,20 @@ fn the_formula_is_found_where_sites_keep_it() {
     }
 }
 
-/// What is wrong with the input is said in one line, with exit code 2 and nothing on standard output.
+/// Checks that the command ends with exit code 2, no standard output and an error message that contains these words.
 #[track_caller]
 fn refused(arguments: &[&str], input: &str, words: &[&str]) {
     let output = jsf_with_input(arguments, input);
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{message}");
     assert_eq!(stdout(&output), "");
     for word in words {
-        assert!(said.contains(word), "`{word}` is not in: {said}");
+        assert!(message.contains(word), "`{word}` is not in: {message}");
     }
 }
 
 #[test]
-fn bad_input_is_said_with_its_place() {
+fn invalid_input_is_reported_with_its_location() {
     let rank = ["rank", "ncpus", "--queue", "-"];
     refused(&rank, "", &["standard input", "empty"]);
     refused(&rank, "{\"jobs\":[{\"id\":\"1.vm\"},", &["line 1", "(byte ", "1 job was read", "cut off"]);
@@ -235,7 +235,7 @@ fn bad_input_is_said_with_its_place() {
 }
 
 #[test]
-fn one_bad_line_stops_no_other() {
+fn an_invalid_line_does_not_affect_the_others() {
     let input = "{\"id\":\"1.vm\",\"resources\":{\"ncpus\":1}}\nnonsense\n{\"id\":\"2.vm\",\"resources\":{\"ncpus\":\"many\"}}\n{\"id\":\"3.vm\",\"resources\":{\"ncpus\":3}}\n";
     let output = jsf_with_input(&["rank", "ncpus", "--queue", "-", "--format", "csv"], input);
     assert_eq!(output.status.code(), Some(0));
@@ -246,13 +246,13 @@ fn one_bad_line_stops_no_other() {
 }
 
 #[test]
-fn an_empty_queue_is_no_error() {
+fn an_empty_queue_is_not_an_error() {
     let output = jsf_with_input(&["rank", "ncpus", "--queue", "-", "--format", "json"], "{\"jobs\":[]}");
     assert_eq!((output.status.code(), json(&output)["summary"]["jobs"].as_u64()), (Some(0), Some(0)));
 }
 
 #[test]
-fn rubbish_as_usage_file_is_said_and_survived() {
+fn an_invalid_usage_file_is_a_warning() {
     let folder = tempfile::tempdir().expect("a folder");
     let usage = folder.path().join("usage");
     std::fs::write(&usage, [0xfb_u8; 1000]).expect("written");
@@ -276,7 +276,7 @@ fn a_closed_pipe_is_success() {
 }
 
 #[test]
-fn help_and_formatting() {
+fn help_fmt_completions_and_man_print_text() {
     for arguments in
         [&["--help"][..], &["rank", "--help"], &["check", "--help"], &["fmt", "--help"], &["codes", "--help"]]
     {

@@ -1,4 +1,4 @@
-//! `jsf shares` against what real daemons said of the same trees, through the command and native JSON.
+//! `jsf shares`, on recorded trees and on small ones.
 
 use std::collections::HashMap;
 
@@ -7,18 +7,18 @@ use serde_json::{Value, json};
 use crate::support::command::{jsf, success as stdout};
 use crate::support::golden;
 
-/// A recorded tree in the project's native JSON: children in load order.
-fn own_json(recorded: &Value) -> Value {
+/// A recorded tree as native JSON, with children in load order.
+fn native_json(recorded: &Value) -> Value {
     let nodes = recorded["nodes"].as_array().expect("nodes");
     fn children(nodes: &[Value], parent: &str) -> Vec<Value> {
         let of = nodes.iter().filter(|node| node["parent"] == parent || node["account"] == parent);
         of.map(|node| {
-            let mut own =
+            let mut entry =
                 json!({"name": node["name"], "shares": node["shares"], "usage": node["usage"], "kind": node["kind"]});
             if node["kind"] == "account" {
-                own["children"] = children(nodes, node["name"].as_str().expect("a name")).into();
+                entry["children"] = children(nodes, node["name"].as_str().expect("a name")).into();
             }
-            own
+            entry
         })
         .collect()
     }
@@ -27,7 +27,7 @@ fn own_json(recorded: &Value) -> Value {
     json!({"usage": usage, "children": children(nodes, "root")})
 }
 
-/// The rows of a run by account and user, lower-cased as Slurm does.
+/// The rows of a run by account and user, in lower case as in Slurm.
 fn recorded_rows(run: &Value) -> HashMap<(String, String), Value> {
     let rows = run["rows"].as_array().expect("rows");
     let key = |row: &Value| {
@@ -38,14 +38,14 @@ fn recorded_rows(run: &Value) -> HashMap<(String, String), Value> {
 }
 
 #[test]
-fn the_command_gives_the_daemons_numbers() {
+fn shares_are_those_of_the_daemon() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut compared = 0;
     for tree in ["t01d_doc_exact", "t04_irregular", "t05_zero_shares"] {
         let text = golden::text(&format!("slurm/{tree}.json"));
         let recorded: Value = serde_json::from_str(&text).expect("JSON");
         let path = folder.path().join(format!("{tree}.json"));
-        std::fs::write(&path, own_json(&recorded).to_string()).expect("written");
+        std::fs::write(&path, native_json(&recorded).to_string()).expect("written");
         for (policy, run) in [("classic", "classic_d1"), ("fair-tree", "ft"), ("depth-oblivious", "do_d1_settled")] {
             let file = path.to_str().expect("UTF-8");
             let output =
@@ -85,7 +85,7 @@ fn compare(node: &Value, rows: &HashMap<(String, String), Value>, place: &str) -
     compared
 }
 
-/// The factors of a tree's users under fair tree, as the command gives them.
+/// The factors of the users of a tree under fair tree.
 fn factors(tree: &str, more: &[&str]) -> HashMap<String, f64> {
     let arguments = [&["shares", "--tree", tree, "--policy", "fair-tree", "--format", "json"], more].concat();
     let document: Value = serde_json::from_str(&stdout(&jsf(&arguments))).expect("JSON");
@@ -94,9 +94,9 @@ fn factors(tree: &str, more: &[&str]) -> HashMap<String, f64> {
     users.map(factor).collect()
 }
 
-/// `z` and `a` are tied, and the first in the release's order is ranked first.
+/// `z` and `a` are tied; which is ranked first depends on the release.
 #[test]
-fn the_release_is_asked_for_or_read_from_the_document_or_the_newest() {
+fn the_release_comes_from_the_option_or_the_document_or_is_the_newest() {
     let tied = r#"{"children":[{"name":"z","children":[{"name":"last","usage":1},{"name":"idle"}]},
         {"name":"a","children":[{"name":"first","usage":1}]}]}"#;
     let rows: Vec<Value> = [("root", "", "ASSOCIATION", 2), ("z", "root", "ASSOCIATION", 1), ("last", "z", "USER", 1)]
@@ -127,7 +127,7 @@ fn the_release_is_asked_for_or_read_from_the_document_or_the_newest() {
 }
 
 #[test]
-fn a_tree_is_drawn_and_asked() {
+fn a_tree_is_drawn_or_printed_as_json() {
     let drawn = stdout(&jsf(&["shares", "--tree", "tests/data/pp718.json", "--rules", "documented"]));
     assert!(drawn.contains("│  ├─ Bob        50  0.200000    100"), "{drawn}");
     let one = stdout(&jsf(&[
@@ -153,7 +153,7 @@ fn a_tree_is_drawn_and_asked() {
 }
 
 #[test]
-fn what_if_changes_the_numbers() {
+fn charge_and_decay_change_the_shares() {
     let factor = |more: &[&str]| {
         let arguments =
             ["shares", "--tree", "tests/data/pp718.json", "--policy", "classic", "--entity", "Bob", "--format", "json"];
@@ -165,7 +165,7 @@ fn what_if_changes_the_numbers() {
 }
 
 #[test]
-fn tickets_go_to_those_who_wait() {
+fn tickets_go_to_active_users() {
     let arguments = ["shares", "--tree", "tests/data/pp718.json", "--policy", "ticket-based", "--format", "json"];
     let document: Value =
         serde_json::from_str(&stdout(&jsf(&[&arguments[..], &["--active", "group1/Bob,Suzy"]].concat())))
@@ -180,14 +180,14 @@ fn tickets_go_to_those_who_wait() {
 }
 
 #[test]
-fn a_tree_moves_to_the_other_scheduler() {
+fn a_tree_is_written_for_openpbs_or_slurm() {
     let groups = stdout(&jsf(&["shares", "--tree", "tests/data/pp718.json", "--format", "resource-group"]));
     assert!(groups.contains("Bob\t11\tgroup1\t50"), "{groups}");
     let load = stdout(&jsf(&["shares", "--tree", "tests/data/pp718.json", "--format", "sacctmgr"]));
     assert!(load.contains("Parent - 'group1'\nUser - 'bob'") || load.contains("User - 'Bob'"), "{load}");
 }
 
-/// `ann` in `phys` on two partitions only; `bob` in both accounts, in `chem` twice.
+/// `ann` has associations on two partitions only; `bob` is in both accounts, in `chem` twice.
 const BY_PARTITION: &str = "\
 Cluster - 'c':Fairshare=1
 Parent - 'root'
@@ -203,7 +203,7 @@ User - 'bob':Partition='gpu':Fairshare=2
 ";
 
 #[test]
-fn partitions_are_named_in_every_option() {
+fn options_accept_associations_of_partitions() {
     let folder = tempfile::tempdir().expect("a folder");
     let tree = folder.path().join("dump.cfg");
     std::fs::write(&tree, BY_PARTITION).expect("written");
@@ -219,7 +219,7 @@ fn partitions_are_named_in_every_option() {
     assert_eq!((&on_gpus["raw_usage"], &on_gpus["raw_shares"]), (&json!(7.0), &json!(3)));
     assert!(on_gpus["tickets"].as_f64().is_some_and(|tickets| tickets > 0.0));
     assert_eq!(one(&["--entity", "chem/bob"])["raw_shares"], json!(1));
-    for (name, told) in [
+    for (name, expected) in [
         ("ann", "the tree has `ann` for single partitions only, write one of `phys/ann:gpu`, `phys/ann:cpu`"),
         ("phys/ann", "the tree has `phys/ann` for single partitions only, write one of `phys/ann:gpu`"),
         ("chem/ann", "the tree has no `chem/ann`"),
@@ -228,14 +228,14 @@ fn partitions_are_named_in_every_option() {
         let output = shares(&["--entity", name]);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{name}");
-        assert!(stderr.contains(told), "{stderr}");
+        assert!(stderr.contains(expected), "{stderr}");
     }
     let written = stdout(&shares(&["--format", "sacctmgr"]));
     assert!(written.contains("User - 'ann':Partition='cpu':DefaultAccount='phys':Fairshare=1\n"), "{written}");
 }
 
 #[test]
-fn a_job_is_told_which_association_it_lacks() {
+fn jobs_with_an_ambiguous_association_are_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let (tree, queue) = (folder.path().join("dump.cfg"), folder.path().join("jobs.json"));
     std::fs::write(&tree, BY_PARTITION).expect("written");
@@ -263,11 +263,11 @@ fn a_job_is_told_which_association_it_lacks() {
 }
 
 #[test]
-fn a_bad_tree_is_told_by_its_file() {
+fn an_invalid_tree_is_reported_with_its_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("tree");
     let file = path.to_str().expect("UTF-8");
-    for (text, policy, told) in [
+    for (text, policy, expected) in [
         (r#"{"children":[{"name":"x","shares":-1}]}"#, "classic", "`x` has negative shares, -1"),
         (r#"{"children":[{"name":"x"},{"name":"x"}]}"#, "classic", "`x` is already in the tree, under `root`"),
         (r#"{"children":[{"name":"x"},{"name":"x"}]}"#, "pbs", "rename one, or choose another policy"),
@@ -278,6 +278,6 @@ fn a_bad_tree_is_told_by_its_file() {
         let output = jsf(&["shares", "--tree", file, "--policy", policy]);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{text}");
-        assert!(stderr.contains(file) && stderr.contains(told), "{stderr}");
+        assert!(stderr.contains(file) && stderr.contains(expected), "{stderr}");
     }
 }

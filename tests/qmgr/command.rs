@@ -1,4 +1,4 @@
-//! The command that sets a formula: the shell must hand `qmgr` the directive, and `qmgr` must read the formula in it.
+//! The command that sets a formula: the shell passes the directive to `qmgr`, and `qmgr` reads the formula from it.
 
 use std::process::Command;
 
@@ -8,8 +8,8 @@ use serde::Deserialize;
 
 use crate::support::golden;
 
-/// The end of a value, by the rules that the recorded directives show: `"` or `'`, whichever comes first, quotes, and
-/// the other one is then a character like any other; a blank or a comma that is not quoted ends the value.
+/// A value and the rest of the directive, by the rules that the recorded directives show: of `"` and `'` the one that
+/// comes first quotes, and the other is then an ordinary character; an unquoted blank or comma ends the value.
 fn value(text: &str) -> Result<(String, &str), &'static str> {
     let (mut read, mut quote, mut quoting) = (String::new(), None, false);
     for (at, character) in text.char_indices() {
@@ -32,11 +32,11 @@ fn value(text: &str) -> Result<(String, &str), &'static str> {
     if quoting { Err("no closing quote") } else { Ok((read, "")) }
 }
 
-/// The formula that `qmgr` reads in a directive; nothing where it calls that a syntax error.
+/// The formula that `qmgr` reads from a directive; `None` where it reports a syntax error.
 fn qmgr_reads(directive: &str) -> Option<String> {
     let text = directive.strip_prefix("set server job_sort_formula")?.trim_start().strip_prefix('=')?.trim_start();
     let (formula, rest) = if text.is_empty() { return None } else { value(text).ok()? };
-    // behind a comma stands another attribute with its operator
+    // after a comma follows another attribute with its operator
     let rest = rest.trim_start();
     let is_whole = rest.is_empty() || rest.strip_prefix(',').is_some_and(|rest| rest.contains('='));
     is_whole.then_some(formula)
@@ -48,7 +48,7 @@ struct Directive {
     #[serde(default)]
     cmd: String,
     rc: Option<i32>,
-    /// The scheduler's file, read before the directive of the next record had its effect.
+    /// The content of the scheduler's file, which may have been read before the directive took effect.
     sched_formula_file: Option<String>,
 }
 
@@ -56,7 +56,7 @@ struct Directive {
 const SYNTAX_ERROR: i32 = 4;
 
 #[test]
-fn recorded_directives() {
+fn directives_are_read_as_recorded() {
     let records: Vec<Directive> = golden::lines("openpbs/evaluate/extra.jsonl");
     let records: Vec<_> = records.iter().filter(|record| record.phase == "D_qmgr_syntax").collect();
     let mut set = 0;
@@ -89,7 +89,7 @@ struct Tried {
 }
 
 #[test]
-fn recorded_formulas_are_quoted_as_they_were_set() {
+fn recorded_formulas_get_the_recorded_quotes() {
     let records: Vec<Recorded> = golden::lines("openpbs/validate.jsonl");
     let mut tried = 0;
     for (formula, record) in records.iter().filter_map(|record| Some((&record.formula, record.qmgr.as_ref()?))) {
@@ -105,7 +105,7 @@ fn recorded_formulas_are_quoted_as_they_were_set() {
     assert_eq!(tried, 391);
 }
 
-/// The argument that the shell hands to `qmgr -c`.
+/// The argument that `qmgr -c` gets from the shell.
 fn through_the_shell(command: &str) -> String {
     let script = format!("qmgr() {{ [ \"$1\" = -c ] && printf '%s.' \"$2\"; }}\n{command}");
     let output = Command::new("sh").args(["-c", &script]).output().expect("a shell");
@@ -122,7 +122,7 @@ fn check(formula: &str) {
 }
 
 #[test]
-fn the_shell_hands_over_the_directive() {
+fn the_shell_passes_the_directive_unchanged() {
     let formulas = [
         "ncpus * 2",
         "",
@@ -152,7 +152,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_text(formula in "[ -~\t]{0,30}|['\"\\\\$`! &]{0,8}") {
+    fn random_texts_pass_unchanged(formula in "[ -~\t]{0,30}|['\"\\\\$`! &]{0,8}") {
         check(&formula);
     }
 }

@@ -1,4 +1,4 @@
-//! What a real server answered when a formula was set, and what `qmgr` did on the way.
+//! What the server answers when a formula is set, and what `qmgr` refuses before, compared with recorded answers.
 
 use job_sort_formula::Schema;
 use job_sort_formula::pbs::qmgr_validation::{RefusedBy, Uncertainty, Validation, validate};
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::support::{golden, recorded};
 
-/// A formula, and what the server said to it.
+/// A formula and the answer of the server.
 #[derive(Deserialize)]
 struct Record {
     n: u32,
@@ -16,7 +16,7 @@ struct Record {
     accepted: bool,
     code: u32,
     message: Option<String>,
-    /// Nothing where `qmgr` was not asked.
+    /// `None` where the formula was not set through `qmgr`.
     qmgr_verdict: Option<String>,
 }
 
@@ -30,7 +30,7 @@ const UNTOLD: [(u32, &str, Uncertainty); 6] = [
     (470, "''", Uncertainty::ScriptChanged),
 ];
 
-/// Categories of which everything must be told.
+/// Categories in which no answer may be uncertain.
 const TOLD: [&str; 9] = ["arith", "compare", "ternary", "bool", "literal", "math", "names", "real", "resource_types"];
 
 fn differences(record: &Record, ours: &Validation) -> Vec<String> {
@@ -55,7 +55,7 @@ fn differences(record: &Record, ours: &Validation) -> Vec<String> {
 }
 
 #[test]
-fn every_recorded_verdict() {
+fn answers_are_those_of_the_server() {
     let schema = recorded::schema();
     let records: Vec<Record> = golden::lines("openpbs/validate.jsonl");
     let mut wrong = Vec::new();
@@ -76,9 +76,9 @@ struct Formula {
     formula: String,
 }
 
-/// Every formula of these runs was set on that server first.
+/// The server had accepted every formula that the scheduler evaluated.
 #[test]
-fn what_the_scheduler_evaluated_was_accepted() {
+fn evaluated_formulas_are_accepted() {
     let schema = recorded::schema();
     let mut formulas = 0;
     for file in ["openpbs/evaluate/evaluate.jsonl", "openpbs/bulk/evaluate.jsonl.gz"] {
@@ -92,9 +92,9 @@ fn what_the_scheduler_evaluated_was_accepted() {
     assert_eq!(formulas, 298);
 }
 
-/// A site's own resource whose name Python has already, or the server's script.
+/// Resources of a site with a name that Python or the server's script uses.
 #[test]
-fn resources_whose_names_are_taken() {
+fn resources_with_taken_names_are_answered_as_by_the_server() {
     for clash in recorded::name_clashes() {
         let mut schema = Schema::openpbs();
         schema.add(&clash.resource, InputType::Count);
@@ -106,16 +106,16 @@ fn resources_whose_names_are_taken() {
     }
 }
 
-/// What no record shows, but CPython does; `tests/referee/validation.py` says the same of each.
+/// Rules of CPython that no record shows. `tests/referee/validation.py` gives the same answers.
 #[test]
-fn rules_without_a_record() {
+fn rules_without_a_record_are_those_of_cpython() {
     let schema = recorded::schema();
     let cases: [(&str, u32); 53] = [
-        // the script's own `except … as e` takes `math.e` away before the second execution
+        // `except … as e` in the script deletes `math.e` before the second execution
         ("e + 1/0", 15125),
         ("1/0 + e", 0),
         ("e - 1", 0),
-        // `ans` is there, and in the second execution it is what the first one left
+        // `ans` exists, and in the second execution it has the value of the first
         ("ans == 0 or nosuch", 15125),
         ("ans and nosuch", 0),
         // statements
@@ -128,7 +128,7 @@ fn rules_without_a_record() {
         ("1; return 2", 15123),
         ("*(1, 2),#", 0),
         ("ncpus += 1", 15123),
-        // quotes and escapes, of which the server's script sees single quotes
+        // quotes and escapes: in the server's script, single quotes enclose the formula
         (r"1\n2", 0),
         (r"1\n 2", 15123),
         (r"\x6ecpus", 0),
@@ -137,12 +137,12 @@ fn rules_without_a_record() {
         (r"\ud800", 0),
         ("1 \\* 2", 15123),
         ("1\r+1", 15011),
-        // a comprehension and a lambda see neither `math` nor the script's variables
+        // comprehensions and lambdas see neither `math` nor the variables of the script
         ("lambda: nosuch", 0),
         ("x + (x := 1)", 15124),
-        // `:=` in a comprehension assigns outside of all comprehensions, if it is reached
+        // `:=` in a comprehension assigns in the scope around all comprehensions
         ("y; [[y := x for x in z] for z in ((1,),)]", 15124),
-        // what a comprehension around it loops with cannot be assigned, where it is known by then
+        // `:=` cannot assign the target of an enclosing comprehension that the compiler has already seen
         ("[x := 1 for x in ()]", 15123),
         ("[[x := 1 for z in ()] for x in ()]", 15123),
         ("[[x := 1 for z in ()] for y in () if 1 for x in ()]", 15123),
@@ -151,18 +151,17 @@ fn rules_without_a_record() {
         ("[1 for x in () if [(y := 1) for z in ()] for y in ()]", 0),
         ("[(lambda: (x := 1)) for x in ()]", 0),
         ("[(lambda a=(x := 1): a) for x in ()]", 15123),
-        // nor anything in what is looped through, or in a target
+        // nor can it assign anything in an iterable or in a target
         ("[x for x in (y := ())]", 15123),
         ("[x for z in () for x in (y := ())]", 15123),
         ("[[1 for q in ()] for x in [(y := 1) for z in ()]]", 15123),
         ("[x for x in (lambda: (y := ()))()]", 15123),
         ("[1 for x[(y := 0)] in ()]", 15123),
         ("[1 for x[lambda a=y: a] in () if (y := 1)]", 15123),
-        // an item is hashed before the next one is computed
-        // strings and what is in them
+        // strings
         ("\"\\\\x4\"", 15123),
         ("\"\"\" b\"^ rb\"a\"", 15123),
-        // an operand that is evaluated before anything else can fail
+        // an unknown name that is evaluated before anything can fail
         ("10 * ncpus + (100 if queue == \"long\" else 0)", 15124),
         ("math.sqrt(ncpus)", 15124),
         ("str(user)", 15124),
@@ -174,7 +173,7 @@ fn rules_without_a_record() {
         ("ncpus.real + \"a\".upper()", 0),
         ("[x * y for x in (1, 2) for y in (3,) if x]", 0),
         ("(lambda x, y=ncpus: x + y)(1)", 0),
-        // more than the compiler takes is no syntax error
+        // what is too deep for the compiler is not a syntax error
         (&format!("{}nosuch", "-".repeat(5000)), 0),
     ];
     for (formula, code) in cases {
@@ -182,9 +181,9 @@ fn rules_without_a_record() {
     }
 }
 
-/// What takes more than names and arithmetic.
+/// What would need more than names and arithmetic.
 #[test]
-fn what_cannot_be_told() {
+fn uncertain_answers_have_a_reason() {
     let schema = recorded::schema();
     let cases = [
         ("ncpus''", Uncertainty::ScriptChanged),
@@ -208,7 +207,7 @@ fn what_cannot_be_told() {
 }
 
 #[test]
-fn only_the_first_line_counts() {
+fn only_the_first_line_is_validated() {
     let answer = |text: &str| validate(text, &Schema::openpbs());
     assert_eq!(answer("ncpus\nnosuch"), answer("ncpus"));
     assert_eq!(answer("ncpus\0&"), answer("ncpus"));
@@ -219,7 +218,7 @@ fn only_the_first_line_counts() {
 }
 
 #[test]
-fn who_refuses() {
+fn refusals_name_qmgr_or_the_server() {
     let by = |text: &str| validate(text, &Schema::openpbs()).by;
     assert_eq!(by("ncpus"), None);
     assert_eq!(by("ncpus +"), Some(RefusedBy::Server));

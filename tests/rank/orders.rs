@@ -1,4 +1,4 @@
-//! The order of jobs, against the order in which a real scheduler considered them.
+//! The order of jobs, compared with the order in which the recorded scheduler considered them.
 
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
@@ -24,7 +24,7 @@ struct Recorded {
     record: Record,
 }
 
-/// The settings of a record: a later line of the file replaces an earlier one.
+/// The settings of a record. A later line of the file replaces an earlier one.
 fn config(recorded: &Recorded) -> SchedConfig {
     let mut file = golden::text("openpbs/evaluate/sched_config");
     for (name, value) in &recorded.sched_config_edits {
@@ -35,14 +35,14 @@ fn config(recorded: &Recorded) -> SchedConfig {
     config
 }
 
-/// Since the first run with `fair_share` on, the two jobs whose entities have no shares had waited a second longer.
+/// After the first run with `fair_share`, the two jobs whose entities have no shares had waited one second longer.
 fn a_second_later(jobs: &mut [RecordedJob]) {
     for job in jobs.iter_mut().filter(|job| ["4.vm", "5.vm"].contains(&&*job.job)) {
         *job.scheduler_inputs.as_mut().unwrap().get_mut("eligible_time").unwrap() = "38".to_owned();
     }
 }
 
-/// The inputs of the jobs, with the fair-share numbers that the settings make of the files.
+/// The recorded inputs of the jobs, except for fair share, which is computed from the files under the settings.
 fn table(jobs: &[RecordedJob], columns: &[&str], tree: &PbsTree) -> JobTable {
     let mut table = recorded::table_of(jobs, columns.iter().copied(), |name| !name.starts_with("fair"));
     assert_eq!(fill_fairshare(&mut table, tree, |share| NumberMode::OpenPbs.fairshare(share)), Vec::<String>::new());
@@ -50,7 +50,7 @@ fn table(jobs: &[RecordedJob], columns: &[&str], tree: &PbsTree) -> JobTable {
 }
 
 #[test]
-fn every_recorded_order() {
+fn orders_are_those_of_the_scheduler() {
     let site = RecordedSite::open();
     let mut jobs: Vec<RecordedJob> = golden::lines("openpbs/evaluate/jobs.jsonl");
     let (mut wrong, mut count) = (Vec::new(), 0);
@@ -83,9 +83,9 @@ fn every_recorded_order() {
     assert_eq!(count, 115);
 }
 
-/// `pbsfs -c`, which asks the same question of two entities as the scheduler does.
+/// `pbsfs -c` compares two entities as the scheduler does.
 #[test]
-fn every_comparison_of_two_entities() {
+fn comparisons_of_entities_are_those_of_pbsfs() {
     let mut count = 0;
     for case in golden::lines::<Json>("openpbs/pbsfs/cases.jsonl") {
         let folder = format!("openpbs/pbsfs/{}", field(&case, "case"));

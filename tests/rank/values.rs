@@ -1,4 +1,4 @@
-//! Values, errors and orders, against what a real scheduler made of the same formulas and jobs.
+//! Values, errors and orders, compared with those of the recorded scheduler for the same formulas and jobs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,22 +15,22 @@ use job_sort_formula::{Formula, Schema, Value};
 use crate::support::golden;
 use crate::support::recorded::{self, Record, RecordedJob, RecordedSite};
 
-/// Why this crate does not evaluate a formula that the scheduler took.
+/// Why this crate does not evaluate a formula that the scheduler accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outside {
-    /// A quote breaks the script: every job keeps the value that it had.
+    /// A quote breaks the scheduler's script: every job keeps its previous value.
     Quote,
-    /// Longer than our documented limit.
+    /// The formula is longer than the documented limit.
     TooLong,
-    /// Statements, which the scheduler's `eval` does not take either: every job gets an error.
+    /// The formula contains statements, which `eval` in the scheduler does not accept either: every job gets an error.
     Statement,
     Is(Construct),
     Builtin(&'static str),
-    /// The value is a complex number, which shows when it is computed.
+    /// The value is a complex number, which is found at evaluation.
     Complex,
 }
 
-/// All that is not evaluated, each with its reason; long ones are named by how they begin and how long they are.
+/// The formulas that are not evaluated, with the reason. Long ones are given by their start and their length.
 const OUTSIDE: [(&str, Outside); 53] = [
     ("{ncpus}", Outside::Is(Construct::Set)),
     ("{1,2}", Outside::Is(Construct::Set)),
@@ -87,7 +87,7 @@ const OUTSIDE: [(&str, Outside); 53] = [
     ("max(0,1,2,3,… 108894 bytes", Outside::TooLong),
 ];
 
-/// What a job is worth in a record when the formula that was set before it still counts.
+/// The value of a job in a record where the previous formula is still in effect.
 const STALE: &str = "-12345.0625";
 
 fn short(formula: &str) -> String {
@@ -118,7 +118,7 @@ fn is_complex(score: &Score<'_>) -> bool {
     matches!(&score.exact, Err(ScoreError::Raised(error)) if error.raised.kind == ErrorKind::Complex)
 }
 
-/// What a record that is not evaluated must say.
+/// Checks the record of a formula that is not evaluated.
 fn check_outside(record: &Record, outside: Outside) {
     let all_are = |values: &BTreeMap<String, String>, text: &str| values.values().all(|value| value == text);
     match outside {
@@ -132,13 +132,13 @@ fn check_outside(record: &Record, outside: Outside) {
     }
 }
 
-/// The scheduler died at the first job: it gave -1 for that one, and whatever has a `repr` was recorded elsewhere.
+/// Compares with a record where the scheduler crashed at the first job, to which it gave -1.
 fn crash_differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<String> {
     let mut wrong = Vec::new();
     for (row, Score { exact, .. }) in scores.iter() {
         match exact {
             Err(error) if error.crashes_the_scheduler() => {}
-            other => wrong.push(format!("{}: {other:?} would crash nothing", table.id(row))),
+            other => wrong.push(format!("{}: {other:?} does not crash the scheduler", table.id(row))),
         }
     }
     if record.values.values().any(|value| value != "-1") {
@@ -147,14 +147,14 @@ fn crash_differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<
     wrong
 }
 
-/// Python ran out of memory before it had read the formula, and the scheduler noticed nothing.
+/// Whether Python ran out of memory while it parsed the formula, which the scheduler ignores.
 fn is_out_of_memory(scores: &Scores) -> bool {
     scores.iter().all(
         |(_, score)| matches!(&score.exact, Err(ScoreError::Raised(error)) if error.raised.kind == ErrorKind::Memory),
     )
 }
 
-/// Every formula of a file over the jobs that `table` gives for a program: what is outside, and what differs.
+/// Evaluates every formula on the jobs that `table` gives for its program.
 fn check(site: &RecordedSite, records: &[Record], table: impl Fn(&Program) -> JobTable) -> Found {
     let mut found = Found::default();
     for record in records {
@@ -191,7 +191,7 @@ fn check_record(site: &RecordedSite, record: &Record, program: &Program, table: 
     }
 }
 
-/// What is no number, as Python shows it. A list was recorded as what it is not good for: `unhashable type`.
+/// Compares values that are not numbers by their `repr`. A list was recorded as the error `unhashable type`.
 fn repr_differences(record: &Record, program: &Program, table: &JobTable) -> Vec<String> {
     let mut wrong = Vec::new();
     for (job, theirs) in record.exact.iter().flatten() {
@@ -229,7 +229,7 @@ fn expected_outside() -> BTreeSet<(String, Outside)> {
 }
 
 #[test]
-fn every_formula_on_the_inputs_that_python_got() {
+fn values_from_the_inputs_of_python_are_those_of_the_scheduler() {
     let jobs: Vec<RecordedJob> = golden::lines("openpbs/evaluate/jobs.jsonl");
     let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl");
     let inputs = |program: &Program| recorded::table(&jobs, program.inputs().iter().map(|name| &**name));
@@ -239,8 +239,8 @@ fn every_formula_on_the_inputs_that_python_got() {
     assert_eq!((found.evaluated, records.len()), (242, 295));
 }
 
-/// `qstat -f -F json` as it was during the runs: two jobs had waited a second less. And one number is spelled out
-/// whose last digit qstat's JSON cuts off.
+/// `qstat -f -F json` as it was during the runs, when two jobs had waited one second less. One number gets its last
+/// digit back, which the JSON of qstat drops.
 fn qstat_f() -> String {
     let queue = golden::text("openpbs/qstat/qstat_f.json");
     assert_eq!(queue.matches("\"00:00:38\"").count(), 2);
@@ -248,9 +248,9 @@ fn qstat_f() -> String {
     queue.replace("\"00:00:38\"", "\"00:00:37\"").replace("9.00719925474099e+15", "9007199254740993")
 }
 
-/// The same from the files alone that an administrator has.
+/// The same from the files that an administrator has.
 #[test]
-fn every_formula_from_qstat_and_the_scheduler_s_files() {
+fn values_from_qstat_and_the_files_are_those_of_the_scheduler() {
     let site = RecordedSite::open();
     let queue = qstat_f();
     let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl");
@@ -269,7 +269,7 @@ fn every_formula_from_qstat_and_the_scheduler_s_files() {
 }
 
 #[test]
-fn every_formula_on_thousands_of_jobs() {
+fn values_of_thousands_of_jobs_are_those_of_the_scheduler() {
     let jobs: Vec<RecordedJob> = golden::lines("openpbs/bulk/jobs.jsonl.gz");
     let records: Vec<Record> = golden::lines("openpbs/bulk/evaluate.jsonl.gz");
     let inputs = |program: &Program| recorded::table(&jobs, program.inputs().iter().map(|name| &**name));
