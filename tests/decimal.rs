@@ -99,7 +99,7 @@ fn decimal_agrees_with_python() {
         if !is_ordinary(&operation) || is_sensitive_to_rounding(&operation) {
             continue;
         }
-        let same = match (&answer, &operation.answer(&python)) {
+        let same = match (&answer, &operation.result(&python)) {
             (Ok(ours), Ok(theirs)) => agree(ours, theirs),
             (Err(ours), Err(theirs)) => {
                 let without_types = matches!(theirs.kind, ErrorKind::Type | ErrorKind::Overflow);
@@ -114,7 +114,7 @@ fn decimal_agrees_with_python() {
             wrong.push(format!(
                 "{}\n    decimal: {answer:?}\n    Python: {:?}",
                 operation.expression(),
-                operation.answer(&python)
+                operation.result(&python)
             ));
         }
     }

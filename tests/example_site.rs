@@ -1,4 +1,4 @@
-//! The example site under the example formulas, end to end: files in, order out.
+//! The example site with the example formulas, from its files to the order of its jobs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,7 +20,7 @@ use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare, first_with
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};
 
 const FORMULAS: [&str; 7] = ["alcf", "fairshare_factor", "nas", "paws_bias", "pp718", "qut", "smoketest"];
-/// Its user has no shares.
+/// A job whose user has no shares.
 const WITHOUT_SHARES: &str = "184127.kestrel";
 
 fn example(path: &str) -> PathBuf {
@@ -39,7 +39,7 @@ fn formula(name: &str) -> Formula {
     text(&format!("formulas/{name}.txt")).trim_end().parse().unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// All files of the site but the jobs.
+/// All files of the site except the jobs.
 struct Site {
     schema: Schema,
     queues: Queues,
@@ -49,7 +49,7 @@ struct Site {
 }
 
 impl Site {
-    /// Reads them, and finds nothing wrong with any.
+    /// Reads the files without a warning.
     fn read() -> Self {
         let mut schema = Schema::openpbs();
         assert_eq!(add_resources("resourcedef", &text("site/resourcedef"), &mut schema), []);
@@ -72,7 +72,7 @@ impl Site {
         program
     }
 
-    /// The jobs of a document, every one without a problem.
+    /// Reads the jobs of a document without a problem.
     fn jobs(&self, path: &str, program: &Program) -> JobTable {
         let needed: Vec<&str> = program.inputs().iter().map(|name| &**name).collect();
         let options = ReadOptions {
@@ -110,14 +110,14 @@ impl Site {
 }
 
 #[test]
-fn every_formula_is_here() {
+fn every_example_formula_is_tested() {
     let names = fs::read_dir(example("formulas")).expect("a folder").map(|entry| entry.expect("an entry").path());
     let names: BTreeSet<String> = names.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect();
     assert_eq!(names.iter().map(String::as_str).collect::<Vec<_>>(), FORMULAS);
 }
 
 #[test]
-fn every_considered_job_has_a_value_and_one_place() {
+fn every_considered_job_has_a_score_and_a_rank() {
     let site = Site::read();
     for name in FORMULAS {
         let (jobs, ranking) = site.rank("site/qstat.json", &formula(name));
@@ -136,7 +136,7 @@ fn every_considered_job_has_a_value_and_one_place() {
 }
 
 #[test]
-fn only_the_user_without_shares_has_an_error_and_only_under_pp718() {
+fn only_the_job_without_shares_fails_and_only_with_pp718() {
     let site = Site::read();
     for name in FORMULAS {
         let formula = formula(name);
@@ -156,11 +156,11 @@ fn only_the_user_without_shares_has_an_error_and_only_under_pp718() {
     }
 }
 
-/// The values of `FORMULAS` by Python 3.11, which knew nothing of this library: `eval(text, vars(math), inputs)`,
-/// with the inputs that stand above each job and 0 for the rest. They were read off the files. Fair share: a
-/// percentage is a node's part of its siblings' shares times its parent's percentage (at the top there are 110 shares,
-/// 10 of them for the unknown), all usage is 2,036,080,613, every step is rounded to float32
-/// (`struct.pack("f", …)`), and what the formula sees is printed with `%f`.
+/// The values of `FORMULAS`, computed by Python 3.11 with `eval(text, vars(math), inputs)`, with the inputs in the
+/// comment above each job and 0 for the others. The inputs were taken from the files by hand. Fair share: the percentage
+/// of a node is its part of the siblings' shares times the percentage of its parent (110 shares at the top, 10 of them
+/// for `unknown`), the total usage is 2,036,080,613, every step is rounded to float32 (`struct.pack("f", …)`), and
+/// inputs are printed with `%f`.
 const BY_PYTHON: [(&str, [&str; 7]); 5] = [
     // walltime=172800, eligible_time=1484275, ncpus=3072, nodect=48, mem=12079595520, project_priority=25,
     // base_score=51, enable_wfp=1, wfp_factor=100000, total_cpus=64, queue_priority=10, sbu_rate=1
@@ -209,7 +209,7 @@ const BY_PYTHON: [(&str, [&str; 7]); 5] = [
     ),
     // walltime=28800, eligible_time=24083, ncpus=8, mem=16777216, enable_backfill=1, backfill_max=50,
     // backfill_factor=84600, fifo_factor=1800, total_cpus=64, sbu_rate=1
-    // trial07 is in no line: all of the unknown's 10 of 110: 0.090909; tree usage 0.000566; factor 0.995695
+    // trial07 has no line and gets all shares of `unknown`, 10 of 110: 0.090909; tree usage 0.000566; factor 0.995695
     (
         "184794.kestrel",
         [
@@ -224,7 +224,7 @@ const BY_PYTHON: [(&str, [&str; 7]); 5] = [
     ),
     // walltime=43200, eligible_time=93002, ncpus=512, nodect=8, mem=2013265920, project_priority=1.5, base_score=51,
     // enable_wfp=1, wfp_factor=100000, total_cpus=64, queue_priority=10, sbu_rate=1
-    // nkapoor has used nothing, which counts as 1: 20 of 100 in ida: 0.054545; tree usage 0.084265; factor 0.34273
+    // nkapoor has no usage, which counts as 1: 20 of 100 in ida: 0.054545; tree usage 0.084265; factor 0.34273
     (
         "184622.kestrel",
         [
@@ -254,8 +254,8 @@ fn values_are_those_of_python() {
 }
 
 #[test]
-fn the_first_places() {
-    // Python's values again, as float32 and as the scheduler would log them.
+fn the_first_jobs_are_those_by_python() {
+    // the values of Python again, rounded to float32 and printed as in the log of the scheduler
     let site = Site::read();
     let first = |name: &str| {
         let (jobs, ranking) = site.rank("site/qstat.json", &formula(name));
@@ -268,15 +268,15 @@ fn the_first_places() {
 }
 
 #[test]
-fn the_formula_in_force_is_that_of_pp718() {
-    let in_force = text("site/sched_priv/sched_formula");
+fn the_formula_of_the_server_is_that_of_pp718() {
+    let stored = text("site/sched_priv/sched_formula");
     let server: serde_json::Value = serde_json::from_str(&text("site/server.json")).expect("JSON");
     let expected = formula("pp718");
-    assert_eq!(in_force, format!("### PBS INTERNAL FILE DO NOT MODIFY ###\n{}\n", expected.text()));
+    assert_eq!(stored, format!("### PBS INTERNAL FILE DO NOT MODIFY ###\n{}\n", expected.text()));
     assert_eq!(server["Server"]["kestrel"]["job_sort_formula"], expected.text());
 }
 
-/// The documents of one moment: what `qstat` says of queues and server is what it says of the jobs.
+/// The documents of jobs, queues and server are of the same moment.
 #[test]
 fn the_documents_agree() {
     let document = |path: &str| serde_json::from_str::<serde_json::Value>(&text(path)).expect("JSON");
@@ -293,17 +293,17 @@ fn the_documents_agree() {
         let lacks = |job: &&&serde_json::Value, name: &str| job["Resource_List"].get(name).is_none();
         assert_eq!(names.filter(|name| here.iter().any(|job| lacks(&job, name))).count(), 0, "{name}");
     }
-    let strangers: BTreeSet<_> = jobs.values().filter_map(|job| job["euser"].as_str()).collect();
+    let users: BTreeSet<_> = jobs.values().filter_map(|job| job["euser"].as_str()).collect();
     let site = Site::read();
     let known = |user: &&str| site.lines.lines.iter().any(|line| line.name == **user);
-    assert_eq!(strangers.into_iter().filter(|user| !known(user)).collect::<Vec<_>>(), ["trial07"]);
+    assert_eq!(users.into_iter().filter(|user| !known(user)).collect::<Vec<_>>(), ["trial07"]);
     for record in site.usage.records.iter().filter(|record| record.entity != "trial07") {
         assert!(known(&record.entity.as_str()), "{}", record.entity);
     }
 }
 
 #[test]
-fn the_usage_file_is_as_the_scheduler_writes_it() {
+fn the_usage_file_is_written_with_the_same_bytes() {
     let site = Site::read();
     let tree = PbsTreeBuilder::new(&site.lines).usage(&site.usage).unknown_shares(site.config.unknown_shares);
     let last_decay = site.usage.last_decay.expect("a time");
@@ -312,7 +312,7 @@ fn the_usage_file_is_as_the_scheduler_writes_it() {
 }
 
 #[test]
-fn jobs_of_ones_own() {
+fn native_jobs_are_ranked() {
     let site = Site::read();
     let (jobs, ranking) = site.rank("site/jobs.json", &formula("alcf"));
     let value = |id: &str| {
@@ -326,9 +326,9 @@ fn jobs_of_ones_own() {
     assert_eq!(in_front, ["ready-made", "as-if-unused", "in-a-week", "today", "newcomer"]);
 }
 
-/// The tree of PP-718's example, and jobs of those who are in it.
+/// The tree of PP-718's example, and jobs of its users.
 #[test]
-fn the_tree_of_ones_own() {
+fn native_jobs_are_ranked_with_a_native_tree() {
     let document = read_tree("tree.json", &bytes("site/tree.json")).expect("a tree");
     assert!(document.unknown_keys.is_empty(), "{:?}", document.unknown_keys);
     let site = Site::read();

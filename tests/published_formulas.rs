@@ -1,4 +1,4 @@
-//! The formulas that sites, papers, tests and simulators have published, each with the right answer.
+//! The formulas that sites, papers, tests and simulators have published, each with its expected result.
 
 use std::collections::BTreeMap;
 
@@ -23,13 +23,13 @@ struct Needs {
     variables: Vec<String>,
 }
 
-/// What a formula must come to.
+/// The expected result of a formula.
 #[derive(Debug, PartialEq)]
 enum Answer {
     /// Python's `repr` of the value on [`INPUTS`], computed by Python itself.
     Is(String),
     Raises(ErrorKind, String),
-    /// An operator of another place: what was written, what to write.
+    /// An operator of another language, and the one of Python.
     Lookalike(String, String),
     Outside(Construct),
     Unknown(String),
@@ -38,7 +38,7 @@ enum Answer {
 /// Names and their values, as Python prints them.
 type Inputs = &'static [(&'static str, &'static str)];
 
-/// One value for every name that any of them uses: a job of 16 cpus and 2 GB, and numbers as their sites publish.
+/// A value for every name in the formulas: a job with 16 cpus and 2 GB, and numbers as the sites publish them.
 const INPUTS: Inputs = &[
     ("eligible_time", "5400"),
     ("walltime", "3600"),
@@ -88,7 +88,7 @@ const INPUTS: Inputs = &[
     ("budget_damp", "0.8"),
 ];
 
-/// The answers, in the order of the file; in front of each how its formula begins.
+/// The start of each formula and its expected result, in the order of the file.
 fn answers() -> Vec<(&'static str, Answer)> {
     let is = |value: &str| Answer::Is(value.into());
     vec![
@@ -154,8 +154,8 @@ fn published() -> Vec<Published> {
     golden::lines("formulas.jsonl")
 }
 
-/// What is known where the formula is used: a simulator has names of its own and no OpenPBS around it; on a
-/// server the names that do not come with it are the site's own resources.
+/// The names where the formula is used: a simulator has only names of its own; on a server the names that OpenPBS does
+/// not have are resources of the site.
 fn schema(published: &Published) -> Schema {
     let is_simulator = published.kind.starts_with("simulator");
     let mut schema = if is_simulator { Schema::empty() } else { Schema::openpbs() };
@@ -193,7 +193,7 @@ fn answer(formula: &str, schema: &Schema, inputs: &[(&str, &str)]) -> Answer {
 }
 
 #[test]
-fn every_published_formula_has_its_right_answer() {
+fn published_formulas_give_the_expected_results() {
     let (published, answers) = (published(), answers());
     assert_eq!((published.len(), answers.len()), (52, 52));
     for (published, (start, expected)) in published.iter().zip(answers) {
@@ -202,9 +202,9 @@ fn every_published_formula_has_its_right_answer() {
     }
 }
 
-/// What its parts are named in the file is what the library finds in it.
+/// The variables of each formula are those that the file lists.
 #[test]
-fn every_published_formula_names_its_inputs() {
+fn published_formulas_have_the_listed_variables() {
     for published in published() {
         let Ok(program) = Formula::parse(&published.formula).map(|formula| formula.compile(&schema(&published))) else {
             continue;
@@ -219,9 +219,9 @@ fn every_published_formula_names_its_inputs() {
     }
 }
 
-/// The values that the documents and tests print beside their formulas.
+/// The results that are published with the formulas.
 #[test]
-fn the_published_results() {
+fn results_are_the_published_ones() {
     const PP_718: &str = "pow(2,-(fairshare_tree_usage/fairshare_perc))";
     const SMOKE: &str = "ceil(fabs(-ncpus*(mem/100.00)*sqrt(walltime)))";
     let cases: [(&str, Inputs, f64); 6] = [

@@ -20,11 +20,11 @@ fn random_text(seed: u64, mistakes: bool) -> String {
     let mut random = Generator(seed);
     let mut tokens = Writer::formula(&mut random).tokens;
     if mistakes {
-        text::slip(&mut tokens, &mut random);
+        text::mutate_tokens(&mut tokens, &mut random);
     }
     let mut text = text::text(&tokens, &mut random);
     if mistakes {
-        text::misspell(&mut text, &mut random);
+        text::mutate_character(&mut text, &mut random);
     }
     text
 }

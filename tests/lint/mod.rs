@@ -1,10 +1,9 @@
 //! Findings, and the static analysis behind them.
 
 mod codes;
-mod harm;
-mod limits;
 #[cfg(feature = "cli")]
 mod pages;
 mod published;
-mod record;
+mod recorded;
 mod soundness;
+mod time_limit;

@@ -1,4 +1,4 @@
-//! Every page's bad example raises its code, and its good one raises nothing.
+//! The bad example of every page has its finding, and the good example has none.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::support::command::command;
 
-/// What else a bad example raises, because it is the same fault seen from another side.
-const COMPANIONS: &[(&str, &[&str])] = &[
+/// The other findings of a bad example, which report the same error in another way.
+const OTHER_FINDINGS: &[(&str, &[&str])] = &[
     ("JSF205", &["JSF308"]),
     ("JSF307", &["JSF308"]),
     ("JSF301", &["JSF303", "JSF402"]),
@@ -26,7 +26,7 @@ const COMPANIONS: &[(&str, &[&str])] = &[
     ("JSF613", &["JSF307", "JSF308"]),
 ];
 
-/// A fenced block of a page: its language and its text.
+/// A fenced block of a page, as its language and its text.
 type Block<'p> = (&'p str, String);
 
 /// The blocks below a heading.
@@ -42,7 +42,7 @@ fn blocks<'p>(page: &'p str, heading: &str) -> Vec<Block<'p>> {
     blocks
 }
 
-/// The text that `"(" * 201 + "ncpus"` stands for.
+/// The text of an expression such as `"(" * 201 + "ncpus"`.
 fn generated(text: &str) -> String {
     let part = |part: &str| {
         let (quoted, count) = part.rsplit_once("\" * ").unwrap_or((part, "1"));
@@ -51,7 +51,7 @@ fn generated(text: &str) -> String {
     text.split(" + \"").map(part).collect()
 }
 
-/// The formula among the blocks.
+/// The block with the formula.
 fn formula(blocks: &[Block<'_>]) -> String {
     let formulas: Vec<_> = blocks.iter().filter(|(language, _)| matches!(*language, "python" | "generated")).collect();
     assert_eq!(formulas.len(), 1, "{blocks:?}");
@@ -59,8 +59,8 @@ fn formula(blocks: &[Block<'_>]) -> String {
     if *language == "generated" { generated(text) } else { text.clone() }
 }
 
-/// Writes what surrounds the formula into files and gives the arguments that name them.
-fn context(blocks: &[Block<'_>], folder: &Path) -> Vec<String> {
+/// Writes the other blocks into files, and returns the options that name them.
+fn write_files(blocks: &[Block<'_>], folder: &Path) -> Vec<String> {
     let mut arguments = Vec::new();
     for (language, text) in blocks {
         let option = match *language {
@@ -70,7 +70,7 @@ fn context(blocks: &[Block<'_>], folder: &Path) -> Vec<String> {
             "resourcedef" => "--resources",
             "sched_config" => "--sched-config",
             "qmgr" => "--server",
-            other => panic!("`{other}` is no kind of block"),
+            other => panic!("unknown language `{other}`"),
         };
         let path = folder.join(&option[2..]);
         fs::write(&path, text).expect("written");
@@ -93,48 +93,45 @@ fn check(formula: &str, arguments: &[String]) -> Vec<(String, Severity)> {
     findings.map(|found| (found["code"].as_str().expect("a code").to_owned(), severity(found))).collect()
 }
 
-/// What is wrong with the examples of a page, if anything.
+/// The errors in the examples of a page.
 fn faults(code: &Code) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a folder");
     let bad = blocks(code.page, "## Example");
     let mut good = blocks(code.page, "## Use instead");
     let mut faults = Vec::new();
-    let found = check(&formula(&bad), &context(&bad, folder.path()));
+    let found = check(&formula(&bad), &write_files(&bad, folder.path()));
     if !found.iter().any(|(found, severity)| found == code.name && *severity >= code.severity) {
-        faults.push(format!("{code}: the example raises {found:?}"));
+        faults.push(format!("{code}: the example has {found:?}"));
     }
-    let companions = COMPANIONS.iter().find(|(name, _)| *name == code.name).map_or(&[][..], |(_, others)| others);
-    let strangers: Vec<_> =
-        found.iter().filter(|(found, _)| found != code.name && !companions.contains(&&**found)).collect();
-    if !strangers.is_empty() {
-        faults.push(format!("{code}: the example raises {strangers:?} too"));
+    let expected = OTHER_FINDINGS.iter().find(|(name, _)| *name == code.name).map_or(&[][..], |(_, others)| others);
+    let unexpected: Vec<_> =
+        found.iter().filter(|(found, _)| found != code.name && !expected.contains(&&**found)).collect();
+    if !unexpected.is_empty() {
+        faults.push(format!("{code}: the example has {unexpected:?} too"));
     }
-    // what surrounds the good example is what surrounds the bad one, unless its section says otherwise
-    let is_json_of = |text: &str, key: &str| text.starts_with(key);
+    // the good example has the files of the bad one, unless its section has others
+    let is_queue = |text: &str| text.starts_with("{\"jobs\"");
     for block in bad {
-        let same = |other: &Block<'_>| {
-            other.0 == block.0 && is_json_of(&other.1, "{\"jobs\"") == is_json_of(&block.1, "{\"jobs\"")
-        };
+        let same = |other: &Block<'_>| other.0 == block.0 && is_queue(&other.1) == is_queue(&block.1);
         if !matches!(block.0, "python" | "generated") && !good.iter().any(same) {
             good.push(block);
         }
     }
-    let found = check(&formula(&good), &context(&good, folder.path()));
+    let found = check(&formula(&good), &write_files(&good, folder.path()));
     if !found.is_empty() {
-        faults.push(format!("{code}: what to use instead raises {found:?}"));
+        faults.push(format!("{code}: what to use instead has {found:?}"));
     }
     faults
 }
 
 #[test]
-fn every_example_is_what_its_page_says() {
+fn examples_have_the_findings_of_their_page() {
     let faults: Vec<String> = Code::all().iter().flat_map(faults).collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Every code that the sources raise has a page.
 #[test]
-fn every_code_in_the_sources_is_registered() {
+fn every_code_in_the_sources_has_a_page() {
     fn walk(folder: &Path, found: &mut BTreeSet<String>) {
         for entry in fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();

@@ -1,5 +1,5 @@
-//! What the analysis says of formulas that sites run and documents print: every finding, and why it is right.
-//! A formula that is not in the table has none.
+//! The findings on formulas that sites use and documents print, and why each is right. A formula that is not in the
+//! table has none.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use serde::Deserialize;
 
 use crate::support::golden;
 
-/// The code of a finding, the text of its place, and why it is right.
+/// The code of a finding, the text of its span, and why it is right.
 type Known = (&'static str, &'static str, &'static str);
 
-/// How a formula begins, and its findings.
+/// The start of a formula, and its findings.
 const FINDINGS: &[(&str, &[Known])] = &[
     (
         "base_score + score_boost + (enable_wfp",
@@ -43,7 +43,7 @@ const FINDINGS: &[(&str, &[Known])] = &[
                 "2^-(fairshare_tree_usage / fairshare_perc)",
                 "the printed `^` is exclusive-or: int ^ float fails",
             ),
-            ("JSF303", "fairshare_perc", "what is left when the `^` is mended"),
+            ("JSF303", "fairshare_perc", "what remains when the `^` is replaced"),
         ],
     ),
     (
@@ -86,7 +86,7 @@ struct Recorded {
     category: String,
 }
 
-/// Every formula of a scheduler that is published, and those that were recorded as real.
+/// The published formulas of schedulers, and the recorded ones of real sites.
 fn real_formulas() -> Vec<String> {
     let published = golden::lines::<Published>("formulas.jsonl").into_iter();
     let published = published.filter(|record| record.kind == "PBS job_sort_formula").map(|record| record.formula);
@@ -96,7 +96,7 @@ fn real_formulas() -> Vec<String> {
     published.chain(recorded).filter(|formula| known.insert(formula.clone())).collect()
 }
 
-/// OpenPBS's names, and every other as a resource of the site: nothing is known of those but that they are numbers.
+/// The names of OpenPBS, and every other name as a numeric resource of the site.
 fn schema(formula: &Formula) -> Schema {
     let mut schema = Schema::openpbs();
     for name in formula.names() {
@@ -107,13 +107,13 @@ fn schema(formula: &Formula) -> Schema {
     schema
 }
 
-/// Spaces differ between copies of one formula.
-fn plain(formula: &str) -> String {
+/// Normalizes spaces, in which copies of a formula differ.
+fn normalized(formula: &str) -> String {
     formula.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
-fn every_finding_is_known_and_right() {
+fn findings_are_the_expected_ones() {
     let table: BTreeMap<&str, _> = FINDINGS.iter().map(|&(start, findings)| (start, findings)).collect();
     let mut wrong = Vec::new();
     let mut used = std::collections::BTreeSet::new();
@@ -123,7 +123,8 @@ fn every_finding_is_known_and_right() {
         let Ok(formula) = Formula::parse(text) else { continue };
         let findings = lint::lint_values(formula.expr(), &schema(&formula), &Ranges::default());
         let found: Vec<(&str, &str)> = findings.iter().map(|found| (found.code, found.span.of(text))).collect();
-        let is_it = |start: &str| plain(text) == start || (start.len() > 36 && plain(text).starts_with(start));
+        let is_it =
+            |start: &str| normalized(text) == start || (start.len() > 36 && normalized(text).starts_with(start));
         let (start, expected) = table.iter().find(|(start, _)| is_it(start)).map_or(("", &[][..]), |(a, b)| (*a, *b));
         used.insert(start);
         let expected: Vec<(&str, &str)> = expected.iter().map(|&(code, place, _)| (code, place)).collect();
@@ -135,9 +136,9 @@ fn every_finding_is_known_and_right() {
     assert_eq!(used.iter().filter(|start| !start.is_empty()).count(), FINDINGS.len(), "{used:?}");
 }
 
-/// What the site's own values leave of them: nothing.
+/// With the values of a queue, no finding remains.
 #[test]
-fn the_ranges_of_a_queue_take_findings_away() {
+fn the_ranges_of_a_queue_remove_findings() {
     let text = "pow(2, -(fairshare_tree_usage/fairshare_perc)) + walltime/ncpus";
     let formula = Formula::parse(text).unwrap();
     let mut ranges = Ranges::default();

@@ -1,6 +1,6 @@
-//! What the analysis excludes never happens: random formulas on random jobs, every part of them.
+//! What the range analysis excludes does not happen in any part of random formulas for random jobs.
 //!
-//! `JSF_SOUNDNESS_DRAWS` says how many jobs are drawn, `JSF_SOUNDNESS_SEED` where the dice start.
+//! `JSF_SOUNDNESS_DRAWS` sets how many jobs are tried, `JSF_SOUNDNESS_SEED` the seed.
 
 mod formulas;
 mod trace;
@@ -19,7 +19,7 @@ use crate::support::setting;
 
 const JOBS_PER_FORMULA: usize = 8;
 
-/// What the facts exclude although it was seen.
+/// What the facts exclude although it happened.
 fn contradiction(facts: &Facts, (node, result): &Seen) -> Option<String> {
     let fact = facts.of(*node);
     match result {
@@ -60,7 +60,7 @@ fn check(text: &str, schema: &Schema, dice: &mut Dice, counts: &mut Counts) {
         let value = tracer.value(formula.expr().root());
         let inputs: Vec<Value> = program.inputs().iter().map(|name| input(name)).collect();
         let evaluated = program.evaluate(&inputs).map_err(|error| error.raised.kind);
-        assert!(is_same(&evaluated, value.as_ref()), "the tracer is wrong on {text}: {evaluated:?}, {value:?}");
+        assert!(is_same(&evaluated, value.as_ref()), "the tracer differs on {text}: {evaluated:?}, {value:?}");
         counts.draws += 1;
         counts.parts += tracer.seen.len() as u64;
         counts.errors += u64::from(value.is_none());
@@ -76,7 +76,7 @@ fn check(text: &str, schema: &Schema, dice: &mut Dice, counts: &mut Counts) {
 }
 
 #[test]
-fn nothing_happens_that_the_analysis_excludes() {
+fn excluded_values_and_errors_do_not_happen() {
     let draws = setting("JSF_SOUNDNESS_DRAWS", 10_000);
     let mut dice = Dice::new(setting("JSF_SOUNDNESS_SEED", 1));
     let schema = formulas::schema();
@@ -94,7 +94,7 @@ fn nothing_happens_that_the_analysis_excludes() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     let seconds = start.elapsed().as_secs_f64();
     println!("{draws} draws of {formulas} formulas, {parts} parts, {errors} draws with an error, {seconds:.1} s");
-    assert!(errors * 10 > draws && errors * 10 < draws * 9, "the formulas are too dull: {errors} of {draws}");
+    assert!(errors * 10 > draws && errors * 10 < draws * 9, "too few or too many errors: {errors} of {draws}");
 }
 
 fn double(value: &Value) -> Option<f64> {
@@ -113,7 +113,7 @@ fn compared(x: &Value, y: &Value) -> Ordering {
     }
 }
 
-/// What a program gives as one input grows and the others stay; only where it gives a number.
+/// The values of a program as one input grows and the others stay, without those that are not numbers.
 fn along(program: &Program, name: &str, ranges: &Ranges, schema: &Schema, dice: &mut Dice) -> Vec<f64> {
     let inputs: Vec<Value> =
         program.inputs().iter().map(|name| formulas::draw(dice, ranges.of(name, schema))).collect();
@@ -123,7 +123,7 @@ fn along(program: &Program, name: &str, ranges: &Ranges, schema: &Schema, dice: 
     let zeros = [Value::Float(-0.0), Value::Int(0), Value::Float(0.0)];
     grown.extend((0..3).map(|_| dice.pick(&zeros).clone()).filter(|zero| within.contains(zero)));
     grown.retain(|value| double(value).is_some());
-    // equal ones stay as they were drawn, so that a zero of either sign and type comes first now and then
+    // the sort is stable, so that among equal values zeros of any sign and type come first at times
     grown.sort_by(compared);
     let evaluate = |value: Value| {
         let mut inputs = inputs.clone();
@@ -174,5 +174,5 @@ fn values_move_as_the_monotonicity_says() {
     }
     println!("{done} inputs, the direction of {certain} is certain, {moved} of them moved");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(moved > 100, "the formulas are too dull: {moved} moved");
+    assert!(moved > 100, "too few values move: {moved}");
 }

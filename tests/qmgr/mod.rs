@@ -1,5 +1,4 @@
 //! How a server validates a formula, and the `qmgr` command that sets it.
 
 mod command;
-mod names;
 mod validation;

@@ -44,7 +44,7 @@ fn a_second_later(jobs: &mut [RecordedJob]) {
 
 /// The recorded inputs of the jobs, except for fair share, which is computed from the files under the settings.
 fn table(jobs: &[RecordedJob], columns: &[&str], tree: &PbsTree) -> JobTable {
-    let mut table = recorded::table_of(jobs, columns.iter().copied(), |name| !name.starts_with("fair"));
+    let mut table = recorded::table_without(jobs, columns.iter().copied(), |name| name.starts_with("fair"));
     assert_eq!(fill_fairshare(&mut table, tree, |share| NumberMode::OpenPbs.fairshare(share)), Vec::<String>::new());
     table
 }

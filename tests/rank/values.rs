@@ -4,16 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use job_sort_formula::formula::program::{CompileError, Program};
 use job_sort_formula::formula::syntax::{Construct, SyntaxErrorKind};
-use job_sort_formula::jobs::JobTable;
+use job_sort_formula::jobs::{Job, JobTable};
+use job_sort_formula::pbs::number_format::logged;
 use job_sort_formula::pbs::order::Order;
 use job_sort_formula::pbs::python_string_literal::{InvalidLiteralKind, PythonStringLiteral};
+use job_sort_formula::pbs::qmgr_validation::validate;
 use job_sort_formula::pbs::resource_amount::NumberMode;
 use job_sort_formula::python::ErrorKind;
 use job_sort_formula::rank::{Score, ScoreError, Scores, fill_fairshare};
+use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema, Value};
 
 use crate::support::golden;
-use crate::support::recorded::{self, Record, RecordedJob, RecordedSite};
+use crate::support::recorded::{self, ClashingFormula, Record, RecordedJob, RecordedSite};
 
 /// Why this crate does not evaluate a formula that the scheduler accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -277,4 +280,59 @@ fn values_of_thousands_of_jobs_are_those_of_the_scheduler() {
     found.assert_nothing_wrong();
     assert!(found.outside.is_empty());
     assert_eq!((found.evaluated, jobs.len()), (records.len(), 2559));
+}
+
+/// The inputs of the jobs with which taken names were tried: one job requested 7 of the resource; 12.vm has 8 cpus, the
+/// others 1.
+fn clash_input(job: &str, name: &str, resource: &str) -> Value {
+    match (job, name) {
+        ("12.vm", "ncpus") => Value::Int(8),
+        (_, "ncpus") => Value::Int(1),
+        (_, "fairshare_factor") => Value::Float(0.946_099),
+        ("0.vm" | "12.vm", _) | (_, "queue_priority") => Value::Int(0),
+        _ if name == resource => Value::Int(7),
+        _ => Value::Int(0),
+    }
+}
+
+fn check_clash(resource: &str, tried: &ClashingFormula) {
+    let mut schema = Schema::openpbs();
+    schema.add(resource, InputType::Count);
+    let parsed = Formula::parse(&tried.formula);
+    let Some(values) = tried.values.as_ref().filter(|values| !values.is_empty()) else {
+        assert_eq!(validate(&tried.formula, &schema).accepted, Some(false), "{}", tried.formula);
+        return;
+    };
+    let parsed = parsed.unwrap();
+    if parsed.expr().unsupported().is_some() {
+        assert_eq!((tried.formula.as_str(), tried.died), ("lambda: 1", Some(true)));
+        return;
+    }
+    let program = parsed.compile(&schema).unwrap();
+    let mut table = JobTable::new(program.inputs().iter().map(|name| &**name));
+    for job in values.keys() {
+        let inputs: Vec<_> = program.inputs().iter().map(|name| Ok(clash_input(job, name, resource))).collect();
+        table.push(&Job { id: job, ..Job::default() }, &inputs).unwrap();
+    }
+    for (row, score) in recorded::scores(&program, &table).iter() {
+        let (job, error) = (table.id(row), score.exact.as_ref().err());
+        let place = format!("{resource}: {} on {job}", tried.formula);
+        if let Some(recorded) = &values[job] {
+            assert_eq!(logged(score.kept), *recorded, "{place}");
+        }
+        assert_eq!(error.is_some_and(|error| error.crashes_the_scheduler()), tried.died == Some(true), "{place}");
+        if tried.died == Some(false) {
+            let recorded = tried.errors.as_ref().and_then(|errors| errors.get(job));
+            let recorded = recorded.and_then(|text| text.split_once("used: ")).map(|(_, text)| text.to_owned());
+            assert_eq!(error.map(ToString::to_string), recorded, "{place}");
+        }
+    }
+}
+
+/// Resources of a site with a name that Python or the scheduler's script uses.
+#[test]
+fn taken_names_mean_what_they_mean_to_the_scheduler() {
+    for clash in recorded::name_clashes() {
+        clash.formulas.iter().for_each(|tried| check_clash(&clash.resource, tried));
+    }
 }

@@ -16,11 +16,11 @@ use crate::support::setting;
 
 const CONSTRUCTS: &str = include_str!("constructs.txt");
 
-/// How many jobs there are to choose from, and for how many of them each formula is evaluated.
 const JOBS: usize = 64;
-const JOBS_OF_A_FORMULA: usize = 8;
+/// How many of the jobs each formula is evaluated for.
+const JOBS_PER_FORMULA: usize = 8;
 
-/// How many formulas one process of Python is given.
+/// How many formulas one Python process evaluates.
 const BATCH: usize = 10_000;
 
 fn job(random: &mut Generator) -> Job {
@@ -41,7 +41,7 @@ fn job(random: &mut Generator) -> Job {
         };
         let value = match value {
             Value::Bool(value) => Value::Int(i64::from(value)),
-            // The referee has one nan for all jobs, that of `math`.
+            // the script has one nan object for all jobs, that of `math`
             Value::Float(value) if value.is_nan() => Value::Float(f64::NAN),
             other => other,
         };
@@ -50,7 +50,7 @@ fn job(random: &mut Generator) -> Job {
     job
 }
 
-fn described(job: &Job) -> String {
+fn job_json(job: &Job) -> String {
     let fields = job.iter().map(|(name, value)| match value {
         Value::Float(value) => format!("\"{name}\":\"D{:016x}\"", value.to_bits()),
         other => format!("\"{name}\":\"{}\"", written(other)),
@@ -58,13 +58,13 @@ fn described(job: &Job) -> String {
     format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
 }
 
-/// One of the constructs without strings, in which slips are for the tokenizer to judge.
+/// One of the constructs without strings: mistakes in strings would test the tokenizer only.
 fn construct(random: &mut Generator) -> &'static str {
     let texts: Vec<_> = CONSTRUCTS.lines().filter(|text| !text.contains(['\'', '"'])).collect();
     random.pick(&texts)
 }
 
-/// The words and single characters of a text, so that mistakes can be made in it.
+/// Splits a text into words and single characters.
 fn tokens(text: &str) -> Vec<String> {
     let is_word = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.');
     let mut tokens: Vec<String> = Vec::new();
@@ -81,9 +81,9 @@ fn tokens(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn formulas_are_pythons() {
+fn values_and_errors_of_formulas_are_those_of_python() {
     let Some(python) = Script::find("formulas.py") else { return };
-    let mut left = setting("JSF_REFEREE_CASES", 20_000) as usize / JOBS_OF_A_FORMULA;
+    let mut left = setting("JSF_REFEREE_CASES", 20_000) as usize / JOBS_PER_FORMULA;
     let mut random = Generator(setting("JSF_REFEREE_SEED", 20_260_118));
     let schema = schema();
     let mut tally = Tally::default();
@@ -97,22 +97,22 @@ fn formulas_are_pythons() {
                 false => Writer::formula(&mut random).tokens,
             };
             if random.below(if foreign { 2 } else { 6 }) == 0 {
-                text::slip(&mut tokens, &mut random);
+                text::mutate_tokens(&mut tokens, &mut random);
             }
             let mut text = text::text(&tokens, &mut random);
             if random.below(25) == 0 {
-                text::misspell(&mut text, &mut random);
+                text::mutate_character(&mut text, &mut random);
             }
-            let indices: Vec<_> = (0..JOBS_OF_A_FORMULA).map(|_| random.below(JOBS as u64) as usize).collect();
+            let indices: Vec<_> = (0..JOBS_PER_FORMULA).map(|_| random.below(JOBS as u64) as usize).collect();
             questions.extend(Question::new(text, &indices, &jobs, &schema, &mut tally));
         }
-        let described: Vec<_> = jobs.iter().map(described).collect();
-        let mut asked = format!("[\"jobs\",[{}]]\n", described.join(","));
+        let jobs_json: Vec<_> = jobs.iter().map(job_json).collect();
+        let mut asked = format!("[\"jobs\",[{}]]\n", jobs_json.join(","));
         asked.extend(questions.iter().map(Question::written));
         let answers = python.run(&[], asked);
         let mut at = 0;
         for question in &questions {
-            at += tally.judge(question, &answers[at..], &jobs);
+            at += tally.compare(question, &answers[at..], &jobs);
         }
         assert_eq!(at, answers.len(), "Python answers every question");
         left = left.saturating_sub(BATCH);
@@ -121,8 +121,8 @@ fn formulas_are_pythons() {
     assert!(tally.wrong.is_empty(), "{tally}\n{}", tally.wrong.join("\n"));
 }
 
-/// What may stand around a formula, and how many levels of brackets it adds.
-const SHELLS: [(&str, &str, usize); 22] = [
+/// What can enclose a formula, and how many levels of brackets it adds.
+const ENCLOSURES: [(&str, &str, usize); 22] = [
     ("-", "", 0),
     ("(not ", ")", 1),
     ("2**", "", 0),
@@ -147,18 +147,18 @@ const SHELLS: [(&str, &str, usize); 22] = [
     ("(1 in ", ")", 1),
 ];
 
-/// A formula so deep that Python may not compile it.
+/// A formula that may be too deep for Python's compiler.
 fn deep(random: &mut Generator) -> String {
     let (mut text, mut level) = ("1".to_owned(), 0);
     for _ in 0..=random.below(12) {
-        let (open, close, brackets) = random.pick(&SHELLS);
+        let (open, close, brackets) = random.pick(&ENCLOSURES);
         let most = if brackets == 0 { random.pick(&[3, 100, 1000, 2990]) } else { random.pick(&[3, 20, 150]) };
         let times = match brackets {
             0 => 1 + random.below(most) as usize,
             _ => (1 + random.below(most) as usize).min(MAX_NESTING - level),
         };
         level += brackets * times;
-        // A conditional may not stand just anywhere, but it may stand in brackets.
+        // a conditional is not allowed everywhere, but in brackets it is
         if brackets == 0 && level < MAX_NESTING && !text.ends_with(')') {
             text = format!("({text})");
             level += 1;
@@ -169,7 +169,7 @@ fn deep(random: &mut Generator) -> String {
 }
 
 #[test]
-fn depths_are_pythons() {
+fn limits_of_depth_are_those_of_python() {
     let Some(python) = Script::find("formulas.py") else { return };
     let mut random = Generator(setting("JSF_REFEREE_SEED", 20_260_118));
     let mut tally = Tally::default();
@@ -178,18 +178,18 @@ fn depths_are_pythons() {
     let answers = python.run(&[], questions.iter().map(Question::written).collect());
     assert_eq!(questions.len(), answers.len(), "Python answers every question");
     for (question, answer) in questions.iter().zip(answers) {
-        tally.judge(question, &[answer], &[]);
+        tally.compare(question, &[answer], &[]);
     }
     eprintln!("{tally}");
     assert!(tally.wrong.is_empty(), "{tally}\n{}", tally.wrong.join("\n"));
 }
 
-/// The constructs of Python's expressions, right and wrong, that no random text would find.
+/// Constructs of Python's expressions, valid and invalid, that random texts would hardly contain.
 ///
-/// Not among them, because they are known to differ: what stands in the braces of an f-string and in `\\N{…}` is not
-/// looked into, and `yield` in a lambda is refused.
+/// Three known differences are not among them: the braces of an f-string and of `\\N{…}` are not parsed, and `yield` in
+/// a lambda is an error.
 #[test]
-fn constructs_are_pythons() {
+fn constructs_are_accepted_or_refused_as_by_python() {
     let Some(python) = Script::find("formulas.py") else { return };
     let mut tally = Tally::default();
     let questions: Vec<_> =
@@ -197,7 +197,7 @@ fn constructs_are_pythons() {
     let answers = python.run(&[], questions.iter().map(Question::written).collect());
     assert_eq!(questions.len(), answers.len(), "Python answers every question");
     for (question, answer) in questions.iter().zip(answers) {
-        tally.judge(question, &[answer], &[]);
+        tally.compare(question, &[answer], &[]);
     }
     assert!(tally.wrong.is_empty(), "{tally}\n{}", tally.wrong.join("\n"));
 }

@@ -10,11 +10,11 @@ use crate::support::random::Generator;
 use crate::support::random::operations::{Operation, written};
 use crate::support::setting;
 
-/// How many operations one process of Python is given.
+/// How many operations one Python process evaluates.
 const BATCH: usize = 250_000;
 
-/// Functions that follow the formulas of the C library instead of calling it, and by how many units in the last place
-/// another version of it may differ. With glibc 2.36, after which they are written, every distance is 0.
+/// Functions that follow the algorithms of the C library instead of calling it, and by how many units in the last place
+/// they may differ from other versions. With glibc 2.36, whose algorithms they follow, they do not differ.
 const TOLERATED: [(Function, u64); 8] = [
     (Function::Acosh, 2),
     (Function::Asinh, 2),
@@ -26,8 +26,8 @@ const TOLERATED: [(Function, u64); 8] = [
     (Function::Hypot, 1),
 ];
 
-/// How far apart two doubles are, in units in the last place.
-fn apart(ours: &str, theirs: &str) -> Option<u64> {
+/// The distance of two doubles in units in the last place.
+fn distance(ours: &str, theirs: &str) -> Option<u64> {
     let key = |text: &str| {
         let bits = u64::from_str_radix(text.strip_prefix('D')?, 16).ok()? as i64;
         Some(if bits < 0 { i64::MIN.wrapping_sub(bits) } else { bits })
@@ -55,7 +55,7 @@ fn as_text(answer: &Result<Value, Raised>) -> String {
     }
 }
 
-/// Whether Python made a type of types, as `int | float`, which this crate does not have.
+/// Whether the result is a union of types such as `int | float`, which this crate does not have.
 fn is_union(operation: &Operation, theirs: &str) -> bool {
     let of_types = matches!(operation, Operation::Binary(BinaryOperator::BitOr, x, y)
         if [x, y].iter().any(|operand| operand.type_name() == "type"));
@@ -72,7 +72,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn judge(&mut self, operation: &Operation, ours: &Result<Value, Raised>, theirs: &str) {
+    fn compare(&mut self, operation: &Operation, ours: &Result<Value, Raised>, theirs: &str) {
         let text = as_text(ours);
         let complex = matches!(ours, Err(raised) if raised.kind == ErrorKind::Complex);
         if text == theirs {
@@ -87,7 +87,8 @@ impl Tally {
     }
 
     fn tolerate(&mut self, operation: &Operation, ours: &str, theirs: &str) -> bool {
-        let (Operation::Call(Value::Function(function), ..), Some(distance)) = (operation, apart(ours, theirs)) else {
+        let (Operation::Call(Value::Function(function), ..), Some(distance)) = (operation, distance(ours, theirs))
+        else {
             return false;
         };
         let Some((_, most)) = TOLERATED.iter().find(|(tolerated, _)| tolerated == function) else {
@@ -100,7 +101,7 @@ impl Tally {
 }
 
 #[test]
-fn numbers_are_pythons() {
+fn results_of_operations_are_those_of_python() {
     let Some(script) = Script::find("operations.py") else { return };
     let mut left = setting("JSF_REFEREE_CASES", 50_000) as usize;
     let mut generator = Generator(setting("JSF_REFEREE_SEED", 20_260_117));
@@ -110,7 +111,7 @@ fn numbers_are_pythons() {
         let mut asked = Vec::new();
         for _ in 0..left.min(BATCH) {
             let operation = generator.operation();
-            let answer = operation.answer(&python);
+            let answer = operation.result(&python);
             let limited = matches!(&answer, Err(raised) if raised.kind == ErrorKind::Limit);
             if limited || is_endless(&operation) {
                 tally.beyond_limits += 1;
@@ -122,7 +123,7 @@ fn numbers_are_pythons() {
         let answers = script.run(&[], expressions);
         assert_eq!(answers.len(), asked.len(), "Python answers every line");
         for ((operation, ours), theirs) in asked.iter().zip(&answers) {
-            tally.judge(operation, ours, theirs);
+            tally.compare(operation, ours, theirs);
         }
         left = left.saturating_sub(BATCH);
     }

@@ -21,7 +21,7 @@ use serde::Deserialize;
 
 use super::golden;
 
-/// A job and what the scheduler handed to Python for it, each value as its `repr`.
+/// A job and the inputs that the scheduler passed to Python for it, each as its `repr`.
 #[derive(Deserialize)]
 pub struct RecordedJob {
     pub job: String,
@@ -38,7 +38,7 @@ pub struct Qstat {
     pub queue_rank: f64,
 }
 
-/// A formula and what the scheduler made of it, by job.
+/// A formula and the results of the scheduler by job.
 #[derive(Deserialize)]
 pub struct Record {
     pub formula: String,
@@ -53,6 +53,7 @@ pub struct Record {
     pub sched_crashed: Vec<String>,
 }
 
+/// The resources of the recorded server.
 pub fn schema() -> Schema {
     let mut schema = Schema::openpbs();
     assert_eq!(add_resources("resourcedef", &golden::text("openpbs/qstat/resourcedef"), &mut schema), []);
@@ -140,7 +141,7 @@ pub fn name_clashes() -> Vec<NameClash> {
     clashes
 }
 
-/// The number that Python prints so: an int or a float.
+/// The number with this `repr` in Python.
 pub fn number(repr: &str) -> Value {
     if let Ok(int) = repr.parse() {
         return Value::Int(int);
@@ -148,19 +149,19 @@ pub fn number(repr: &str) -> Value {
     if repr.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
         return Value::int(repr.parse().unwrap());
     }
-    Value::Float(repr.parse().unwrap_or_else(|_| panic!("`{repr}` is no number")))
+    Value::Float(repr.parse().unwrap_or_else(|_| panic!("`{repr}` is not a number")))
 }
 
-/// The recorded jobs with the recorded inputs of these names.
+/// A table of the recorded jobs with these inputs.
 pub fn table<'a>(jobs: &[RecordedJob], names: impl IntoIterator<Item = &'a str>) -> JobTable {
-    table_of(jobs, names, |_| true)
+    table_without(jobs, names, |_| false)
 }
 
-/// The recorded jobs with those of their inputs that `is_given` says.
-pub fn table_of<'a>(
+/// The same, but the inputs for which `is_unset` holds are not set.
+pub fn table_without<'a>(
     jobs: &[RecordedJob],
     names: impl IntoIterator<Item = &'a str>,
-    is_given: impl Fn(&str) -> bool,
+    is_unset: impl Fn(&str) -> bool,
 ) -> JobTable {
     let mut table = JobTable::new(names);
     let names: Vec<String> = table.columns().map(|(name, _)| name.to_owned()).collect();
@@ -177,7 +178,7 @@ pub fn table_of<'a>(
         };
         assert_eq!(recorded.scheduler_inputs.is_none(), recorded.invalid.is_some(), "{}", recorded.job);
         let input = |name: &String| match &recorded.scheduler_inputs {
-            Some(inputs) if is_given(name) => Ok(number(&inputs[name])),
+            Some(inputs) if !is_unset(name) => Ok(number(&inputs[name])),
             _ => Err(Value::Int(0)),
         };
         table.push(&job, &names.iter().map(input).collect::<Vec<_>>()).unwrap();
@@ -185,14 +186,15 @@ pub fn table_of<'a>(
     table
 }
 
+/// The scores as OpenPBS computes them.
 pub fn scores(program: &Program, table: &JobTable) -> Scores {
     score(program, table, ScorePrecision::Float32, OnError::ZeroLikePbs)
 }
 
-/// Some records have the line of the log, some what stands behind its colon.
-const LOGGED_BEFORE_AN_ERROR: &str = "Formula evaluation for job had an error.  Zero value will be used: ";
+/// The prefix of an error in the log. Some records have it, some only the text after it.
+const LOG_PREFIX: &str = "Formula evaluation for job had an error.  Zero value will be used: ";
 
-/// What differs between our scores and the record: exact values, logged values, errors, and who has a value.
+/// The differences between scores and a record: which jobs have a value, exact values, logged values and errors.
 pub fn differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut check = |job: &str, what: &str, ours: Option<String>, theirs: Option<&str>| {
@@ -209,7 +211,7 @@ pub fn differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<St
             score.as_ref().map(|score| logged(score.kept)),
             record.values.get(job).map(String::as_str),
         );
-        let error = record.errors.get(job).map(|text| text.strip_prefix(LOGGED_BEFORE_AN_ERROR).unwrap_or(text));
+        let error = record.errors.get(job).map(|text| text.strip_prefix(LOG_PREFIX).unwrap_or(text));
         let raised = exact.and_then(|exact| exact.as_ref().err()).filter(|error| !error.crashes_the_scheduler());
         check(job, "error", raised.map(ToString::to_string), error);
         if let (Some(Ok(exact)), Some(theirs)) = (exact, record.exact.as_ref().and_then(|exact| exact.get(job))) {
@@ -219,7 +221,7 @@ pub fn differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<St
     wrong
 }
 
-/// What differs between our order and the record.
+/// The differences between an order and a record.
 pub fn order_differences(record: &Record, table: &JobTable, ordered: &Ordered) -> Vec<String> {
     let ours: Vec<&str> = ordered.ranking.order().iter().map(|&row| table.id(row)).collect();
     let passed: BTreeMap<String, String> = ordered

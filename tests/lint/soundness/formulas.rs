@@ -1,4 +1,4 @@
-//! Random formulas, and random jobs for them.
+//! Random formulas, and random values for their inputs.
 
 use job_sort_formula::formula::lint::{Ranges, TypeSet, ValueSet};
 use job_sort_formula::python::{Function, Value};
@@ -6,7 +6,7 @@ use job_sort_formula::schema::{InputType, Schema};
 
 use crate::support::random::Xorshift;
 
-/// The choices of a random formula.
+/// The random choices.
 pub struct Dice(Xorshift);
 
 impl Dice {
@@ -84,7 +84,7 @@ pub fn schema() -> Schema {
     schema
 }
 
-/// A formula of about so many parts. `plain` leaves out what no arithmetic needs.
+/// A formula of about `size` parts. With `plain`, it has none of the constructs that formulas rarely need.
 pub fn formula(dice: &mut Dice, size: usize, plain: bool) -> String {
     if size <= 1 {
         return leaf(dice, plain);
@@ -115,7 +115,7 @@ pub fn formula(dice: &mut Dice, size: usize, plain: bool) -> String {
     }
 }
 
-/// A formula full of zeros: whole ones, floats of either sign and truth values, in what tells one from another.
+/// A formula with many zeros (integers, floats of either sign, booleans) in operations that distinguish them.
 pub fn zeros(dice: &mut Dice, size: usize) -> String {
     const ZEROS: &[&str] =
         &["0", "0.0", "(-0.0)", "False", "True", "1", "1.0", "-1", "0.5", "2", "-1.0", "1e-320", "1e300"];
@@ -165,7 +165,7 @@ pub fn zeros(dice: &mut Dice, size: usize) -> String {
     }
 }
 
-/// A test of a part, and the part again where the test holds or fails.
+/// A comparison of a part, and the part again in the branches of the comparison.
 fn guarded(dice: &mut Dice, size: usize, plain: bool) -> String {
     let part = formula(dice, size / 4, plain);
     let (rest, literal) = (formula(dice, size / 4, plain), *dice.pick(LITERALS));
@@ -225,7 +225,7 @@ fn leaf(dice: &mut Dice, plain: bool) -> String {
     }
 }
 
-/// Ranges as a queue may have them: some names keep those of the schema.
+/// Ranges as a queue may have them; some names keep those of the schema.
 pub fn ranges(dice: &mut Dice, schema: &Schema) -> Ranges {
     let mut ranges = Ranges::default();
     for &name in NAMES {
@@ -240,7 +240,7 @@ pub fn ranges(dice: &mut Dice, schema: &Schema) -> Ranges {
     ranges
 }
 
-/// A value within a range, often at its edge or a round one.
+/// A value within a range, often a bound or a round number.
 pub fn draw(dice: &mut Dice, within: ValueSet) -> Value {
     for _ in 0..40 {
         let value = candidate(dice, within);

@@ -1,11 +1,11 @@
-//! A second evaluator, of the tree itself, that notes the value or the error of every part it comes to.
+//! A second interpreter, of the syntax tree, that records the value or the error of every part that it evaluates.
 
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::syntax::{Expr, LiteralKind, NodeId, NodeKind};
 use job_sort_formula::python::{Arithmetic, BooleanOperator, ErrorKind, Python, Raised, Value};
 use job_sort_formula::schema::Schema;
 
-/// What one part came to; an error only where the part's own operation raised it.
+/// The result of a part; an error only if its own operation raised it.
 pub type Seen = (NodeId, Result<Value, ErrorKind>);
 
 pub struct Tracer<'e> {
@@ -21,7 +21,7 @@ impl<'e> Tracer<'e> {
         Self { expr, schema, inputs, seen: Vec::new(), python: Python::new() }
     }
 
-    /// The value of a part, or `None` when it or one of its parts raised an error.
+    /// The value of a part, or `None` if it or a part of it raised an error.
     pub fn value(&mut self, id: NodeId) -> Option<Value> {
         let result = self.parts(id)?;
         self.seen.push((id, result.clone().map_err(|raised| raised.kind)));

@@ -1,4 +1,4 @@
-//! Both answers to a formula, and whether they agree.
+//! The results of this crate and of Python for a formula, and whether they are equal.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,8 +9,8 @@ use job_sort_formula::{Formula, Schema};
 
 use crate::support::random::operations::written;
 
-/// Functions that follow the formulas of one version of the C library: with another, they are a unit or a few in the
-/// last place away. `referee/operations.rs` says how many.
+/// Functions that follow the algorithms of one version of the C library. With another version they differ by a few
+/// units in the last place; `operations.rs` has the tolerances.
 const INEXACT: [Function; 8] = [
     Function::Acosh,
     Function::Asinh,
@@ -22,31 +22,31 @@ const INEXACT: [Function; 8] = [
     Function::Hypot,
 ];
 
-/// How far a formula that calls them may be off, relatively.
+/// The relative tolerance for a formula that calls them.
 const TOLERANCE: f64 = 1e-9;
 
 /// The inputs of one job.
 pub type Job = Vec<(&'static str, Value)>;
 
-/// What this crate makes of a text.
-pub enum Verdict {
-    /// Python does not compile it: no syntax, or too deep for its compiler.
+/// The result of this crate for a text.
+pub enum Outcome {
+    /// Python does not compile it: a syntax error, or too deep for the compiler.
     Refused(Raised),
-    /// Python compiles it, and that is all there is to know.
+    /// Python compiles it, but this crate does not evaluate it.
     Foreign,
     /// The value for each of these jobs.
     Computed(Vec<(usize, Result<Value, Raised>)>),
 }
 
-/// A text with the verdict of this crate.
+/// A text and the result of this crate.
 pub struct Question {
     text: String,
     /// Whether it calls one of [`INEXACT`].
     inexact: bool,
-    /// Whether it compares and has sequences: a nan that was computed is another object than any in a sequence,
-    /// but values have no identity here.
+    /// Whether it compares and has sequences. In Python a computed nan is a different object from one in a sequence;
+    /// values of this crate have no identity.
     by_identity: bool,
-    verdict: Verdict,
+    outcome: Outcome,
 }
 
 impl Question {
@@ -58,8 +58,8 @@ impl Question {
                 if matches!(error.kind, SyntaxErrorKind::TooLong | SyntaxErrorKind::TooDeep) {
                     return None;
                 }
-                let verdict = Verdict::Refused(Raised::new(ErrorKind::Syntax, error.to_string()));
-                return Some(Self { text, inexact: false, by_identity: false, verdict });
+                let outcome = Outcome::Refused(Raised::new(ErrorKind::Syntax, error.to_string()));
+                return Some(Self { text, inexact: false, by_identity: false, outcome });
             }
         };
         let inexact = formula.names().iter().any(|name| INEXACT.iter().any(|function| function.name() == *name));
@@ -67,10 +67,10 @@ impl Question {
         let by_identity = nodes().any(|node| matches!(node.kind, NodeKind::Comparison { .. }))
             && nodes().any(|node| matches!(node.kind, NodeKind::Tuple { .. } | NodeKind::List(_)));
         let Ok(program) = formula.compile(schema) else {
-            return Some(Self { text, inexact, by_identity, verdict: Verdict::Foreign });
+            return Some(Self { text, inexact, by_identity, outcome: Outcome::Foreign });
         };
         if let Some(raised) = program.refused() {
-            return Some(Self { text, inexact, by_identity, verdict: Verdict::Refused(raised.clone()) });
+            return Some(Self { text, inexact, by_identity, outcome: Outcome::Refused(raised.clone()) });
         }
         let mut evaluator = program.interpreter(Python::new());
         let mut results = Vec::new();
@@ -83,12 +83,12 @@ impl Question {
                 result => results.push((index, result.map_err(|error| error.raised))),
             }
         }
-        Some(Self { text, inexact, by_identity, verdict: Verdict::Computed(results) })
+        Some(Self { text, inexact, by_identity, outcome: Outcome::Computed(results) })
     }
 
     pub fn written(&self) -> String {
-        let indices: Vec<_> = match &self.verdict {
-            Verdict::Computed(results) => results.iter().map(|(index, _)| index.to_string()).collect(),
+        let indices: Vec<_> = match &self.outcome {
+            Outcome::Computed(results) => results.iter().map(|(index, _)| index.to_string()).collect(),
             _ => Vec::new(),
         };
         let text = serde_json::to_string(&self.text).expect("a string");
@@ -159,32 +159,32 @@ impl Tally {
         self.wrong.push(format!("{:?}\n    {job}\n    Python: {theirs}\n    here:   {ours}", question.text));
     }
 
-    /// Compares the answers to one question; gives how many of them there were.
-    pub fn judge(&mut self, question: &Question, answers: &[String], jobs: &[Job]) -> usize {
+    /// Compares the lines that Python wrote for a question, and returns how many they were.
+    pub fn compare(&mut self, question: &Question, answers: &[String], jobs: &[Job]) -> usize {
         self.formulas += 1;
         let compiled = &*answers[0];
-        match &question.verdict {
-            Verdict::Refused(ours) if compiled.starts_with(ours.kind.exception()) => self.refused += 1,
-            // Python's parser may be exhausted before it comes to the slip.
-            Verdict::Refused(ours) if ours.kind == ErrorKind::Syntax && compiled == "MemoryError: " => {
+        match &question.outcome {
+            Outcome::Refused(ours) if compiled.starts_with(ours.kind.exception()) => self.refused += 1,
+            // Python's parser may run out of memory before it reaches the mistake
+            Outcome::Refused(ours) if ours.kind == ErrorKind::Syntax && compiled == "MemoryError: " => {
                 self.refused += 1
             }
-            Verdict::Refused(ours) => self.wrong(question, None, compiled, &ours.to_string()),
+            Outcome::Refused(ours) => self.wrong(question, None, compiled, &ours.to_string()),
             _ if compiled != "ok" => self.wrong(question, None, compiled, "ok"),
-            Verdict::Foreign => self.foreign += 1,
-            Verdict::Computed(results) => {
+            Outcome::Foreign => self.foreign += 1,
+            Outcome::Computed(results) => {
                 for ((index, ours), theirs) in results.iter().zip(&answers[1..]) {
-                    self.compare(question, &jobs[*index], ours, theirs);
+                    self.compare_value(question, &jobs[*index], ours, theirs);
                 }
             }
         }
-        match (&question.verdict, compiled) {
-            (Verdict::Computed(results), "ok") => 1 + results.len(),
+        match (&question.outcome, compiled) {
+            (Outcome::Computed(results), "ok") => 1 + results.len(),
             _ => 1,
         }
     }
 
-    fn compare(&mut self, question: &Question, job: &Job, ours: &Result<Value, Raised>, theirs: &str) {
+    fn compare_value(&mut self, question: &Question, job: &Job, ours: &Result<Value, Raised>, theirs: &str) {
         let text = match ours {
             Ok(value) => written(value),
             Err(raised) => raised.to_string(),

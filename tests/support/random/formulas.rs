@@ -9,10 +9,10 @@ use job_sort_formula::schema::InputType;
 
 use super::Generator;
 
-/// Names that hold integers, mostly small ones.
+/// Names whose values are integers, most of them small.
 pub const INTEGERS: [&str; 4] = ["ncpus", "eligible_time", "job_priority", "größe"];
 
-/// Names that hold any number. `len` and `gamma` are the names of functions too: one loses to the input, one wins.
+/// Names whose values are any numbers. `len` and `gamma` are names of functions too: the input hides `len`, but not `gamma`.
 pub const NUMBERS: [&str; 6] = ["fairshare_factor", "walltime", "_x1", "mem", "len", "gamma"];
 
 /// The names above, all numeric.
@@ -26,9 +26,9 @@ pub fn schema() -> Schema {
 
 const COMPARISONS: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
 
-/// What kind of numbers an expression shall be made of.
+/// The numbers of which an expression consists.
 #[derive(Clone, Copy, PartialEq)]
-enum Flavour {
+enum Operands {
     Integer,
     Any,
 }
@@ -43,10 +43,10 @@ impl<'g> Writer<'g> {
     pub fn formula(random: &'g mut Generator) -> Self {
         let mut writer = Self { random, tokens: Vec::new() };
         let depth = writer.random.below(5);
-        let flavour = writer.flavour();
+        let operands = writer.operands();
         match writer.chance(50) {
-            true => writer.several(2, depth, flavour),
-            false => writer.expression(depth, flavour),
+            true => writer.several(2, depth, operands),
+            false => writer.expression(depth, operands),
         }
         writer
     }
@@ -64,171 +64,171 @@ impl<'g> Writer<'g> {
         self.push(token);
     }
 
-    fn flavour(&mut self) -> Flavour {
-        if self.chance(3) { Flavour::Integer } else { Flavour::Any }
+    fn operands(&mut self) -> Operands {
+        if self.chance(3) { Operands::Integer } else { Operands::Any }
     }
 
-    fn expression(&mut self, depth: u64, flavour: Flavour) {
+    fn expression(&mut self, depth: u64, operands: Operands) {
         if !self.chance(9) || depth == 0 {
-            return self.disjunction(depth, flavour);
+            return self.disjunction(depth, operands);
         }
-        self.disjunction(depth - 1, flavour);
+        self.disjunction(depth - 1, operands);
         self.push("if");
-        let asked = self.flavour();
+        let asked = self.operands();
         self.disjunction(depth - 1, asked);
         self.push("else");
-        self.expression(depth - 1, flavour);
+        self.expression(depth - 1, operands);
     }
 
-    fn disjunction(&mut self, depth: u64, flavour: Flavour) {
-        self.inversion(depth, flavour);
+    fn disjunction(&mut self, depth: u64, operands: Operands) {
+        self.inversion(depth, operands);
         while self.chance(9) && depth > 0 {
             self.pick(&["and", "or"]);
-            self.inversion(depth - 1, flavour);
+            self.inversion(depth - 1, operands);
         }
     }
 
-    fn inversion(&mut self, depth: u64, flavour: Flavour) {
+    fn inversion(&mut self, depth: u64, operands: Operands) {
         while self.chance(25) {
             self.push("not");
         }
-        self.arithmetic(depth, flavour);
+        self.arithmetic(depth, operands);
         if self.chance(25) {
-            self.membership(depth, flavour);
+            self.membership(depth, operands);
         }
         while self.chance(8) && depth > 0 {
             self.pick(&COMPARISONS);
-            let other = if self.chance(4) { Flavour::Any } else { flavour };
+            let other = if self.chance(4) { Operands::Any } else { operands };
             self.arithmetic(depth - 1, other);
         }
     }
 
-    fn membership(&mut self, depth: u64, flavour: Flavour) {
+    fn membership(&mut self, depth: u64, operands: Operands) {
         if self.chance(2) {
             self.push("not");
         }
         self.push("in");
-        self.sequence(depth.saturating_sub(1), flavour);
+        self.sequence(depth.saturating_sub(1), operands);
     }
 
-    fn arithmetic(&mut self, depth: u64, flavour: Flavour) {
-        self.operand(depth, flavour);
+    fn arithmetic(&mut self, depth: u64, operands: Operands) {
+        self.operand(depth, operands);
         let mut more = 2;
         while depth > 0 && self.chance(more) {
             more = 3;
             match self.random.below(24) {
                 0..=12 => self.pick(&["+", "-", "*", "/", "+", "*"]),
                 13..=17 => self.pick(&["%", "//"]),
-                18 | 19 => return self.power(depth, flavour),
-                20..=22 if flavour == Flavour::Integer => match self.random.below(3) {
-                    0 => return self.shift(depth, flavour),
+                18 | 19 => return self.power(depth, operands),
+                20..=22 if operands == Operands::Integer => match self.random.below(3) {
+                    0 => return self.shift(depth, operands),
                     _ => self.pick(&["&", "|", "^"]),
                 },
                 23 if self.chance(12) => self.pick(&["@", "&", "|", "^", "<<", ">>"]),
                 _ => self.pick(&["-", "/"]),
             }
-            self.operand(depth - 1, flavour);
+            self.operand(depth - 1, operands);
         }
     }
 
-    /// Python computes any power, however long it takes: most exponents are small.
-    fn power(&mut self, depth: u64, flavour: Flavour) {
+    /// Most exponents are small, because Python computes any power, however long it takes.
+    fn power(&mut self, depth: u64, operands: Operands) {
         self.push("**");
         match self.random.below(8) {
             0..=3 => self.pick(&["2", "3", "-1", "0", "0.5", "-2", "1.5", "7", "1e3", "0x10", "-0.25"]),
             4 => self.pick(&INTEGERS),
             5 => self.pick(&NUMBERS),
-            _ => self.operand(depth - 1, flavour),
+            _ => self.operand(depth - 1, operands),
         }
     }
 
-    fn shift(&mut self, depth: u64, flavour: Flavour) {
+    fn shift(&mut self, depth: u64, operands: Operands) {
         self.pick(&["<<", ">>"]);
         match self.random.below(4) {
-            0 => self.operand(depth - 1, flavour),
+            0 => self.operand(depth - 1, operands),
             1 => self.pick(&INTEGERS),
             _ => self.pick(&["0", "1", "3", "31", "63", "64", "100", "-1"]),
         }
     }
 
-    fn operand(&mut self, depth: u64, flavour: Flavour) {
+    fn operand(&mut self, depth: u64, operands: Operands) {
         while self.chance(8) {
             match self.random.below(5) {
-                0 if flavour == Flavour::Integer => self.push("~"),
+                0 if operands == Operands::Integer => self.push("~"),
                 1 => self.push("+"),
                 _ => self.push("-"),
             }
         }
         match self.random.below(12) {
-            0..=3 if depth > 0 => self.call(depth - 1, flavour),
-            4 | 5 if depth > 0 => self.bracketed(depth - 1, flavour),
-            6..=8 => self.literal(flavour),
-            9 => self.word(depth, flavour),
-            _ => self.name(flavour),
+            0..=3 if depth > 0 => self.call(depth - 1, operands),
+            4 | 5 if depth > 0 => self.bracketed(depth - 1, operands),
+            6..=8 => self.literal(operands),
+            9 => self.word(depth, operands),
+            _ => self.name(operands),
         }
     }
 
-    fn bracketed(&mut self, depth: u64, flavour: Flavour) {
+    fn bracketed(&mut self, depth: u64, operands: Operands) {
         self.push("(");
-        self.expression(depth, flavour);
+        self.expression(depth, operands);
         self.push(")");
     }
 
-    fn name(&mut self, flavour: Flavour) {
-        match flavour {
-            Flavour::Integer => self.pick(&INTEGERS),
-            Flavour::Any if self.chance(3) => self.pick(&INTEGERS),
-            // `gamma` and `len` are rarely meant.
-            Flavour::Any if self.chance(12) => self.pick(&NUMBERS),
-            Flavour::Any => self.pick(&NUMBERS[..4]),
+    fn name(&mut self, operands: Operands) {
+        match operands {
+            Operands::Integer => self.pick(&INTEGERS),
+            Operands::Any if self.chance(3) => self.pick(&INTEGERS),
+            // the inputs `gamma` and `len` are rare
+            Operands::Any if self.chance(12) => self.pick(&NUMBERS),
+            Operands::Any => self.pick(&NUMBERS[..4]),
         }
     }
 
-    fn word(&mut self, depth: u64, flavour: Flavour) {
+    fn word(&mut self, depth: u64, operands: Operands) {
         match self.random.below(40) {
             0 => self.pick(&["None", "sqrt", "unknown", "exit", "int", "max", "größe", "eⅷ", "True", "False"]),
-            1 => self.sequence(depth.saturating_sub(1), flavour),
+            1 => self.sequence(depth.saturating_sub(1), operands),
             2..=9 => self.pick(&["True", "False"]),
-            _ if flavour == Flavour::Integer => self.name(flavour),
+            _ if operands == Operands::Integer => self.name(operands),
             10..=12 => self.pick(&["inf", "nan"]),
             _ => self.pick(&["pi", "e", "tau"]),
         }
     }
 
-    fn sequence(&mut self, depth: u64, flavour: Flavour) {
+    fn sequence(&mut self, depth: u64, operands: Operands) {
         let (open, close) = if self.chance(2) { ("(", ")") } else { ("[", "]") };
         let count = self.random.below(5);
         self.push(open);
-        self.items(count, depth, flavour);
+        self.items(count, depth, operands);
         if (count == 1 && open == "(") || (count > 0 && self.chance(5)) {
             self.push(",");
         }
         self.push(close);
     }
 
-    fn items(&mut self, count: u64, depth: u64, flavour: Flavour) {
+    fn items(&mut self, count: u64, depth: u64, operands: Operands) {
         for index in 0..count {
             if index > 0 {
                 self.push(",");
             }
             match self.chance(20) && depth > 0 {
-                true => self.sequence(depth - 1, flavour),
-                false => self.expression(depth, flavour),
+                true => self.sequence(depth - 1, operands),
+                false => self.expression(depth, operands),
             }
         }
     }
 
-    fn several(&mut self, least: u64, depth: u64, flavour: Flavour) {
+    fn several(&mut self, least: u64, depth: u64, operands: Operands) {
         let count = least + self.random.below(3);
-        self.items(count, depth, flavour);
+        self.items(count, depth, operands);
     }
 
     // ---- calls ------------------------------------------------------------------------------------------------
 
-    fn call(&mut self, depth: u64, flavour: Flavour) {
-        let function = self.function(flavour);
+    fn call(&mut self, depth: u64, operands: Operands) {
+        let function = self.function(operands);
         if self.chance(60) {
-            self.bracketed(depth, flavour); // `(1 + 2)(3)` is a call as well
+            self.bracketed(depth, operands); // `(1 + 2)(3)` is a call as well
         } else {
             self.push(function.name());
         }
@@ -236,21 +236,21 @@ impl<'g> Writer<'g> {
         let first = self.tokens.len();
         if self.chance(40) {
             let count = self.random.below(4);
-            self.items(count, depth, flavour);
+            self.items(count, depth, operands);
         } else {
-            self.arguments(function, depth, flavour);
+            self.arguments(function, depth, operands);
         }
-        self.keywords(function, first, depth, flavour);
+        self.keywords(function, first, depth, operands);
         if self.tokens.len() > first && self.chance(30) {
             self.push(",");
         }
         self.push(")");
     }
 
-    fn function(&mut self, flavour: Flavour) -> Function {
+    fn function(&mut self, operands: Operands) -> Function {
         use Function as F;
-        match flavour {
-            Flavour::Integer => self.random.pick(&[
+        match operands {
+            Operands::Integer => self.random.pick(&[
                 F::Abs,
                 F::Int,
                 F::Round,
@@ -268,53 +268,53 @@ impl<'g> Writer<'g> {
                 F::Perm,
                 F::Factorial,
             ]),
-            Flavour::Any => self.random.pick(F::ALL),
+            Operands::Any => self.random.pick(F::ALL),
         }
     }
 
-    fn arguments(&mut self, function: Function, depth: u64, flavour: Flavour) {
+    fn arguments(&mut self, function: Function, depth: u64, operands: Operands) {
         use Function as F;
         match function {
-            F::All | F::Any | F::Len | F::Fsum | F::Sum | F::Prod => self.sequence(depth, flavour),
-            F::Max | F::Min if self.chance(4) => self.sequence(depth, flavour),
-            F::Max | F::Min | F::Hypot => self.several(1, depth, flavour),
+            F::All | F::Any | F::Len | F::Fsum | F::Sum | F::Prod => self.sequence(depth, operands),
+            F::Max | F::Min if self.chance(4) => self.sequence(depth, operands),
+            F::Max | F::Min | F::Hypot => self.several(1, depth, operands),
             F::Dist => {
                 self.point(depth);
                 self.push(",");
                 self.point(depth);
             }
-            F::Gcd | F::Lcm => self.several(0, depth, Flavour::Integer),
-            F::Isqrt => self.items(1, depth, Flavour::Integer),
-            // The factorial of a number of seven digits keeps Python busy for minutes.
+            F::Gcd | F::Lcm => self.several(0, depth, Operands::Integer),
+            F::Isqrt => self.items(1, depth, Operands::Integer),
+            // Python computes the factorial of a number of seven digits for minutes
             F::Factorial => self.pick(&["0", "5", "12", "13.0", "25", "170", "400", "ncpus%40", "-1"]),
             F::Comb | F::Perm => {
-                self.expression(depth, Flavour::Integer);
+                self.expression(depth, Operands::Integer);
                 self.push(",");
                 self.pick(&["0", "1", "2", "5", "9", "ncpus%20", "33"]);
             }
             F::Ldexp => {
-                self.expression(depth, flavour);
+                self.expression(depth, operands);
                 self.push(",");
-                self.expression(depth, Flavour::Integer);
+                self.expression(depth, Operands::Integer);
             }
             F::Round if self.chance(2) => {
-                self.expression(depth, flavour);
+                self.expression(depth, operands);
                 self.push(",");
                 self.pick(&["0", "1", "2", "5", "-1", "-3", "17", "400", "ncpus%9", "None"]);
             }
-            F::Log if self.chance(2) => self.items(2, depth, flavour),
+            F::Log if self.chance(2) => self.items(2, depth, operands),
             F::Gamma | F::Lgamma if self.chance(2) => self.pick(&["ncpus/3", "2.5", "ncpus", "171.5"]),
-            _ => self.items(function.arity().0 as u64, depth, flavour),
+            _ => self.items(function.arity().0 as u64, depth, operands),
         }
     }
 
     fn point(&mut self, depth: u64) {
         self.push("(");
-        self.items(2, depth, Flavour::Any);
+        self.items(2, depth, Operands::Any);
         self.push(")");
     }
 
-    fn keywords(&mut self, function: Function, first: usize, depth: u64, flavour: Flavour) {
+    fn keywords(&mut self, function: Function, first: usize, depth: u64, operands: Operands) {
         let known = function.keywords();
         let one_in = if known.is_empty() { 100 } else { 5 };
         while self.chance(one_in) {
@@ -330,15 +330,15 @@ impl<'g> Writer<'g> {
             match &*name {
                 "key" => self.pick(&["abs", "None", "floor", "sqrt", "int", "bool", "max", "ncpus"]),
                 "ndigits" | "base" => self.pick(&["0", "1", "-2", "None", "10", "3.0"]),
-                _ => self.expression(depth, flavour),
+                _ => self.expression(depth, operands),
             }
         }
     }
 
     // ---- numbers ----------------------------------------------------------------------------------------------
 
-    fn literal(&mut self, flavour: Flavour) {
-        let text = match flavour == Flavour::Integer || self.chance(3) {
+    fn literal(&mut self, operands: Operands) {
+        let text = match operands == Operands::Integer || self.chance(3) {
             true => self.integer(),
             false => self.float(),
         };

@@ -7,7 +7,7 @@ use num_bigint::BigInt;
 
 use super::Generator;
 
-/// One question to both sides.
+/// An operation that both sides compute.
 #[derive(Debug, Clone)]
 pub enum Operation {
     Unary(UnaryOperator, Value),
@@ -17,8 +17,8 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// What this crate answers.
-    pub fn answer(&self, python: &Python) -> Result<Value, Raised> {
+    /// The result of this crate.
+    pub fn result(&self, python: &Python) -> Result<Value, Raised> {
         python.begin();
         match self {
             Self::Unary(op, x) => python.unary(*op, x),
@@ -55,7 +55,7 @@ fn operand(value: &Value) -> String {
     }
 }
 
-/// A result as the referee writes it.
+/// A value as the Python scripts write it.
 pub fn written(value: &Value) -> String {
     let all = |items: &[Value]| items.iter().map(written).collect::<Vec<_>>().join(",");
     match value {
@@ -102,7 +102,7 @@ const COMPARISON: [ComparisonOperator; 8] = [
 const KEYWORDS: [&str; 11] =
     ["key", "default", "start", "ndigits", "number", "rel_tol", "abs_tol", "base", "a", "b", "x"];
 
-/// Doubles at which something changes.
+/// Doubles at the edges of functions and formats.
 const CORNERS: [f64; 24] = [
     0.0,
     1.0,
@@ -157,7 +157,7 @@ impl Generator {
             0 => Operation::Compare(op, self.any(), self.any()),
             1 => Operation::Compare(op, self.sequence(2), self.sequence(2)),
             2 => {
-                // A double and an integer next to it.
+                // a double and an integer next to it
                 let x = f64::from_bits(self.next());
                 let near = if x.is_finite() { integer_part(x) } else { BigInt::ZERO };
                 Operation::Compare(op, Value::Float(x), Value::int(near + self.below(3) as i64 - 1))
@@ -166,7 +166,7 @@ impl Generator {
         }
     }
 
-    /// A call as it should be.
+    /// A call with suitable arguments.
     fn call(&mut self) -> Operation {
         use Function as F;
         let function = self.pick(F::ALL);
@@ -312,7 +312,7 @@ impl Generator {
         }
     }
 
-    /// Between -1 and 1, some nearer to them than others, or a few times that.
+    /// A number of moderate size, up to 700 in magnitude.
     pub fn moderate(&mut self) -> f64 {
         let unit = self.next() as f64 / u64::MAX as f64;
         let signed = if self.below(3) == 0 { -unit } else { unit };
@@ -325,7 +325,7 @@ impl Generator {
     }
 }
 
-/// A finite double without its fraction.
+/// The integer part of a finite double.
 fn integer_part(value: f64) -> BigInt {
     let bits = value.abs().to_bits();
     let exponent = (bits >> 52) as i64 - 1075;

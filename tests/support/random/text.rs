@@ -2,8 +2,8 @@
 
 use super::Generator;
 
-/// Tokens that a slip puts into a formula: of Python, of other languages, of none.
-const SLIPS: [&str; 112] = [
+/// Tokens that a mistake inserts into a formula, from Python, from other languages or from none.
+const WRONG_TOKENS: [&str; 112] = [
     "(",
     ")",
     "[",
@@ -118,17 +118,17 @@ const SLIPS: [&str; 112] = [
     "**a",
 ];
 
-/// The tokens with blanks between them, as a careful writer or a wild one puts them.
+/// Joins tokens with the usual spaces, or with any that Python allows.
 pub fn text(tokens: &[String], random: &mut Generator) -> String {
-    let wild = random.below(4) == 0;
+    let unusual = random.below(4) == 0;
     let mut text = String::new();
     let mut open = 0_i64;
-    if wild && random.below(4) == 0 {
+    if unusual && random.below(4) == 0 {
         text.push_str(random.pick(&[" ", "\t", "  \t", "\u{c}", "\n", " \n", "# first\n", "\\\n", "\n "]));
     }
     for (index, token) in tokens.iter().enumerate() {
         if index > 0 {
-            text.push_str(between(&tokens[index - 1], token, wild, open > 0, random));
+            text.push_str(between(&tokens[index - 1], token, unusual, open > 0, random));
         }
         open += match token.as_str() {
             "(" | "[" | "{" => 1,
@@ -137,7 +137,7 @@ pub fn text(tokens: &[String], random: &mut Generator) -> String {
         };
         text.push_str(token);
     }
-    if wild && random.below(4) == 0 {
+    if unusual && random.below(4) == 0 {
         text.push_str(random.pick(&[
             " ",
             "\n",
@@ -156,15 +156,15 @@ pub fn text(tokens: &[String], random: &mut Generator) -> String {
     text
 }
 
-fn between(left: &str, right: &str, wild: bool, bracketed: bool, random: &mut Generator) -> &'static str {
+fn between(left: &str, right: &str, unusual: bool, bracketed: bool, random: &mut Generator) -> &'static str {
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
     let glued = left.chars().last().is_some_and(is_word) && right.chars().next().is_some_and(is_word);
     // `1if x else 2` is Python, `1else` as well, `0or 1` is not.
     let after_number = left.starts_with(|first: char| first.is_ascii_digit());
     if glued && !(after_number && random.below(10) == 0) {
-        return if wild { random.pick(&[" ", "\t", "  ", "\u{c}"]) } else { " " };
+        return if unusual { random.pick(&[" ", "\t", "  ", "\u{c}"]) } else { " " };
     }
-    match random.below(if wild { 12 } else { 3 }) {
+    match random.below(if unusual { 12 } else { 3 }) {
         0 | 1 => "",
         3 if bracketed => random.pick(&["\n", " \n\t", "\r\n", "\r", "\n\n"]),
         4 if bracketed => random.pick(&[" # a note, ) \"\n", "#\n", "# größe '\n"]),
@@ -174,8 +174,8 @@ fn between(left: &str, right: &str, wild: bool, bracketed: bool, random: &mut Ge
     }
 }
 
-/// Makes one to three slips.
-pub fn slip(tokens: &mut Vec<String>, random: &mut Generator) {
+/// Removes, swaps, replaces or inserts one to three tokens.
+pub fn mutate_tokens(tokens: &mut Vec<String>, random: &mut Generator) {
     for _ in 0..=random.below(3) {
         let at = random.below(tokens.len() as u64 + 1) as usize;
         match random.below(6) {
@@ -183,19 +183,19 @@ pub fn slip(tokens: &mut Vec<String>, random: &mut Generator) {
                 tokens.remove(at);
             }
             1 if at + 1 < tokens.len() => tokens.swap(at, at + 1),
-            2 if at < tokens.len() => tokens[at] = random.pick(&SLIPS).to_owned(),
+            2 if at < tokens.len() => tokens[at] = random.pick(&WRONG_TOKENS).to_owned(),
             3 if at < tokens.len() => {
                 let other = tokens[at].clone();
                 let to = random.below(tokens.len() as u64) as usize;
                 tokens.insert(to, other);
             }
-            _ => tokens.insert(at, random.pick(&SLIPS).to_owned()),
+            _ => tokens.insert(at, random.pick(&WRONG_TOKENS).to_owned()),
         }
     }
 }
 
-/// Takes one character away, doubles it or puts another in its place.
-pub fn misspell(text: &mut String, random: &mut Generator) {
+/// Removes, doubles or replaces one character.
+pub fn mutate_character(text: &mut String, random: &mut Generator) {
     let characters: Vec<char> = text.chars().collect();
     let at = random.below(characters.len().max(1) as u64) as usize;
     let mut spelt: Vec<char> = characters;

@@ -1,4 +1,4 @@
-//! The analysis is quick on the longest formulas, and on those that are made to hurt.
+//! The lints take little time, even for the longest formulas and for those that are made to be slow.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use job_sort_formula::formula::lint::Ranges;
 use job_sort_formula::formula::syntax::MAX_LENGTH;
 use job_sort_formula::{Formula, Schema};
 
-/// Without optimisation an eighth of the length takes as long.
+/// Without optimization an eighth of the length takes as long.
 const LENGTH: usize = if cfg!(debug_assertions) { MAX_LENGTH / 8 } else { MAX_LENGTH };
 
 fn filled(part: &str, end: &str) -> String {
@@ -15,7 +15,7 @@ fn filled(part: &str, end: &str) -> String {
     part.repeat(count) + end
 }
 
-/// Formulas as long as may be, each with its name.
+/// Formulas of the maximum length, each with a name.
 fn longest() -> Vec<(&'static str, String)> {
     let nested = |open: &str, inner: &str, close: &str| open.repeat(190) + inner + &close.repeat(190);
     vec![
@@ -46,7 +46,7 @@ fn longest() -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn the_longest_formulas_are_analysed_at_once() {
+fn the_longest_formulas_are_linted_within_the_limit() {
     let most = if cfg!(debug_assertions) { Duration::from_secs(5) } else { Duration::from_millis(500) };
     for (name, text) in longest() {
         assert!(text.len() <= MAX_LENGTH, "{name}: {}", text.len());

@@ -1,10 +1,11 @@
-//! What hurt the real scheduler must be found: every recorded formula that killed it, failed for all jobs or left
-//! stale values raises a finding of the right kind, from the files that an administrator has.
+//! Findings and value ranges, compared with what recorded formulas did to the scheduler: every formula that crashed it,
+//! failed for all jobs or left previous values in place has a finding that says so.
 
 use std::collections::BTreeSet;
 
-use job_sort_formula::Schema;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::formula::lint;
+use job_sort_formula::formula::lint::Ranges;
 use job_sort_formula::pbs::check::{Checked, ScoredQueue, SiteFacts};
 use job_sort_formula::pbs::files::server::ServerSettings;
 use job_sort_formula::pbs::order::Order;
@@ -12,41 +13,42 @@ use job_sort_formula::pbs::resource_amount::NumberMode;
 use job_sort_formula::pbs::submission::FormulaSubmission;
 use job_sort_formula::rank::{ScorePrecision, fill_fairshare};
 use job_sort_formula::schema::InputType;
+use job_sort_formula::{Formula, Schema, Value};
 use serde::Deserialize;
 
 use crate::support::golden;
-use crate::support::recorded::{self, Record, RecordedSite};
+use crate::support::recorded::{self, Record, RecordedJob, RecordedSite};
 
 /// What a formula did to the scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Harm {
-    /// It died.
-    Death,
+    /// It crashed.
+    Crash,
     /// Every job had an error.
     Errors,
-    /// Every job kept the value that it had before.
+    /// Every job kept its previous value.
     Stale,
 }
 
 impl Harm {
-    /// The findings that say so.
+    /// The codes of the findings that report it.
     fn codes(self) -> &'static [&'static str] {
         match self {
-            Self::Death => &["JSF302", "JSF401", "JSF405"],
+            Self::Crash => &["JSF302", "JSF401", "JSF405"],
             Self::Errors => &["JSF103", "JSF105", "JSF205", "JSF207", "JSF301", "JSF308", "JSF310", "JSF613"],
             Self::Stale => &["JSF106", "JSF310"],
         }
     }
 
-    /// An error that says so, or one that says that the formula has no place in a scheduler.
-    fn is_said_by(self, found: &Diagnostic) -> bool {
+    /// Whether a finding reports it as an error.
+    fn is_reported_by(self, found: &Diagnostic) -> bool {
         found.severity == Severity::Error && self.codes().contains(&found.code)
     }
 
-    fn of(record: &Record) -> Option<Self> {
+    fn from_record(record: &Record) -> Option<Self> {
         let all_are_stale = record.values.values().all(|value| value == "-12345.0625");
         if !record.sched_crashed.is_empty() {
-            Some(Self::Death)
+            Some(Self::Crash)
         } else if record.errors.len() == record.values.len() {
             Some(Self::Errors)
         } else {
@@ -93,32 +95,31 @@ fn short(formula: &str) -> String {
     formula.chars().take(40).collect()
 }
 
-fn said(checked: &Checked) -> Vec<String> {
+fn codes(checked: &Checked) -> Vec<String> {
     checked.findings.iter().map(|found| format!("{} {:?}", found.code, found.severity)).collect()
 }
 
 #[test]
-fn whatever_hurt_the_scheduler_is_found() {
+fn formulas_that_harmed_the_scheduler_have_a_finding() {
     let cluster = Cluster::recorded();
     let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl");
     let (mut harmful, mut missed) = (0, BTreeSet::new());
     for record in &records {
-        let Some(harm) = Harm::of(record) else { continue };
+        let Some(harm) = Harm::from_record(record) else { continue };
         harmful += 1;
         let checked = cluster.check(&record.formula);
         let is_refused = checked.findings.iter().any(|found| matches!(found.code, "JSF104" | "JSF404"));
-        assert!(checked.has_errors(), "{harm:?}: {} raises {:?}", short(&record.formula), said(&checked));
-        if !checked.findings.iter().any(|found| harm.is_said_by(found)) {
-            assert!(is_refused, "{harm:?}: {} raises {:?}", short(&record.formula), said(&checked));
+        assert!(checked.has_errors(), "{harm:?}: {} raises {:?}", short(&record.formula), codes(&checked));
+        if !checked.findings.iter().any(|found| harm.is_reported_by(found)) {
+            assert!(is_refused, "{harm:?}: {} raises {:?}", short(&record.formula), codes(&checked));
             missed.insert(short(&record.formula));
         }
-        assert!(harm != Harm::Death || is_refused || checked.crashes_scheduler, "{}", record.formula);
+        assert!(harm != Harm::Crash || is_refused || checked.crashes_scheduler, "{}", record.formula);
     }
     assert_eq!(missed, BTreeSet::<String>::new());
     assert_eq!(harmful, 83);
 }
 
-/// The jobs that are listed as failing are those that failed.
 #[test]
 fn the_failing_jobs_are_those_that_failed() {
     let cluster = Cluster::recorded();
@@ -138,20 +139,19 @@ fn the_failing_jobs_are_those_that_failed() {
     assert!(formulas > 200 && failures > 1000, "{formulas} {failures}");
 }
 
-/// What did no harm is not said to kill the scheduler.
 #[test]
-fn nothing_else_is_said_to_kill_it() {
+fn other_formulas_are_not_reported_to_crash_the_scheduler() {
     let cluster = Cluster::recorded();
     let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl");
-    // the integer that is too large came last, and so nothing was evaluated behind it
-    let is_lucky = |record: &&Record| record.formula == "factorial(ncpus)";
+    // the integer that is too large was that of the last job, after which nothing is evaluated
+    let is_exception = |record: &&Record| record.formula == "factorial(ncpus)";
     let survived = records.iter().filter(|record| record.sched_crashed.is_empty());
-    for record in survived.filter(|record| !is_lucky(record)) {
+    for record in survived.filter(|record| !is_exception(record)) {
         assert!(!cluster.check(&record.formula).crashes_scheduler, "{}", short(&record.formula));
     }
 }
 
-/// The findings on names that are taken: the resource, the formula, the codes. All others do what they say.
+/// The findings on taken names: the resource, the formula, the codes. The other formulas mean what they seem to mean.
 const CLASHES: [(&str, &str, &[&str]); 16] = [
     ("e", "e", &["JSF204"]),
     ("e", "e*2", &["JSF204"]),
@@ -171,13 +171,13 @@ const CLASHES: [(&str, &str, &[&str]); 16] = [
     ("a-b", "a", &["JSF201"]),
 ];
 
-/// Codes from 200 on that speak of names, and those of syntax: the others need more than names.
-fn is_of_names(code: &str) -> bool {
+/// Whether a code is one of syntax or names, which need no queue.
+fn is_of_syntax_or_names(code: &str) -> bool {
     code.starts_with("JSF1") || code.starts_with("JSF2")
 }
 
 #[test]
-fn names_that_are_taken() {
+fn taken_names_have_findings() {
     let clashes = recorded::name_clashes();
     let mut found = Vec::new();
     for clash in &clashes {
@@ -185,7 +185,7 @@ fn names_that_are_taken() {
         schema.add(&clash.resource, InputType::Count);
         for tried in &clash.formulas {
             let checked = Checked::new(&FormulaSubmission::to_openpbs(&tried.formula), &schema, &SiteFacts::default());
-            let codes = checked.findings.iter().map(|found| found.code).filter(|code| is_of_names(code));
+            let codes = checked.findings.iter().map(|found| found.code).filter(|code| is_of_syntax_or_names(code));
             let codes: Vec<&str> = codes.collect();
             if !codes.is_empty() {
                 found.push((clash.resource.as_str(), tried.formula.as_str(), codes));
@@ -203,21 +203,21 @@ struct FirstEvaluation {
     died: bool,
 }
 
-/// An error in the first evaluation after the start killed the scheduler; a quote is one that nobody catches.
+/// An error in the first evaluation after its start crashed the scheduler. A quote is an error that nothing catches.
 #[test]
-fn what_kills_the_scheduler_at_its_start() {
+fn errors_in_the_first_evaluation_are_reported_as_crashes() {
     let cluster = Cluster::recorded();
     let records: Vec<FirstEvaluation> = golden::lines("openpbs/evaluate/first_eval_error.jsonl");
     assert_eq!(records.iter().filter(|record| record.died).count(), 4);
     for record in records {
         let checked = cluster.check(&record.first_formula_after_start);
-        let is_said = checked.findings.iter().any(|found| matches!(found.code, "JSF402" | "JSF106"));
-        assert_eq!(is_said, record.died, "{}: {:?}", record.first_formula_after_start, said(&checked));
+        let is_reported = checked.findings.iter().any(|found| matches!(found.code, "JSF402" | "JSF106"));
+        assert_eq!(is_reported, record.died, "{}: {:?}", record.first_formula_after_start, codes(&checked));
     }
 }
 
 #[test]
-fn what_reads_files_or_ends_the_server_is_dangerous() {
+fn formulas_that_read_files_or_end_the_server_have_a_finding() {
     #[derive(Deserialize)]
     struct Dangerous {
         formula: String,
@@ -230,9 +230,9 @@ fn what_reads_files_or_ends_the_server_is_dangerous() {
     }
 }
 
-/// A crash that no value of a job can avert is known without a queue.
+/// A crash that happens for every value of the inputs is reported without a queue.
 #[test]
-fn crashes_without_a_queue() {
+fn certain_crashes_are_reported_without_a_queue() {
     let crashes = |formula: &str| {
         let submission = FormulaSubmission::to_openpbs(formula);
         Checked::new(&submission, &Schema::openpbs(), &SiteFacts::default()).crashes_scheduler
@@ -247,4 +247,44 @@ fn crashes_without_a_queue() {
     {
         assert!(!crashes(formula), "{formula}");
     }
+}
+
+/// With the ranges of the recorded jobs: an error that is excluded was not recorded, a certain failure was recorded for
+/// every job, and each value is within its range.
+#[test]
+fn ranges_contain_the_recorded_results() {
+    let jobs: Vec<RecordedJob> = golden::lines("openpbs/evaluate/jobs.jsonl");
+    let schema = recorded::schema();
+    let (mut checked, mut certain, mut free) = (0, 0, 0);
+    for record in golden::lines::<Record>("openpbs/evaluate/evaluate.jsonl") {
+        let Ok(formula) = Formula::parse(&record.formula) else { continue };
+        let Ok(program) = formula.compile(&schema) else { continue };
+        if program.refused().is_some() || !record.sched_crashed.is_empty() {
+            continue;
+        }
+        let table = recorded::table(&jobs, program.inputs().iter().map(|name| &**name));
+        let rows = || (0..table.len()).filter(|&row| record.values.contains_key(table.id(row)));
+        let mut ranges = Ranges::default();
+        for (name, column) in table.columns() {
+            ranges.observe(name, rows().map(|row| column.value(row)));
+        }
+        let facts = lint::ranges(formula.expr(), &schema, &ranges);
+        let text = &record.formula;
+        checked += 1;
+        if facts.errors().is_empty() {
+            free += 1;
+            assert!(record.errors.is_empty(), "{text}: {:?}", record.errors);
+        }
+        if facts.result().is_empty() {
+            certain += 1;
+            assert_eq!(record.errors.len(), record.values.len(), "{text}");
+        }
+        for row in rows().filter(|&row| !record.errors.contains_key(table.id(row))) {
+            let inputs: Vec<Value> =
+                program.inputs().iter().map(|name| table.column(name).unwrap().value(row)).collect();
+            let value = program.evaluate(&inputs).unwrap();
+            assert!(facts.result().contains(&value), "{text}: {} is not {}", value.repr(), facts.result());
+        }
+    }
+    assert!(checked > 200 && certain > 20 && free > 100, "{checked} checked, {certain} fail, {free} cannot");
 }
