@@ -1,49 +1,64 @@
-//! A document piece by piece, each piece with whole jobs in it.
+//! A document in chunks of whole jobs: chunks are cut, parsed in parallel, and appended to the table in order.
 
 use std::io::{self, Read};
+use std::ops::Range;
 
+use crate::ingest::fast_reader::FastReader;
 use crate::ingest::json_scanner::PADDING;
+use crate::ingest::reader::ReadOptions;
+use crate::ingest::table_builder::TableBuilder;
+use crate::jobs::Batch;
+use crate::parallel::pipeline;
+use crate::pbs::resource_amount::AmountSource;
+use crate::schema::InputType;
 
-/// Where a document may be cut: the last place in these bytes behind which a new job begins, if there is one.
-pub(crate) type Cut<'c> = dyn Fn(&[u8]) -> Option<usize> + Send + Sync + 'c;
+/// Finds where a document may be cut: after the last byte of these before which a job ends.
+pub(super) type FindCut<'c> = dyn Fn(&[u8]) -> Option<usize> + Send + Sync + 'c;
 
-/// Hands out the pieces of a document, one after the other.
-pub(crate) struct Pieces<'s> {
+/// Cuts a document into chunks.
+pub(super) struct Chunks<'s> {
     source: Box<dyn Read + Send + 's>,
-    cut: Box<Cut<'s>>,
-    /// What was read and belongs to the next piece.
+    find_cut: Box<FindCut<'s>>,
+    /// What was read and belongs to the next chunk.
     rest: Vec<u8>,
-    /// About how many bytes a piece has.
+    /// About how many bytes a chunk has.
     size: usize,
     is_over: bool,
 }
 
-impl<'s> Pieces<'s> {
-    /// The pieces of a document of which `start` was read already.
-    pub(crate) fn new(start: Vec<u8>, source: Box<dyn Read + Send + 's>, size: usize, cut: Box<Cut<'s>>) -> Self {
-        Self { source, cut, rest: start, size: size.max(1), is_over: false }
+impl<'s> Chunks<'s> {
+    /// The chunks of a document of which `start` was read already.
+    pub(super) fn new(
+        start: Vec<u8>,
+        source: Box<dyn Read + Send + 's>,
+        size: usize,
+        find_cut: Box<FindCut<'s>>,
+    ) -> Self {
+        Self { source, find_cut, rest: start, size: size.max(1), is_over: false }
     }
 
-    /// Puts the next piece at the start of `room`, with its padding behind it, and gives its length. The room grows as
-    /// it has to and is never cleared.
+    /// Writes the next chunk with its padding to the start of `buffer`, and returns its length; `None` at the end. The
+    /// buffer grows as necessary and is never cleared.
     ///
     /// # Errors
     /// The source cannot be read.
-    pub(crate) fn next(&mut self, room: &mut Vec<u8>) -> io::Result<Option<usize>> {
+    fn next(&mut self, buffer: &mut Vec<u8>) -> io::Result<Option<usize>> {
         if self.is_over {
             return Ok(None);
         }
-        let (mut most, mut filled) = (self.size, 0);
+        let (mut capacity, mut filled) = (self.size, 0);
         loop {
-            make_room(room, most);
-            filled += self.read(&mut room[filled..most])?;
-            let end = if self.is_over { Some(filled) } else { (self.cut)(&room[..filled]) };
+            if buffer.len() < capacity + PADDING {
+                buffer.resize(capacity + PADDING, 0);
+            }
+            filled += self.read(&mut buffer[filled..capacity])?;
+            let end = if self.is_over { Some(filled) } else { (self.find_cut)(&buffer[..filled]) };
             if let Some(end) = end {
-                self.rest.splice(..0, room[end..filled].iter().copied());
-                room[end..end + PADDING].fill(0);
+                self.rest.splice(..0, buffer[end..filled].iter().copied());
+                buffer[end..end + PADDING].fill(0);
                 return Ok((end > 0).then_some(end));
             }
-            most = most.saturating_mul(2);
+            capacity = capacity.saturating_mul(2);
         }
     }
 
@@ -66,14 +81,108 @@ impl<'s> Pieces<'s> {
         Ok(filled)
     }
 
-    /// Whether the last piece was the last one.
-    pub(crate) fn is_over(&self) -> bool {
-        self.is_over
+    /// Parses the chunks in parallel with `parse`, and passes them to `append` in the order of the document until it
+    /// returns `false`.
+    ///
+    /// # Errors
+    /// The source cannot be read.
+    pub(super) fn parse(
+        mut self,
+        options: &ReadOptions<'_>,
+        amounts: AmountSource,
+        parse: impl Fn(&mut ParsedChunk, &mut FastReader<'_>) + Sync,
+        mut append: impl FnMut(&ParsedChunk) -> bool,
+    ) -> io::Result<()> {
+        let mut is_first = true;
+        let fill = |(chunk, _): &mut (ParsedChunk, _)| {
+            let end = self.next(&mut chunk.text)?;
+            chunk.end = end.unwrap_or(0);
+            (chunk.is_first, chunk.is_last) = (is_first, self.is_over);
+            is_first = false;
+            Ok(end.is_some())
+        };
+        pipeline(
+            || (ParsedChunk::default(), FastReader::new(options, amounts)),
+            fill,
+            |(chunk, reader)| {
+                chunk.clear(reader.column_count());
+                parse(chunk, reader);
+                reader.take_undeclared(|name, kind| chunk.undeclared.push((name.into(), kind)));
+            },
+            |(chunk, _)| Ok(append(chunk)),
+        )
     }
 }
 
-fn make_room(room: &mut Vec<u8>, most: usize) {
-    if room.len() < most + PADDING {
-        room.resize(most + PADDING, 0);
+/// A chunk, the jobs in it that the fast reader has parsed, and the places of the others. Its buffers are used again.
+#[derive(Debug, Default)]
+pub(super) struct ParsedChunk {
+    /// The text, then its padding, then unused bytes.
+    pub text: Vec<u8>,
+    /// Where the text ends.
+    pub end: usize,
+    pub is_first: bool,
+    pub is_last: bool,
+    pub batch: Batch,
+    /// The number of lines, where lines are counted.
+    pub lines: u32,
+    /// Whether the document does not have the layout that was expected; what was parsed is then of no use.
+    pub is_malformed: bool,
+    parts: Vec<Part>,
+    undeclared: Vec<(Box<str>, InputType)>,
+}
+
+/// Some jobs of a chunk, in the order of the document.
+#[derive(Debug, Clone)]
+enum Part {
+    /// Rows of the batch.
+    Rows(Range<usize>),
+    /// The text of a job that the reference reader is to parse, and its line within the chunk, from 0.
+    Text(Range<usize>, u32),
+}
+
+impl ParsedChunk {
+    fn clear(&mut self, columns: usize) {
+        self.batch.clear(columns);
+        self.parts.clear();
+        self.undeclared.clear();
+        (self.lines, self.is_malformed) = (0, false);
+    }
+
+    /// Adds the last row of the batch as the next job.
+    pub(super) fn push_row(&mut self) {
+        let end = self.batch.len();
+        match self.parts.last_mut() {
+            Some(Part::Rows(rows)) => rows.end = end,
+            _ => self.parts.push(Part::Rows(end.saturating_sub(1)..end)),
+        }
+    }
+
+    /// Leaves the next job to the reference reader.
+    pub(super) fn push_text(&mut self, text: Range<usize>, line: u32) {
+        self.parts.push(Part::Text(text, line));
+    }
+
+    /// Appends the jobs to the table in order. `read` is the reference reader: it gets the text of a job and its line
+    /// within the chunk, and returns whether to continue. `line` is the line of the document on which the chunk begins,
+    /// if lines are counted.
+    pub(super) fn append_to(
+        &self,
+        builder: &mut TableBuilder<'_>,
+        line: Option<usize>,
+        read: impl Fn(&mut TableBuilder<'_>, &[u8], u32) -> bool,
+    ) -> bool {
+        for part in &self.parts {
+            match part {
+                Part::Rows(rows) => builder.append(&self.batch, rows.clone(), line),
+                Part::Text(text, line) => {
+                    if !read(builder, self.text.get(text.clone()).unwrap_or_default(), *line) {
+                        return false;
+                    }
+                }
+            }
+        }
+        self.undeclared.iter().for_each(|(name, kind)| builder.record_undeclared(name, *kind));
+        true
     }
 }

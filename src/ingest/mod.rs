@@ -10,6 +10,7 @@
 
 mod attribute_values;
 mod byte_pattern;
+mod chunked_reader;
 mod chunks;
 mod error;
 mod fast_reader;
@@ -19,22 +20,16 @@ mod job_key;
 mod json_scanner;
 mod key_dispatch;
 mod key_predictor;
-mod ndjson;
-mod options;
-mod parsed_chunk;
-mod qstat_chunked;
 mod qstat_text;
 mod reader;
 mod reference_reader;
 mod requested_columns;
 mod skipped_objects;
-mod source;
 mod swar;
 mod table_builder;
 
 pub use crate::ingest::error::{ReadError, ReadErrorKind};
-pub use crate::ingest::options::{ParsedJobs, ReadOptions};
-pub use crate::ingest::reader::JobReader;
+pub use crate::ingest::reader::{JobReader, ParsedJobs, ReadOptions};
 
 /// Reads a job document in memory; its format is detected.
 ///

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::ingest::error::ReadErrorKind;
 use crate::ingest::job_key::JobKey;
-use crate::ingest::options::{ParsedJobs, ReadOptions};
+use crate::ingest::reader::{ParsedJobs, ReadOptions};
 use crate::ingest::table_builder::{ParsedJob, TableBuilder};
 use crate::json_visitor::JsonScalar;
 use crate::pbs::resource_amount::{AmountSource, number};

@@ -1,31 +1,76 @@
 //! Reads job documents from memory, files and streams: by the fast reader where it can, else by the reference reader.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 
-use crate::ingest::chunks::Pieces;
+use crate::ingest::chunked_reader::{self, DocumentLayout, last_line_end};
+use crate::ingest::chunks::Chunks;
 use crate::ingest::error::{ReadError, ReadErrorKind};
 use crate::ingest::format::DocumentFormat;
-use crate::ingest::ndjson;
-use crate::ingest::options::{ParsedJobs, ReadOptions};
-use crate::ingest::qstat_chunked::{DocumentLayout, read_chunks};
 use crate::ingest::qstat_text::read_qstat_text;
 use crate::ingest::reference_reader::{read_native_json, read_ndjson, read_qstat_json};
-use crate::ingest::source::Source;
+use crate::jobs::{JobTable, Problems};
 use crate::json_visitor::{decode_utf8, strip_byte_order_mark};
+use crate::pbs::entity::FairshareEntity;
+use crate::pbs::resource_amount::NumberMode;
+use crate::schema::Schema;
 
 /// How many bytes of a document are read to detect its format.
 const HEAD: usize = 256 << 10;
 /// About how many bytes are parsed at a time.
 const CHUNK: usize = 512 << 10;
 
+static NO_PRIORITIES: BTreeMap<String, i64> = BTreeMap::new();
+
+/// What a reader needs to know besides the document.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadOptions<'a> {
+    /// The name of the document in messages.
+    pub source_name: &'a str,
+    /// The names in the formula: the table gets a column for each. Other values are skipped, except that the amounts of
+    /// numeric resources are checked, since the scheduler ignores a job with one that it cannot read.
+    pub needed: &'a [&'a str],
+    /// The names that a formula may use.
+    pub schema: &'a Schema,
+    /// How amounts become numbers.
+    pub numbers: NumberMode,
+    /// Which attribute of a job names its fair-share entity.
+    pub entity: FairshareEntity,
+    /// The priorities of the queues; a queue without one has priority 0.
+    pub queue_priorities: &'a BTreeMap<String, i64>,
+}
+
+impl<'a> ReadOptions<'a> {
+    /// Options for OpenPBS with its defaults: the entity is the user, and no queue has a priority.
+    pub fn new(schema: &'a Schema, needed: &'a [&'a str]) -> Self {
+        Self {
+            source_name: "jobs",
+            needed,
+            schema,
+            numbers: NumberMode::OpenPbs,
+            entity: FairshareEntity::User,
+            queue_priorities: &NO_PRIORITIES,
+        }
+    }
+}
+
+/// The jobs of a document, and what is wrong with some of them.
+#[derive(Debug, Clone, Default)]
+pub struct ParsedJobs {
+    /// The jobs.
+    pub table: JobTable,
+    /// What is wrong with single jobs. The other jobs are read nevertheless.
+    pub problems: Problems,
+}
+
 /// Reads job documents.
 ///
-/// A document of one job per line, or of `qstat -f -F json`, is read chunk by chunk and parsed in parallel on
-/// the threads of rayon's current pool. Besides the table, at most eight chunks per processor are in memory, each of half
-/// a megabyte, or of one job if that is larger. Any other document is held in memory until its end, and so is
-/// `qstat -f -F json` if it comes from a stream that cannot be read twice, because where it is broken it is read
-/// again from its start to say where.
+/// A document with a job per line, or from `qstat -f -F json`, is read in chunks and parsed in parallel on the threads of
+/// rayon's current pool. Besides the table, at most eight chunks per processor are in memory, each of half a megabyte, or
+/// of one job if that is larger. Any other document is held in memory up to its end, and so is `qstat -f -F json` from a
+/// stream that cannot be read twice: a malformed document is read again from its start to find the place of the error.
 ///
 /// ```no_run
 /// use std::fs::File;
@@ -47,7 +92,7 @@ pub struct JobReader<'a> {
 }
 
 impl<'a> JobReader<'a> {
-    /// A reader that does what the options say.
+    /// A reader with these options.
     pub fn new(options: &'a ReadOptions<'a>) -> Self {
         Self { options, chunk_size: CHUNK, is_fast: true }
     }
@@ -67,15 +112,15 @@ impl<'a> JobReader<'a> {
     /// # Errors
     /// See [`read_jobs`](crate::ingest::read_jobs).
     pub fn read(&self, bytes: &[u8]) -> Result<ParsedJobs, ReadError> {
-        self.read_from(Source::bytes(bytes))
+        self.read_from(Source::from_bytes(bytes))
     }
 
-    /// Reads a file from where it stands.
+    /// Reads a file from its current position.
     ///
     /// # Errors
     /// See [`read_jobs`](crate::ingest::read_jobs); also the file cannot be read.
     pub fn read_file(&self, file: File) -> Result<ParsedJobs, ReadError> {
-        self.read_from(Source::file(file))
+        self.read_from(Source::from_file(file))
     }
 
     /// Reads a stream to its end.
@@ -83,51 +128,114 @@ impl<'a> JobReader<'a> {
     /// # Errors
     /// See [`read_jobs`](crate::ingest::read_jobs); also the stream cannot be read.
     pub fn read_stream(&self, stream: impl Read + Send) -> Result<ParsedJobs, ReadError> {
-        self.read_from(Source::stream(Box::new(stream)))
+        self.read_from(Source::from_stream(Box::new(stream)))
     }
 
     fn read_from(&self, source: Source<'_>) -> Result<ParsedJobs, ReadError> {
-        let read =
-            self.try_to_read(source).unwrap_or_else(|error| Err(ReadErrorKind::Io { reason: error.to_string() }));
+        let read = if self.is_fast { self.read_in_chunks(source) } else { self.read_as_a_whole(source) };
+        let read = read.unwrap_or_else(|error| Err(ReadErrorKind::Io { reason: error.to_string() }));
         read.map_err(|kind| ReadError { source_name: self.options.source_name.to_owned(), kind })
     }
 
-    fn try_to_read(&self, mut source: Source<'_>) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
+    fn read_in_chunks(&self, mut source: Source<'_>) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
         let mut head = Vec::new();
-        if self.is_fast {
-            source.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
-        }
-        let is_whole = head.len() < HEAD;
-        let format = if self.is_fast {
-            DocumentFormat::detect_by_head(&decode_utf8(strip_byte_order_mark(&head)), is_whole)
-        } else {
-            None
-        };
+        source.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
+        let is_complete = head.len() < HEAD;
+        let format = DocumentFormat::detect_by_head(&decode_utf8(strip_byte_order_mark(&head)), is_complete);
         head.drain(..head.len() - strip_byte_order_mark(&head).len());
         if format == Some(DocumentFormat::Ndjson) {
-            source.forget();
-            let pieces = Pieces::new(head, Box::new(source), self.chunk_size, Box::new(ndjson::cut));
-            return ndjson::read_lines(pieces, self.options);
+            source.discard_copy();
+            let chunks = Chunks::new(head, Box::new(source), self.chunk_size, Box::new(last_line_end));
+            return chunked_reader::read_ndjson(chunks, self.options);
         }
         if format == Some(DocumentFormat::QstatJson)
             && let Some(layout) = DocumentLayout::detect(&head)
         {
-            let pieces = Pieces::new(head, Box::new(&mut source), self.chunk_size, layout.cut());
-            if let Some(read) = read_chunks(pieces, &layout, self.options)? {
+            let chunks = Chunks::new(head, Box::new(&mut source), self.chunk_size, layout.find_cut());
+            if let Some(read) = chunked_reader::read_qstat_json(chunks, &layout, self.options)? {
                 return Ok(read);
             }
         }
-        Ok(read_whole(&source.whole()?, self.options))
+        self.read_as_a_whole(source)
+    }
+
+    fn read_as_a_whole(&self, mut source: Source<'_>) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
+        let bytes = source.read_all()?;
+        let text = decode_utf8(strip_byte_order_mark(&bytes));
+        Ok(DocumentFormat::detect(&text).and_then(|format| match format {
+            DocumentFormat::QstatJson => read_qstat_json(&text, self.options),
+            DocumentFormat::QstatText => read_qstat_text(&text, self.options),
+            DocumentFormat::NativeJson => read_native_json(&text, self.options),
+            DocumentFormat::Ndjson => read_ndjson(&text, self.options),
+        }))
     }
 }
 
-/// Reads a whole document by the reference reader.
-fn read_whole(bytes: &[u8], options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
-    let text = decode_utf8(strip_byte_order_mark(bytes));
-    match DocumentFormat::detect(&text)? {
-        DocumentFormat::QstatJson => read_qstat_json(&text, options),
-        DocumentFormat::QstatText => read_qstat_text(&text, options),
-        DocumentFormat::NativeJson => read_native_json(&text, options),
-        DocumentFormat::Ndjson => read_ndjson(&text, options),
+/// A document that is read once, or twice.
+enum Source<'s> {
+    /// The whole document, and the part of it that is still to be read.
+    Bytes(&'s [u8], &'s [u8]),
+    /// A file, and the position at which the document begins.
+    File(File, u64),
+    /// A stream, and a copy of what was read of it, unless it was discarded.
+    Stream(Box<dyn Read + Send + 's>, Option<Vec<u8>>),
+}
+
+impl<'s> Source<'s> {
+    fn from_bytes(bytes: &'s [u8]) -> Self {
+        Self::Bytes(bytes, bytes)
+    }
+
+    /// A file that can be read twice; a pipe or a device is a stream.
+    fn from_file(mut file: File) -> Self {
+        let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
+        match file.stream_position() {
+            Ok(start) if is_regular => Self::File(file, start),
+            _ => Self::from_stream(Box::new(file)),
+        }
+    }
+
+    fn from_stream(stream: Box<dyn Read + Send + 's>) -> Self {
+        Self::Stream(stream, Some(Vec::new()))
+    }
+
+    /// Discards what was read: the document will not be read twice.
+    fn discard_copy(&mut self) {
+        if let Self::Stream(_, copy) = self {
+            *copy = None;
+        }
+    }
+
+    /// The document from its start to its end.
+    fn read_all(&mut self) -> io::Result<Cow<'s, [u8]>> {
+        let mut bytes = Vec::new();
+        match self {
+            Self::Bytes(bytes, _) => return Ok(Cow::Borrowed(bytes)),
+            Self::File(file, start) => {
+                file.seek(SeekFrom::Start(*start))?;
+                file.read_to_end(&mut bytes)?;
+            }
+            Self::Stream(stream, copy) => {
+                bytes = copy.take().unwrap_or_default();
+                stream.read_to_end(&mut bytes)?;
+            }
+        }
+        Ok(Cow::Owned(bytes))
+    }
+}
+
+impl Read for Source<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Bytes(_, rest) => rest.read(buffer),
+            Self::File(file, _) => file.read(buffer),
+            Self::Stream(stream, copy) => {
+                let read = stream.read(buffer)?;
+                if let Some(copy) = copy {
+                    copy.extend_from_slice(buffer.get(..read).unwrap_or_default());
+                }
+                Ok(read)
+            }
+        }
     }
 }
