@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A folder, and the folders and single files that it may import. A folder may always import itself. The most specific entry wins:
-/// `formula/syntax` before `formula`.
+/// A folder, and the folders and single files that it may import. A folder may always import itself. The most specific
+/// entry wins: `formula/syntax` before `formula`.
 const FOLDERS: &[(&str, &[&str])] = &[
     ("parallel", &[]),
     ("simd", &[]),
@@ -77,7 +77,9 @@ fn may_import(folder: &str, import: &str) -> bool {
         || allowed
             .iter()
             .any(|pattern| pattern.strip_suffix("/*").is_some_and(|base| other.starts_with(&format!("{base}/"))))
-        || allowed.iter().any(|file| import.strip_prefix(file).is_some_and(|rest| rest.starts_with('/')))
+        || allowed
+            .iter()
+            .any(|file| import.strip_prefix(file).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
 }
 
 /// The paths behind every `crate::` in a file, with `/` between their parts.
