@@ -197,6 +197,9 @@ impl<'a> Order<'a> {
     }
 }
 
+/// The rows in order, and those that are not considered.
+type OrderedRows = (Vec<usize>, Vec<(usize, NotConsidered)>);
+
 impl Order<'_> {
     /// Whether the rows are ordered by nothing but their values and their place in the table, as in most queues.
     fn is_value_only(&self, table: &JobTable) -> bool {
@@ -209,7 +212,7 @@ impl Order<'_> {
 
     /// The fast path for [`is_value_only`](Self::is_value_only): the order, and the rows that are not considered.
     /// `None` if some value is NaN, which only the general comparison orders.
-    fn value_only(&self, scores: &Scores, table: &JobTable) -> Option<(Vec<usize>, Vec<(usize, NotConsidered)>)> {
+    fn value_only(&self, scores: &Scores, table: &JobTable) -> Option<OrderedRows> {
         let kept = scores.kept();
         let waits = |&row: &usize| table.is_considered(row) && scores.has(row);
         // the threshold does not apply to a job whose error the caller ranks below every value

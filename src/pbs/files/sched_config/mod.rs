@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(config.warnings, []);
         let key = |name: &str, first| SortKey { name: name.into(), first };
         let (priority, ncpus) = (key("job_priority", SortFirst::High), key("ncpus", SortFirst::Low));
-        assert_eq!(config.job_sort_key.non_prime, [priority.clone()]);
+        assert_eq!(config.job_sort_key.non_prime, std::slice::from_ref(&priority));
         assert_eq!(config.job_sort_key.prime, [priority, ncpus]);
     }
 }
