@@ -56,7 +56,7 @@ impl Queue {
         let (mut strips, mut row, mut values) = (Vec::new(), Vec::new(), 0);
         for start in (0..JOBS).step_by(LANES) {
             strips.clear();
-            let block = self.columns.iter().filter_map(|column| column.strip(start / BLOCK_ROWS));
+            let block = self.columns.iter().filter_map(|column| column.block(start / BLOCK_ROWS));
             strips.extend(block.map(|strip| strip.window(start % BLOCK_ROWS, LANES)));
             let outcome = black_box(columnar.evaluate(&strips, LANES, &[]));
             values += LANES;

@@ -51,12 +51,12 @@ fn compare(text: &str, program: &Program, columns: &[(&str, Column)], rows: usiz
     for start in (0..rows).step_by(LANES) {
         let strips: Vec<_> = inputs
             .iter()
-            .map(|column| column.strip(start / BLOCK_ROWS).expect("a block").window(start % BLOCK_ROWS, LANES))
+            .map(|column| column.block(start / BLOCK_ROWS).expect("a block").window(start % BLOCK_ROWS, LANES))
             .collect();
         let count = LANES.min(rows - start);
         let inexact: Vec<usize> = inputs
             .iter()
-            .flat_map(|column| column.aside().iter().map(|(row, _)| *row as usize))
+            .flat_map(|column| column.exceptions().iter().map(|(row, _)| *row as usize))
             .filter(|row| (start..start + count).contains(row))
             .map(|row| row - start)
             .collect();

@@ -44,7 +44,7 @@ pub use crate::ingest::reader::{JobReader, ParsedJobs, ReadOptions};
 /// let options = ReadOptions::new(&schema, &["ncpus", "mem"]);
 /// let document = read_jobs(br#"{"id":"1.vm","entity":"Bob","resources":{"ncpus":4,"mem":"4gb"}}"#, &options)?;
 /// // Sizes are in kilobytes.
-/// assert_eq!(document.table.column("mem").unwrap().lane(0), 4194304.0);
+/// assert_eq!(document.table.column("mem").unwrap().nearest_double(0), 4194304.0);
 /// # Ok::<(), job_sort_formula::ingest::ReadError>(())
 /// ```
 ///

@@ -56,7 +56,7 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Removes all rows, and keeps the buffers; the next rows have so many columns.
+    /// Removes all rows, and keeps the buffers; the next rows have this number of columns.
     pub(crate) fn clear(&mut self, columns: usize) {
         self.ids.clear();
         self.ends.clear();
@@ -174,7 +174,7 @@ impl Batch {
     }
 }
 
-/// How many rows are allocated at a time.
+/// The number of rows that are allocated at a time.
 const GROWTH: usize = 1024;
 
 /// The flag of an integer.
@@ -251,13 +251,13 @@ impl BatchColumn {
         let is_set = least > 0 && flags.len() == rows.len();
         match () {
             () if any == 0 => column.extend_default(default, rows.len()),
-            () if is_set && all & SMALL > 0 => column.extend_small(&self.small[rows]),
+            () if is_set && all & SMALL > 0 => column.extend_u32(&self.small[rows]),
             () if is_set && any & SMALL == 0 && (any ^ all) & INTEGER == 0 => {
-                column.extend_lanes(&self.wide[rows], all & INTEGER > 0);
+                column.extend_f64(&self.wide[rows], all & INTEGER > 0);
             }
             () if is_set && all & INTEGER > 0 => {
-                let lanes: Vec<_> = rows.map(|row| self.lane(row)).collect();
-                column.extend_lanes(&lanes, true);
+                let numbers: Vec<_> = rows.map(|row| self.number(row)).collect();
+                column.extend_f64(&numbers, true);
             }
             () => rows.for_each(|row| match self.value(row) {
                 Some(value) => column.push(value),
@@ -271,12 +271,12 @@ impl BatchColumn {
     fn value(&self, row: usize) -> Option<Value> {
         match self.flags.get(row) {
             None | Some(0) => None,
-            Some(flag) if flag & INTEGER > 0 => Some(Value::Int(self.lane(row) as i64)),
-            Some(_) => Some(Value::Float(self.lane(row))),
+            Some(flag) if flag & INTEGER > 0 => Some(Value::Int(self.number(row) as i64)),
+            Some(_) => Some(Value::Float(self.number(row))),
         }
     }
 
-    fn lane(&self, row: usize) -> f64 {
+    fn number(&self, row: usize) -> f64 {
         if self.flags[row] & SMALL > 0 { self.small[row].into() } else { self.wide[row] }
     }
 }
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn small_and_large_numbers_come_as_they_were_put() {
+    fn small_and_large_numbers_are_returned_unchanged() {
         let row = BatchRow { id: b"1", entity: "", queue: "", state: JobState::Queued, queued_at: None, line: 0 };
         let numbers = |row: i64| [row, row << 30, if row % 3 == 0 { row } else { row << 40 }, 7, 0, (row % 2) << 50];
         let (mut batch, mut columns) = (Batch::default(), vec![Column::new(); 7]);
@@ -345,10 +345,10 @@ mod tests {
                 parts.for_each(|rows| input.append_to(column, rows, &Value::Int(0)));
             }
         }
-        for (column, lanes) in columns.iter().enumerate().take(6) {
+        for (index, column) in columns.iter().enumerate().take(6) {
             (0..2100).for_each(|row| {
-                assert!(lanes.value(row).is_same(&Value::Int(numbers(row as i64 % 700)[column])), "{column}, {row}");
-                assert_eq!(lanes.is_set(row), column != 4);
+                assert!(column.value(row).is_same(&Value::Int(numbers(row as i64 % 700)[index])), "{index}, {row}");
+                assert_eq!(column.is_set(row), index != 4);
             });
         }
         assert!(columns[6].value(2000).is_same(&Value::Int(0)) && columns[6].value(2002).is_same(&Value::Float(75.25)));

@@ -1,195 +1,196 @@
 //! One input of every job.
 
+mod bitset;
 mod block;
-mod form;
-mod marks;
+mod encoding;
 
 use num_traits::ToPrimitive;
 
 use crate::python::{ColumnView, MAX_EXACT_INT, Value};
 use block::Block;
-use form::Lane;
+use encoding::Number;
 
-/// How many rows stand together. All blocks of a column but the last are full.
+/// The number of rows in a block. All blocks of a column but the last are full.
 pub const BLOCK_ROWS: usize = 4096;
 
-/// One input of every job, by row: a double each, with a mark on those that Python sees as integers.
+/// One input of every job: a double per row, and whether it is an integer in Python.
 ///
-/// An integer beyond 2^53, and anything that is not a number, stands aside; its lane then holds the nearest
-/// double, or NaN. A row that was never given holds its default and is not [set](Column::is_set).
+/// A value that a double does not represent exactly, such as an integer beyond 2^53, is an
+/// [exception](Column::exceptions); the row then holds the nearest double, or NaN. A row whose job does not have the
+/// input holds a default and is not [set](Column::is_set).
 ///
-/// The rows lie in blocks of [`BLOCK_ROWS`], each in the least memory that holds it: a block whose rows are all equal
-/// keeps one number, and one of small integers four bytes per row.
+/// Each block of [`BLOCK_ROWS`] rows has the narrowest encoding that represents its numbers: one number if all rows are
+/// equal, integers of 8, 16 or 32 bits, or doubles.
 #[derive(Debug, Clone, Default)]
 pub struct Column {
     blocks: Vec<Block>,
-    aside: Vec<(u32, Value)>,
-    /// Memory for blocks to come.
+    exceptions: Vec<(u32, Value)>,
+    /// Buffers for the next blocks.
     spare: Vec<Vec<f64>>,
 }
 
 impl Column {
-    /// A column without rows.
+    /// An empty column.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A column without rows that takes its memory from here as long as there is some.
-    pub fn in_memory_of(spare: Vec<Vec<f64>>) -> Self {
-        Self { spare, ..Self::default() }
+    /// An empty column that reuses the buffers of another one; see [`Column::into_buffers`].
+    pub fn with_buffers(buffers: Vec<Vec<f64>>) -> Self {
+        Self { spare: buffers, ..Self::default() }
     }
 
-    /// The memory of the column's doubles, for another one.
-    pub fn into_memory(self) -> Vec<Vec<f64>> {
-        self.blocks.into_iter().filter_map(Block::into_memory).collect()
+    /// The buffers of the column's doubles, to be reused.
+    pub fn into_buffers(self) -> Vec<Vec<f64>> {
+        self.blocks.into_iter().filter_map(Block::into_buffer).collect()
     }
 
-    /// Appends the input of the next job.
+    /// Appends an input of the next job.
     #[inline]
     pub fn push(&mut self, value: Value) {
-        self.append_value(value, true);
+        self.push_row(value, true);
     }
 
-    /// Appends what the formula sees of a job that does not have this input.
+    /// Appends the default that the formula gets for a job without this input.
     #[inline]
     pub fn push_default(&mut self, value: Value) {
-        self.append_value(value, false);
+        self.push_row(value, false);
     }
 
     #[inline]
-    fn append_value(&mut self, value: Value, set: bool) {
-        let (lane, whole, exact) = match &value {
+    fn push_row(&mut self, value: Value, is_set: bool) {
+        let (number, is_int, is_exact) = match &value {
             Value::Int(i) => (*i as f64, true, (-MAX_EXACT_INT..=MAX_EXACT_INT).contains(i)),
             Value::Float(x) => (*x, false, true),
             Value::Big(big) => (big.to_f64().unwrap_or(f64::NAN), true, false),
             Value::Bool(truth) => (f64::from(u8::from(*truth)), false, false),
             _ => (f64::NAN, false, false),
         };
-        if !exact {
-            self.aside.push((self.len() as u32, value));
+        if !is_exact {
+            self.exceptions.push((self.len() as u32, value));
         }
-        self.open_block().push(lane, whole, set);
+        self.open_block().push(number, is_int, is_set);
     }
 
-    /// The block that takes the next row.
+    /// The block to which the next row is appended.
     #[inline]
     fn open_block(&mut self) -> &mut Block {
         if self.blocks.last().is_none_or(Block::is_full) {
-            self.blocks.push(self.spare.pop().map_or_else(Block::default, Block::in_memory_of));
+            self.blocks.push(self.spare.pop().map_or_else(Block::default, Block::with_buffer));
         }
         let last = self.blocks.len() - 1;
         &mut self.blocks[last]
     }
 
-    /// Appends numbers that the jobs have, all of them integers of at most 2^53 or all of them floats.
-    pub fn extend_lanes(&mut self, lanes: &[f64], whole: bool) {
-        self.extend(lanes, whole, true);
+    /// Appends inputs of jobs: all of them integers of at most 2^53, or all of them floats.
+    pub fn extend_f64(&mut self, numbers: &[f64], are_ints: bool) {
+        self.extend(numbers, are_ints, true);
     }
 
-    /// Appends integers that the jobs have.
-    pub(crate) fn extend_small(&mut self, lanes: &[u32]) {
-        self.extend(lanes, true, true);
+    /// Appends integer inputs of jobs.
+    pub(crate) fn extend_u32(&mut self, integers: &[u32]) {
+        self.extend(integers, true, true);
     }
 
-    /// Appends what the formula sees of so many jobs that do not have this input.
+    /// Appends the default that the formula gets for `count` jobs without this input.
     pub fn extend_default(&mut self, value: &Value, count: usize) {
-        let (lane, whole) = match value {
+        let (number, is_int) = match value {
             Value::Int(i) if (-MAX_EXACT_INT..=MAX_EXACT_INT).contains(i) => (*i as f64, true),
             Value::Float(x) => (*x, false),
             _ => return (0..count).for_each(|_| self.push_default(value.clone())),
         };
-        let lanes = [lane; 64];
-        for start in (0..count).step_by(lanes.len()) {
-            self.extend(&lanes[..lanes.len().min(count - start)], whole, false);
+        let numbers = [number; 64];
+        for start in (0..count).step_by(numbers.len()) {
+            self.extend(&numbers[..numbers.len().min(count - start)], is_int, false);
         }
     }
 
-    fn extend<L: Lane>(&mut self, mut lanes: &[L], whole: bool, set: bool) {
-        while !lanes.is_empty() {
+    fn extend<N: Number>(&mut self, mut numbers: &[N], are_ints: bool, are_set: bool) {
+        while !numbers.is_empty() {
             let block = self.open_block();
-            let (now, later) = lanes.split_at(lanes.len().min(BLOCK_ROWS - block.len()));
-            block.extend(now, whole, set);
-            lanes = later;
+            let (fitting, rest) = numbers.split_at(numbers.len().min(BLOCK_ROWS - block.len()));
+            block.extend(fitting, are_ints, are_set);
+            numbers = rest;
         }
     }
 
-    /// Appends numbers that the jobs have; `wholes` has a byte for each, which is not 0 for an integer. Integers are of
-    /// at most 2^53.
-    pub fn extend_mixed(&mut self, lanes: &[f64], wholes: &[u8]) {
-        for (&lane, &whole) in lanes.iter().zip(wholes) {
-            self.open_block().push(lane, whole != 0, true);
+    /// Appends inputs of jobs. `int_flags` has a byte for each, other than 0 for an integer. An integer is at most 2^53.
+    pub fn extend_mixed(&mut self, numbers: &[f64], int_flags: &[u8]) {
+        for (&number, &flag) in numbers.iter().zip(int_flags) {
+            self.open_block().push(number, flag != 0, true);
         }
     }
 
     /// Appends the rows of another column.
     pub fn append(&mut self, other: Self) {
         let before = self.len();
-        self.aside.extend(other.aside.into_iter().map(|(row, value)| (row + before as u32, value)));
+        self.exceptions.extend(other.exceptions.into_iter().map(|(row, value)| (row + before as u32, value)));
         if self.blocks.last().is_none_or(Block::is_full) {
             self.blocks.extend(other.blocks);
             return;
         }
         for block in &other.blocks {
             for row in 0..block.len() {
-                let lane = block.lane(row).unwrap_or(f64::NAN);
-                self.open_block().push(lane, block.whole.at(row), block.set.at(row));
+                let number = block.number(row).unwrap_or(f64::NAN);
+                self.open_block().push(number, block.ints.get(row), block.set.get(row));
             }
         }
     }
 
-    /// What the formula sees of the job in this row. A row that does not exist is `None`, as Python's.
+    /// The value that the formula gets for the job in this row; Python's `None` if there is no such row.
     #[inline]
     pub fn value(&self, row: usize) -> Value {
-        let Some((block, at)) = self.place(row) else { return Value::None };
-        if !self.aside.is_empty()
-            && let Ok(at) = self.aside.binary_search_by_key(&row, |&(aside, _)| aside as usize)
+        let Some((block, offset)) = self.locate(row) else { return Value::None };
+        if !self.exceptions.is_empty()
+            && let Ok(index) = self.exceptions.binary_search_by_key(&row, |&(exception, _)| exception as usize)
         {
-            return self.aside[at].1.clone();
+            return self.exceptions[index].1.clone();
         }
-        match block.lane(at) {
+        match block.number(offset) {
             None => Value::None,
-            Some(lane) if block.whole.at(at) => Value::Int(lane as i64),
-            Some(lane) => Value::Float(lane),
+            Some(number) if block.ints.get(offset) => Value::Int(number as i64),
+            Some(number) => Value::Float(number),
         }
     }
 
+    /// The block of a row, and the row within the block.
     #[inline]
-    fn place(&self, row: usize) -> Option<(&Block, usize)> {
+    fn locate(&self, row: usize) -> Option<(&Block, usize)> {
         Some((self.blocks.get(row / BLOCK_ROWS)?, row % BLOCK_ROWS))
     }
 
-    /// The nearest double of this row; NaN where there is none.
+    /// The double nearest to the value of this row; NaN if it is not a number or there is no such row.
     #[inline]
-    pub fn lane(&self, row: usize) -> f64 {
-        self.place(row).and_then(|(block, at)| block.lane(at)).unwrap_or(f64::NAN)
+    pub fn nearest_double(&self, row: usize) -> f64 {
+        self.locate(row).and_then(|(block, offset)| block.number(offset)).unwrap_or(f64::NAN)
     }
 
-    /// Whether the job itself has this input; false where it only has the default.
+    /// Whether the job has this input; `false` if the row holds a default.
     pub fn is_set(&self, row: usize) -> bool {
-        self.place(row).is_some_and(|(block, at)| block.set.at(at))
+        self.locate(row).is_some_and(|(block, offset)| block.set.get(offset))
     }
 
-    /// Whether this row is an integer in Python.
-    pub fn is_whole(&self, row: usize) -> bool {
-        self.place(row).is_some_and(|(block, at)| block.whole.at(at))
+    /// Whether the value of this row is an integer in Python.
+    pub fn is_int(&self, row: usize) -> bool {
+        self.locate(row).is_some_and(|(block, offset)| block.ints.get(offset))
     }
 
-    /// How many blocks there are.
-    pub fn blocks(&self) -> usize {
+    /// The number of blocks.
+    pub fn block_count(&self) -> usize {
         self.blocks.len()
     }
 
-    /// The rows of a block, side by side. Where [`Column::aside`] has an entry the lane is not the exact value.
-    pub fn strip(&self, block: usize) -> Option<ColumnView<'_>> {
-        self.blocks.get(block).map(Block::strip)
+    /// The numbers of a block. In the rows of [`Column::exceptions`] they are not the exact values.
+    pub fn block(&self, index: usize) -> Option<ColumnView<'_>> {
+        self.blocks.get(index).map(Block::view)
     }
 
-    /// The values that no double holds, each with its row, by ascending row.
-    pub fn aside(&self) -> &[(u32, Value)] {
-        &self.aside
+    /// The values that a double does not represent exactly, each with its row, by ascending row.
+    pub fn exceptions(&self) -> &[(u32, Value)] {
+        &self.exceptions
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     #[inline]
     pub fn len(&self) -> usize {
         match self.blocks.split_last() {
@@ -198,13 +199,13 @@ impl Column {
         }
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }
 }
 
-/// In the order of the rows: `Ok` for what the job has, `Err` for its default.
+/// Collects the rows in order: `Ok` for an input of a job, `Err` for a default.
 impl FromIterator<Result<Value, Value>> for Column {
     fn from_iter<I: IntoIterator<Item = Result<Value, Value>>>(rows: I) -> Self {
         let mut column = Self::new();
@@ -228,7 +229,7 @@ mod tests {
     use crate::python::ColumnValues;
 
     #[test]
-    fn keeps_every_value_as_it_came() {
+    fn values_are_returned_unchanged() {
         let big = BigInt::from(1u64 << 63) * BigInt::from(4);
         let mut column = Column::new();
         column.push(Value::Int(MAX_EXACT_INT));
@@ -242,14 +243,14 @@ mod tests {
         assert!(matches!(column.value(3), Value::Big(x) if *x == big));
         assert!(matches!(column.value(4), Value::Int(0)) && !column.is_set(4) && column.is_set(3));
         assert!(matches!(column.value(5), Value::None));
-        assert_eq!(column.aside().len(), 2);
-        assert_eq!(column.lane(3), 4.0 * 9_223_372_036_854_775_808.0);
-        assert!(column.lane(5).is_nan() && column.is_whole(3) && !column.is_whole(2));
+        assert_eq!(column.exceptions().len(), 2);
+        assert_eq!(column.nearest_double(3), 4.0 * 9_223_372_036_854_775_808.0);
+        assert!(column.nearest_double(5).is_nan() && column.is_int(3) && !column.is_int(2));
     }
 
-    /// Every form of a block, and every change from one to another.
+    /// Every encoding of a block, and every change from one to another.
     #[test]
-    fn blocks_hold_what_was_pushed() {
+    fn blocks_contain_what_was_pushed() {
         let number = |block: usize, row: usize| match (block, row % BLOCK_ROWS) {
             (0, _) | (_, 0..700) => Value::Int(7),
             (1, at) => Value::Int(at as i64 % 255 - 128),
@@ -266,29 +267,29 @@ mod tests {
             if row % 5 == 0 { target.push_default(values(row)) } else { target.push(values(row)) }
         }
         column.append(tail);
-        assert_eq!((column.len(), column.blocks()), (rows, rows.div_ceil(BLOCK_ROWS)));
+        assert_eq!((column.len(), column.block_count()), (rows, rows.div_ceil(BLOCK_ROWS)));
         for row in 0..rows {
             assert!(column.value(row).is_same(&values(row)), "row {row}");
             assert_eq!(column.is_set(row), row % 5 != 0, "row {row}");
         }
-        let lanes = |block| column.strip(block).unwrap().values;
-        assert!(matches!(lanes(0), ColumnValues::Constant(7.0)));
-        assert!(matches!(lanes(1), ColumnValues::I8(_)));
-        assert!(matches!(lanes(2), ColumnValues::I16(_)));
-        assert!(matches!(lanes(3), ColumnValues::I32(_)));
-        assert!(matches!(lanes(4), ColumnValues::F64(_)));
+        let values = |index: usize| column.block(index).unwrap().values;
+        assert!(matches!(values(0), ColumnValues::Constant(7.0)));
+        assert!(matches!(values(1), ColumnValues::I8(_)));
+        assert!(matches!(values(2), ColumnValues::I16(_)));
+        assert!(matches!(values(3), ColumnValues::I32(_)));
+        assert!(matches!(values(4), ColumnValues::F64(_)));
     }
 
     #[test]
-    fn lanes_are_rows() {
-        let lanes: Vec<f64> = (0..10_000).map(f64::from).collect();
+    fn slices_are_appended_row_by_row() {
+        let numbers: Vec<f64> = (0..10_000).map(f64::from).collect();
         let mut column = Column::new();
         column.push_default(Value::Float(0.5));
-        column.extend_lanes(&lanes, true);
-        column.extend_lanes(&lanes, false);
+        column.extend_f64(&numbers, true);
+        column.extend_f64(&numbers, false);
         column.extend_default(&Value::Int(3), 5000);
         column.extend_default(&Value::Int(MAX_EXACT_INT + 1), 2);
-        assert_eq!((column.len(), column.aside().len()), (25_003, 2));
+        assert_eq!((column.len(), column.exceptions().len()), (25_003, 2));
         assert!(column.value(10_000).is_same(&Value::Int(9999)) && column.value(10_001).is_same(&Value::Float(0.0)));
         assert!(column.value(20_001).is_same(&Value::Int(3)) && column.value(25_000).is_same(&Value::Int(3)));
         assert!(!column.is_set(0) && column.is_set(1) && column.is_set(20_000) && !column.is_set(20_001));

@@ -148,7 +148,7 @@ impl<'t> Scorer<'t> {
         strips.clear();
         for column in &self.columns {
             let missing = ColumnView { values: ColumnValues::Constant(0.0), ints: IntMask::All };
-            let strip = column.and_then(|column| column.strip(start / BLOCK_ROWS));
+            let strip = column.and_then(|column| column.block(start / BLOCK_ROWS));
             strips.push(strip.map_or(missing, |strip| strip.window(start % BLOCK_ROWS, rows)));
         }
     }
@@ -157,8 +157,8 @@ impl<'t> Scorer<'t> {
     fn gather_inexact(&self, start: usize, rows: usize, inexact: &mut Vec<usize>) {
         inexact.clear();
         for column in self.columns.iter().flatten() {
-            let first = column.aside().partition_point(|(row, _)| (*row as usize) < start);
-            let here = column.aside()[first..].iter().map(|(row, _)| *row as usize - start);
+            let first = column.exceptions().partition_point(|(row, _)| (*row as usize) < start);
+            let here = column.exceptions()[first..].iter().map(|(row, _)| *row as usize - start);
             inexact.extend(here.take_while(|&row| row < rows));
         }
     }

@@ -44,7 +44,7 @@ impl Part {
     pub(super) fn new(first: usize, keep: ScorePrecision, spare: Vec<Vec<f64>>) -> Self {
         let exact = match keep {
             ScorePrecision::Decimal => ExactColumn::Decimal(Vec::new()),
-            ScorePrecision::Float32 | ScorePrecision::Double => ExactColumn::Python(Column::in_memory_of(spare)),
+            ScorePrecision::Float32 | ScorePrecision::Double => ExactColumn::Python(Column::with_buffers(spare)),
         };
         Self { exact, failed: Vec::new(), first: first as u32 }
     }
@@ -83,7 +83,7 @@ impl Part {
         }
         match (outcome.lane_types(), outcome.lane_type()) {
             (Some(kinds), _) => column.extend_mixed(outcome.lanes(), kinds),
-            (None, kind) => column.extend_lanes(outcome.lanes(), kind == Some(LaneType::Int)),
+            (None, kind) => column.extend_f64(outcome.lanes(), kind == Some(LaneType::Int)),
         }
         let errors = instead.into_iter().filter_map(|(lane, result)| Some((first + lane as u32, result.err()?)));
         self.failed.extend(errors);
@@ -118,7 +118,7 @@ impl Scores {
     /// The memory of these scores, for others.
     pub(super) fn into_memory(self) -> Vec<Vec<f64>> {
         match self.exact {
-            ExactColumn::Python(column) => column.into_memory(),
+            ExactColumn::Python(column) => column.into_buffers(),
             ExactColumn::Decimal(_) => Vec::new(),
         }
     }
@@ -163,11 +163,11 @@ impl Scores {
     #[inline]
     pub(crate) fn float(&self, row: usize) -> Option<(f64, f64)> {
         let ExactColumn::Python(column) = &self.exact else { return None };
-        let is_plain = column.aside().is_empty() && self.has(row) && self.error(row).is_none();
-        if !is_plain || column.is_whole(row) {
+        let is_plain = column.exceptions().is_empty() && self.has(row) && self.error(row).is_none();
+        if !is_plain || column.is_int(row) {
             return None;
         }
-        let exact = column.lane(row);
+        let exact = column.nearest_double(row);
         Some((self.keep.kept(exact), exact))
     }
 
@@ -175,7 +175,7 @@ impl Scores {
     #[inline]
     pub fn lane(&self, row: usize) -> f64 {
         match &self.exact {
-            ExactColumn::Python(column) => column.lane(row),
+            ExactColumn::Python(column) => column.nearest_double(row),
             ExactColumn::Decimal(column) => column.get(row).and_then(Decimal::to_f64).unwrap_or(f64::NAN),
         }
     }

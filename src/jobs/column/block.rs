@@ -1,46 +1,46 @@
-//! Up to [`BLOCK_ROWS`] rows of a column, in the least memory that holds them exactly.
+//! Up to [`BLOCK_ROWS`] rows of a column, in the narrowest encoding that represents them exactly.
 
 use crate::jobs::column::BLOCK_ROWS;
-use crate::jobs::column::form::{Form, Lane, Look, Small, append, with_room};
-use crate::jobs::column::marks::Marks;
+use crate::jobs::column::bitset::Bitset;
+use crate::jobs::column::encoding::{Encoding, Number, NumberStats, SmallInt, collect_with_capacity, extend_converted};
 use crate::python::{ColumnValues, ColumnView, IntMask};
 
-/// The rows of a block and what is known of each.
+/// The numbers of a block, and for each whether it is an integer and whether the job has it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Block {
-    lanes: Kept,
+    numbers: Encoded,
     len: usize,
-    pub(super) whole: Marks,
-    pub(super) set: Marks,
+    pub(super) ints: Bitset,
+    pub(super) set: Bitset,
 }
 
-/// The numbers: one for all rows, or integers of 8, 16 or 32 bits, or doubles.
+/// Encoded numbers: a constant for all rows, or integers of 8, 16 or 32 bits, or doubles.
 #[derive(Debug, Clone)]
-enum Kept {
-    Same(f64),
-    Tiny(Vec<i8>),
-    Short(Vec<i16>),
-    Narrow(Vec<i32>),
-    Wide(Vec<f64>),
+enum Encoded {
+    Constant(f64),
+    I8(Vec<i8>),
+    I16(Vec<i16>),
+    I32(Vec<i32>),
+    F64(Vec<f64>),
 }
 
-impl Default for Kept {
+impl Default for Encoded {
     fn default() -> Self {
-        Self::Same(0.0)
+        Self::Constant(0.0)
     }
 }
 
 impl Block {
-    /// A block without rows, of doubles.
-    pub(super) fn in_memory_of(mut spare: Vec<f64>) -> Self {
-        spare.clear();
-        Self { lanes: Kept::Wide(spare), ..Self::default() }
+    /// An empty block of doubles that reuses a buffer.
+    pub(super) fn with_buffer(mut buffer: Vec<f64>) -> Self {
+        buffer.clear();
+        Self { numbers: Encoded::F64(buffer), ..Self::default() }
     }
 
-    /// The memory of doubles; a block of anything else has none to give.
-    pub(super) fn into_memory(self) -> Option<Vec<f64>> {
-        match self.lanes {
-            Kept::Wide(lanes) => Some(lanes),
+    /// The buffer of a block of doubles.
+    pub(super) fn into_buffer(self) -> Option<Vec<f64>> {
+        match self.numbers {
+            Encoded::F64(numbers) => Some(numbers),
             _ => None,
         }
     }
@@ -53,112 +53,120 @@ impl Block {
         self.len == BLOCK_ROWS
     }
 
-    /// Appends a row. A block that is full takes none.
+    /// Appends a row. The block must not be full.
     #[inline]
-    pub(super) fn push(&mut self, lane: f64, whole: bool, set: bool) {
-        match &mut self.lanes {
-            Kept::Same(same) if same.to_bits() == lane.to_bits() && self.len > 0 => {}
-            Kept::Tiny(lanes) if i8::exact(lane).is_some() => lanes.extend(i8::exact(lane)),
-            Kept::Short(lanes) if i16::exact(lane).is_some() => lanes.extend(i16::exact(lane)),
-            Kept::Narrow(lanes) if i32::exact(lane).is_some() => lanes.extend(i32::exact(lane)),
-            Kept::Wide(lanes) => lanes.push(lane),
-            _ => self.take_up(&[lane]),
+    pub(super) fn push(&mut self, number: f64, is_int: bool, is_set: bool) {
+        match &mut self.numbers {
+            Encoded::Constant(constant) if constant.to_bits() == number.to_bits() && self.len > 0 => {}
+            Encoded::I8(numbers) if i8::from_f64_exact(number).is_some() => {
+                numbers.extend(i8::from_f64_exact(number));
+            }
+            Encoded::I16(numbers) if i16::from_f64_exact(number).is_some() => {
+                numbers.extend(i16::from_f64_exact(number));
+            }
+            Encoded::I32(numbers) if i32::from_f64_exact(number).is_some() => {
+                numbers.extend(i32::from_f64_exact(number));
+            }
+            Encoded::F64(numbers) => numbers.push(number),
+            _ => self.encode(&[number]),
         }
         self.len += 1;
-        self.whole.push(whole);
-        self.set.push(set);
+        self.ints.push(is_int);
+        self.set.push(is_set);
     }
 
-    /// Appends rows of one type. There must be room for them.
-    pub(super) fn extend<L: Lane>(&mut self, lanes: &[L], whole: bool, set: bool) {
-        self.take_up(lanes);
-        self.len += lanes.len();
-        self.whole.push_many(whole, lanes.len());
-        self.set.push_many(set, lanes.len());
+    /// Appends rows that are all integers or all floats. They must fit the block.
+    pub(super) fn extend<N: Number>(&mut self, numbers: &[N], are_ints: bool, are_set: bool) {
+        self.encode(numbers);
+        self.len += numbers.len();
+        self.ints.push_repeated(are_ints, numbers.len());
+        self.set.push_repeated(are_set, numbers.len());
     }
 
-    /// Appends numbers, in another form if the present one cannot hold them.
-    fn take_up<L: Lane>(&mut self, lanes: &[L]) {
-        let Some(first) = lanes.first().map(|first| first.double()) else { return };
-        if let Kept::Wide(kept) = &mut self.lanes {
-            return kept.extend(lanes.iter().map(|lane| lane.double()));
+    /// Appends numbers, after a change to a wider encoding if the current one cannot represent them.
+    fn encode<N: Number>(&mut self, numbers: &[N]) {
+        let Some(first) = numbers.first().map(|first| first.to_f64()) else { return };
+        if let Encoded::F64(encoded) = &mut self.numbers {
+            return encoded.extend(numbers.iter().map(|number| number.to_f64()));
         }
-        let look = Look::at(lanes);
-        let agrees = |same: &f64| self.len == 0 || same.to_bits() == first.to_bits();
-        if look.are_same && matches!(&self.lanes, Kept::Same(same) if agrees(same)) {
-            self.lanes = Kept::Same(first);
+        let stats = NumberStats::new(numbers);
+        let equals_first = |constant: &f64| self.len == 0 || constant.to_bits() == first.to_bits();
+        if stats.are_equal && matches!(&self.numbers, Encoded::Constant(constant) if equals_first(constant)) {
+            self.numbers = Encoded::Constant(first);
             return;
         }
-        self.change_to(look.form(), lanes.len());
-        match &mut self.lanes {
-            Kept::Same(_) => {}
-            Kept::Tiny(kept) => append(kept, lanes, |lane| lane.narrow() as i8),
-            Kept::Short(kept) => append(kept, lanes, |lane| lane.narrow() as i16),
-            Kept::Narrow(kept) => append(kept, lanes, L::narrow),
-            Kept::Wide(kept) => kept.extend(lanes.iter().map(|lane| lane.double())),
+        self.widen(stats.encoding(), numbers.len());
+        match &mut self.numbers {
+            Encoded::Constant(_) => {}
+            Encoded::I8(encoded) => extend_converted(encoded, numbers, |number| number.to_i32() as i8),
+            Encoded::I16(encoded) => extend_converted(encoded, numbers, |number| number.to_i32() as i16),
+            Encoded::I32(encoded) => extend_converted(encoded, numbers, N::to_i32),
+            Encoded::F64(encoded) => encoded.extend(numbers.iter().map(|number| number.to_f64())),
         }
     }
 
-    /// Brings the rows into a form that holds them and this one, with room for so many more.
-    fn change_to(&mut self, form: Form, more: usize) {
-        let (len, form) = (self.len, self.form().map_or(form, |present| present.max(form)));
-        if self.form() == Some(form) && !matches!(self.lanes, Kept::Same(_)) {
+    /// Changes to an encoding that represents both the rows and all numbers of `encoding`, with capacity for
+    /// `additional` rows.
+    fn widen(&mut self, encoding: Encoding, additional: usize) {
+        let (len, encoding) = (self.len, self.encoding().map_or(encoding, |current| current.max(encoding)));
+        if self.encoding() == Some(encoding) && !matches!(self.numbers, Encoded::Constant(_)) {
             return;
         }
-        let old = std::mem::take(&mut self.lanes);
-        let rows = (0..len).map(|row| old.lane(row));
-        self.lanes = match form {
-            Form::Tiny => Kept::Tiny(with_room(rows.map(|lane| lane as i8), more)),
-            Form::Short => Kept::Short(with_room(rows.map(|lane| lane as i16), more)),
-            Form::Narrow => Kept::Narrow(with_room(rows.map(|lane| lane as i32), more)),
-            Form::Wide => Kept::Wide(with_room(rows, more)),
+        let old = std::mem::take(&mut self.numbers);
+        let rows = (0..len).map(|row| old.get(row));
+        self.numbers = match encoding {
+            Encoding::I8 => Encoded::I8(collect_with_capacity(rows.map(|number| number as i8), additional)),
+            Encoding::I16 => Encoded::I16(collect_with_capacity(rows.map(|number| number as i16), additional)),
+            Encoding::I32 => Encoded::I32(collect_with_capacity(rows.map(|number| number as i32), additional)),
+            Encoding::F64 => Encoded::F64(collect_with_capacity(rows, additional)),
         };
     }
 
-    /// The least form that holds the rows, if there is any.
-    fn form(&self) -> Option<Form> {
-        match &self.lanes {
-            Kept::Same(same) => (self.len > 0).then(|| Look::at(&[*same]).form()),
-            Kept::Tiny(_) => Some(Form::Tiny),
-            Kept::Short(_) => Some(Form::Short),
-            Kept::Narrow(_) => Some(Form::Narrow),
-            Kept::Wide(_) => Some(Form::Wide),
+    /// The narrowest encoding of the rows; `None` if there are none.
+    fn encoding(&self) -> Option<Encoding> {
+        match &self.numbers {
+            Encoded::Constant(constant) => (self.len > 0).then(|| NumberStats::new(&[*constant]).encoding()),
+            Encoded::I8(_) => Some(Encoding::I8),
+            Encoded::I16(_) => Some(Encoding::I16),
+            Encoded::I32(_) => Some(Encoding::I32),
+            Encoded::F64(_) => Some(Encoding::F64),
         }
     }
 
+    /// The number of a row.
     #[inline]
-    pub(super) fn lane(&self, row: usize) -> Option<f64> {
-        (row < self.len).then(|| self.lanes.lane(row))
+    pub(super) fn number(&self, row: usize) -> Option<f64> {
+        (row < self.len).then(|| self.numbers.get(row))
     }
 
-    pub(super) fn strip(&self) -> ColumnView<'_> {
-        let values = match &self.lanes {
-            Kept::Same(same) => ColumnValues::Constant(*same),
-            Kept::Tiny(lanes) => ColumnValues::I8(lanes),
-            Kept::Short(lanes) => ColumnValues::I16(lanes),
-            Kept::Narrow(lanes) => ColumnValues::I32(lanes),
-            Kept::Wide(lanes) => ColumnValues::F64(lanes),
+    pub(super) fn view(&self) -> ColumnView<'_> {
+        let values = match &self.numbers {
+            Encoded::Constant(constant) => ColumnValues::Constant(*constant),
+            Encoded::I8(numbers) => ColumnValues::I8(numbers),
+            Encoded::I16(numbers) => ColumnValues::I16(numbers),
+            Encoded::I32(numbers) => ColumnValues::I32(numbers),
+            Encoded::F64(numbers) => ColumnValues::F64(numbers),
         };
-        let ints = match self.whole.words() {
-            _ if self.whole.is_all() => IntMask::All,
-            Some(words) if !self.whole.is_none() => IntMask::Bits(words),
+        let ints = match self.ints.words() {
+            _ if self.ints.is_all_ones() => IntMask::All,
+            Some(words) if !self.ints.is_all_zeros() => IntMask::Bits(words),
             _ => IntMask::None,
         };
         ColumnView { values, ints }
     }
 }
 
-impl Kept {
-    /// The number of a row; NaN of one that does not exist.
+impl Encoded {
+    /// The number of a row; NaN if there is no such row.
     #[inline]
-    fn lane(&self, row: usize) -> f64 {
-        let lane = match self {
-            Self::Same(same) => Some(*same),
-            Self::Tiny(lanes) => lanes.get(row).map(|&lane| f64::from(lane)),
-            Self::Short(lanes) => lanes.get(row).map(|&lane| f64::from(lane)),
-            Self::Narrow(lanes) => lanes.get(row).map(|&lane| f64::from(lane)),
-            Self::Wide(lanes) => lanes.get(row).copied(),
+    fn get(&self, row: usize) -> f64 {
+        let number = match self {
+            Self::Constant(constant) => Some(*constant),
+            Self::I8(numbers) => numbers.get(row).map(|&number| f64::from(number)),
+            Self::I16(numbers) => numbers.get(row).map(|&number| f64::from(number)),
+            Self::I32(numbers) => numbers.get(row).map(|&number| f64::from(number)),
+            Self::F64(numbers) => numbers.get(row).copied(),
         };
-        lane.unwrap_or(f64::NAN)
+        number.unwrap_or(f64::NAN)
     }
 }

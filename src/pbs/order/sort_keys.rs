@@ -129,7 +129,7 @@ impl<'t> SortKeys<'t> {
         let value = |row: usize| match key.name.as_str() {
             "fair_share_perc" => percs.get(table.entity_index(row)).copied().unwrap_or(0.0),
             "preempt_priority" => f64::from(u8::from(self.is_express(row))),
-            _ => column.map_or(0.0, |column| column.lane(row)),
+            _ => column.map_or(0.0, |column| column.nearest_double(row)),
         };
         let signed = |value: f64| if key.first == SortFirst::High { value } else { -value };
         (0..table.len()).map(|row| signed(value(row))).collect()

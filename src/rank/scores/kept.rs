@@ -25,7 +25,7 @@ impl Scores {
 
     fn kept_lanes(&self, column: &Column) -> Vec<f64> {
         let mut kept = vec![0.0; column.len()];
-        let strips = (0..column.blocks()).filter_map(|block| column.strip(block));
+        let strips = (0..column.block_count()).filter_map(|block| column.block(block));
         for (kept, strip) in kept.chunks_mut(BLOCK_ROWS).zip(strips) {
             match strip.values {
                 ColumnValues::Constant(same) => kept.fill(self.keep.kept(same)),
@@ -35,7 +35,7 @@ impl Scores {
                 ColumnValues::F64(lanes) => self.keep_each(lanes, kept),
             }
         }
-        for (row, value) in column.aside() {
+        for (row, value) in column.exceptions() {
             kept[*row as usize] = self.keep.kept(double(value).ok().flatten().unwrap_or(f64::NAN));
         }
         kept
