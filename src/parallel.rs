@@ -2,7 +2,7 @@
 //!
 //! A panic in a piece of work propagates to the caller as soon as the pieces that have started are done.
 
-use std::io::{self, Write};
+use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
 
@@ -14,9 +14,6 @@ const ITEMS_PER_PROCESSOR: usize = 4;
 
 /// So many items are worked on before other threads are asked to help: less is worth no threads.
 const SERIAL_ITEMS: usize = 2;
-
-/// How many lines are written as one block of text.
-const LINES: usize = 1024;
 
 /// What `work` makes of each item, in the order of the items.
 pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
@@ -126,28 +123,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes the text that `write_block` appends for some lines, block after block in the order of the lines. The blocks are
-/// made in parallel, and only a few are in memory at a time.
-///
-/// # Errors
-/// What `out` returns; then nothing more is made or written.
-pub(crate) fn write_in_order<L: Sync>(
-    lines: &[L],
-    out: &mut dyn Write,
-    write_block: impl Fn(&[L], &mut Vec<u8>) + Sync,
-) -> io::Result<()> {
-    let mut blocks = lines.chunks(LINES);
-    pipeline(
-        || (&[][..], Vec::new()),
-        |(lines, _)| Ok(blocks.next().map(|block| *lines = block).is_some()),
-        |(lines, text)| {
-            text.clear();
-            write_block(lines, text);
-        },
-        |(_, text)| out.write_all(text).map(|()| true),
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,45 +133,5 @@ mod tests {
             let doubled: Vec<usize> = (0..count).map(|item| 2 * item).collect();
             assert_eq!(map((0..count).collect(), |item: usize| 2 * item), doubled);
         }
-    }
-
-    #[test]
-    fn blocks_are_written_in_order() {
-        for count in [0, 1, LINES, 100 * LINES + 7] {
-            let lines: Vec<usize> = (0..count).collect();
-            let mut out = Vec::new();
-            let write_block =
-                |lines: &[usize], text: &mut Vec<u8>| lines.iter().for_each(|line| _ = writeln!(text, "{line}"));
-            write_in_order(&lines, &mut out, write_block).unwrap();
-            let expected: String = lines.iter().map(|line| format!("{line}\n")).collect();
-            assert_eq!(String::from_utf8(out).unwrap(), expected);
-        }
-    }
-
-    #[test]
-    fn a_closed_pipe_ends_the_pipeline() {
-        struct Closed(usize);
-        impl Write for Closed {
-            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-                self.0 = self.0.checked_sub(1).ok_or(io::ErrorKind::BrokenPipe)?;
-                Ok(bytes.len())
-            }
-            fn flush(&mut self) -> io::Result<()> {
-                Ok(())
-            }
-        }
-        let lines: Vec<usize> = (0..100 * LINES).collect();
-        let error = write_in_order(&lines, &mut Closed(3), |_, text| text.push(b'x')).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
-    }
-
-    #[test]
-    #[should_panic(expected = "line 50000")]
-    fn a_panic_reaches_the_caller() {
-        let lines: Vec<usize> = (0..100 * LINES).collect();
-        let write_block = |lines: &[usize], _: &mut Vec<u8>| {
-            lines.iter().for_each(|line| assert_ne!(*line, 50_000, "line 50000"));
-        };
-        _ = write_in_order(&lines, &mut io::sink(), write_block);
     }
 }

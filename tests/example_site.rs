@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use job_sort_formula::fairshare::FairShare;
 use job_sort_formula::fairshare::tree_document::read_tree;
+use job_sort_formula::fairshare::{FairShare, Rules};
 use job_sort_formula::ingest::{ReadOptions, read_jobs};
 use job_sort_formula::pbs::files::queues::Queues;
 use job_sort_formula::pbs::files::resource_group::ResourceGroup;
@@ -15,7 +15,7 @@ use job_sort_formula::pbs::files::usage::UsageFile;
 use job_sort_formula::pbs::files::usage::write_usage;
 use job_sort_formula::pbs::number_format::logged;
 use job_sort_formula::pbs::resource_amount::NumberMode;
-use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder, Rules};
+use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
 use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare, first_without_shares};
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};
 

@@ -1,9 +1,6 @@
-//! Text as a C program reads it: `fgets` chunks, NUL-terminated strings, and decimal numbers that wrap.
+//! Text as a C program reads it: `fgets` chunks, lines, and NUL-terminated strings.
 
-/// The bytes that C's `isspace` accepts.
-pub fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t'..=b'\r')
-}
+use crate::pbs::c_number::is_space;
 
 /// The bytes before the first NUL.
 pub fn c_string(bytes: &[u8]) -> &[u8] {
@@ -39,35 +36,6 @@ pub fn fgets_chunks(file: &[u8], limit: usize) -> impl Iterator<Item = LineChunk
         offset += newline.map_or(window.len(), |at| at + 1);
         line += usize::from(newline.is_some());
         Some(chunk)
-    })
-}
-
-/// The whole token as a decimal number, read by `strtol` and then converted to a C `int`: it saturates at 64 bits and
-/// wraps at 32. `None` if the token is anything else.
-pub fn whole_int(token: &[u8]) -> Option<i32> {
-    let token = token.trim_ascii_start_c();
-    let (negative, digits) = match token.split_first()? {
-        (b'-', digits) => (true, digits),
-        (b'+', digits) => (false, digits),
-        _ => (false, token),
-    };
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    Some(saturating_decimal(digits, negative) as i32)
-}
-
-/// The number at the start of the token, as `atoi` reads it; `None` unless the token starts with a digit.
-pub fn leading_int(token: &[u8]) -> Option<i32> {
-    let end = token.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(token.len());
-    (end > 0).then(|| saturating_decimal(&token[..end], false) as i32)
-}
-
-fn saturating_decimal(digits: &[u8], negative: bool) -> i64 {
-    digits.iter().fold(0i64, |value, &digit| {
-        let digit = i64::from(digit - b'0');
-        let value = value.saturating_mul(10);
-        if negative { value.saturating_sub(digit) } else { value.saturating_add(digit) }
     })
 }
 
@@ -110,38 +78,9 @@ fn escaped_byte(text: &[u8]) -> Option<u8> {
     u8::try_from(value).ok().filter(|byte| !byte.is_ascii())
 }
 
-pub(super) trait TrimC {
-    /// Without the white space at its start.
-    fn trim_ascii_start_c(&self) -> &Self;
-}
-
-impl TrimC for [u8] {
-    fn trim_ascii_start_c(&self) -> &Self {
-        let start = self.iter().position(|&byte| !is_space(byte)).unwrap_or(self.len());
-        &self[start..]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_saturate_then_wrap() {
-        let read = |text: &str| whole_int(text.as_bytes());
-        assert_eq!(read("007"), Some(7));
-        assert_eq!(read("+7"), Some(7));
-        assert_eq!(read("-5"), Some(-5));
-        assert_eq!(read("4294967297"), Some(1));
-        assert_eq!(read("9223372036854775808"), Some(-1));
-        assert_eq!(read("-9223372036854775809"), Some(0));
-        assert_eq!(read("99999999999"), Some(1_215_752_191));
-        for bad in ["", "+", "5x", "1.5", "0x10", "1e3", "5\r", "- 5"] {
-            assert_eq!(read(bad), None, "{bad:?}");
-        }
-        assert_eq!(leading_int(b"2.9"), Some(2));
-        assert_eq!(leading_int(b"-5"), None);
-    }
 
     #[test]
     fn a_long_line_has_several_chunks() {

@@ -5,13 +5,12 @@
 //! fair-share tree ([`share_tree`]), the order of jobs ([`order`]), the answer of `qmgr` ([`qmgr_validation`]), the output
 //! of `pbsfs` ([`pbsfs`]), and the findings that need the site ([`check`]).
 
-pub(crate) mod c_string;
+mod c_number;
+mod c_string;
 pub mod check;
 pub mod daemon_policy;
 pub mod duration;
 pub mod entity;
-mod fairshare_comparison;
-pub mod fairshare_format;
 pub mod files;
 pub mod number_format;
 pub mod order;
@@ -21,7 +20,5 @@ pub mod qmgr;
 pub mod qmgr_validation;
 pub mod resource_amount;
 pub mod share_tree;
-mod site_findings;
 pub mod size;
-pub(crate) mod strtod;
 pub mod submission;

@@ -1,7 +1,7 @@
 //! How OpenPBS prints numbers, and how Python reads them back.
 //!
 //! Resource amounts and logged formula values are printed with the number of [`decimals`] that OpenPBS chooses, at most
-//! four; fair-share numbers with [six](crate::pbs::fairshare_format).
+//! four; fair-share numbers with six.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub fn decimals(v: f64) -> usize {
 /// assert_eq!(printed(-0.00002), "-0");
 /// ```
 pub fn printed(v: f64) -> String {
-    if v.is_finite() { format!("{v:.*}", decimals(v)) } else { not_finite(v) }
+    fixed(v, decimals(v))
 }
 
 /// The value of a formula as the scheduler logs it: rounded to a C `float`, then [`printed`].
@@ -62,7 +62,8 @@ pub fn logged(value: f64) -> String {
 /// Appends [`logged`] to `text`.
 pub fn write_logged(value: f64, text: &mut String) {
     let Some(Logged { is_negative, whole, rest, places }) = Logged::from_value(value) else {
-        return text.push_str(&if value.is_finite() { printed(f64::from(value as f32)) } else { not_finite(value) });
+        let kept = if value.is_finite() { f64::from(value as f32) } else { value };
+        return text.push_str(&printed(kept));
     };
     if is_negative {
         text.push('-');
@@ -113,11 +114,6 @@ impl Logged {
     }
 }
 
-fn not_finite(v: f64) -> String {
-    let word = if v.is_nan() { "nan" } else { "inf" };
-    format!("{}{word}", if v.is_sign_negative() { "-" } else { "" })
-}
-
 /// The number that Python reads after the scheduler prints the resource amount `v`: an integer if it is printed without
 /// decimals, else a float. Infinities and NaN stay floats; the scheduler ignores jobs with them.
 pub fn resource(v: f64) -> Value {
@@ -142,6 +138,38 @@ pub fn resource(v: f64) -> Value {
 pub fn server_float(v: f64) -> f64 {
     let kept = f64::from(v as f32);
     if kept.is_finite() { printed(kept).parse().unwrap_or(kept) } else { kept }
+}
+
+/// `value` as C's `%.*f` prints it: rounded to `decimals` decimals, ties to even; `inf`, `nan` and `-nan` as in glibc.
+pub(crate) fn fixed(value: f64, decimals: usize) -> String {
+    match (value.is_nan(), value.is_sign_negative()) {
+        (true, true) => "-nan".to_owned(),
+        (true, false) => "nan".to_owned(),
+        (false, _) => format!("{value:.decimals$}"),
+    }
+}
+
+/// A fair-share number as the scheduler prints it, with `%f`: six decimals.
+///
+/// ```
+/// use job_sort_formula::pbs::number_format::printed_fairshare;
+///
+/// assert_eq!(printed_fairshare(f64::from(0.135_135_14_f32)), "0.135135");
+/// ```
+pub fn printed_fairshare(value: f64) -> String {
+    fixed(value, 6)
+}
+
+/// The float that Python reads after the scheduler prints a fair-share number: [`printed_fairshare`] then parsed.
+pub fn fairshare(value: f64) -> f64 {
+    let millionths = value * 1e6;
+    let whole = millionths.round_ties_even();
+    // Below 2^40 the error of the product is less than 2^-13, so the rounding is certain unless it is near a tie; the
+    // quotient of the two integers is correctly rounded, as parsing the decimal is.
+    if millionths.abs() < 1_099_511_627_776.0 && (millionths - whole).abs() < 0.499 {
+        return whole / 1e6;
+    }
+    if value.is_finite() { printed_fairshare(value).parse().unwrap_or(value) } else { value }
 }
 
 #[cfg(test)]
@@ -170,8 +198,7 @@ mod tests {
             let wide = f32::from_bits(bits ^ bits >> 15);
             let near = (bits % 2_000_001) as f32 / [1.0, 3.0, 10.0, 16.0, 1000.0, 65_536.0][round % 6] - 500.0;
             for value in [wide, near].map(f64::from) {
-                let expected = if value.is_nan() { not_finite(value) } else { printed(value) };
-                assert_eq!(logged(value), expected, "{value:e}");
+                assert_eq!(logged(value), printed(value), "{value:e}");
             }
         }
     }
@@ -203,5 +230,39 @@ mod tests {
         assert_eq!(format!("{:.4}", 0.031_25), "0.0312");
         assert_eq!(format!("{:.0}", 2.5), "2");
         assert_eq!(format!("{:.0}", 0.5), "0");
+    }
+
+    #[test]
+    fn six_decimals_ties_to_even() {
+        for (value, text) in [
+            (0.007_812_5, "0.007812"),
+            (0.023_437_5, "0.023438"),
+            (-1e-9, "-0.000000"),
+            (0.0, "0.000000"),
+            (1e15 + 0.5, "1000000000000000.500000"),
+            (f64::INFINITY, "inf"),
+            (f64::NEG_INFINITY, "-inf"),
+            (f64::NAN.copysign(1.0), "nan"),
+            (f64::NAN.copysign(-1.0), "-nan"),
+        ] {
+            assert_eq!(printed_fairshare(value), text);
+        }
+        assert!(fairshare(-1e-9).is_sign_negative());
+        assert_eq!(fairshare(0.123_456_789).to_bits(), 0.123_457f64.to_bits());
+    }
+
+    #[test]
+    fn the_fast_path_agrees_with_printing_and_parsing() {
+        let mut bits = 0x1234_5678_9abc_def0_u64;
+        for round in 0..300_000_u32 {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let unit = (bits >> 11) as f64 / crate::python::MAX_EXACT_FLOAT;
+            let scale = [1.0, 1e-3, 1e-6, 1e3, 1e7, -0.5][round as usize % 6];
+            let half = ((bits >> 40) as f64 + 0.5) / 1e6;
+            for value in [unit * scale, f64::from((unit * scale) as f32), half, -half, f64::from(half as f32)] {
+                let expected: f64 = printed_fairshare(value).parse().unwrap();
+                assert_eq!(fairshare(value).to_bits(), expected.to_bits(), "{value:e}");
+            }
+        }
     }
 }

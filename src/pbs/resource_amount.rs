@@ -7,7 +7,7 @@ use std::sync::Arc;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-use crate::pbs::{duration, fairshare_format, number_format, size};
+use crate::pbs::{duration, number_format, size};
 use crate::python::Value;
 use crate::schema::InputType;
 
@@ -57,7 +57,7 @@ impl NumberMode {
     /// The number that the formula sees for a fair-share number.
     pub fn fairshare(self, ratio: f64) -> Value {
         match self {
-            Self::OpenPbs => Value::Float(fairshare_format::as_formula_sees(ratio)),
+            Self::OpenPbs => Value::Float(number_format::fairshare(ratio)),
             Self::Exact | Self::Decimal => Value::Float(ratio),
         }
     }

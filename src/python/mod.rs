@@ -16,7 +16,7 @@ mod functions;
 mod integer;
 pub mod limits;
 mod operators;
-mod repr;
+pub(crate) mod repr;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -30,7 +30,6 @@ pub use crate::python::float::binary as float_binary;
 pub use crate::python::function::{Function, constant};
 pub use crate::python::functions::real_function;
 pub use crate::python::operators::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
-pub(crate) use crate::python::repr::fixed_point_digits;
 pub use crate::python::value::Value;
 
 use crate::python::limits::Fuel;

@@ -145,6 +145,9 @@ impl Scores {
 
     /// The score of a row; `None` for a job that was set aside.
     pub fn get(&self, row: usize) -> Option<Score<'_>> {
+        if let Some((kept, exact)) = self.float(row) {
+            return Some(Score { exact: Ok(Exact::Python(Value::Float(exact))), kept });
+        }
         if !self.has(row) {
             return None;
         }

@@ -5,6 +5,7 @@
 mod byte_buffer;
 mod check;
 pub mod finding;
+mod ordered_writer;
 mod rank_csv;
 mod rank_human;
 mod rank_json;

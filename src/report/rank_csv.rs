@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use crate::parallel::write_in_order;
-use crate::pbs::number_format;
-use crate::pbs::number_format::Logged;
-use crate::python::{Value, fixed_point_digits};
+use crate::pbs::number_format::{self, Logged};
+use crate::python::Value;
+use crate::python::repr::fixed_point_digits;
 use crate::report::byte_buffer::ByteBuffer;
+use crate::report::ordered_writer::write_in_order;
 use crate::report::{Line, LineMaker, Placed, RankFormat, RankReport};
 
 /// Comma-separated values after RFC 4180.

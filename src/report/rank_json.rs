@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::diagnostic::Span;
-use crate::parallel::write_in_order;
 use crate::pbs::number_format;
 use crate::python::Value;
 use crate::rank::ScoreError;
+use crate::report::ordered_writer::write_in_order;
 use crate::report::{Line, RankFormat, RankReport};
 
 /// One JSON document.

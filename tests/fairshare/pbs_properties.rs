@@ -1,10 +1,10 @@
 //! Properties of PP-718's shares on random trees, and of OpenPBS's readers on random files.
 
-use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, NodeKind, Pp718};
+use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, NodeKind, Pp718, Rules};
 use job_sort_formula::pbs::files::resource_group::ResourceGroup;
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
 use job_sort_formula::pbs::files::usage::UsageFile;
-use job_sort_formula::pbs::share_tree::{PbsTreeBuilder, Rules};
+use job_sort_formula::pbs::share_tree::PbsTreeBuilder;
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -1,12 +1,12 @@
 //! OpenPBS's fair-share tree, compared with what the scheduler and `pbsfs` computed from the same files.
 
-use job_sort_formula::fairshare::{FairShare, NodeId};
-use job_sort_formula::pbs::fairshare_format::{as_formula_sees, printed};
+use job_sort_formula::fairshare::{FairShare, NodeId, Rules};
 use job_sort_formula::pbs::files::resource_group::ResourceGroup;
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
 use job_sort_formula::pbs::files::usage::write_usage;
 use job_sort_formula::pbs::files::usage::{UsageFile, decayed};
-use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder, Rules};
+use job_sort_formula::pbs::number_format::{fairshare, printed_fairshare};
+use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
 use serde_json::Value;
 
 use crate::support::golden::{self, field as text};
@@ -47,7 +47,7 @@ fn check_inputs(tree: &PbsTree, entity: &str, inputs: &Value, place: &str) {
         ("fairshare_factor", shares.fairshare_factor),
     ] {
         let recorded: f64 = text(inputs, name).parse().expect("a Python float");
-        let seen = as_formula_sees(ours);
+        let seen = fairshare(ours);
         let same = seen.to_bits() == recorded.to_bits() || (seen.is_nan() && recorded.is_nan());
         assert!(same, "{place}: {name} of {entity} is {ours} for us, {recorded} for the scheduler");
     }
@@ -172,9 +172,9 @@ fn check_pbsfs_g(tree: &PbsTree, entity: &str, call: &Value, place: &str) {
             .trim_start_matches(['\t', ':', ' '])
             .to_owned()
     };
-    let percentage = printed(f64::from(shares.fairshare_perc as f32 * 100.0));
+    let percentage = printed_fairshare(f64::from(shares.fairshare_perc as f32 * 100.0));
     assert_eq!(field("Percentage"), format!("{percentage}%"), "{place}: {entity}");
-    assert_eq!(field("fairshare_tree_usage"), printed(shares.fairshare_tree_usage), "{place}: {entity}");
+    assert_eq!(field("fairshare_tree_usage"), printed_fairshare(shares.fairshare_tree_usage), "{place}: {entity}");
     let usage = field("usage\t");
     assert_eq!(usage.split(' ').next(), Some(format!("{:.0}", tree.tree().usage(node)).as_str()), "{place}: {entity}");
     let over_perc = field("usage/perc");

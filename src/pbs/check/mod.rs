@@ -2,7 +2,7 @@
 //!
 //! In: a [`FormulaSubmission`], the [`Schema`], and the [`SiteFacts`]. Out: a [`Checked`].
 
-mod queue_findings;
+mod site_findings;
 
 use std::sync::Arc;
 
@@ -14,19 +14,17 @@ use crate::formula::program::Program;
 use crate::formula::syntax::Construct;
 use crate::formula::{Formula, lint};
 use crate::jobs::JobTable;
-use crate::pbs::check::queue_findings::crashes_scheduler;
 use crate::pbs::files::sched_config::SchedConfig;
 use crate::pbs::files::server::ServerSettings;
 use crate::pbs::order::Ordered;
 use crate::pbs::qmgr_validation::operands::{Operand, OperandArithmetic};
 use crate::pbs::qmgr_validation::{Validation, validate};
 use crate::pbs::share_tree::PbsTree;
-use crate::pbs::site_findings;
 use crate::pbs::submission::FormulaSubmission;
 use crate::python::ErrorKind;
 use crate::rank::ScorePrecision;
 use crate::schema::Schema;
-pub use queue_findings::error_findings;
+pub use site_findings::error_findings;
 
 /// A queue whose jobs the formula was evaluated for.
 #[derive(Debug, Clone, Copy)]
@@ -123,7 +121,7 @@ impl Checked {
         let mut findings: Vec<_> = findings.into_iter().map(|found| submitted.in_source(found)).collect();
         findings.extend(submitted.dropped_lines());
         sort_by_place(&mut findings);
-        let crashes_on_queue = queue.is_some_and(|queue| crashes_scheduler(&queue.ordered.ranking));
+        let crashes_on_queue = queue.is_some_and(|queue| site_findings::crashes_scheduler(&queue.ordered.ranking));
         Self {
             validation: validate(submitted.text(), schema),
             crashes_scheduler: crashes_on_queue
@@ -191,7 +189,7 @@ fn site_findings(formula: &Formula, site: &SiteFacts<'_>) -> Vec<Diagnostic> {
         findings.extend(site_findings::truncated_amounts(expr, table));
         findings.extend(site.tree.map(|tree| site_findings::truncated_shares(expr, table, tree)).unwrap_or_default());
         findings.extend(site_findings::rounding_ties(expr, table, &ordered.ranking));
-        findings.extend(queue_findings::first_evaluation(table, &ordered.ranking));
+        findings.extend(site_findings::first_evaluation(table, &ordered.ranking));
     }
     findings.extend(site.threshold.and_then(|bound| site_findings::useless_threshold(expr, table, ordered, bound)));
     findings

@@ -9,7 +9,8 @@ use std::fmt::Write as _;
 
 use crate::fairshare::unique_names::{UniqueNames, truncated};
 use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
-use crate::pbs::c_string::{LineChunk, fgets_chunks, is_blank_or_comment, name_text, whole_int};
+use crate::pbs::c_number::whole_int;
+use crate::pbs::c_string::{LineChunk, fgets_chunks, is_blank_or_comment, name_text};
 
 /// The name of the root. As a parent, `root` in the file also means the root.
 pub const TREE_ROOT: &str = "TREEROOT";

@@ -3,10 +3,9 @@
 use std::cmp::Ordering;
 
 use crate::jobs::JobTable;
-use crate::pbs::fairshare_comparison::SharePath;
 use crate::pbs::files::sched_config::{SortFirst, SortKey};
 use crate::pbs::order::{NotConsidered, Order};
-use crate::pbs::share_tree::PbsTree;
+use crate::pbs::share_tree::{PbsTree, SharePath};
 use crate::rank::{Scores, by_value, higher_first, merge_sort};
 
 /// The sort keys of every row.

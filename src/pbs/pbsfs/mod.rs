@@ -14,12 +14,12 @@ use std::io::{self, Write};
 use thiserror::Error;
 
 use crate::fairshare::NodeId;
+use crate::pbs::c_number::whole_double;
 use crate::pbs::c_string::{name_bytes, name_text};
 use crate::pbs::files::resource_group::{LineFault, ResourceGroup, TREE_ROOT, UNKNOWN_GROUP};
 use crate::pbs::files::sched_config::SchedConfig;
 use crate::pbs::files::usage::{self, UsageFile, UsageVersion, write_usage, write_usage_of_nodes};
 use crate::pbs::share_tree::{PbsTree, PbsTreeBuilder, PbsTreeError};
-use crate::pbs::strtod::whole_double;
 
 pub use request::{Arguments, InvalidArguments, Request};
 

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use crate::fairshare::NodeId;
 use crate::pbs::c_string::name_bytes;
+use crate::pbs::number_format::fixed;
 use crate::pbs::share_tree::PbsTree;
 
 /// What `pbsfs` prints for a number that is not set.
@@ -131,15 +132,6 @@ pub(super) fn write_comparison(tree: &PbsTree, left: NodeId, right: NodeId, out:
         Ordering::Equal => [name(left), name(right)].join(&b" == "[..]),
     };
     out.write_all(&[&line[..], b"\n"].concat())
-}
-
-/// `%.*f`
-fn fixed(value: f64, decimals: usize) -> String {
-    match (value.is_nan(), value.is_sign_negative()) {
-        (true, true) => "-nan".to_owned(),
-        (true, false) => "nan".to_owned(),
-        (false, _) => format!("{value:.decimals$}"),
-    }
 }
 
 /// `%-10s`, which counts bytes.

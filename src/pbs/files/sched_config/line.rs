@@ -1,8 +1,7 @@
 //! One line of `sched_config`: its parts, and its value as the type of the setting.
 
-use crate::pbs::c_string::{leading_int, whole_int};
+use crate::pbs::c_number::{leading_int, whole_double, whole_int};
 use crate::pbs::files::sched_config::{ConfigFault, SortFirst, SortKey, Times};
-use crate::pbs::strtod::whole_double;
 
 /// The daemon's value for a number that it cannot read.
 const UNSPECIFIED: i32 = -1;

@@ -1,20 +1,18 @@
-//! The daemon's fair-share tree, from a [`TreeDocument`] and the entities of the jobs that the daemon has seen.
+//! Builds the daemon's fair-share tree from a [`TreeDocument`] and the entities of the jobs that the daemon has seen.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use thiserror::Error;
 
-pub use crate::fairshare::policy::Rules;
+use crate::fairshare::policy::Rules;
 use crate::fairshare::policy::pbs::Pp718;
 use crate::fairshare::tree_document::{TreeDocument, TreeNode, UsageRecord};
-use crate::fairshare::{
-    AssessedTree, EntityShares, FairShare, Member, NodeId, NodeKind, ShareTree, Shares, TreeBuilder, TreeError,
-    TreeShares,
-};
+use crate::fairshare::{AssessedTree, Member, NodeId, NodeKind, ShareTree, Shares, TreeBuilder, TreeError};
 use crate::pbs::daemon_policy::DaemonPolicy;
 use crate::pbs::files::resource_group::{ResourceGroup, TREE_ROOT, UNKNOWN_GROUP};
 use crate::pbs::files::usage::{MIN_USAGE, UsageFile};
+use crate::pbs::share_tree::PbsTree;
 
 /// The cgroup of the group `unknown`.
 const UNKNOWN_CGROUP: i32 = 1;
@@ -288,55 +286,10 @@ fn charge_as_documented(tree: &mut ShareTree, charges: &[Charge]) {
     }
 }
 
-/// The daemon's tree and the numbers of its nodes.
-#[derive(Debug, Clone)]
-pub struct PbsTree {
-    assessed: AssessedTree,
-    cgroups: Vec<i32>,
-    unknown: NodeId,
-}
-
-impl PbsTree {
-    /// The tree. Children are in file order; the daemon keeps and shows them in reverse.
-    pub fn tree(&self) -> &ShareTree {
-        self.assessed.tree()
-    }
-
-    /// The numbers of every node, not yet [cut to six decimals](crate::pbs::fairshare_format).
-    pub fn shares(&self) -> &TreeShares {
-        self.assessed.shares()
-    }
-
-    /// The group of the entities that are not in the document.
-    pub fn unknown(&self) -> NodeId {
-        self.unknown
-    }
-
-    /// The node's number in `resource_group`: 0 for the root, 1 for `unknown`, -1 for an entity in `unknown`.
-    pub fn cgroup(&self, node: NodeId) -> i32 {
-        self.cgroups[node.index()]
-    }
-
-    /// Every node in the daemon's order: a group before its children, siblings in reverse file order.
-    pub fn daemon_order(&self) -> impl Iterator<Item = NodeId> + '_ {
-        let mut waiting = vec![self.tree().root()];
-        std::iter::from_fn(move || {
-            let node = waiting.pop()?;
-            waiting.extend_from_slice(self.tree().children(node));
-            Some(node)
-        })
-    }
-}
-
-impl FairShare for PbsTree {
-    fn shares_of(&self, entity: &str) -> Option<EntityShares> {
-        self.tree().find(entity).and_then(|node| self.shares().get(node))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fairshare::FairShare;
     use crate::fairshare::tree_document::read_tree;
 
     const PP718: &str = r#"{"children":[{"name":"group1","shares":40,"children":[{"name":"Bob","shares":50,"usage":100},

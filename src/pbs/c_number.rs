@@ -1,8 +1,47 @@
-//! NumberMode as C's `strtod` reads them in the C locale.
+//! Numbers as C's `strtol`, `atoi` and `strtod` read them in the C locale.
 
-use crate::pbs::c_string::TrimC;
+/// The bytes that C's `isspace` accepts.
+pub fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
 
-/// The whole text as a number; 0 for an empty text. `None` if `strtod` would stop before the end.
+fn trim_start(text: &[u8]) -> &[u8] {
+    let start = text.iter().position(|&byte| !is_space(byte)).unwrap_or(text.len());
+    &text[start..]
+}
+
+/// Whether the text starts with `-`, and the text without its sign.
+fn split_sign(text: &[u8]) -> (bool, &[u8]) {
+    match text {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        _ => (false, text),
+    }
+}
+
+/// The whole token as a decimal number, read by `strtol` and then converted to a C `int`: it saturates at 64 bits and
+/// wraps at 32. `None` if the token is anything else.
+pub fn whole_int(token: &[u8]) -> Option<i32> {
+    let (negative, digits) = split_sign(trim_start(token));
+    let is_decimal = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    is_decimal.then(|| saturating_decimal(digits, negative) as i32)
+}
+
+/// The number at the start of the token, as `atoi` reads it; `None` unless the token starts with a digit.
+pub fn leading_int(token: &[u8]) -> Option<i32> {
+    let end = token.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(token.len());
+    (end > 0).then(|| saturating_decimal(&token[..end], false) as i32)
+}
+
+fn saturating_decimal(digits: &[u8], negative: bool) -> i64 {
+    digits.iter().fold(0i64, |value, &digit| {
+        let digit = i64::from(digit - b'0');
+        let value = value.saturating_mul(10);
+        if negative { value.saturating_sub(digit) } else { value.saturating_add(digit) }
+    })
+}
+
+/// The whole text as a double, read by `strtod`; 0 for an empty text. `None` if `strtod` would stop before the end.
 ///
 /// Optional white space and an optional sign precede a decimal or hexadecimal number, `inf`, `infinity`, `nan` or
 /// `nan(…)`, whose payload is ignored. A number beyond the range of a double is infinite.
@@ -10,12 +49,7 @@ pub fn whole_double(text: &[u8]) -> Option<f64> {
     if text.is_empty() {
         return Some(0.0);
     }
-    let text = text.trim_ascii_start_c();
-    let (negative, digits) = match text.split_first()? {
-        (b'-', digits) => (true, digits),
-        (b'+', digits) => (false, digits),
-        _ => (false, text),
-    };
+    let (negative, digits) = split_sign(trim_start(text));
     let magnitude = match digits {
         [b'0', b'x' | b'X', hex @ ..] => hexadecimal(hex)?,
         [b'+' | b'-', ..] => return None,
@@ -61,11 +95,7 @@ fn hexadecimal(text: &[u8]) -> Option<f64> {
 }
 
 fn power_of_two(text: &[u8]) -> Option<i64> {
-    let (negative, digits) = match text.split_first()? {
-        (b'-', digits) => (true, digits),
-        (b'+', digits) => (false, digits),
-        _ => (false, text),
-    };
+    let (negative, digits) = split_sign(text);
     let all_digits = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
     // the bound exceeds every exponent of a double and cannot overflow
     let add = |value: i64, digit: &u8| (value * 10 + i64::from(digit - b'0')).min(1 << 40);
@@ -99,6 +129,23 @@ fn rounded(value: u64, lost: bool, scale: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_saturate_then_wrap() {
+        let read = |text: &str| whole_int(text.as_bytes());
+        assert_eq!(read("007"), Some(7));
+        assert_eq!(read("+7"), Some(7));
+        assert_eq!(read("-5"), Some(-5));
+        assert_eq!(read("4294967297"), Some(1));
+        assert_eq!(read("9223372036854775808"), Some(-1));
+        assert_eq!(read("-9223372036854775809"), Some(0));
+        assert_eq!(read("99999999999"), Some(1_215_752_191));
+        for bad in ["", "+", "5x", "1.5", "0x10", "1e3", "5\r", "- 5"] {
+            assert_eq!(read(bad), None, "{bad:?}");
+        }
+        assert_eq!(leading_int(b"2.9"), Some(2));
+        assert_eq!(leading_int(b"-5"), None);
+    }
 
     fn bits(text: &str) -> Option<u64> {
         whole_double(text.as_bytes()).map(f64::to_bits)

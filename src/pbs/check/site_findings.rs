@@ -1,18 +1,17 @@
-//! Findings that need the site as well as the formula: its fair-share tree, its jobs, its settings.
+//! Findings that need the site as well as the formula: its fair-share tree, its jobs with their scores, its settings.
 
 use std::cmp::Ordering;
 
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::{Diagnostic, Severity, Span};
 use crate::fairshare::{EntityShares, FairShare};
 use crate::formula::syntax::{Expr, NodeKind};
 use crate::jobs::{JobTable, TruncatedToZero};
-use crate::pbs::fairshare_format::as_formula_sees;
 use crate::pbs::files::sched_config::SchedConfig;
 use crate::pbs::files::server::ServerSettings;
 use crate::pbs::number_format;
 use crate::pbs::order::{NotConsidered, Ordered};
-use crate::python::Value;
-use crate::rank::{Exact, Ranking, fairshare_number};
+use crate::python::{ErrorKind, Value};
+use crate::rank::{ErrorGroup, Exact, Ranking, ScoreError, fairshare_number};
 use crate::schema::FairshareInput;
 
 /// A finding for each resource whose amount in some job is above 0 and reaches the formula as 0.
@@ -36,7 +35,7 @@ pub(super) fn truncated_shares(expr: &Expr, table: &JobTable, backend: &dyn Fair
         let span = first_span_of(expr, name)?;
         let is_truncated = |shares: &EntityShares| {
             let number = fairshare_number(input, shares);
-            number > 0.0 && as_formula_sees(number) == 0.0
+            number > 0.0 && number_format::fairshare(number) == 0.0
         };
         let truncated: Vec<_> =
             entities.iter().zip(&shares).filter(|(_, shares)| shares.as_ref().is_some_and(is_truncated)).collect();
@@ -66,7 +65,7 @@ pub(super) fn disabled_eligible_time(expr: &Expr, server: &ServerSettings) -> Op
 /// A finding for each scheduler setting that orders jobs after the formula.
 pub(super) fn other_orderings(expr: &Expr, config: &SchedConfig) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    let note = |message: &str| Diagnostic::note("JSF604", message, whole(expr));
+    let note = |message: &str| Diagnostic::note("JSF604", message, whole_span(expr));
     if config.fair_share.prime || config.fair_share.non_prime {
         let help = "to have it count, use `fairshare_factor` in the formula";
         let message = "`fair_share` is on: it decides only between jobs of the same value";
@@ -107,7 +106,7 @@ pub(super) fn useless_threshold(
         _ => return None,
     };
     let help = "a job whose value is at most `job_sort_formula_threshold` is not run";
-    Some(Diagnostic::warning("JSF605", message, whole(expr)).with_help(help))
+    Some(Diagnostic::warning("JSF605", message, whole_span(expr)).with_help(help))
 }
 
 /// The value of a job: as the scheduler keeps it, in the precision of the formula, and the job's row.
@@ -134,7 +133,7 @@ pub(super) fn rounding_ties(expr: &Expr, table: &JobTable, ranking: &Ranking) ->
     let (one, other) = (shown(one), shown(other));
     let message = format!("{jobs} tie only because the scheduler keeps 24 bits of a value: {one} and {other}");
     let help = "later sort criteria, not the formula, decide between them; make the large terms smaller";
-    Some(Diagnostic::warning("JSF504", message, whole(expr)).with_help(help))
+    Some(Diagnostic::warning("JSF504", message, whole_span(expr)).with_help(help))
 }
 
 fn by_kept_then_exact(left: &KeptValue, right: &KeptValue) -> Ordering {
@@ -149,6 +148,62 @@ fn nearest_double(exact: &Exact) -> Option<f64> {
     }
 }
 
+/// A finding for each kind of error that jobs have, with the span and the operands of its first job.
+pub fn error_findings(table: &JobTable, ranking: &Ranking) -> Vec<Diagnostic> {
+    let groups = ranking.error_groups();
+    groups.iter().filter(|group| !is_unknown_name(group.error)).map(|group| error_group(table, group)).collect()
+}
+
+/// Whether the result of some job crashes the scheduler.
+pub(super) fn crashes_scheduler(ranking: &Ranking) -> bool {
+    errors(ranking).any(|(_, error)| error.crashes_the_scheduler())
+}
+
+/// A finding if an error would crash the scheduler in its first evaluation after a start.
+pub(super) fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
+    let is_survived = |(_, error): &(usize, &ScoreError)| !error.crashes_the_scheduler();
+    let failing: Vec<_> = errors(ranking).filter(is_survived).collect();
+    let span = failing.first()?.1.span();
+    let mut finding = Diagnostic::warning("JSF402", "", span).with_help(
+        "an error in the very first evaluation after its start crashes the scheduler; a later error does not",
+    );
+    if failing.len() == ranking.scores().count() {
+        finding.severity = Severity::Error;
+        finding.message = "every job has an error, so the scheduler crashes when it is next started".into();
+    } else {
+        let jobs = listed(failing.len(), failing.iter().map(|&(row, _)| table.id(row)));
+        let any = if failing.len() == 1 { "" } else { "any of " };
+        finding.message = format!("the scheduler crashes at its next start if {any}{jobs} is evaluated first");
+    }
+    Some(finding)
+}
+
+fn errors(ranking: &Ranking) -> impl Iterator<Item = (usize, &ScoreError)> {
+    ranking.scores().errors()
+}
+
+/// Whether the error is an unknown name, for which name resolution reports a finding of its own.
+fn is_unknown_name(error: &ScoreError) -> bool {
+    matches!(error, ScoreError::Raised(error) if error.raised.kind == ErrorKind::Name)
+}
+
+fn error_group(table: &JobTable, group: &ErrorGroup<'_>) -> Diagnostic {
+    let count = group.rows.len();
+    let (jobs, ids) = (counted(count, "job", "jobs"), listed(count, group.rows.iter().map(|&row| table.id(row))));
+    let (code, consequence) = match group.error {
+        ScoreError::Raised(_) if !group.error.crashes_the_scheduler() => ("JSF301", "OpenPBS counts such a job as 0"),
+        _ => ("JSF302", "OpenPBS's scheduler crashes on such a result"),
+    };
+    let mut finding = Diagnostic::error(code, format!("{} for {jobs}: {ids}", group.error), group.error.span());
+    if let ScoreError::Raised(error) = group.error {
+        let first = group.rows.first().map_or("", |&row| table.id(row));
+        for operand in &error.operands {
+            finding = finding.with_place(operand.span, format!("{} in `{first}`", operand.value.repr()));
+        }
+    }
+    finding.with_help(consequence)
+}
+
 /// Where a name first occurs in the formula.
 fn first_span_of(expr: &Expr, name: &str) -> Option<Span> {
     let is_name = |kind: &NodeKind| matches!(kind, NodeKind::Name(found) if **found == *name);
@@ -156,17 +211,17 @@ fn first_span_of(expr: &Expr, name: &str) -> Option<Span> {
 }
 
 /// The span of the whole formula.
-fn whole(expr: &Expr) -> Span {
+fn whole_span(expr: &Expr) -> Span {
     expr.node(expr.root()).span
 }
 
 /// `1 job`, `2 jobs`.
-pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
+fn counted(count: usize, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }
 
 /// The first three names, and how many more there are.
-pub(super) fn listed(count: usize, names: impl Iterator<Item = impl std::fmt::Display>) -> String {
+fn listed(count: usize, names: impl Iterator<Item = impl std::fmt::Display>) -> String {
     let shown: Vec<_> = names.take(3).map(|name| format!("`{name}`")).collect();
     match count.saturating_sub(shown.len()) {
         0 => shown.join(", "),
