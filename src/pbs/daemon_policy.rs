@@ -37,7 +37,7 @@ impl Policy for DaemonPolicy {
                 }
             });
         }
-        rows.into_iter().map(Floats::numbers).collect()
+        rows.into_iter().map(Floats::into_shares).collect()
     }
 }
 
@@ -54,7 +54,7 @@ impl Floats {
         x86_nan(actual + (self.tree_usage - actual) * fraction)
     }
 
-    fn numbers(self) -> EntityShares {
+    fn into_shares(self) -> EntityShares {
         let Self { perc, tree_usage } = self;
         let factor = if perc == 0.0 { 0.0 } else { libm::pow(2.0, -f64::from(x86_nan(tree_usage / perc))) };
         EntityShares::new(perc.into(), tree_usage.into(), factor)

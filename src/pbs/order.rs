@@ -160,7 +160,7 @@ impl<'a> Order<'a> {
     fn queue_groups(&self, table: &JobTable) -> Vec<Vec<usize>> {
         let priority = |&queue: &usize| self.queues.priority(&table.queues()[queue]).unwrap_or(0);
         let mut queues: Vec<usize> = (0..table.queues().len()).collect();
-        queues.sort_by_key(|&queue| self.queues.place(&table.queues()[queue]).unwrap_or(usize::MAX));
+        queues.sort_by_key(|&queue| self.queues.position(&table.queues()[queue]).unwrap_or(usize::MAX));
         if !self.chooses_queue_first() {
             return vec![queues];
         }

@@ -2,7 +2,8 @@
 //!
 //! The scheduler writes the formula between double quotes into a Python script, `eval("…", …)`. Python therefore reads it
 //! as a string literal first and decodes its escapes (`1\t+2` becomes `1`, a tab, `+2`); a quote in the formula ends the
-//! literal. In: the submitted text. Out: the decoded text, and the mapping of its spans to the submitted text. Recorded in `tests/golden/openpbs/evaluate`, category `string`.
+//! literal. In: the submitted text. Out: the decoded text, and the mapping of its spans to the submitted text. Recorded
+//! in `tests/golden/openpbs/evaluate`, category `string`.
 
 use std::fmt;
 
@@ -105,7 +106,7 @@ impl PythonStringLiteral {
                 byte => {
                     let is_quote = byte != b'\r';
                     let kind = if is_quote { InvalidLiteralKind::Quote } else { InvalidLiteralKind::CarriageReturn };
-                    return Err(broken(kind, start, start + 1));
+                    return Err(invalid(kind, start, start + 1));
                 }
             };
         }
@@ -145,7 +146,7 @@ impl PythonStringLiteral {
 
     /// Decodes the escape that starts at `start`; returns the offset after it.
     fn escape(&mut self, line: &str, start: usize) -> Result<usize, InvalidLiteral> {
-        let (length, character) = escape(&line[start..]).map_err(|kind| broken(kind, start, line.len()))?;
+        let (length, character) = escape(&line[start..]).map_err(|kind| invalid(kind, start, line.len()))?;
         let end = start + length;
         let result = self.text.len();
         match character {
@@ -154,7 +155,7 @@ impl PythonStringLiteral {
                 self.text.push_str(&line[start..end]);
                 return Ok(end);
             }
-            Err(Undecoded::Broken(kind)) => return Err(broken(kind, start, end)),
+            Err(Undecoded::Invalid(kind)) => return Err(invalid(kind, start, end)),
         }
         let (source, result) = (Span::new(start, end), Span::new(result, self.text.len()));
         self.escapes.push(DecodedEscape { source, result });
@@ -162,7 +163,7 @@ impl PythonStringLiteral {
     }
 }
 
-fn broken(kind: InvalidLiteralKind, start: usize, end: usize) -> InvalidLiteral {
+fn invalid(kind: InvalidLiteralKind, start: usize, end: usize) -> InvalidLiteral {
     InvalidLiteral { kind, span: Span::new(start, end) }
 }
 
@@ -176,7 +177,7 @@ fn first_line(source: &str) -> &str {
 enum Undecoded {
     /// It is kept, together with the next character.
     Kept,
-    Broken(InvalidLiteralKind),
+    Invalid(InvalidLiteralKind),
 }
 
 /// Decodes the escape at the start of `text`: its length, and the character that it denotes. A backslash at the end of
@@ -196,7 +197,7 @@ fn escape(text: &str) -> Result<(usize, Result<char, Undecoded>), InvalidLiteral
         'x' => return Ok(hexadecimal(&text[2..], 2)),
         'u' => return Ok(hexadecimal(&text[2..], 4)),
         'U' => return Ok(hexadecimal(&text[2..], 8)),
-        'N' => return Ok((2, Err(Undecoded::Broken(InvalidLiteralKind::NamedCharacter)))),
+        'N' => return Ok((2, Err(Undecoded::Invalid(InvalidLiteralKind::NamedCharacter)))),
         // the character after the backslash may end the string or the line
         _ => return Ok((1, Err(Undecoded::Kept))),
     };
@@ -214,16 +215,16 @@ fn octal(digits: &str) -> (usize, Result<char, Undecoded>) {
 fn hexadecimal(digits: &str, count: usize) -> (usize, Result<char, Undecoded>) {
     let found = digits.bytes().take(count).take_while(u8::is_ascii_hexdigit).count();
     if found < count {
-        return (2 + found, Err(Undecoded::Broken(InvalidLiteralKind::Escape)));
+        return (2 + found, Err(Undecoded::Invalid(InvalidLiteralKind::Escape)));
     }
     let code = u32::from_str_radix(&digits[..count], 16).unwrap_or(u32::MAX);
     (2 + count, character(code))
 }
 
 fn character(code: u32) -> Result<char, Undecoded> {
-    let is_half = (0xd800..0xe000).contains(&code);
-    let kind = if is_half { InvalidLiteralKind::Surrogate } else { InvalidLiteralKind::Escape };
-    char::from_u32(code).ok_or(Undecoded::Broken(kind))
+    let is_surrogate = (0xd800..0xe000).contains(&code);
+    let kind = if is_surrogate { InvalidLiteralKind::Surrogate } else { InvalidLiteralKind::Escape };
+    char::from_u32(code).ok_or(Undecoded::Invalid(kind))
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ impl NumberMode {
             {
                 amount
             }
-            (Self::OpenPbs, _) => number_format::resource(double(&amount)),
+            (Self::OpenPbs, _) => number_format::resource(to_double(&amount)),
             (Self::Exact | Self::Decimal, _) => amount,
         }
     }
@@ -74,7 +74,7 @@ impl NumberMode {
             return duration::seconds(text).map(Value::Int).map_err(|_| Unreadable);
         }
         if kind == Some(InputType::Size) || !bare {
-            return size::kilobytes(text).map(whole).map_err(|_| Unreadable);
+            return size::kilobytes(text).map(kilobytes_value).map_err(|_| Unreadable);
         }
         let amount = number(text).ok_or(Unreadable)?;
         match (source, kind) {
@@ -82,7 +82,7 @@ impl NumberMode {
                 duration::seconds(text).map(Value::Int).map_err(|_| Unreadable)
             }
             (AmountSource::User, Some(InputType::Float)) if self == Self::OpenPbs => {
-                let kept = number_format::server_float(double(&amount));
+                let kept = number_format::server_float(to_double(&amount));
                 if kept.is_finite() { Ok(Value::Float(kept)) } else { Err(Unreadable) }
             }
             _ => Ok(amount),
@@ -91,12 +91,12 @@ impl NumberMode {
 }
 
 /// Kilobytes as an integer where a double holds them exactly.
-fn whole(kb: f64) -> Value {
+fn kilobytes_value(kb: f64) -> Value {
     if kb.abs() < crate::python::MAX_EXACT_FLOAT { Value::Int(kb as i64) } else { Value::Float(kb) }
 }
 
 /// The double that the scheduler keeps: an integer saturates at 64 bits first.
-fn double(amount: &Value) -> f64 {
+fn to_double(amount: &Value) -> f64 {
     match amount {
         Value::Int(i) => *i as f64,
         Value::Big(big) => {

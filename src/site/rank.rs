@@ -109,7 +109,8 @@ impl Site {
             }
             schema = Some(jobs.schema);
         }
-        let queue = ranked.as_ref().map(|(table, ordered, _)| ScoredQueue { table, ordered, keep: self.precision() });
+        let queue =
+            ranked.as_ref().map(|(table, ordered, _)| ScoredQueue { table, ordered, precision: self.precision() });
         let tree = ranked.as_ref().and_then(|(_, _, tree)| tree.as_ref());
         let (config, server) = (Some(&self.config), self.server);
         let facts = SiteFacts { queue, tree, config, server, threshold };

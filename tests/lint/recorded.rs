@@ -85,7 +85,7 @@ impl Cluster {
         fill_fairshare(&mut table, &tree, |share| NumberMode::OpenPbs.fairshare(share));
         let scores = recorded::scores(&program, &table);
         let ordered = Order::new(&self.site.config, &self.site.queues).tree(&tree).rank(scores, &table);
-        site.queue = Some(ScoredQueue { table: &table, ordered: &ordered, keep: ScorePrecision::Float32 });
+        site.queue = Some(ScoredQueue { table: &table, ordered: &ordered, precision: ScorePrecision::Float32 });
         site.tree = Some(&tree);
         Checked::new(&submitted, &self.site.schema, &site)
     }

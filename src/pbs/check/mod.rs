@@ -34,7 +34,7 @@ pub struct ScoredQueue<'a> {
     /// Their scores and their order.
     pub ordered: &'a Ordered,
     /// The precision in which the values are kept.
-    pub keep: ScorePrecision,
+    pub precision: ScorePrecision,
 }
 
 /// What is known about the site; every part is optional.
@@ -111,9 +111,9 @@ impl Checked {
             }
         };
         let mut findings = lint::lint(formula.expr(), schema);
-        let refused = formula.compile(schema).ok().and_then(|program| refused(&program));
-        let queue = site.queue.filter(|_| refused.is_none());
-        findings.extend(refused);
+        let compile_error = formula.compile(schema).ok().and_then(|program| compile_error(&program));
+        let queue = site.queue.filter(|_| compile_error.is_none());
+        findings.extend(compile_error);
         findings.extend(site_findings(formula, site));
         let observed = queue.map(|queue| error_findings(queue.table, &queue.ordered.ranking)).unwrap_or_default();
         findings.extend(predicted(formula, schema, &findings, &observed));
@@ -184,8 +184,8 @@ fn site_findings(formula: &Formula, site: &SiteFacts<'_>) -> Vec<Diagnostic> {
     if let Some(config) = site.config {
         findings.extend(site_findings::other_orderings(expr, config));
     }
-    let Some(ScoredQueue { table, ordered, keep }) = site.queue else { return findings };
-    if keep == ScorePrecision::Float32 {
+    let Some(ScoredQueue { table, ordered, precision }) = site.queue else { return findings };
+    if precision == ScorePrecision::Float32 {
         findings.extend(site_findings::truncated_amounts(expr, table));
         findings.extend(site.tree.map(|tree| site_findings::truncated_shares(expr, table, tree)).unwrap_or_default());
         findings.extend(site_findings::rounding_ties(expr, table, &ordered.ranking));
@@ -196,13 +196,13 @@ fn site_findings(formula: &Formula, site: &SiteFacts<'_>) -> Vec<Diagnostic> {
 }
 
 /// The error that CPython's compiler raises before it evaluates anything.
-fn refused(program: &Program) -> Option<Diagnostic> {
+fn compile_error(program: &Program) -> Option<Diagnostic> {
     program.refused()?;
     let error = program.evaluate(&[]).err()?;
     Some(match error.raised.kind {
         ErrorKind::Memory => too_deep("CPython's parser has no memory for a formula this deep", error.span)
             .with_help("the scheduler does not notice: every job keeps a stale value; write a shorter formula"),
-        ErrorKind::Recursion => too_deep("CPython's compiler cannot follow a formula this deep", error.span)
+        ErrorKind::Recursion => too_deep("CPython's compiler cannot compile a formula this deep", error.span)
             .with_help("every job gets an error and the value 0; write a shorter formula"),
         _ => Diagnostic::error("JSF103", error.raised.text, error.span)
             .with_help("every job gets an error and the value 0; a float such as `1e300` has no such limit"),

@@ -154,7 +154,7 @@ pub fn error_findings(table: &JobTable, ranking: &Ranking) -> Vec<Diagnostic> {
     groups.iter().filter(|group| !is_unknown_name(group.error)).map(|group| error_group(table, group)).collect()
 }
 
-/// Whether the result of some job crashes the scheduler.
+/// Whether the result of a job crashes the scheduler.
 pub(super) fn crashes_scheduler(ranking: &Ranking) -> bool {
     errors(ranking).any(|(_, error)| error.crashes_the_scheduler())
 }

@@ -86,12 +86,12 @@ impl Queues {
     }
 
     /// Whether the document contains the queue.
-    pub fn knows(&self, queue: &str) -> bool {
+    pub fn contains(&self, queue: &str) -> bool {
         self.priorities.contains_key(queue)
     }
 
     /// The position of the queue in the document, which is the server's order of queues.
-    pub fn place(&self, queue: &str) -> Option<usize> {
+    pub fn position(&self, queue: &str) -> Option<usize> {
         self.names.iter().position(|name| **name == *queue)
     }
 
@@ -142,12 +142,12 @@ impl Parser<'_> {
     /// Reads one line of text in the block of `queue`; returns the queue whose block the next line is in.
     fn line(&mut self, queue: String, line: &str) -> String {
         if let Some(name) = line.strip_prefix("Queue:").or_else(|| line.strip_prefix("Queue ")) {
-            return self.name(name);
+            return self.add_queue(name);
         }
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
             ["create", "queue", name, ..] => {
-                self.name(name);
+                self.add_queue(name);
             }
             ["set", "queue", name, attribute, "=", value @ ..] => self.attribute(name, attribute, &value.join(" ")),
             ["set", "server", attribute, "=", value @ ..] => self.attribute("", attribute, &value.join(" ")),
@@ -159,9 +159,9 @@ impl Parser<'_> {
         queue
     }
 
-    fn name(&mut self, name: &str) -> String {
+    fn add_queue(&mut self, name: &str) -> String {
         let name = name.trim().trim_matches('"');
-        if !self.queues.knows(name) {
+        if !self.queues.contains(name) {
             self.queues.priorities.insert(name.into(), None);
             self.queues.names.push(name.into());
         }
@@ -172,7 +172,7 @@ impl Parser<'_> {
         let value = value.trim_matches('"');
         if attribute == "Priority" {
             self.priority(queue, Some(JsonScalar::String(value.into())));
-        } else if let Some(resource) = resource_of(attribute) {
+        } else if let Some(resource) = resource_name(attribute) {
             let number = resource_amount::number(value).is_some();
             let scalar = if number { JsonScalar::Number(value) } else { JsonScalar::String(value.into()) };
             self.queues.add_undeclared(resource, &scalar);
@@ -183,7 +183,7 @@ impl Parser<'_> {
         let Some(scalar) = scalar else { return };
         match scalar.text().and_then(|text| text.parse().ok()) {
             Some(priority) => {
-                self.name(queue);
+                self.add_queue(queue);
                 self.queues.priorities.insert(queue.into(), Some(priority));
             }
             None => {
@@ -195,7 +195,7 @@ impl Parser<'_> {
 }
 
 /// The resource in `resources_default.NAME` and the like.
-fn resource_of(attribute: &str) -> Option<&str> {
+fn resource_name(attribute: &str) -> Option<&str> {
     let (list, resource) = attribute.split_once('.')?;
     is_resource_list(list).then_some(resource)
 }
@@ -216,7 +216,7 @@ struct QueueList<'r, 'a>(&'r mut Parser<'a>);
 
 impl<'d> ObjectReader<'d> for QueueList<'_, '_> {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        let queue = self.0.name(&key);
+        let queue = self.0.add_queue(&key);
         value.object(QueueAttributes { queue: &queue, parser: self.0 }).map(|_: Shape| ())
     }
 }
@@ -263,7 +263,7 @@ mod tests {
         ] {
             let queues = Queues::read("queues", text).unwrap();
             assert_eq!(queues.iter().collect::<Vec<_>>(), expected, "{text}");
-            assert_eq!(["workq", "high", "low"].map(|name| queues.place(name)), [Some(0), Some(1), Some(2)]);
+            assert_eq!(["workq", "high", "low"].map(|name| queues.position(name)), [Some(0), Some(1), Some(2)]);
         }
     }
 

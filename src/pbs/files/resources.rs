@@ -72,7 +72,7 @@ impl Parser<'_> {
     fn declare(&mut self, names: &str, attributes: &[&str]) -> Result<(), String> {
         let attributes = attributes.join(" ").replace(" =", "=").replace("= ", "=");
         let word = attributes.split([' ', ',']).find_map(|attribute| attribute.strip_prefix("type="));
-        let kind = word.map_or(Ok(InputType::Text), kind_of)?;
+        let kind = word.map_or(Ok(InputType::Text), resource_type)?;
         for name in names.split(',').filter(|name| !name.is_empty()) {
             if !is_name(name) {
                 return Err(format!("`{}` is not a resource name", clipped(name)));
@@ -83,7 +83,7 @@ impl Parser<'_> {
     }
 }
 
-fn kind_of(word: &str) -> Result<InputType, String> {
+fn resource_type(word: &str) -> Result<InputType, String> {
     InputType::from_pbs_type(word).ok_or_else(|| {
         let word = clipped(word);
         format!("`{word}` is not a resource type, expected long, float, size, string, string_array or boolean")

@@ -150,29 +150,29 @@ impl UsageFile {
             return Err(UsageError::TooLarge);
         }
         let mut read = Self::default();
-        match first_bytes(file) {
+        match header_parts(file) {
             None => read.faults.push(UsageFault::TooShort(file.len())),
-            Some((tag, _)) if tag != TAG => read.take_records(file, 0, UsageVersion::V1),
+            Some((tag, _)) if tag != TAG => read.read_records(file, 0, UsageVersion::V1),
             Some((_, version)) if version != 2.0 => read.faults.push(UsageFault::UnknownVersion(version)),
-            Some(_) => read.take_v2(file),
+            Some(_) => read.read_v2(file),
         }
         Ok(read)
     }
 
-    fn take_v2(&mut self, file: &[u8]) {
+    fn read_v2(&mut self, file: &[u8]) {
         match file.get(HEADER..).and_then(|rest| rest.first_chunk::<8>()) {
             None => self.faults.push(UsageFault::TooShort(file.len())),
             Some(&bytes) => match i64::from_le_bytes(bytes) {
                 time @ ..=EARLIEST_DECAY if time != 0 => self.faults.push(UsageFault::OldDecay(time)),
                 time => {
                     self.last_decay = Some(time).filter(|&time| time != 0);
-                    self.take_records(file, FIRST_RECORD, UsageVersion::V2);
+                    self.read_records(file, FIRST_RECORD, UsageVersion::V2);
                 }
             },
         }
     }
 
-    fn take_records(&mut self, file: &[u8], first: usize, version: UsageVersion) {
+    fn read_records(&mut self, file: &[u8], first: usize, version: UsageVersion) {
         self.version = Some(version);
         let size = version.record_bytes();
         for (index, record) in file[first..].chunks(size).enumerate() {
@@ -186,7 +186,7 @@ impl UsageFile {
 }
 
 /// The tag and the version, if the file is long enough for a header.
-fn first_bytes(file: &[u8]) -> Option<(&[u8], f64)> {
+fn header_parts(file: &[u8]) -> Option<(&[u8], f64)> {
     let header = file.get(..HEADER)?;
     Some((&header[..TAG.len()], last_double(header)?))
 }

@@ -1,8 +1,8 @@
 //! Whether every name of a formula has a value wherever it is evaluated, by Python's rules of scopes.
 //!
-//! Such a formula is accepted whatever it computes. A lambda and a comprehension have names of their own; they look
+//! The server accepts such a formula whatever it computes. A lambda and a comprehension have names of their own; they look
 //! other names up among the resources and the builtins, not among the script's variables. What `:=` assigns may have no
-//! value yet, or be local to a lambda, so a formula that reads such a name is not decided here.
+//! value yet, or be local to a lambda, so this module does not decide a formula that reads such a name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -30,7 +30,7 @@ pub(super) fn are_all_bound(statements: &[Statement], is_resource: &dyn Fn(&str)
     })
 }
 
-/// A lambda, or a comprehension behind one of its clauses.
+/// A lambda, or a comprehension after one of its clauses.
 struct Frame<'e> {
     parent: usize,
     /// The local names, each with the clause that assigns it first; 0 for parameters.
@@ -42,9 +42,9 @@ struct Frame<'e> {
 struct Analysis<'e> {
     expr: &'e Expr,
     is_resource: &'e dyn Fn(&str) -> bool,
-    /// What the statements before assign.
+    /// The names that earlier statements assign.
     assigned: &'e BTreeSet<&'e str>,
-    /// What `:=` assigns anywhere in the formula.
+    /// The names that `:=` assigns anywhere in the formula.
     reassigned: BTreeSet<&'e str>,
     /// The first is the formula itself.
     frames: Vec<Frame<'e>>,
@@ -79,7 +79,7 @@ impl<'e> Analysis<'e> {
         true
     }
 
-    /// Whether nothing in the node itself can raise a `NameError`; its parts are left to be visited.
+    /// Whether nothing in the node itself can raise a `NameError`; its parts are added to `open`.
     fn visit(&mut self, id: NodeId, frame: usize) -> bool {
         let node = self.expr.node(id);
         match (&node.kind, self.expr.scope(id)) {
@@ -104,7 +104,7 @@ impl<'e> Analysis<'e> {
         true
     }
 
-    /// The targets of a clause have values in its conditions, in the clauses behind it and in the items.
+    /// The targets of a clause have values in its conditions, in the clauses after it and in the items.
     fn comprehension(&mut self, items: &[NodeId], clauses: &'e [Clause], frame: usize) -> bool {
         let mut names = BTreeMap::new();
         for (index, clause) in clauses.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! From the admin's text to the text that the server's script executes behind `ans=`.
+//! Derives the text that the server's script executes after `ans=` from the text of the formula.
 //!
-//! The script has the formula in a single-quoted string, so Python resolves its escapes first, and a single quote in it
-//! ends the string.
+//! The script contains the formula in a single-quoted string, so Python first decodes its escapes, and a single quote in
+//! it ends the string.
 
 use crate::formula::Formula;
 use crate::formula::syntax::SyntaxErrorKind;
@@ -15,9 +15,9 @@ pub(super) enum ExecutedText {
     Nothing,
     /// Nothing: the script is not valid Python.
     InvalidScript,
-    /// A text with half a character, which cannot be compiled; the script ignores that error.
-    Unreadable,
-    /// This text, behind `ans=`.
+    /// A text with a surrogate, which cannot be encoded and so not compiled; the script ignores that error.
+    Unencodable,
+    /// This text, after `ans=`.
     Text(String),
 }
 
@@ -46,13 +46,13 @@ fn first_line(line: &str) -> Result<ExecutedText, Uncertainty> {
         InvalidLiteralKind::NamedCharacter if rest.starts_with('{') && rest.contains('}') => Err(Uncertainty::Escape),
         InvalidLiteralKind::NamedCharacter => Ok(ExecutedText::InvalidScript),
         InvalidLiteralKind::Surrogate => match first_line(rest)? {
-            ExecutedText::Text(_) | ExecutedText::Nothing => Ok(ExecutedText::Unreadable),
+            ExecutedText::Text(_) | ExecutedText::Nothing => Ok(ExecutedText::Unencodable),
             other => Ok(other),
         },
     }
 }
 
-/// The formula ends the string around it: mostly the script is then no Python, as with `len('abc')`.
+/// The formula ends the string around it: usually the script is then not valid Python, as with `len('abc')`.
 fn ended_string(line: &str) -> Result<ExecutedText, Uncertainty> {
     let call = format!("exec('ans={line}', globals1, locals())");
     match Formula::parse(&call).map_err(|error| error.kind) {

@@ -6,13 +6,13 @@
 //! where the evaluation reaches it, and statements are accepted like expressions. What the scheduler makes of the
 //! formula afterwards is another question.
 //!
-//! The text enters, a [`Validation`] leaves. `executed_text` finds the text that Python executes, `statements` parses
+//! In: the text of a formula, and the [`Schema`]. Out: a [`Validation`]. `executed_text` finds the text that Python executes, `statements` parses
 //! it, `bound_names` finds formulas in which every name has a value wherever it is evaluated, and `passes` computes the
-//! others in this crate's own arithmetic. Nothing but arithmetic is evaluated: where the answer depends on more, it is
+//! others in this crate's own arithmetic. Only arithmetic is evaluated: where the answer depends on anything else, it is
 //! an [`Uncertainty`].
 //!
 //! Sources: the answers recorded in `tests/golden/openpbs/validate.jsonl`, the log of that server, and CPython 3.11,
-//! which `tests/verdict_referee.rs` asks the same.
+//! which the tests in `tests/referee` ask the same.
 
 mod bound_names;
 mod executed_text;
@@ -30,16 +30,17 @@ use crate::schema::Schema;
 /// The server's answer to a formula.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Validation {
-    /// Whether the server accepts the formula; `None` if that cannot be told.
+    /// Whether the server accepts the formula; `None` if that cannot be determined.
     pub accepted: Option<bool>,
-    /// The PBS error code, 0 for none; `None` if it cannot be told.
+    /// The PBS error code, 0 for none; `None` if it cannot be determined.
     pub code: Option<u32>,
     /// The server's message, empty if there is none.
     pub message: &'static str,
-    /// Which program refuses the formula when it is set with `qmgr`; `None` if neither does, or if it cannot be told.
+    /// Which program refuses the formula when it is set with `qmgr`; `None` if neither does, or if it cannot
+    /// be determined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<RefusedBy>,
-    /// Why the server's answer cannot be told.
+    /// Why the server's answer cannot be determined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncertainty: Option<Uncertainty>,
 }
@@ -48,14 +49,14 @@ pub struct Validation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RefusedBy {
-    /// `qmgr` cannot pass on such a text, however it is quoted, and the server never sees it. The other fields still
+    /// `qmgr` cannot pass such a text to the server, however it is quoted. The other fields still
     /// give the server's answer to the text.
     Qmgr,
     /// The server.
     Server,
 }
 
-/// Why the server's answer cannot be told.
+/// Why the server's answer cannot be determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -70,10 +71,10 @@ pub enum Uncertainty {
     Await,
     /// A statement other than `name = expression` and `pass`.
     Statement,
-    /// A text so long, so deep, or of so many statements that it is not parsed, or a depth at which CPython's answer
-    /// depends on the place of the call.
+    /// A text that is too long or too deep, or has too many statements, to be parsed, or a depth at which CPython's
+    /// answer depends on the depth of its own stack.
     Size,
-    /// The answer depends on something that is no arithmetic: a string, an attribute, a call of another builtin.
+    /// The answer depends on something that is not arithmetic: a string, an attribute, a call of another builtin.
     NonArithmetic,
     /// A computation beyond the limits of this crate.
     Limit,
@@ -110,7 +111,7 @@ impl Validation {
     }
 }
 
-/// The answer of OpenPBS to a formula, of which it sees the first line only.
+/// The answer of OpenPBS to the first line of a text, which is all that it keeps of a formula.
 ///
 /// ```
 /// use job_sort_formula::Schema;
@@ -136,7 +137,7 @@ pub fn validate(text: &str, schema: &Schema) -> Validation {
 
 fn server_answer(text: &str, schema: &Schema) -> Result<Validation, Uncertainty> {
     let executed = match executed_text::executed(text)? {
-        ExecutedText::Nothing | ExecutedText::Unreadable => return Ok(Validation::ACCEPTED),
+        ExecutedText::Nothing | ExecutedText::Unencodable => return Ok(Validation::ACCEPTED),
         ExecutedText::InvalidScript => return Ok(Validation::INTERNAL_ERROR),
         ExecutedText::Text(executed) => executed,
     };
@@ -147,7 +148,7 @@ fn server_answer(text: &str, schema: &Schema) -> Result<Validation, Uncertainty>
     }
 }
 
-/// Whether a text that the grammar refuses may have `yield` or `await` where Python takes them: in a lambda or a
+/// Whether a text that the grammar rejects may contain `yield` or `await` where Python allows them: in a lambda or a
 /// generator.
 fn may_await(text: &str) -> bool {
     let has = |word: &str| text.contains(word);

@@ -1,11 +1,11 @@
-//! Python's numbers, and values of which nothing is known.
+//! The values of a formula during validation: Python's numbers, and values of which only the kind is known.
 
 use std::cell::Cell;
 
 use crate::pbs::qmgr_validation::Uncertainty;
 use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Python, Raised, UnaryOperator, Value};
 
-/// A value while the formula is validated.
+/// A value during validation.
 #[derive(Debug, Clone)]
 pub(in crate::pbs) enum Operand {
     Known(Value),
@@ -17,16 +17,16 @@ pub(in crate::pbs) enum Operand {
     Opaque,
 }
 
-/// CPython's arithmetic on [`Operand`]s. It stops where an unknown value decides what happens next.
+/// CPython's arithmetic on [`Operand`]s. It stops where the next step depends on an unknown value.
 #[derive(Debug, Default)]
 pub(in crate::pbs) struct OperandArithmetic {
     python: Python,
-    /// Why the evaluation says nothing about what Python does.
+    /// Why the evaluation does not show what Python does.
     uncertainty: Cell<Option<Uncertainty>>,
 }
 
 impl OperandArithmetic {
-    /// Why the last evaluation says nothing about what Python does; `None` if it does.
+    /// Why the last evaluation does not show what Python does; `None` if it does.
     pub(in crate::pbs) fn uncertainty(&self) -> Option<Uncertainty> {
         self.uncertainty.get()
     }

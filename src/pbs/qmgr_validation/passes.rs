@@ -1,4 +1,4 @@
-//! The two passes of the server's script, and what the server makes of them.
+//! The two passes of the server's script, and the answer that the server derives from them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(super) fn answer(statements: &[Statement], schema: &Schema) -> Result<Valida
             if !bound_names::are_all_bound(statements, &|name| schema.entry(name).is_some()) || reads_e(statements) {
                 return Err(uncertainty);
             }
-            pass.forget(statements);
+            pass.begin_second_with_unknown_values(statements);
         }
         Err(Stop::OtherException) => pass.begin_second(true),
         Ok(()) => pass.begin_second(false),
@@ -65,9 +65,9 @@ enum Stop {
 struct Pass<'s> {
     schema: &'s Schema,
     is_first: bool,
-    /// The script's own variables that are no part of `math`, and those that the formula assigns.
+    /// The script's own variables that are not part of `math`, and those that the formula assigns.
     variables: BTreeMap<Box<str>, Operand>,
-    /// Whether `math.e` is lost: the script's `except … as e` deletes that name.
+    /// Whether `math.e` is deleted: the script's `except … as e` deletes that name.
     e_is_deleted: bool,
 }
 
@@ -93,8 +93,8 @@ impl<'s> Pass<'s> {
         }
     }
 
-    /// Begins the second pass where the first raises no `NameError`, and no more is known of it.
-    fn forget(&mut self, statements: &[Statement]) {
+    /// Begins the second pass when all that is known of the first is that it raises no `NameError`.
+    fn begin_second_with_unknown_values(&mut self, statements: &[Statement]) {
         self.begin_second(false);
         for statement in statements {
             if let Statement::Assignment { targets, .. } = statement {

@@ -1,8 +1,8 @@
-//! The text behind `ans=`, statement by statement.
+//! Parses the text after `ans=` into statements.
 //!
-//! The formula's own grammar parses expressions; here the statements around them are taken apart: `a; b`, `a = b`, a
-//! second line. Python compiles all of them before it executes any, so an error in the last one is an error of the
-//! whole.
+//! The formula's own grammar parses expressions; this module splits the statements around them: `a; b`, `a = b`, a
+//! second line. Python compiles all of them before it executes any, so a syntax error in the last one is an error
+//! of the whole text.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub(super) enum Statement {
 pub(super) struct Target(Arc<Expr>);
 
 impl Target {
-    /// The variable, if it is no attribute, item or unpacking.
+    /// The variable; `None` for an attribute, an item or an unpacking.
     pub(super) fn name(&self) -> Option<&str> {
         match &self.0.node(without_parentheses(&self.0)).kind {
             NodeKind::Name(name) => Some(name),
@@ -61,9 +61,9 @@ impl Statement {
 /// Why there are no statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ParseFailure {
-    /// Python refuses the text.
+    /// Python rejects the text.
     Syntax,
-    /// It cannot be told whether it does, or what the text does.
+    /// It is not known whether Python accepts the text, or what the text does.
     Uncertain(Uncertainty),
 }
 
@@ -71,20 +71,20 @@ const TOO_LARGE: ParseFailure = ParseFailure::Uncertain(Uncertainty::Size);
 
 type Result<T> = std::result::Result<T, ParseFailure>;
 
-/// The most statements, and the most targets of one: each is found by parsing all that follows.
+/// The most statements, and the most targets of one: finding each one parses all the text that follows.
 const MAX_STATEMENTS: usize = 64;
 
-/// The longest text, in bytes: the server has no limit, but a command line is not longer.
+/// The longest text, in bytes: the server has no limit, but no command line is longer.
 const MAX_LENGTH: usize = 128 * 1024;
 
-/// Parses the text behind `ans=`; the first statement assigns to `ans`.
+/// Parses the text after `ans=`; the first statement assigns to `ans`.
 pub(super) fn parse(text: &str) -> Result<Vec<Statement>> {
     let text = text.trim_end_matches([' ', '\t', '\u{c}']);
     let begins = text.trim_start_matches([' ', '\t', '\u{c}']);
     if begins.starts_with(['\n', '\r', '#']) || text.starts_with("==") {
         return Err(ParseFailure::Syntax);
     }
-    // `ans==1` compares
+    // `ans==1` is a comparison
     let compared = text.strip_prefix('=').map(|rest| format!("ans=={rest}"));
     let whole = compared.as_deref().unwrap_or(text);
     let mut uncertain = None;
@@ -100,7 +100,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Statement>> {
     uncertain.map_or(Ok(statements), Err)
 }
 
-/// Splits at the ends of lines that end a statement.
+/// Splits the text at the line ends that end a statement.
 fn lines(text: &str) -> Result<Vec<&str>> {
     let (mut found, mut rest) = (Vec::new(), text);
     if !text.contains(['\n', '\r']) {
@@ -110,12 +110,12 @@ fn lines(text: &str) -> Result<Vec<&str>> {
         match parse_expression(rest) {
             Err(_) if found.len() > MAX_STATEMENTS => return Err(TOO_LARGE),
             Err(SyntaxError { kind: SyntaxErrorKind::SecondLine, span }) => {
-                let (line, behind) = rest.split_at(span.start as usize);
+                let (line, after) = rest.split_at(span.start as usize);
                 if line.ends_with([' ', '\t', '\u{c}']) {
                     return Err(ParseFailure::Syntax);
                 }
                 found.push(line);
-                rest = behind;
+                rest = after;
             }
             _ => {
                 found.push(rest);
@@ -125,7 +125,7 @@ fn lines(text: &str) -> Result<Vec<&str>> {
     }
 }
 
-/// Parses an expression, or an unpacking without brackets, which a statement may have in its place.
+/// Parses an expression, or an unpacking without brackets, which a statement may contain instead.
 fn parse_expression(text: &str) -> std::result::Result<Expr, SyntaxError> {
     match parse_with_limit(text, MAX_LENGTH) {
         Err(SyntaxError { kind: SyntaxErrorKind::Statement(BARE_UNPACKING), .. }) => {
@@ -139,9 +139,9 @@ fn parse_expression(text: &str) -> std::result::Result<Expr, SyntaxError> {
 /// The place of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Behind `ans=`.
+    /// After `ans=`.
     First,
-    /// Behind `;`.
+    /// After `;`.
     SameLine,
     /// On a line of its own.
     NewLine,
@@ -158,21 +158,21 @@ fn parse_line(line: &str, place: Place, is_answer: bool, statements: &mut Vec<St
             return Ok(());
         }
         let keyword = if place == Place::First { None } else { keyword_statement(text, place)? };
-        let (statement, behind) = match keyword {
+        let (statement, after) = match keyword {
             Some(found) => found,
             None => AssignmentParser { place, is_answer }.parse(text)?,
         };
         statements.push(statement);
-        (rest, place) = (behind, Place::SameLine);
+        (rest, place) = (after, Place::SameLine);
     }
     Ok(())
 }
 
-/// A statement that begins with a keyword, and the text behind its `;`.
+/// A statement that begins with a keyword, and the text after its `;`.
 fn keyword_statement(text: &str, place: Place) -> Result<Option<(Statement, Option<&str>)>> {
     const UNCERTAIN: ParseFailure = ParseFailure::Uncertain(Uncertainty::Statement);
     let word_end = text.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(text.len());
-    let (word, behind) = text.split_at(word_end);
+    let (word, after) = text.split_at(word_end);
     match word {
         "pass" => {}
         "del" | "import" | "global" | "assert" | "raise" | "from" => return Err(UNCERTAIN),
@@ -184,8 +184,8 @@ fn keyword_statement(text: &str, place: Place) -> Result<Option<(Statement, Opti
         | "nonlocal" | "yield" => return Err(ParseFailure::Syntax),
         _ => return Ok(None),
     }
-    let end = behind.find([';', '#', '\n', '\r']).unwrap_or(behind.len());
-    let (between, rest) = behind.split_at(end);
+    let end = after.find([';', '#', '\n', '\r']).unwrap_or(after.len());
+    let (between, rest) = after.split_at(end);
     if !between.trim_matches([' ', '\t']).is_empty() {
         return Err(ParseFailure::Syntax);
     }
@@ -199,7 +199,7 @@ struct AssignmentParser {
 }
 
 impl AssignmentParser {
-    /// Parses `target = target = value`; gives the text behind its `;`, too.
+    /// Parses `target = target = value`; also returns the text after its `;`.
     fn parse<'t>(&self, text: &'t str) -> Result<(Statement, Option<&'t str>)> {
         let is_answer = self.place == Place::First && self.is_answer;
         let mut targets = if is_answer { vec![Target(self.expression("ans")?)] } else { Vec::new() };
@@ -211,18 +211,18 @@ impl AssignmentParser {
                 Err(SyntaxError { kind: SyntaxErrorKind::Statement(_), span }) => span,
                 Err(error) => return Err(self.failure(text, &error)),
             };
-            let (head, sign, behind) = split(text, at);
+            let (head, operator, after) = split(text, at);
             let head = self.expression(head)?;
-            match sign {
-                ";" => return Ok((statement(targets, augmented, head), Some(behind))),
+            match operator {
+                ";" => return Ok((statement(targets, augmented, head), Some(after))),
                 _ if targets.len() > MAX_STATEMENTS => return Err(TOO_LARGE),
                 "=" if augmented.is_none() && is_target(&head) => targets.push(Target(head)),
-                _ if sign != "=" && targets.is_empty() && augmented.is_none() && is_single_target(&head) => {
+                _ if operator != "=" && targets.is_empty() && augmented.is_none() && is_single_target(&head) => {
                     augmented = Some(head);
                 }
                 _ => return Err(ParseFailure::Syntax),
             }
-            text = behind;
+            text = after;
         }
     }
 
@@ -230,10 +230,10 @@ impl AssignmentParser {
         parse_expression(text).map_err(|error| self.failure(text, &error)).and_then(checked)
     }
 
-    /// What Python makes of a text that is no expression here.
+    /// How Python treats a text that is not an expression here.
     fn failure(&self, text: &str, error: &SyntaxError) -> ParseFailure {
         use SyntaxErrorKind as Kind;
-        // an annotation, which is a statement too
+        // an annotation is a statement too
         let is_annotation = self.place != Place::First
             && text.get(error.span.start as usize..).is_some_and(|rest| rest.starts_with(':'));
         match error.kind {
@@ -246,7 +246,7 @@ impl AssignmentParser {
     }
 }
 
-/// Refuses an expression with strings whose inside the grammar does not check: the fields of an f-string and
+/// Rejects an expression with strings whose contents the grammar does not check: the fields of an f-string and
 /// `\N{…}`.
 fn checked(expr: Expr) -> Result<Arc<Expr>> {
     let is_string = |kind: &NodeKind| matches!(kind, NodeKind::Unsupported { construct: Construct::String, .. });
@@ -268,7 +268,7 @@ fn statement(targets: Vec<Target>, augmented: Option<Arc<Expr>>, value: Arc<Expr
     }
 }
 
-/// The text before, in and behind the sign at `at`.
+/// The text before the operator at `at`, the operator, and the text after it.
 fn split(text: &str, at: Span) -> (&str, &str, &str) {
     (&text[..at.start as usize], at.of(text), &text[at.end as usize..])
 }

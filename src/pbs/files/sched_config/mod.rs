@@ -7,10 +7,9 @@
 
 mod line;
 
-use crate::pbs::files::sched_config::line::{Line, number_or_unspecified, split_line};
-
 use crate::pbs::c_string::{c_string, is_blank_or_comment, name_text};
 use crate::pbs::entity::FairshareEntity;
+use crate::pbs::files::sched_config::line::{Line, number_or_unspecified, split_line};
 
 /// A setting that may differ between prime time and the rest of the week.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
