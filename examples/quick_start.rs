@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Err(error) = program.evaluate(&no_walltime) {
         point_at(text, error.span, &error.to_string());
         for operand in &error.operands {
-            println!("         {} is {}", operand.span.of(text), operand.value);
+            println!("         {} is {}", operand.span.slice(text), operand.value);
         }
     }
 

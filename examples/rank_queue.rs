@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     println!("\n{} of {} jobs are considered", ranking.order().len(), table.len());
     for (row, error) in ranking.scores().errors() {
-        println!("{} of {} counts as 0: {error} in `{}`", table.id(row), table.entity(row), error.span().of(&text));
+        println!("{} of {} counts as 0: {error} in `{}`", table.id(row), table.entity(row), error.span().slice(&text));
     }
     Ok(())
 }

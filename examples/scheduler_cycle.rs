@@ -61,7 +61,7 @@ fn start(queue: &[Waiting], ranking: &Ranking, tree: &mut ShareTree, text: &str)
         let (id, user) = (job.id, job.user);
         match &score.exact {
             // One job's error is its own: no other job is the worse for it.
-            Err(error) => println!("  {id:<8} {user:<6} cannot be ranked: {error} in `{}`", error.span().of(text)),
+            Err(error) => println!("  {id:<8} {user:<6} cannot be ranked: {error} in `{}`", error.span().slice(text)),
             Ok(_) if job.ncpus > free => println!("  {id:<8} {user:<6} {:8.3}", score.kept),
             Ok(_) => {
                 println!("  {id:<8} {user:<6} {:8.3}  starts", score.kept);

@@ -146,7 +146,7 @@ fn only_the_job_without_shares_fails_and_only_with_pp718() {
                 let score = ranking.score(row)?;
                 let error = score.exact.as_ref().err()?;
                 assert!(!error.crashes_the_scheduler() && score.kept == 0.0);
-                Some((jobs.id(row), jobs.entity(row), error.to_string(), error.span().of(formula.text())))
+                Some((jobs.id(row), jobs.entity(row), error.to_string(), error.span().slice(formula.text())))
             })
             .collect();
         let division = "float division by zero".to_owned();

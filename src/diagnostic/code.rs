@@ -72,7 +72,7 @@ codes! {
     "JSF503" Warning "a term too small to change the value",
     "JSF504" Warning "ties caused by the scheduler's precision",
     "JSF505" Note "an integer beyond 2^53 combined with a float",
-    "JSF601" Warning "the formula favours heavy users",
+    "JSF601" Warning "the formula favors heavy users",
     "JSF602" Warning "the formula delays waiting jobs",
     "JSF603" Warning "eligible_time is used, but does not accrue",
     "JSF604" Note "another setting that orders jobs",

@@ -36,7 +36,7 @@ impl Span {
     }
 
     /// The part of `text` that the span covers; `""` if the span is outside `text` or splits a character.
-    pub fn of(self, text: &str) -> &str {
+    pub fn slice(self, text: &str) -> &str {
         text.get(self.range()).unwrap_or("")
     }
 }

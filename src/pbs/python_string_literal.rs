@@ -237,7 +237,7 @@ mod tests {
 
     fn kind(source: &str) -> (InvalidLiteralKind, &str) {
         let error = PythonStringLiteral::parse(source).unwrap_err();
-        (error.kind, error.span.of(source))
+        (error.kind, error.span.slice(source))
     }
 
     #[test]
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(literal.text(), "1\t+ncpus1 + x");
         let back = |part: &str| {
             let start = literal.text().find(part).unwrap();
-            literal.in_source(Span::new(start, start + part.len())).of(source)
+            literal.in_source(Span::new(start, start + part.len())).slice(source)
         };
         assert_eq!(back("ncpus1"), r"\x6ecpus\u0031");
         assert_eq!(back("ncpus1 +"), r"\x6ecpus\u0031 +");

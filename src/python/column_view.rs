@@ -1,4 +1,4 @@
-//! A borrowed view of one numeric column: what storage hands to code that computes on many rows at once.
+//! A borrowed view of one numeric column, as stored, for code that computes on many rows at once.
 
 /// The numbers of a run of rows, at the width at which they are stored. Each is read as a double.
 #[derive(Debug, Clone, Copy)]

@@ -65,6 +65,17 @@ impl Raised {
         Self::new(ErrorKind::ZeroDivision, text)
     }
 
+    /// The `ZeroDivisionError` of zero to a negative power.
+    pub(super) fn zero_to_negative_power() -> Self {
+        Self::zero_division("0.0 cannot be raised to a negative power")
+    }
+
+    /// The error of a fractional power of a negative number.
+    pub(super) fn complex_power() -> Self {
+        let text = "a fractional power of a negative number, which Python makes a complex number";
+        Self::new(ErrorKind::Complex, text)
+    }
+
     /// The `ValueError` of a `math` function whose argument is outside its domain.
     pub(super) fn domain() -> Self {
         Self::value("math domain error")

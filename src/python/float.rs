@@ -1,11 +1,11 @@
 //! Operators on doubles, with Python's errors and signs of zero.
 
-use crate::python::{BinaryOperator, ErrorKind, Raised};
+use crate::python::{BinaryOperator, Raised};
 
 /// `x op y`, with the bits of Python's floats; `None` for an operator that floats do not implement.
 ///
 /// # Errors
-/// `ZeroDivisionError`; for `**` also `OverflowError`, and [`ErrorKind::Complex`] where the result is complex in Python.
+/// `ZeroDivisionError`; for `**` also `OverflowError`, and [`ErrorKind::Complex`](crate::python::ErrorKind::Complex) where the result is complex in Python.
 #[inline]
 pub fn binary(op: BinaryOperator, x: f64, y: f64) -> Result<Option<f64>, Raised> {
     use BinaryOperator as Op;
@@ -71,7 +71,7 @@ fn quotient_and_remainder(x: f64, y: f64) -> (f64, f64) {
     (if quotient - whole > 0.5 { whole + 1.0 } else { whole }, rest)
 }
 
-/// The C library's `pow`, except for a signalling nan: 1 raised to it is 1, as CPython has it.
+/// The C library's `pow`, except that 1 to the power of a signaling nan is 1, as in CPython.
 pub(super) fn library_power(x: f64, y: f64) -> f64 {
     if x == 1.0 || y == 0.0 { 1.0 } else { x.powf(y) }
 }
@@ -80,17 +80,14 @@ pub(super) fn library_power(x: f64, y: f64) -> f64 {
 ///
 /// # Errors
 /// `ZeroDivisionError` for zero to a negative power, `OverflowError` for a result beyond the doubles,
-/// [`ErrorKind::Complex`] for a fractional power of a negative number.
+/// [`ErrorKind::Complex`](crate::python::ErrorKind::Complex) for a fractional power of a negative number.
 pub(super) fn power(x: f64, y: f64) -> Result<f64, Raised> {
     if y.is_finite() && x.is_finite() {
         if x == 0.0 && y < 0.0 {
-            return Err(Raised::zero_division("0.0 cannot be raised to a negative power"));
+            return Err(Raised::zero_to_negative_power());
         }
         if x < 0.0 && y != y.floor() {
-            return Err(Raised::new(
-                ErrorKind::Complex,
-                "a fractional power of a negative number, which Python makes a complex number",
-            ));
+            return Err(Raised::complex_power());
         }
     }
     let result = library_power(x, y);

@@ -1,4 +1,4 @@
-//! The parts of a double: its digits and exponent, its neighbours, and the functions of `math` that expose them.
+//! The parts of a double: its digits and exponent, its neighbors, and the functions of `math` that expose them.
 
 use num_bigint::Sign;
 

@@ -1,5 +1,7 @@
 //! Operators on integers of any size. Results are exact, and at most [`limits::INTEGER_BITS`] long.
 
+use std::cmp::Ordering;
+
 use num_bigint::BigInt;
 use num_integer::Integer as _;
 use num_traits::{One, ToPrimitive, Zero};
@@ -17,16 +19,16 @@ const NEGATIVE_SHIFT: &str = "negative shift count";
 #[inline]
 pub(super) fn binary(op: BinaryOperator, x: Integer, y: Integer, fuel: &Fuel) -> Result<Option<Value>, Raised> {
     if let (Integer::Small(a), Integer::Small(b)) = (x, y)
-        && let Some(value) = in_64_bits(op, a, b)
+        && let Some(value) = binary_in_64_bits(op, a, b)
     {
         return Ok(Some(value));
     }
-    of_any_size(op, x, y, fuel)
+    binary_of_any_size(op, x, y, fuel)
 }
 
 /// The result, where 64-bit arithmetic gives it without overflow or error.
 #[inline]
-fn in_64_bits(op: BinaryOperator, a: i64, b: i64) -> Option<Value> {
+fn binary_in_64_bits(op: BinaryOperator, a: i64, b: i64) -> Option<Value> {
     use BinaryOperator as Op;
     match op {
         Op::Add => a.checked_add(b).map(Value::Int),
@@ -62,7 +64,7 @@ fn small_modulo(a: i64, b: i64) -> Option<i64> {
 
 /// The result for operands of any size, and all errors.
 #[cold]
-fn of_any_size(op: BinaryOperator, x: Integer, y: Integer, fuel: &Fuel) -> Result<Option<Value>, Raised> {
+fn binary_of_any_size(op: BinaryOperator, x: Integer, y: Integer, fuel: &Fuel) -> Result<Option<Value>, Raised> {
     use BinaryOperator as Op;
     match op {
         Op::Add | Op::Subtract | Op::BitAnd | Op::BitOr | Op::BitXor => linear(op, &x.to_big(), &y.to_big(), fuel),
@@ -117,6 +119,16 @@ fn division_cost(x: Integer, y: Integer) -> u64 {
 pub(super) fn floor_divide(x: Integer, y: Integer, fuel: &Fuel) -> Result<(BigInt, BigInt), Raised> {
     fuel.consume(division_cost(x, y))?;
     Ok(x.to_big().div_mod_floor(&y.to_big()))
+}
+
+/// The integer nearest to `x / y` for `y > 0`, ties to even.
+pub(super) fn divide_to_nearest(x: &BigInt, y: &BigInt) -> BigInt {
+    let (quotient, remainder) = x.div_mod_floor(y);
+    match (remainder * 2_u32).cmp(y) {
+        Ordering::Less => quotient,
+        Ordering::Equal if quotient.is_even() => quotient,
+        _ => quotient + 1_u32,
+    }
 }
 
 /// `x ** y`. With a negative exponent it is a power of doubles.

@@ -1,7 +1,7 @@
-//! Python's numbers: what an operator or a function makes of values, and which exception it raises.
+//! Python's numbers: the results of operators and functions, and the exceptions that they raise.
 //!
-//! What enters are values and the name of an operation; what leaves is a [`Value`] or a [`Raised`] exception. Formulas,
-//! names and source positions are unknown here; callers add them. [`Python`] is the reference: CPython 3.11, to the
+//! Values and an operation enter; a [`Value`] or a [`Raised`] exception leaves. This module knows no formulas, names or
+//! source positions; callers add them. [`Python`] is the reference: CPython 3.11, to the
 //! last bit. [`DecimalArithmetic`] does the same with 28 decimal digits, behind the same trait, [`Arithmetic`].
 //! [`vector_math`] computes some functions of `math` on whole columns, with the same bits.
 

@@ -208,17 +208,17 @@ fn on_sequences(op: BinaryOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result
 }
 
 /// The operator's name in Python's error messages.
-fn spelling(op: BinaryOperator) -> &'static str {
+pub(super) fn spelling(op: BinaryOperator) -> &'static str {
     if op == BinaryOperator::Power { "** or pow()" } else { op.symbol() }
 }
 
-/// The `TypeError` for operands whose types do not support the operator.
+/// The `TypeError` for operands that do not support the operator.
 pub(super) fn unsupported(spelling: &str, x: &Value, y: &Value) -> Raised {
-    mistyped(spelling, x.type_name(), y.type_name())
+    unsupported_types(spelling, x.type_name(), y.type_name())
 }
 
-/// The `TypeError` for operands of these types.
-pub(super) fn mistyped(spelling: &str, x: &str, y: &str) -> Raised {
+/// The `TypeError` for operands of types that do not support the operator.
+pub(super) fn unsupported_types(spelling: &str, x: &str, y: &str) -> Raised {
     Raised::type_error(format!("unsupported operand type(s) for {spelling}: '{x}' and '{y}'"))
 }
 

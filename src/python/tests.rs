@@ -1,4 +1,4 @@
-//! What CPython cannot be asked: the limits, and the tables of names; and the text of values.
+//! The limits, the tables of names, and the text of values: what is not compared with CPython in `tests/`.
 
 use num_bigint::BigInt;
 

@@ -283,7 +283,7 @@ fn a_possible_division_by_zero_has_a_cause_and_a_fix() {
     assert_eq!(found.label, "0 in a queue without a priority");
     assert_eq!(found.severity, Severity::Warning);
     let fix = found.fix.unwrap();
-    assert_eq!((fix.span.of(text), &*fix.replacement), ("queue_priority", "max(queue_priority, 1)"));
+    assert_eq!((fix.span.slice(text), &*fix.replacement), ("queue_priority", "max(queue_priority, 1)"));
 }
 
 #[test]
@@ -298,14 +298,14 @@ fn a_caret_has_one_finding_with_a_fix() {
     let found = only(text);
     assert_eq!((found.code, found.severity), ("JSF612", Severity::Error));
     let fix = found.fix.unwrap();
-    assert_eq!((fix.span.of(text), &*fix.replacement), ("^", "**"));
+    assert_eq!((fix.span.slice(text), &*fix.replacement), ("^", "**"));
 }
 
 #[test]
 fn a_dead_branch_shows_its_condition() {
     let text = "100 if fairshare_factor > 1 else ncpus";
     let found = only(text);
-    assert_eq!((found.code, found.span.of(text)), ("JSF608", "100"));
+    assert_eq!((found.code, found.span.slice(text)), ("JSF608", "100"));
     assert_eq!(found.labels[0].text, "always false");
     assert_eq!(found.help.as_deref(), Some("`fairshare_factor` is a float from 0 to 1"));
 }

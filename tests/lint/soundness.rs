@@ -21,7 +21,7 @@ const JOBS_PER_FORMULA: usize = 8;
 
 /// What the facts exclude although it happened.
 fn contradiction(facts: &Facts, (node, result): &Seen) -> Option<String> {
-    let fact = facts.of(*node);
+    let fact = facts.at(*node);
     match result {
         _ if !fact.reachable => Some("is reached".to_owned()),
         Ok(value) if !fact.values.contains(value) => Some(format!("is {}, not {}", value.repr(), fact.values)),
@@ -54,7 +54,7 @@ fn check(text: &str, schema: &Schema, dice: &mut Dice, counts: &mut Counts) {
     counts.formulas += 1;
     for _ in 0..JOBS_PER_FORMULA {
         let job: Vec<(&str, Value)> =
-            NAMES.iter().map(|&name| (name, formulas::draw(dice, ranges.of(name, schema)))).collect();
+            NAMES.iter().map(|&name| (name, formulas::draw(dice, ranges.values(name, schema)))).collect();
         let input = |name: &str| job.iter().find(|(known, _)| *known == name).unwrap().1.clone();
         let mut tracer = Tracer::new(formula.expr(), schema, &input);
         let value = tracer.value(formula.expr().root());
@@ -66,7 +66,7 @@ fn check(text: &str, schema: &Schema, dice: &mut Dice, counts: &mut Counts) {
         counts.errors += u64::from(value.is_none());
         for seen in &tracer.seen {
             if let Some(wrong) = contradiction(&facts, seen) {
-                let part = formula.expr().node(seen.0).span.of(text);
+                let part = formula.expr().node(seen.0).span.slice(text);
                 let job: Vec<_> = job.iter().map(|(name, value)| format!("{name}={}", value.repr())).collect();
                 counts.wrong.push(format!("`{part}` {wrong}\nin {text}\nfor {}", job.join(" ")));
                 return;
@@ -116,9 +116,9 @@ fn compared(x: &Value, y: &Value) -> Ordering {
 /// The values of a program as one input grows and the others stay, without those that are not numbers.
 fn along(program: &Program, name: &str, ranges: &Ranges, schema: &Schema, dice: &mut Dice) -> Vec<f64> {
     let inputs: Vec<Value> =
-        program.inputs().iter().map(|name| formulas::draw(dice, ranges.of(name, schema))).collect();
+        program.inputs().iter().map(|name| formulas::draw(dice, ranges.values(name, schema))).collect();
     let place = program.inputs().iter().position(|input| **input == *name).unwrap();
-    let within = ranges.of(name, schema);
+    let within = ranges.values(name, schema);
     let mut grown: Vec<Value> = (0..6).map(|_| formulas::draw(dice, within)).collect();
     let zeros = [Value::Float(-0.0), Value::Int(0), Value::Float(0.0)];
     grown.extend((0..3).map(|_| dice.pick(&zeros).clone()).filter(|zero| within.contains(zero)));

@@ -12,7 +12,7 @@ pub(super) trait Siblings {
     /// A total order, the first sibling first.
     fn order(&self, one: u32, other: u32) -> Ordering;
 
-    /// Whether neighbours in that order are tied.
+    /// Whether neighbors in that order are tied.
     fn tied(&self, one: u32, other: u32) -> bool;
 
     /// Whether the first of a list is tied with what came before the list.

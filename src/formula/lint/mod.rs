@@ -60,7 +60,7 @@ mod tests {
 
     /// The codes, each with the text at its place.
     fn codes(formula: &str, resources: &[&str]) -> Vec<String> {
-        found(formula, resources).iter().map(|found| format!("{} {}", found.code, found.span.of(formula))).collect()
+        found(formula, resources).iter().map(|found| format!("{} {}", found.code, found.span.slice(formula))).collect()
     }
 
     #[test]

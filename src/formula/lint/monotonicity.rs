@@ -78,7 +78,7 @@ pub fn monotonicity(expr: &Expr, facts: &Facts, name: &str) -> Monotonicity {
     let size = expr.nodes().len();
     let mut walk = Walk { expr, facts, known: Vec::with_capacity(size), unchanged: Vec::with_capacity(size) };
     for (id, node) in expr.iter() {
-        let fact = facts.of(id);
+        let fact = facts.at(id);
         let monotonicity = match walk.node(id, &node.kind, name) {
             _ if !fact.reachable || fact.values.single().is_some() => Monotonicity::Constant,
             // nan is not ordered
@@ -114,16 +114,16 @@ struct Walk<'e> {
 }
 
 impl Walk<'_> {
-    fn of(&self, node: NodeId) -> Monotonicity {
+    fn monotonicity(&self, node: NodeId) -> Monotonicity {
         self.known[node.index()]
     }
 
     fn values(&self, node: NodeId) -> ValueSet {
-        self.facts.of(node).values
+        self.facts.at(node).values
     }
 
     fn all(&self, nodes: &[NodeId]) -> Monotonicity {
-        nodes.iter().fold(Monotonicity::Constant, |all, &node| all.plus(self.of(node)))
+        nodes.iter().fold(Monotonicity::Constant, |all, &node| all.plus(self.monotonicity(node)))
     }
 
     /// Whether the input is not among the operands.
@@ -162,11 +162,11 @@ impl Walk<'_> {
             }
             NodeKind::Binary { op, left, right } => self.binary(*op, *left, *right),
             NodeKind::Comparison { operators, operands } => self.comparison(operators, operands),
-            NodeKind::Conditional { then, condition, otherwise } => match self.of(*condition) {
-                Monotonicity::Constant => self.of(*then).plus(self.of(*otherwise)),
+            NodeKind::Conditional { then, condition, otherwise } => match self.monotonicity(*condition) {
+                Monotonicity::Constant => self.monotonicity(*then).plus(self.monotonicity(*otherwise)),
                 _ => Monotonicity::Unknown,
             },
-            NodeKind::Parenthesised(inner) => self.of(*inner),
+            NodeKind::Parenthesized(inner) => self.monotonicity(*inner),
             NodeKind::Tuple { items, .. } | NodeKind::List(items) => self.all(items),
             NodeKind::Call { callee, positional, keywords } if keywords.is_empty() => {
                 self.call(*callee, positional, self.values(id))
@@ -179,15 +179,15 @@ impl Walk<'_> {
 
     fn unary(&self, op: UnaryOperator, operand: NodeId) -> Monotonicity {
         match op {
-            UnaryOperator::Plus => self.of(operand),
-            UnaryOperator::Minus | UnaryOperator::Invert => self.of(operand).reversed(),
-            UnaryOperator::Not => self.of(operand).times(self.values(operand)).reversed(),
+            UnaryOperator::Plus => self.monotonicity(operand),
+            UnaryOperator::Minus | UnaryOperator::Invert => self.monotonicity(operand).reversed(),
+            UnaryOperator::Not => self.monotonicity(operand).times(self.values(operand)).reversed(),
         }
     }
 
     fn binary(&self, op: BinaryOperator, left: NodeId, right: NodeId) -> Monotonicity {
         use BinaryOperator as Op;
-        let (a, b) = (self.of(left), self.of(right));
+        let (a, b) = (self.monotonicity(left), self.monotonicity(right));
         let (x, y) = (self.values(left), self.values(right));
         match op {
             Op::Add if x.is_number() && y.is_number() => a.plus(b),
@@ -203,7 +203,7 @@ impl Walk<'_> {
     }
 
     fn power(&self, base: NodeId, exponent: NodeId) -> Monotonicity {
-        let (a, b) = (self.of(base), self.of(exponent));
+        let (a, b) = (self.monotonicity(base), self.monotonicity(exponent));
         let (x, y) = (self.values(base), self.values(exponent));
         if x.least() >= 0.0 {
             let above_one = if x.least() >= 1.0 {
@@ -225,8 +225,12 @@ impl Walk<'_> {
     fn comparison(&self, operators: &[ComparisonOperator], operands: &[NodeId]) -> Monotonicity {
         use ComparisonOperator as Op;
         match (operators, operands) {
-            ([Op::Less | Op::LessOrEqual], [left, right]) => self.of(*left).reversed().plus(self.of(*right)),
-            ([Op::Greater | Op::GreaterOrEqual], [left, right]) => self.of(*left).plus(self.of(*right).reversed()),
+            ([Op::Less | Op::LessOrEqual], [left, right]) => {
+                self.monotonicity(*left).reversed().plus(self.monotonicity(*right))
+            }
+            ([Op::Greater | Op::GreaterOrEqual], [left, right]) => {
+                self.monotonicity(*left).plus(self.monotonicity(*right).reversed())
+            }
             _ => self.not_monotonic(operands),
         }
     }
@@ -253,11 +257,13 @@ impl Walk<'_> {
             (F::Sum, [_]) if are_numbers && !self.is_rounded_unevenly(items, result) => all,
             (F::Max | F::Min | F::Fsum, [_, ..]) if are_numbers => all,
             (F::Pow, [base, exponent]) => self.power(*base, *exponent),
-            (F::Log, [x, base]) if self.values(*base).least() > 1.0 && self.of(*base) == Monotonicity::Constant => {
-                self.of(*x)
+            (F::Log, [x, base])
+                if self.values(*base).least() > 1.0 && self.monotonicity(*base) == Monotonicity::Constant =>
+            {
+                self.monotonicity(*x)
             }
-            (F::Round, [x, digits]) if self.of(*digits) == Monotonicity::Constant => self.of(*x),
-            (F::Abs | F::Fabs | F::Cosh, [x]) => self.of(*x).times(self.values(*x)),
+            (F::Round, [x, digits]) if self.monotonicity(*digits) == Monotonicity::Constant => self.monotonicity(*x),
+            (F::Abs | F::Fabs | F::Cosh, [x]) => self.monotonicity(*x).times(self.values(*x)),
             (F::Acos | F::Erfc, [_]) => all.reversed(),
             (function, [_]) if is_increasing(function) => all,
             _ => self.not_monotonic(arguments),

@@ -208,7 +208,7 @@ fn non_numeric_results(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     while let Some(id) = results.pop() {
         let node = expr.node(id);
         match &node.kind {
-            NodeKind::Parenthesised(inner) => results.push(*inner),
+            NodeKind::Parenthesized(inner) => results.push(*inner),
             NodeKind::Conditional { then, otherwise, .. } => results.extend([*then, *otherwise]),
             NodeKind::Boolean { operands, .. } => results.extend(operands.iter()),
             _ if is_non_numeric(expr, id, schema) => findings.push(

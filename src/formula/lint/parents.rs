@@ -64,13 +64,13 @@ pub(super) fn name_of(node: &Node) -> Option<&str> {
 pub(crate) fn attribute_of<'e>(expr: &'e Expr, node: &Node) -> Option<(Option<&'e str>, &'e str)> {
     let NodeKind::Unsupported { construct: Construct::Attribute, parts } = &node.kind else { return None };
     let base = parts.first().and_then(|&base| name_of(expr.node(base)));
-    let (_, attribute) = node.span.of(expr.text()).rsplit_once('.')?;
+    let (_, attribute) = node.span.slice(expr.text()).rsplit_once('.')?;
     Some((base, attribute.trim()))
 }
 
 /// The node without the parentheses around it.
 pub(super) fn without_parentheses(expr: &Expr, mut node: NodeId) -> NodeId {
-    while let NodeKind::Parenthesised(inner) = expr.node(node).kind {
+    while let NodeKind::Parenthesized(inner) = expr.node(node).kind {
         node = inner;
     }
     node

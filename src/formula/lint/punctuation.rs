@@ -46,7 +46,7 @@ fn is_used_as_tuple(expr: &Expr, id: NodeId, parents: &Parents<'_>) -> bool {
     let mut above = parents.parent(id);
     while let Some(parent) = above {
         match &expr.node(parent).kind {
-            NodeKind::Parenthesised(_) => above = parents.parent(parent),
+            NodeKind::Parenthesized(_) => above = parents.parent(parent),
             NodeKind::Binary { .. } | NodeKind::Unary { .. } | NodeKind::Conditional { .. } => return false,
             _ => return true,
         }
@@ -83,7 +83,7 @@ fn called_number(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic
     if name_of(called).is_some_and(hides_function) || !is_number(expr, *callee, schema) {
         return None;
     }
-    let message = format!("`{}` is a number and cannot be called", called.span.of(expr.text()));
+    let message = format!("`{}` is a number and cannot be called", called.span.slice(expr.text()));
     let found = Diagnostic::error("JSF613", message, called.span)
         .with_help("every job gets an error and the value 0; write `*` to multiply");
     if positional.len() != 1 || !keywords.is_empty() {

@@ -72,7 +72,7 @@ impl Size {
     /// The size of a node from the sizes of its children. The parser tries to read an item after every comma and
     /// between empty brackets.
     fn new(kind: &NodeKind, ends_in_comma: impl Fn() -> bool, sizes: &[Self]) -> Self {
-        let own = u32::from(!matches!(kind, NodeKind::Parenthesised(_)));
+        let own = u32::from(!matches!(kind, NodeKind::Parenthesized(_)));
         let mut size = Self { depth: own, frames: 0 };
         let mut beyond = |child: &NodeId, frames: u32| {
             let below = sizes.get(child.index()).copied().unwrap_or_default();
@@ -92,12 +92,12 @@ impl Size {
                 sequence(&[*then, *condition], 0, 0, &mut beyond);
                 beyond(otherwise, 1);
             }
-            NodeKind::Parenthesised(inner) => beyond(inner, 28),
-            NodeKind::Tuple { items, parenthesised: true } => {
+            NodeKind::Parenthesized(inner) => beyond(inner, 28),
+            NodeKind::Tuple { items, parenthesized: true } => {
                 least = if items.is_empty() { 28 } else { 30 };
                 sequence(items, 28, 30, &mut beyond);
             }
-            NodeKind::Tuple { items, parenthesised: false } => {
+            NodeKind::Tuple { items, parenthesized: false } => {
                 least = 2;
                 sequence(items, 0, 2, &mut beyond);
             }
@@ -128,6 +128,6 @@ fn sequence(items: &[NodeId], first: u32, rest: u32, beyond: &mut impl FnMut(&No
 
 /// Whether a comma precedes the closing bracket; with two items or more it does not matter.
 fn ends_in_comma(expr: &Expr, node: &Node) -> bool {
-    let inside = node.span.of(expr.text());
+    let inside = node.span.slice(expr.text());
     inside.get(..inside.len().saturating_sub(1)).is_some_and(|inside| inside.trim_end().ends_with(','))
 }

@@ -129,7 +129,7 @@ impl<'e> Lowering<'e> {
                 self.tasks.extend([Task::Bind(other), Task::Visit(*otherwise), Task::Bind(end)]);
             }
             NodeKind::Call { callee, positional, keywords } => self.call(*callee, positional, keywords, id),
-            NodeKind::Parenthesised(inner) => self.tasks.push(Task::Visit(*inner)),
+            NodeKind::Parenthesized(inner) => self.tasks.push(Task::Visit(*inner)),
             NodeKind::Tuple { items, .. } => self.then_emit(items, Instruction::Tuple(items.len() as u32), id),
             NodeKind::List(items) => self.then_emit(items, Instruction::List(items.len() as u32), id),
             NodeKind::Unsupported { construct, parts } => match self.non_arithmetic {
@@ -157,7 +157,7 @@ impl<'e> Lowering<'e> {
             (_, Some(Scope::Comprehension { clauses, .. })) => clauses.first().map(|clause| clause.iterable),
             (Construct::AssignmentExpression, _) => parts.get(1).copied(),
             // a keyword argument after `**` may be evaluated before it
-            (Construct::Unpacking, _) if self.expr.node(id).span.of(self.expr.text()).starts_with("**") => None,
+            (Construct::Unpacking, _) if self.expr.node(id).span.slice(self.expr.text()).starts_with("**") => None,
             _ => parts.first().copied(),
         };
         self.visit_all(first.as_slice());

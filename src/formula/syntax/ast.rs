@@ -89,13 +89,13 @@ pub enum NodeKind {
         keywords: Box<[Keyword]>,
     },
     /// `(inner)`
-    Parenthesised(NodeId),
+    Parenthesized(NodeId),
     /// `a, b`, with or without parentheses.
     Tuple {
         /// The items.
         items: Box<[NodeId]>,
         /// Whether the tuple is written in parentheses.
-        parenthesised: bool,
+        parenthesized: bool,
     },
     /// `[a, b]`
     List(Box<[NodeId]>),
@@ -267,7 +267,7 @@ impl NodeKind {
                 let values = keywords.iter().map(|keyword| keyword.value);
                 std::iter::once(*callee).chain(positional.iter().copied()).chain(values).collect()
             }
-            Self::Parenthesised(inner) => vec![*inner],
+            Self::Parenthesized(inner) => vec![*inner],
             Self::Tuple { items, .. } | Self::List(items) => items.to_vec(),
             Self::Unsupported { parts, .. } => parts.to_vec(),
         }

@@ -53,25 +53,25 @@ pub(super) struct Group {
 
 impl AstBuilder {
     /// One item, several with commas, or a comprehension; `span` includes the brackets.
-    fn group(&mut self, group: Group, span: Span, parenthesised: bool) -> Result<NodeId> {
+    fn group(&mut self, group: Group, span: Span, parenthesized: bool) -> Result<NodeId> {
         if let Some(clauses) = group.clauses {
             return Ok(self.comprehension(span, group.items, clauses));
         }
         match (group.items.as_slice(), group.commas) {
-            (&[item], 0) if parenthesised => {
-                self.reject_unpacking(item).map(|()| self.expr.push(NodeKind::Parenthesised(item), span))
+            (&[item], 0) if parenthesized => {
+                self.reject_unpacking(item).map(|()| self.expr.push(NodeKind::Parenthesized(item), span))
             }
             (&[item], 0) => Ok(item),
             _ => {
-                let span = if parenthesised { span } else { self.covering(&group.items, span) };
-                Ok(self.expr.push(NodeKind::Tuple { items: group.items.into(), parenthesised }, span))
+                let span = if parenthesized { span } else { self.covering(&group.items, span) };
+                Ok(self.expr.push(NodeKind::Tuple { items: group.items.into(), parenthesized }, span))
             }
         }
     }
 
     fn bracketed(&mut self, pair: Pair<'_, Rule>) -> Result<Group> {
         let mut group = Group::default();
-        let is_generator = pair.as_rule() == Rule::parenthesised;
+        let is_generator = pair.as_rule() == Rule::parenthesized;
         for part in pair.into_inner() {
             match part.as_rule() {
                 Rule::comma => group.commas += 1,
@@ -195,7 +195,7 @@ impl AstBuilder {
             Rule::name => self.expr.push(NodeKind::Name(normalize_name(pair.as_str())), span),
             Rule::strings => self.strings(pair, span)?,
             Rule::ellipsis => self.unsupported(Construct::Ellipsis, span, Vec::new()),
-            Rule::parenthesised => {
+            Rule::parenthesized => {
                 let group = self.bracketed(pair)?;
                 self.group(group, span, true)?
             }

@@ -3,7 +3,12 @@
 use std::fmt;
 
 use crate::diagnostic::{Applicability, Diagnostic, Span};
-use crate::formula::syntax::{MAX_LENGTH, MAX_NESTING};
+
+/// The greatest length of a formula, in bytes.
+pub const MAX_LENGTH: usize = 64 * 1024;
+
+/// The greatest nesting of brackets (and of `lambda`, which nests without brackets), the same as CPython's.
+pub const MAX_NESTING: usize = 200;
 
 pub(super) type Result<T> = std::result::Result<T, SyntaxError>;
 

@@ -7,7 +7,7 @@ use crate::formula::syntax::{SyntaxError, SyntaxErrorKind};
 /// The error for an operator of another language, with what to write instead. `expression` is the expression around
 /// the operator, `then` what is written between `?` and `:`.
 pub(super) fn foreign_operator(text: &str, expression: Span, operator: Span, then: &str) -> SyntaxError {
-    let written = operator.of(text);
+    let written = operator.slice(text);
     let error = |written: &str, instead: &str, help| {
         let (written, instead) = (written.to_owned(), instead.to_owned());
         SyntaxError::new(SyntaxErrorKind::ForeignOperator { written, instead, help }, operator)
@@ -22,8 +22,8 @@ pub(super) fn foreign_operator(text: &str, expression: Span, operator: Span, the
         _ => match written.strip_prefix('\\') {
             Some(instead) => error(written, instead, "remove the backslash, which escapes the operator elsewhere"),
             None => {
-                let condition = Span { end: operator.start, ..expression }.of(text).trim();
-                let otherwise = Span { start: operator.end, ..expression }.of(text).trim();
+                let condition = Span { end: operator.start, ..expression }.slice(text).trim();
+                let otherwise = Span { start: operator.end, ..expression }.slice(text).trim();
                 let instead = format!("{} if {condition} else {otherwise}", then.trim());
                 let mut error = error("? :", &instead, "Python writes the condition in the middle");
                 error.span = expression;
@@ -85,7 +85,7 @@ fn size_or_duration(number: &str, unit: &str, span: Span, text: &str) -> Option<
 }
 
 fn unit_error(unit: Unit, value: f64, is_unambiguous: bool, span: Span, text: &str) -> SyntaxError {
-    let (written, number) = (span.of(text).to_owned(), value.to_string());
+    let (written, number) = (span.slice(text).to_owned(), value.to_string());
     SyntaxError::new(SyntaxErrorKind::Unit { unit, written, number, is_unambiguous }, span)
 }
 

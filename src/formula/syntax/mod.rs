@@ -17,13 +17,7 @@ mod unsupported;
 
 pub use ast::{Clause, Construct, Expr, Keyword, LiteralKind, Node, NodeId, NodeKind, Parameter, Scope};
 pub(crate) use error::BARE_UNPACKING;
-pub use error::{SyntaxError, SyntaxErrorKind, Unit};
-
-/// The greatest length of a formula, in bytes.
-pub const MAX_LENGTH: usize = 64 * 1024;
-
-/// The greatest nesting of brackets (and of `lambda`, which nests without brackets), the same as CPython's.
-pub const MAX_NESTING: usize = 200;
+pub use error::{MAX_LENGTH, MAX_NESTING, SyntaxError, SyntaxErrorKind, Unit};
 
 /// Parses the text of a formula.
 ///
@@ -47,4 +41,94 @@ pub(crate) fn parse_with_limit(text: &str, max_length: usize) -> Result<Expr, Sy
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::diagnostic::Applicability;
+
+    fn printed(text: &str) -> String {
+        match parse(text) {
+            Ok(expr) => expr.to_string(),
+            Err(error) => format!("{}..{}: {error}", error.span.start, error.span.end),
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_keyword_is_no_name_of_the_formula() {
+        let formula = crate::Formula::parse("max(ncpus, mem, key=abs, default=walltime)").unwrap();
+        assert_eq!(formula.names(), ["max", "ncpus", "mem", "abs", "walltime"]);
+    }
+
+    #[test]
+    fn a_number_that_only_else_makes_a_float_stays_one() {
+        assert_eq!(printed("1 if x < 0_4else 2"), "1 if x < 0_4.0 else 2");
+    }
+
+    #[test]
+    fn prints_back_what_was_written() {
+        for text in [
+            "pow(2, -(fairshare_tree_usage / fairshare_perc))",
+            "1 + 2 * 3 - -4 // ~5**-6",
+            "a if b else c if d else e",
+            "a or b and not c == d < e",
+            "max(1, 2, key=abs, default=0)",
+            "(1,)",
+            "1, 2",
+            "[1, 2, (3 + 4)]",
+            "0x1f + 1_000.5e-3 + .5 + 5.",
+            "not (a in (1, 2) and b not in [3])",
+        ] {
+            assert_eq!(printed(text), text);
+        }
+    }
+
+    #[test]
+    fn units_are_answered_with_the_number() {
+        let answer = |text: &str| {
+            let found = parse(text).unwrap_err().diagnostic();
+            let fix = found.fix.unwrap_or_else(|| panic!("{text}: {}", found.message));
+            (found.code, found.span.slice(text).to_owned(), fix.replacement, fix.applicability == Applicability::Safe)
+        };
+        let expected = |code, written: &str, number: &str, safe| (code, written.to_owned(), number.to_owned(), safe);
+        assert_eq!(answer("mem > 4gb"), expected("JSF614", "4gb", "4194304", true));
+        assert_eq!(answer("1.5 GB + 1"), expected("JSF614", "1.5 GB", "1572864", true));
+        assert_eq!(answer("100b"), expected("JSF614", "100b", "1", false));
+        assert_eq!(answer("walltime > 01:00:00"), expected("JSF614", "01:00:00", "3600", true));
+        assert_eq!(answer("1:30"), expected("JSF614", "1:30", "90", true));
+        assert_eq!(answer("(24h) * 2"), expected("JSF614", "24h", "86400", false));
+        assert_eq!(answer("10% * ncpus"), expected("JSF611", "10%", "0.1", false));
+        assert_eq!(answer("5 * (12.5 %)"), expected("JSF611", "12.5 %", "0.125", false));
+        for plain in ["4x", "1 +", "ncpus %", "4 ncpus", "1:", ":", "%", "é:00", "1:00:"] {
+            assert!(matches!(parse(plain).unwrap_err().diagnostic().code, "JSF101"), "{plain}");
+        }
+    }
+
+    #[test]
+    fn the_formulas_of_real_sites_are_parsed() {
+        for text in [
+            include_str!("../../../examples/formulas/alcf.txt"),
+            include_str!("../../../examples/formulas/nas.txt"),
+            include_str!("../../../examples/formulas/pp718.txt"),
+            include_str!("../../../examples/formulas/qut.txt"),
+        ] {
+            let expr = parse(text.trim()).unwrap();
+            let nodes = |expr: &Expr| expr.nodes().iter().map(|node| node.kind.clone()).collect::<Vec<_>>();
+            assert_eq!(nodes(&parse(&expr.to_string()).unwrap()), nodes(&expr), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_limits_include_their_last_value() {
+        let deep = |open: &str, levels: usize| format!("{}1{}", open.repeat(levels), ")".repeat(levels));
+        for open in ["(", "f(", "-(", "f(1,", "not ("] {
+            assert!(parse(&deep(open, MAX_NESTING)).is_ok(), "{open}");
+            assert!(
+                matches!(parse(&deep(open, MAX_NESTING + 1)).unwrap_err().kind, SyntaxErrorKind::TooDeep),
+                "{open}"
+            );
+        }
+        assert!(parse(&deep("f(", MAX_NESTING).replace('1', "f()")).is_err());
+        for long in ["1+".repeat(MAX_LENGTH / 2 - 1) + "1", "-".repeat(5000) + "x", "x**".repeat(5000) + "x"] {
+            assert!(parse(&long).is_ok());
+        }
+    }
+}

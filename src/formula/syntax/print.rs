@@ -34,7 +34,7 @@ fn push_parts<'e>(expr: &'e Expr, id: NodeId, steps: &mut Vec<Step<'e>>) {
     let node = expr.node(id);
     match &node.kind {
         NodeKind::Literal { text, .. } | NodeKind::Name(text) => steps.push(Step::Text(text)),
-        NodeKind::Unsupported { .. } => steps.push(Step::Text(node.span.of(expr.text()))),
+        NodeKind::Unsupported { .. } => steps.push(Step::Text(node.span.slice(expr.text()))),
         NodeKind::Unary { op, operand } => {
             steps.push(Step::Text(op.symbol()));
             if *op == UnaryOperator::Not {
@@ -69,9 +69,9 @@ fn push_parts<'e>(expr: &'e Expr, id: NodeId, steps: &mut Vec<Step<'e>>) {
             }
             steps.push(Step::Text(")"));
         }
-        NodeKind::Parenthesised(inner) => steps.extend([Step::Text("("), Step::Node(*inner), Step::Text(")")]),
-        NodeKind::Tuple { items, parenthesised } => {
-            let (open, close) = if *parenthesised { ("(", ")") } else { ("", "") };
+        NodeKind::Parenthesized(inner) => steps.extend([Step::Text("("), Step::Node(*inner), Step::Text(")")]),
+        NodeKind::Tuple { items, parenthesized } => {
+            let (open, close) = if *parenthesized { ("(", ")") } else { ("", "") };
             steps.push(Step::Text(open));
             push_list(items, steps);
             steps.push(Step::Text(if items.len() == 1 { "," } else { "" }));

@@ -5,13 +5,12 @@
 //! comments.
 
 use crate::diagnostic::Span;
-use crate::formula::syntax::error::Result;
-use crate::formula::syntax::{MAX_NESTING, SyntaxError, SyntaxErrorKind};
+use crate::formula::syntax::error::{MAX_NESTING, Result, SyntaxError, SyntaxErrorKind};
 
 /// The nesting that can be parsed on the stack of any thread.
 pub(super) const NESTING_ON_ANY_STACK: usize = 24;
 
-/// Enough to parse [`MAX_NESTING`] levels in an unoptimised build.
+/// Enough to parse [`MAX_NESTING`] levels in an unoptimized build.
 const DEEP_STACK: usize = 64 << 20;
 
 /// Checks the raw text, of which `max_length` bytes are allowed; returns its deepest nesting.

@@ -175,7 +175,7 @@ impl AstBuilder {
                 NodeKind::Name(_) if self.is_assignable(id) => {}
                 NodeKind::Unsupported { construct: Construct::Attribute | Construct::Subscript, .. } => {}
                 NodeKind::Unsupported { construct: Construct::Unpacking, parts } => open.extend(parts.iter()),
-                NodeKind::Parenthesised(inner) => open.push(*inner),
+                NodeKind::Parenthesized(inner) => open.push(*inner),
                 NodeKind::Tuple { items, .. } | NodeKind::List(items)
                     if items.iter().filter(|&&item| self.is_unpacking(item)).count() < 2 =>
                 {

@@ -255,7 +255,7 @@ fn checked(expr: Expr) -> Result<Arc<Expr>> {
         is_formatted || text.contains("\\N")
     };
     let mut strings = expr.nodes().iter().filter(|node| is_string(&node.kind));
-    if strings.any(|string| may_be_invalid(string.span.of(expr.text()))) {
+    if strings.any(|string| may_be_invalid(string.span.slice(expr.text()))) {
         return Err(ParseFailure::Uncertain(Uncertainty::StringSyntax));
     }
     Ok(Arc::new(expr))
@@ -270,12 +270,12 @@ fn statement(targets: Vec<Target>, augmented: Option<Arc<Expr>>, value: Arc<Expr
 
 /// The text before the operator at `at`, the operator, and the text after it.
 fn split(text: &str, at: Span) -> (&str, &str, &str) {
-    (&text[..at.start as usize], at.of(text), &text[at.end as usize..])
+    (&text[..at.start as usize], at.slice(text), &text[at.end as usize..])
 }
 
 fn without_parentheses(expr: &Expr) -> NodeId {
     let mut id = expr.root();
-    while let NodeKind::Parenthesised(inner) = expr.node(id).kind {
+    while let NodeKind::Parenthesized(inner) = expr.node(id).kind {
         id = inner;
     }
     id
@@ -303,7 +303,7 @@ fn is_target(expr: &Expr) -> bool {
             NodeKind::Name(_) if is_assignable(expr, id) => {}
             NodeKind::Unsupported { construct: Construct::Attribute | Construct::Subscript, .. } => {}
             NodeKind::Unsupported { construct: Construct::Unpacking, parts } => open.extend(parts.iter()),
-            NodeKind::Parenthesised(inner) => open.push(*inner),
+            NodeKind::Parenthesized(inner) => open.push(*inner),
             NodeKind::Tuple { items, .. } | NodeKind::List(items) => {
                 if items.iter().filter(|&&item| is_unpacking(item)).count() > 1 {
                     return false;

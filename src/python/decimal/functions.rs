@@ -3,10 +3,11 @@
 use num_bigint::BigInt;
 use rust_decimal::{Decimal, MathematicalOps, RoundingStrategy};
 
-use crate::python::decimal::{DecimalValue, checked, operators, scaled};
+use crate::python::decimal::value::{DecimalValue, checked};
+use crate::python::decimal::{operators, scaled};
 use crate::python::function::Arguments;
 use crate::python::{
-    Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Function, Python, Raised, Value, function,
+    Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Function, Python, Raised, Value, function, integer,
     operators as python_operators,
 };
 
@@ -91,7 +92,7 @@ fn two(function: Function, x: &DecimalValue, y: &DecimalValue) -> Result<Decimal
     match function {
         Function::Divmod => match (x.decimal(), y.decimal()) {
             (Some(a), Some(b)) => operators::divmod(a, b).map(|(quotient, remainder)| pair(quotient, remainder)),
-            _ => Err(python_operators::mistyped("divmod()", x.type_name(), y.type_name())),
+            _ => Err(python_operators::unsupported_types("divmod()", x.type_name(), y.type_name())),
         },
         Function::Dist => dist(x, y),
         Function::Hypot => norm(&[x.real()?, y.real()?]),
@@ -271,7 +272,7 @@ fn real_function_of_two(function: Function, x: Decimal, y: Decimal) -> Result<De
         }
         Function::Remainder => {
             let (a, b, scale) = scaled::aligned(x, y.abs());
-            let nearest = scaled::divide_to_nearest(&a, &b);
+            let nearest = integer::divide_to_nearest(&a, &b);
             operators::rounded(&(a - nearest * b), scale).map(DecimalValue::Decimal)
         }
         _ => Err(unsupported(function)),
@@ -337,6 +338,6 @@ fn round_to_tens(value: Decimal, places: u64) -> Result<Decimal, Raised> {
         return Ok(Decimal::ZERO);
     };
     let unit = scaled::power_of_ten(places + value.scale());
-    let multiple = scaled::divide_to_nearest(&BigInt::from(value.mantissa()), &unit);
+    let multiple = integer::divide_to_nearest(&BigInt::from(value.mantissa()), &unit);
     operators::rounded(&multiple, -i64::from(places))
 }

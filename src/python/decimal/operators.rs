@@ -6,13 +6,13 @@ use num_bigint::BigInt;
 use num_integer::Integer as _;
 use rust_decimal::{Decimal, MathematicalOps};
 
-use crate::python::decimal::{DecimalValue, checked, scaled};
+use crate::python::decimal::scaled;
+use crate::python::decimal::value::{DecimalValue, checked};
+use crate::python::integer::DIVISION_BY_ZERO;
 use crate::python::{
     Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Python, Raised, UnaryOperator,
     operators as python_operators,
 };
-
-pub(super) const DIVISION_BY_ZERO: &str = "division by zero";
 
 /// `op x`.
 pub(super) fn unary(op: UnaryOperator, x: &DecimalValue, python: &Python) -> Result<DecimalValue, Raised> {
@@ -51,8 +51,7 @@ pub(super) fn binary(
             "`+` and `*` of tuples and lists, which decimal arithmetic does not have",
         ));
     }
-    let spelling = if op == Op::Power { "** or pow()" } else { op.symbol() };
-    Err(python_operators::mistyped(spelling, x.type_name(), y.type_name()))
+    Err(python_operators::unsupported_types(python_operators::spelling(op), x.type_name(), y.type_name()))
 }
 
 /// `x / y`.
@@ -85,7 +84,7 @@ pub(super) fn rounded(digits: &BigInt, scale: i64) -> Result<Decimal, Raised> {
 /// [`ErrorKind::Decimal`] for a result beyond the largest decimal.
 pub(super) fn power(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
     if x.is_zero() && y.is_sign_negative() && !y.is_zero() {
-        return Err(Raised::zero_division("0.0 cannot be raised to a negative power"));
+        return Err(Raised::zero_to_negative_power());
     }
     if y.is_integer() {
         return integer_power(x, y);
@@ -94,10 +93,7 @@ pub(super) fn power(x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
         return Ok(Decimal::ZERO.into());
     }
     if x.is_sign_negative() {
-        return Err(Raised::new(
-            ErrorKind::Complex,
-            "a fractional power of a negative number, which Python makes a complex number",
-        ));
+        return Err(Raised::complex_power());
     }
     if y == Decimal::new(5, 1) {
         return checked(scaled::square_root(x));

@@ -1,10 +1,10 @@
 //! Scaled integers, `digits * 10^-scale`: exact intermediate results that are rounded once to a decimal.
 
 use num_bigint::BigInt;
-use num_integer::Integer as _;
 use num_traits::{ToPrimitive, Zero};
 use rust_decimal::Decimal;
 
+use crate::python::integer::divide_to_nearest;
 use crate::python::{ErrorKind, Raised};
 
 /// The largest scale of a decimal.
@@ -19,16 +19,6 @@ const MAX_TRAILING_ZEROS: i64 = 29;
 /// `10^exponent`
 pub(super) fn power_of_ten(exponent: u32) -> BigInt {
     BigInt::from(10).pow(exponent)
-}
-
-/// The integer nearest to `x / y` for `y > 0`, ties to even.
-pub(super) fn divide_to_nearest(x: &BigInt, y: &BigInt) -> BigInt {
-    let (quotient, remainder) = x.div_mod_floor(y);
-    match (remainder * 2_u32).cmp(y) {
-        std::cmp::Ordering::Less => quotient,
-        std::cmp::Ordering::Equal if quotient.is_even() => quotient,
-        _ => quotient + 1_u32,
-    }
 }
 
 /// The decimal nearest to `digits * 10^-scale`; zero when that is too small, `None` when it is too large.

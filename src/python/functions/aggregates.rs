@@ -1,16 +1,15 @@
 //! Functions over many values: `min`, `max`, `sum`, `prod`, `fsum`, `hypot`, `dist`.
 
 use crate::python::limits::Fuel;
-use crate::python::{
-    BinaryOperator, ComparisonOperator, ErrorKind, Function, Raised, Value, float_parts, functions, operators,
-};
+use crate::python::{BinaryOperator, ComparisonOperator, ErrorKind, Function, Raised, Value, float_parts, operators};
 
-/// `min` and `max`. Of equal values the first is returned.
+/// `min` and `max`. Of equal values the first is returned. `call` calls the key function with a value.
 pub(super) fn extreme(
     function: Function,
     values: &[Value],
     key: Option<&Value>,
     default: Option<&Value>,
+    call: impl Fn(&Value, &Value) -> Result<Value, Raised>,
     fuel: &Fuel,
 ) -> Result<Value, Raised> {
     let op = if function == Function::Max { ComparisonOperator::Greater } else { ComparisonOperator::Less };
@@ -21,7 +20,7 @@ pub(super) fn extreme(
     let key = key.filter(|key| !matches!(key, Value::None));
     let best = match key {
         None => extreme_value(op, values, fuel)?,
-        Some(key) => extreme_by_key(op, values, key, fuel)?,
+        Some(key) => extreme_by_key(op, values, |value| call(key, value), fuel)?,
     };
     match best.or(default) {
         Some(value) => Ok(value.clone()),
@@ -44,12 +43,12 @@ fn extreme_value<'a>(op: ComparisonOperator, values: &'a [Value], fuel: &Fuel) -
 fn extreme_by_key<'a>(
     op: ComparisonOperator,
     values: &'a [Value],
-    key: &Value,
+    key: impl Fn(&Value) -> Result<Value, Raised>,
     fuel: &Fuel,
 ) -> Result<Option<&'a Value>, Raised> {
     let mut best: Option<(Value, &Value)> = None;
     for value in values {
-        let rank = functions::call(key, std::slice::from_ref(value), &[], fuel)?;
+        let rank = key(value)?;
         let better = match &best {
             None => true,
             Some((leading, _)) => operators::compare(op, &rank, leading, fuel)?,

@@ -1,8 +1,7 @@
 //! Builtins of one number: `abs`, `float`, `int`, `len`, `divmod`, `round`; and `floor`, `ceil`, `trunc` of `math`.
 
 use num_bigint::BigInt;
-use num_integer::Integer as _;
-use num_traits::{One, Signed, Zero};
+use num_traits::{Signed, Zero};
 
 use crate::python::limits::Fuel;
 use crate::python::value::{Integer, Number};
@@ -125,13 +124,8 @@ pub(super) fn round(x: &Value, digits: Option<&Value>, fuel: &Fuel) -> Result<Va
 fn saturated(digits: Integer) -> i64 {
     match digits {
         Integer::Small(value) => value,
-        Integer::Big(value) => {
-            if value.is_negative() {
-                i64::MIN
-            } else {
-                i64::MAX
-            }
-        }
+        Integer::Big(value) if value.is_negative() => i64::MIN,
+        Integer::Big(_) => i64::MAX,
     }
 }
 
@@ -148,18 +142,7 @@ fn round_integer(value: Integer, digits: i64, fuel: &Fuel) -> Result<Value, Rais
     let words = value.words();
     fuel.consume(words.saturating_mul(words).saturating_mul(2))?;
     let unit = BigInt::from(10).pow(places as u32);
-    integer::checked(round_quotient(&value.to_big(), &unit) * unit)
-}
-
-/// `value / unit`, rounded to the nearest integer, ties to even.
-fn round_quotient(value: &BigInt, unit: &BigInt) -> BigInt {
-    let (quotient, remainder) = value.div_mod_floor(unit);
-    let up = match (remainder * 2_u32).cmp(unit) {
-        std::cmp::Ordering::Less => false,
-        std::cmp::Ordering::Equal => quotient.is_odd(),
-        std::cmp::Ordering::Greater => true,
-    };
-    if up { quotient + BigInt::one() } else { quotient }
+    integer::checked(integer::divide_to_nearest(&value.to_big(), &unit) * unit)
 }
 
 /// The double nearest to the decimal number of this many digits that is nearest to `x`.
@@ -187,6 +170,6 @@ fn round_to_tens(x: f64, places: u32) -> f64 {
     // The fraction matters only at a tie, which it breaks upwards: adding 1 to the doubled value does the same.
     let fraction = x.fract() != 0.0;
     let doubled = whole * 2_u32 + u32::from(fraction);
-    let multiple = round_quotient(&doubled, &(&unit * 2_u32)) * unit;
+    let multiple = integer::divide_to_nearest(&doubled, &(&unit * 2_u32)) * unit;
     if multiple.is_zero() { 0.0 } else { conversion::big_to_float(&multiple).unwrap_or(f64::INFINITY) }
 }

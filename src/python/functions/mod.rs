@@ -28,7 +28,10 @@ pub(super) fn call(
         Arguments::Positional([x, y]) => two(*function, x, y, fuel),
         Arguments::Positional(values) => many(*function, values, fuel),
         Arguments::Named(slots) => named(*function, slots, fuel),
-        Arguments::Extreme { values, key, default } => aggregates::extreme(*function, values, key, default, fuel),
+        Arguments::Extreme { values, key, default } => {
+            let call_key = |key: &Value, value: &Value| call(key, std::slice::from_ref(value), &[], fuel);
+            aggregates::extreme(*function, values, key, default, call_key, fuel)
+        }
     }
 }
 

@@ -102,22 +102,23 @@ fn choose(n: u64, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
         match (numerator.checked_mul(n - step), denominator.checked_mul(step + 1)) {
             (Some(longer), Some(divisor)) => (numerator, denominator) = (longer, divisor),
             _ => {
-                result = scale(result, numerator.into(), denominator, fuel)?;
+                result = multiply_and_divide(result, numerator.into(), denominator, fuel)?;
                 (numerator, denominator) = (n - step, step + 1);
             }
         }
     }
-    scale(result, numerator.into(), denominator, fuel).map(Value::int)
+    multiply_and_divide(result, numerator.into(), denominator, fuel).map(Value::int)
 }
 
 /// `comb(n, k)` for an `n` of more than 64 bits.
 fn choose_from_big(n: &BigInt, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
-    let result = (0..k).try_fold(BigInt::one(), |result, step| scale(result, n - step, step + 1, fuel))?;
+    let result =
+        (0..k).try_fold(BigInt::one(), |result, step| multiply_and_divide(result, n - step, step + 1, fuel))?;
     Ok(Value::int(result))
 }
 
 /// `value * numerator / denominator`, which has no remainder.
-fn scale(value: BigInt, numerator: BigInt, denominator: u64, fuel: &Fuel) -> Result<BigInt, Raised> {
+fn multiply_and_divide(value: BigInt, numerator: BigInt, denominator: u64, fuel: &Fuel) -> Result<BigInt, Raised> {
     fuel.consume((value.bits() / 64 + 1) * (numerator.bits() / 64 + 1 + DIVISION_COST))?;
     let result = value * numerator / denominator;
     limits::check_bits(result.bits())?;

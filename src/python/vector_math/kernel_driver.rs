@@ -1,4 +1,4 @@
-//! Runs a kernel over columns: first all lanes of a batch in vectorised loops, then the uncertain ones by the C library.
+//! Runs a kernel over columns: first all lanes of a batch in vectorized loops, then the uncertain ones by the C library.
 //!
 //! The two loops are separate, so that the first has no branches.
 
@@ -15,7 +15,7 @@ pub(super) trait Kernel<const N: usize> {
     fn library(&self, arguments: [f64; N]) -> f64;
 }
 
-/// The length of the vectorised loops: fixed, and a multiple of every vector length.
+/// The length of the vectorized loops: fixed, and a multiple of every vector length.
 const BLOCK: usize = 64;
 /// The lanes computed before the library is called for uncertain ones: few enough for the first-level cache.
 const BATCH: usize = 8 * BLOCK;

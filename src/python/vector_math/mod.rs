@@ -1,6 +1,6 @@
 //! Powers, exponentials and logarithms of whole columns, with the bits of the C library.
 //!
-//! What enters are slices of doubles; what leaves is, in every lane, the double that [`f64::powf`], [`f64::exp`],
+//! Slices of doubles enter; in every lane, the double leaves that [`f64::powf`], [`f64::exp`],
 //! [`f64::exp2`] or [`f64::ln`] gets from the platform's C library. Nothing raises here: a domain error is the library's
 //! nan, an overflow its infinity, and the caller makes Python's exceptions of them.
 //!

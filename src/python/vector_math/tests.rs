@@ -61,7 +61,7 @@ impl Random {
         (low + self.below((high - low + 1) as u64) as i64) as f64
     }
 
-    /// Uniform in the logarithm to base ten.
+    /// Uniform in the decimal logarithm.
     fn magnitude(&mut self, low: f64, high: f64) -> f64 {
         10f64.powf(self.between(low, high))
     }

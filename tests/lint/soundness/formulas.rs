@@ -229,7 +229,7 @@ fn leaf(dice: &mut Dice, plain: bool) -> String {
 pub fn ranges(dice: &mut Dice, schema: &Schema) -> Ranges {
     let mut ranges = Ranges::default();
     for &name in NAMES {
-        let whole = ranges.of(name, schema);
+        let whole = ranges.values(name, schema);
         match dice.below(4) {
             0 => ranges.observe(name, [draw(dice, whole), draw(dice, whole)]),
             1 => ranges.observe(name, [draw(dice, whole), Value::Int(0), Value::Int(1)]),

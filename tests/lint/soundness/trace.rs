@@ -83,7 +83,7 @@ impl<'e> Tracer<'e> {
                 let named = named.collect::<Option<Vec<_>>>()?;
                 self.python.call(&callee, &by_place, &named)
             }
-            NodeKind::Parenthesised(inner) => Ok(self.value(*inner)?),
+            NodeKind::Parenthesized(inner) => Ok(self.value(*inner)?),
             NodeKind::Tuple { items, .. } => Ok(Value::tuple(self.values(items)?)),
             NodeKind::List(items) => Ok(Value::list(self.values(items)?)),
             NodeKind::Unsupported { .. } => return None,

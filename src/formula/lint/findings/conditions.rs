@@ -18,7 +18,7 @@ const MIN_KB: f64 = 4096.0;
 pub(super) fn conditions(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     let mut reported: HashSet<NodeId> = HashSet::new();
-    for (_, part) in analysis.expr.iter().filter(|(node, _)| analysis.facts.of(*node).reachable) {
+    for (_, part) in analysis.expr.iter().filter(|(node, _)| analysis.facts.at(*node).reachable) {
         match &part.kind {
             NodeKind::Conditional { then, condition, otherwise } => {
                 if let Some(holds) = outcome(analysis, *condition) {
@@ -28,8 +28,8 @@ pub(super) fn conditions(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
                 }
             }
             NodeKind::Boolean { op, operands } => {
-                let deciding = (0..operands.len() - 1).find(|&place| !analysis.facts.of(operands[place + 1]).reachable);
-                if let Some(place) = deciding.filter(|&place| !analysis.facts.of(operands[place]).values.is_empty()) {
+                let deciding = (0..operands.len() - 1).find(|&place| !analysis.facts.at(operands[place + 1]).reachable);
+                if let Some(place) = deciding.filter(|&place| !analysis.facts.at(operands[place]).values.is_empty()) {
                     reported.insert(analysis.without_parentheses(operands[place]));
                     let holds = *op == BooleanOperator::Or;
                     findings.push(never_evaluated(analysis, operands[place + 1], operands[place], holds));
@@ -40,7 +40,7 @@ pub(super) fn conditions(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     }
     let comparisons = analysis.expr.iter().filter(|(node, part)| {
         matches!(part.kind, NodeKind::Comparison { .. })
-            && analysis.facts.of(*node).reachable
+            && analysis.facts.at(*node).reachable
             && !reported.contains(node)
     });
     findings.extend(comparisons.filter_map(|(node, _)| constant_comparison(analysis, node)));
@@ -50,7 +50,7 @@ pub(super) fn conditions(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
 
 /// The outcome that a condition has for every job, if there is one.
 fn outcome(analysis: &Analysis<'_>, condition: NodeId) -> Option<bool> {
-    let values = analysis.facts.of(condition).values;
+    let values = analysis.facts.at(condition).values;
     if values.is_empty() || !values.is_number() || values.may_be_nan() {
         return None;
     }
@@ -78,7 +78,7 @@ fn constant_comparison(analysis: &Analysis<'_>, node: NodeId) -> Option<Diagnost
 /// Adds the range of the first input of a condition.
 fn with_range(analysis: &Analysis<'_>, finding: Diagnostic, condition: NodeId) -> Diagnostic {
     match analysis.inputs(condition).first() {
-        Some(name) => finding.with_help(format!("`{name}` is {}", analysis.ranges.of(name, analysis.schema))),
+        Some(name) => finding.with_help(format!("`{name}` is {}", analysis.ranges.values(name, analysis.schema))),
         None => finding,
     }
 }
@@ -86,12 +86,12 @@ fn with_range(analysis: &Analysis<'_>, finding: Diagnostic, condition: NodeId) -
 /// Findings on comparisons of a duration or a size with a number that is too small for its unit.
 fn wrong_units(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    for (node, part) in analysis.expr.iter().filter(|(node, _)| analysis.facts.of(*node).reachable) {
+    for (node, part) in analysis.expr.iter().filter(|(node, _)| analysis.facts.at(*node).reachable) {
         let NodeKind::Comparison { operators, operands } = &part.kind else { continue };
         for (op, pair) in operators.iter().zip(operands.windows(2)) {
             let is_order = !matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn);
             let finding = wrong_unit(analysis, pair[0], pair[1]).or_else(|| wrong_unit(analysis, pair[1], pair[0]));
-            findings.extend(finding.filter(|_| is_order && analysis.facts.of(node).values.single().is_none()));
+            findings.extend(finding.filter(|_| is_order && analysis.facts.at(node).values.single().is_none()));
         }
     }
     findings
@@ -100,7 +100,7 @@ fn wrong_units(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
 fn wrong_unit(analysis: &Analysis<'_>, name: NodeId, number: NodeId) -> Option<Diagnostic> {
     let input = analysis.input(name)?;
     let value = match analysis.kind(analysis.without_parentheses(number)) {
-        NodeKind::Literal { .. } => analysis.facts.of(number).values.single()?,
+        NodeKind::Literal { .. } => analysis.facts.at(number).values.single()?,
         _ => return None,
     };
     let (min, unit, unit_name, factor, larger_unit) = match analysis.schema.entry(input)?.input_type {

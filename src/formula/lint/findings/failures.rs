@@ -46,15 +46,15 @@ fn all_failures<'c>(analysis: &'c Analysis<'_>) -> Vec<Failure<'c>> {
     let samples = analysis.samples.failures();
     let by_place: HashMap<Span, NodeId> = analysis.expr.iter().map(|(node, part)| (part.span, node)).collect();
     let mut all = Vec::new();
-    for (node, _) in analysis.expr.iter().filter(|(node, _)| analysis.facts.of(*node).always_fails()) {
+    for (node, _) in analysis.expr.iter().filter(|(node, _)| analysis.facts.at(*node).always_fails()) {
         let span = analysis.expr.node(node).span;
         let sample = samples.iter().find(|(_, error)| error.span == span).copied();
-        let kind = sample.map(|(_, error)| error.raised.kind).or_else(|| analysis.facts.of(node).errors.iter().next());
+        let kind = sample.map(|(_, error)| error.raised.kind).or_else(|| analysis.facts.at(node).errors.iter().next());
         all.extend(kind.map(|kind| Failure { node, kind, is_certain: true, sample }));
     }
     for (sample, error) in samples {
         if let Some(&node) = by_place.get(&error.span)
-            && !analysis.facts.of(node).always_fails()
+            && !analysis.facts.at(node).always_fails()
         {
             all.push(Failure { node, kind: error.raised.kind, is_certain: false, sample: Some((sample, error)) });
         }
@@ -88,7 +88,7 @@ fn diagnostic(
 ) -> Diagnostic {
     let span = analysis.expr.node(at).span;
     if failure.is_certain {
-        let who = if analysis.facts.of(failure.node).conditional {
+        let who = if analysis.facts.at(failure.node).conditional {
             "every job for which it is evaluated"
         } else {
             "every job"
@@ -203,7 +203,7 @@ fn wrong_type(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnost
     };
     let mut finding = diagnostic(analysis, failure, "JSF307", &what, failure.node);
     for child in analysis.kind(failure.node).children() {
-        let values = analysis.facts.of(child).values;
+        let values = analysis.facts.at(child).values;
         if analysis.facts.function(child).is_none() && !values.is_empty() {
             finding = finding.with_place(analysis.expr.node(child).span, values.types().names().join(" or "));
         }
@@ -217,11 +217,11 @@ fn power_by_caret(analysis: &Analysis<'_>, node: NodeId, fails: bool) -> Option<
     let NodeKind::Binary { op: BinaryOperator::BitXor, left, right } = *analysis.kind(node) else { return None };
     let is_literal =
         |node: NodeId| matches!(analysis.kind(analysis.without_parentheses(node)), NodeKind::Literal { .. });
-    let is_bool = |node: NodeId| analysis.facts.of(node).values.types().is_subset(TypeSet::BOOL);
-    if !analysis.facts.of(node).reachable || (!fails && (!(is_literal(left) || is_literal(right)) || is_bool(left))) {
+    let is_bool = |node: NodeId| analysis.facts.at(node).values.types().is_subset(TypeSet::BOOL);
+    if !analysis.facts.at(node).reachable || (!fails && (!(is_literal(left) || is_literal(right)) || is_bool(left))) {
         return None;
     }
-    let always = analysis.facts.of(node).always_fails();
+    let always = analysis.facts.at(node).always_fails();
     let message = format!("{} is not a power: `^` is the exclusive or", analysis.quoted(node));
     let span = analysis.expr.node(node).span;
     let finding =

@@ -75,7 +75,7 @@ impl Analysis<'_> {
 
     /// The text of a node.
     fn text(&self, node: NodeId) -> &str {
-        self.expr.node(node).span.of(self.expr.text())
+        self.expr.node(node).span.slice(self.expr.text())
     }
 
     fn without_parentheses(&self, node: NodeId) -> NodeId {
@@ -161,7 +161,7 @@ impl Analysis<'_> {
     /// A small positive lower bound for an input that is never negative, as text.
     fn positive_bound(&self, name: &str) -> Option<&'static str> {
         let entry = self.schema.entry(name)?;
-        let from_zero = self.ranges.of(name, self.schema).least() >= 0.0;
+        let from_zero = self.ranges.values(name, self.schema).least() >= 0.0;
         match (name, entry.input_type) {
             // a formula that divides by a priority expects a positive one
             ("queue_priority" | "job_priority", _) => Some("1"),

@@ -57,7 +57,7 @@ fn summands(analysis: &Analysis<'_>) -> Vec<(NodeId, ValueSet)> {
                 parts.extend([(*right, !negative), (*left, negative)]);
             }
             _ => {
-                let values = analysis.facts.of(part).values;
+                let values = analysis.facts.at(part).values;
                 let types = values.types();
                 let negated = ValueSet::between(types, -values.most(), -values.least());
                 terms.push((part, if negative { negated } else { values }));
@@ -106,11 +106,11 @@ fn float_spacing(size: f64) -> f64 {
 /// Findings on integers beyond 2^53 that change when they are converted to a double.
 fn inexact_integers(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    for (node, part) in analysis.expr.iter().filter(|(node, _)| analysis.facts.of(*node).reachable) {
+    for (node, part) in analysis.expr.iter().filter(|(node, _)| analysis.facts.at(*node).reachable) {
         let NodeKind::Binary { left, right, .. } = part.kind else { continue };
         for (integer, other) in [(left, right), (right, left)] {
-            if analysis.facts.of(other).values.types().is_subset(TypeSet::FLOAT)
-                && !analysis.facts.of(node).always_fails()
+            if analysis.facts.at(other).values.types().is_subset(TypeSet::FLOAT)
+                && !analysis.facts.at(node).always_fails()
                 && let Some(message) = inexact_integer(analysis, integer)
             {
                 let finding = Diagnostic::note("JSF505", message, analysis.expr.node(integer).span);
@@ -126,7 +126,7 @@ fn inexact_integers(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
 
 /// The message, if the integer is beyond 2^53 for every job, or is a constant that no double represents.
 fn inexact_integer(analysis: &Analysis<'_>, node: NodeId) -> Option<String> {
-    let values = analysis.facts.of(node).values;
+    let values = analysis.facts.at(node).values;
     if values.is_empty() || !values.is_integral() {
         return None;
     }

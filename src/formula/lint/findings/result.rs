@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Span};
 use crate::formula::lint::findings::Analysis;
+use crate::formula::lint::findings::sampling::FUEL;
 use crate::formula::lint::monotonicity::{Monotonicity, monotonicity};
 use crate::formula::lint::ranges::{Fact, Rounded, TypeSet};
 use crate::formula::program::Program;
@@ -23,7 +24,7 @@ fn always_fails(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Option
     let is_reported = |finding: &Diagnostic| matches!(finding.code, "JSF612" | "JSF309" | "JSF306");
     let other_kinds = [ErrorKind::Name, ErrorKind::Syntax, ErrorKind::Memory, ErrorKind::Recursion];
     let is_other = |fact: &Fact| fact.always_fails() && other_kinds.iter().any(|&kind| fact.errors.contains(kind));
-    if on_operations.iter().any(is_reported) || analysis.expr.iter().any(|(node, _)| is_other(analysis.facts.of(node)))
+    if on_operations.iter().any(is_reported) || analysis.expr.iter().any(|(node, _)| is_other(analysis.facts.at(node)))
     {
         return None;
     }
@@ -84,7 +85,7 @@ fn exceeds_doubles(value: &Value) -> bool {
 fn constant(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     let root = analysis.expr.root();
     let depends = analysis.expr.iter().any(|(node, part)| {
-        analysis.facts.of(node).reachable && matches!(part.kind, NodeKind::Name(_)) && analysis.input(node).is_some()
+        analysis.facts.at(node).reachable && matches!(part.kind, NodeKind::Name(_)) && analysis.input(node).is_some()
     });
     let single = analysis.facts.result().single();
     if (depends && single.is_none()) || !analysis.facts.errors().is_empty() {
@@ -140,7 +141,7 @@ pub(super) fn fairness(analysis: &Analysis<'_>, program: &Program) -> Vec<Diagno
 
 /// Whether a change of the input alone changes the value of a sample job, in the wrong direction.
 fn has_effect(analysis: &Analysis<'_>, program: &Program, input: usize, wrong: Monotonicity) -> bool {
-    let mut evaluator = program.interpreter(Python::with_fuel(1 << 20));
+    let mut interpreter = program.interpreter(Python::with_fuel(FUEL));
     let mut candidates: Vec<&Value> = analysis.samples.candidates[input].iter().collect();
     candidates.sort_by(|x, y| to_double(x).total_cmp(&to_double(y)));
     let bases = analysis.samples.all.iter().filter(|sample| sample.result.is_ok()).take(8);
@@ -148,7 +149,7 @@ fn has_effect(analysis: &Analysis<'_>, program: &Program, input: usize, wrong: M
         let values = candidates.iter().filter_map(|&candidate| {
             let mut inputs = base.inputs.clone();
             inputs[input] = candidate.clone();
-            evaluator.evaluate(&inputs).ok().map(|value| to_double(&value))
+            interpreter.evaluate(&inputs).ok().map(|value| to_double(&value))
         });
         let values: Vec<f64> = values.collect();
         let is_wrong =

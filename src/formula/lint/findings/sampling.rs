@@ -18,7 +18,7 @@ const MAX_SAMPLES: usize = 320;
 /// The maximum for a formula whose integers can exceed the limit on their size, which takes long to find out.
 const MAX_COSTLY_SAMPLES: usize = 24;
 /// The fuel of one evaluation, which long integers use up.
-const WORK: u64 = 1 << 20;
+pub(super) const FUEL: u64 = 1 << 20;
 /// The maximum number of literals of the formula that are used as inputs.
 const MAX_LITERALS: usize = 12;
 
@@ -59,9 +59,9 @@ impl Samples {
             true => MAX_COSTLY_SAMPLES,
             false => (MAX_STEPS / program.expr().nodes().len().max(1)).clamp(4, MAX_SAMPLES),
         };
-        let mut evaluator = program.interpreter(Python::with_fuel(WORK));
-        samples.vary_one_input(max_samples, &mut evaluator);
-        samples.mix_inputs(max_samples, &mut evaluator);
+        let mut interpreter = program.interpreter(Python::with_fuel(FUEL));
+        samples.vary_one_input(max_samples, &mut interpreter);
+        samples.mix_inputs(max_samples, &mut interpreter);
         samples
     }
 
@@ -70,8 +70,8 @@ impl Samples {
         self.places.get(name).copied()
     }
 
-    fn evaluate(&mut self, inputs: Vec<Value>, varied: Option<usize>, evaluator: &mut Interpreter<'_, Python>) {
-        let result = evaluator.evaluate(&inputs);
+    fn evaluate(&mut self, inputs: Vec<Value>, varied: Option<usize>, interpreter: &mut Interpreter<'_, Python>) {
+        let result = interpreter.evaluate(&inputs);
         self.all.push(Sample { inputs, varied, result });
     }
 
@@ -80,8 +80,8 @@ impl Samples {
     }
 
     /// Evaluates the typical job, and that job with one input changed.
-    fn vary_one_input(&mut self, max_samples: usize, evaluator: &mut Interpreter<'_, Python>) {
-        self.evaluate(self.typical(), None, evaluator);
+    fn vary_one_input(&mut self, max_samples: usize, interpreter: &mut Interpreter<'_, Python>) {
+        self.evaluate(self.typical(), None, interpreter);
         let longest = self.candidates.iter().map(Vec::len).max().unwrap_or(0);
         for choice in 1..longest {
             for input in 0..self.names.len() {
@@ -91,13 +91,13 @@ impl Samples {
                 }
                 let mut inputs = self.typical();
                 inputs[input] = value;
-                self.evaluate(inputs, Some(input), evaluator);
+                self.evaluate(inputs, Some(input), interpreter);
             }
         }
     }
 
     /// Evaluates jobs with pseudo-random candidates for all inputs.
-    fn mix_inputs(&mut self, max_samples: usize, evaluator: &mut Interpreter<'_, Python>) {
+    fn mix_inputs(&mut self, max_samples: usize, interpreter: &mut Interpreter<'_, Python>) {
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
         if self.names.len() < 2 {
             return;
@@ -108,7 +108,7 @@ impl Samples {
                 candidates.get((state >> 33) as usize % candidates.len().max(1)).cloned()
             };
             let inputs = self.candidates.iter().filter_map(&mut pick).collect();
-            self.evaluate(inputs, None, evaluator);
+            self.evaluate(inputs, None, interpreter);
         }
     }
 
@@ -158,7 +158,7 @@ fn literals(expr: &Expr) -> Vec<f64> {
 /// The values that an input has in practice, the typical one first.
 fn candidates(name: &str, schema: &Schema, ranges: &Ranges, literals: &[f64]) -> Vec<Value> {
     let input_type = schema.entry(name).map_or(InputType::Float, |entry| entry.input_type);
-    let within = ranges.of(name, schema);
+    let within = ranges.values(name, schema);
     let common: &[f64] = match (name, input_type) {
         ("accrue_type", _) => &[2.0, 0.0, 1.0, 3.0],
         ("job_priority" | "queue_priority", _) => &[100.0, 0.0, -100.0, 1.0, 1023.0, -1024.0],

@@ -8,14 +8,15 @@ use std::collections::HashMap;
 use crate::formula::lint::parents::without_parentheses;
 use crate::formula::lint::ranges::facts::{Fact, Facts, Outcome};
 use crate::formula::lint::ranges::functions::{self, Argument};
-use crate::formula::lint::ranges::refinement::value_numbers;
+use crate::formula::lint::ranges::input_ranges::Ranges;
+use crate::formula::lint::ranges::refinement::{refined, swapped, value_numbers};
 use crate::formula::lint::ranges::type_set::{ErrorSet, TypeSet};
 use crate::formula::lint::ranges::value_set::{Truth, ValueSet};
-use crate::formula::lint::ranges::{Ranges, constant_folding, operators};
+use crate::formula::lint::ranges::{constant_folding, operators};
 use crate::formula::name_resolution::Resolution;
 use crate::formula::program::literal_value;
 use crate::formula::syntax::{Expr, Keyword, NodeId, NodeKind};
-use crate::python::{BooleanOperator, ComparisonOperator, ErrorKind, Raised, Value};
+use crate::python::{BooleanOperator, ComparisonOperator, ErrorKind, Raised, UnaryOperator, Value};
 use crate::schema::Schema;
 
 /// A task on the stack.
@@ -57,17 +58,17 @@ struct Scope {
 
 /// An interpreter that computes with value sets instead of values.
 pub(super) struct AbstractInterpreter<'e> {
-    pub(super) expr: &'e Expr,
+    expr: &'e Expr,
     schema: &'e Schema,
     ranges: &'e Ranges,
     /// The value number of each node.
-    pub(super) value_numbers: Vec<u32>,
+    value_numbers: Vec<u32>,
     facts: Facts,
     tasks: Vec<Task>,
     /// The values assumed in the current branch, by value number.
-    pub(super) assumed: HashMap<u32, ValueSet>,
+    assumed: HashMap<u32, ValueSet>,
     /// The assumptions that were overwritten, to be restored when the branch ends.
-    pub(super) overwritten: Vec<(u32, Option<ValueSet>)>,
+    overwritten: Vec<(u32, Option<ValueSet>)>,
     conditional: bool,
 }
 
@@ -145,8 +146,8 @@ impl<'e> AbstractInterpreter<'e> {
         }
     }
 
-    pub(super) fn values(&self, node: NodeId) -> ValueSet {
-        self.facts.of(node).values
+    fn values(&self, node: NodeId) -> ValueSet {
+        self.facts.at(node).values
     }
 
     /// Records the outcome of a node.
@@ -197,7 +198,7 @@ impl<'e> AbstractInterpreter<'e> {
                 self.set_folded(id, folded, |this| operators::binary(*op, this.values(*left), this.values(*right)));
             }
             NodeKind::Call { callee, positional, keywords } => self.call(id, *callee, positional, keywords),
-            NodeKind::Parenthesised(inner) => {
+            NodeKind::Parenthesized(inner) => {
                 let folded = constant(self, *inner).map(Ok);
                 self.set_folded(id, folded, |this| Outcome::ok(this.values(*inner)));
             }
@@ -219,7 +220,7 @@ impl<'e> AbstractInterpreter<'e> {
     fn name(&mut self, id: NodeId, name: &str) {
         match Resolution::from_schema(name, self.schema) {
             Resolution::Constant(value) => self.set_folded(id, Some(Ok(value)), |_| Outcome::UNKNOWN),
-            Resolution::Input => self.set(id, Outcome::ok(self.ranges.of(name, self.schema))),
+            Resolution::Input => self.set(id, Outcome::ok(self.ranges.values(name, self.schema))),
             Resolution::UnsupportedBuiltin => self.set(id, Outcome::UNKNOWN),
             Resolution::Undefined => self.set(id, Outcome::error(ErrorKind::Name)),
         }
@@ -298,7 +299,7 @@ impl<'e> AbstractInterpreter<'e> {
         let NodeKind::Comparison { operators, operands } = &expr.node(id).kind else { return };
         let (a, b, op) = (operands[known - 2], operands[known - 1], operators[known - 2]);
         let (truth, errors) = self.comparison(op, a, b);
-        let so_far = *self.facts.of(id);
+        let so_far = *self.facts.at(id);
         let fails = so_far.values.may_be_zero() || truth.may_be_false;
         let may_continue = known < operands.len() && truth.may_be_true;
         let holds = truth.may_be_true && known == operands.len();
@@ -319,6 +320,49 @@ impl<'e> AbstractInterpreter<'e> {
             Some(Ok(holds)) => (Truth { may_be_true: holds, may_be_false: !holds }, ErrorSet::EMPTY),
             Some(Err(raised)) => (Truth { may_be_true: false, may_be_false: false }, ErrorSet::from_kind(raised.kind)),
             None => operators::comparison(op, self.values(a), self.values(b)),
+        }
+    }
+}
+
+/// What holds in the present branch.
+impl AbstractInterpreter<'_> {
+    /// Narrows the expressions that a condition tests to the values for which it is `holds`.
+    fn assume(&mut self, condition: NodeId, holds: bool) {
+        let expr = self.expr;
+        let mut conditions = vec![(condition, holds)];
+        while let Some((node, holds)) = conditions.pop() {
+            match &expr.node(node).kind {
+                NodeKind::Parenthesized(inner) => conditions.push((*inner, holds)),
+                NodeKind::Unary { op: UnaryOperator::Not, operand } => conditions.push((*operand, !holds)),
+                NodeKind::Boolean { op, operands } if (*op == BooleanOperator::And) == holds => {
+                    conditions.extend(operands.iter().map(|&operand| (operand, holds)));
+                }
+                NodeKind::Comparison { operators, operands } if holds || operators.len() == 1 => {
+                    for (index, &op) in operators.iter().enumerate() {
+                        let (a, b) = (operands[index], operands[index + 1]);
+                        let (x, y) = (self.current(a), self.current(b));
+                        self.narrow(a, refined(op, x, y, holds));
+                        self.narrow(b, refined(swapped(op), y, x, holds));
+                    }
+                }
+                NodeKind::Comparison { .. } | NodeKind::Boolean { .. } => {}
+                _ => self.narrow(node, self.current(node).with_truth(holds)),
+            }
+        }
+    }
+
+    /// The values of an expression under the conditions assumed so far.
+    fn current(&self, node: NodeId) -> ValueSet {
+        let values = self.values(node);
+        let assumed = self.value_numbers.get(node.index()).and_then(|number| self.assumed.get(number));
+        assumed.map_or(values, |assumed| values.and(*assumed))
+    }
+
+    fn narrow(&mut self, node: NodeId, values: ValueSet) {
+        if let Some(&number) = self.value_numbers.get(node.index())
+            && !values.is_empty()
+        {
+            self.overwritten.push((number, self.assumed.insert(number, values)));
         }
     }
 }

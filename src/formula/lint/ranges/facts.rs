@@ -37,7 +37,7 @@ pub struct Facts {
 
 impl Facts {
     /// What is known about one expression.
-    pub fn of(&self, node: NodeId) -> &Fact {
+    pub fn at(&self, node: NodeId) -> &Fact {
         &self.all[node.index()]
     }
 

@@ -56,7 +56,7 @@ fn one_argument(function: Function, argument: &Argument) -> Outcome {
     let x = argument.values;
     match function {
         F::Abs => real_functions::absolute(x),
-        F::All | F::Any => of_sequence(x, ValueSet::TRUTH),
+        F::All | F::Any => sequence_function(x, ValueSet::TRUTH),
         F::Bool => Outcome::ok(operators::truth_values(x.truth())),
         F::Len => length(argument),
         F::Ceil => to_integer(x, f64::ceil),
@@ -110,7 +110,7 @@ fn several_arguments(function: Function, arguments: &[Argument]) -> Outcome {
 }
 
 /// A function that accepts only a tuple or a list.
-fn of_sequence(x: ValueSet, result: ValueSet) -> Outcome {
+fn sequence_function(x: ValueSet, result: ValueSet) -> Outcome {
     let values = if x.types().intersects(TypeSet::SEQUENCE) { result } else { ValueSet::EMPTY };
     Outcome::ok(values).may_raise(ErrorKind::Type, !x.types().is_subset(TypeSet::SEQUENCE))
 }
@@ -172,7 +172,7 @@ fn to_digits(x: ValueSet, digits: ValueSet) -> Outcome {
 }
 
 /// A function of integers that are at least 0.
-fn of_naturals(arguments: &[ValueSet], values: impl FnOnce() -> ValueSet) -> Outcome {
+fn natural_function(arguments: &[ValueSet], values: impl FnOnce() -> ValueSet) -> Outcome {
     let all_whole = arguments.iter().all(|x| x.types().intersects(TypeSet::INTEGRAL));
     let negative = arguments.iter().any(|x| x.least() < 0.0);
     let always_negative = arguments.iter().any(|x| x.is_integral() && x.most() < 0.0);
@@ -190,7 +190,7 @@ fn factorial_bound(x: f64) -> f64 {
 /// `factorial(x)`.
 fn factorial(x: ValueSet) -> Outcome {
     let number = x.integers();
-    of_naturals(&[x], || bounded(TypeSet::INT, 1.0, factorial_bound(number.most())))
+    natural_function(&[x], || bounded(TypeSet::INT, 1.0, factorial_bound(number.most())))
         .may_raise(ErrorKind::Limit, number.most() > 169.0)
         .may_raise(ErrorKind::Overflow, number.most() > 9e18)
         .may_raise(ErrorKind::Type, x.types().intersects(TypeSet::NONE))
@@ -201,7 +201,7 @@ fn isqrt(x: ValueSet) -> Outcome {
     let number = x.integers();
     let root = |bound: f64| bound.max(0.0).sqrt();
     let (least, most) = (root(number.least()).next_down().floor().max(0.0), root(number.most()).next_up().ceil());
-    of_naturals(&[x], || bounded(TypeSet::INT, least, most).rounded_outward())
+    natural_function(&[x], || bounded(TypeSet::INT, least, most).rounded_outward())
         .may_raise(ErrorKind::Limit, number.may_exceed_doubles())
 }
 
@@ -212,7 +212,7 @@ fn comb_or_perm(function: Function, n: ValueSet, k: ValueSet) -> Outcome {
         return Outcome { values: bounded(TypeSet::INT, 0.0, f64::INFINITY), ..Outcome::UNKNOWN };
     }
     let most = if function == Function::Perm { factorial_bound(n.most()) } else { 2.0_f64.powf(n.most().max(0.0)) };
-    of_naturals(&[n, k], || bounded(TypeSet::INT, 0.0, most.max(1.0)))
+    natural_function(&[n, k], || bounded(TypeSet::INT, 0.0, most.max(1.0)))
         .may_raise(ErrorKind::Limit, n.most() > 169.0)
         .may_raise(ErrorKind::Overflow, n.most() > 9e18)
 }
@@ -248,7 +248,7 @@ fn unknown_items(function: Function, x: ValueSet) -> Outcome {
     if x.types().intersects(TypeSet::SEQUENCE) {
         Outcome { values, errors: ErrorSet::ANY }
     } else {
-        of_sequence(x, ValueSet::EMPTY)
+        sequence_function(x, ValueSet::EMPTY)
     }
 }
 
@@ -321,7 +321,7 @@ fn extreme(function: Function, items: &[ValueSet]) -> Outcome {
 fn length(argument: &Argument) -> Outcome {
     let most = argument.items.as_ref().map(|items| items.len() as f64);
     let values = ValueSet::between(TypeSet::INT, most.unwrap_or(0.0), most.unwrap_or(f64::MAX));
-    of_sequence(argument.values, values)
+    sequence_function(argument.values, values)
 }
 
 /// `hypot` of any number of coordinates.

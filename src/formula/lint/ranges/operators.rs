@@ -18,7 +18,7 @@ pub(super) fn unary(op: UnaryOperator, x: ValueSet) -> Outcome {
     let (least, most) = (number.least(), number.most());
     let types = number.types().without(TypeSet::BOOL);
     let types = if number.types().intersects(TypeSet::BOOL) { types.or(TypeSet::INT) } else { types };
-    let rejects = if op == UnaryOperator::Invert { TypeSet::INTEGRAL } else { TypeSet::NUMBER };
+    let accepted = if op == UnaryOperator::Invert { TypeSet::INTEGRAL } else { TypeSet::NUMBER };
     let signed = |least, most| bounded(types, least, most).or_nan(number.may_be_nan());
     let values = match op {
         UnaryOperator::Invert if number.types().intersects(TypeSet::INTEGRAL) => {
@@ -30,7 +30,7 @@ pub(super) fn unary(op: UnaryOperator, x: ValueSet) -> Outcome {
         _ => signed(least, most),
     };
     let values = if op != UnaryOperator::Invert && !x.may_be_zero() { values.nonzero() } else { values };
-    Outcome::ok(values).may_raise(ErrorKind::Type, !x.types().is_subset(rejects)).unless_empty(&[x])
+    Outcome::ok(values).may_raise(ErrorKind::Type, !x.types().is_subset(accepted)).unless_empty(&[x])
 }
 
 /// The truth values that are possible.
@@ -131,8 +131,8 @@ fn negated(x: ValueSet) -> ValueSet {
 /// The values of `a + b`.
 fn sum(a: ValueSet, b: ValueSet) -> ValueSet {
     let types = arithmetic_types(a, b);
-    let least = or_else(a.least() + b.least(), f64::NEG_INFINITY);
-    let most = or_else(a.most() + b.most(), f64::INFINITY);
+    let least = replace_nan(a.least() + b.least(), f64::NEG_INFINITY);
+    let most = replace_nan(a.most() + b.most(), f64::INFINITY);
     let opposite = |x: ValueSet, y: ValueSet| {
         x.may_be_infinite() && y.may_be_infinite() && x.most() == f64::INFINITY && y.least() == f64::NEG_INFINITY
     };
@@ -147,7 +147,7 @@ fn bounded_or_nan(types: TypeSet, least: f64, most: f64, nan: bool, a: ValueSet,
     values.or_nan(nan)
 }
 
-fn or_else(x: f64, otherwise: f64) -> f64 {
+fn replace_nan(x: f64, otherwise: f64) -> f64 {
     if x.is_nan() { otherwise } else { x }
 }
 
@@ -187,8 +187,8 @@ fn signed_parts(b: ValueSet) -> [Option<(f64, f64)>; 2] {
 fn quotient_bounds(a: ValueSet, b: ValueSet) -> Option<(f64, f64)> {
     let by = |(low, high): (f64, f64), least: f64, most: f64| {
         // infinity divided by infinity can be anything
-        let below = or_else(least / if least >= 0.0 { high } else { low }, 0.0_f64.min(least));
-        let above = or_else(most / if most >= 0.0 { low } else { high }, 0.0_f64.max(most));
+        let below = replace_nan(least / if least >= 0.0 { high } else { low }, 0.0_f64.min(least));
+        let above = replace_nan(most / if most >= 0.0 { low } else { high }, 0.0_f64.max(most));
         (below, above)
     };
     let [above, below] = signed_parts(b);

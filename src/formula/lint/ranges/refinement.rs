@@ -5,56 +5,13 @@
 
 use std::collections::HashMap;
 
-use crate::formula::lint::ranges::abstract_interpreter::AbstractInterpreter;
 use crate::formula::lint::ranges::type_set::TypeSet;
 use crate::formula::lint::ranges::value_set::ValueSet;
 use crate::formula::syntax::{Expr, Node, NodeId, NodeKind};
-use crate::python::{BooleanOperator, ComparisonOperator, MAX_EXACT_FLOAT, UnaryOperator};
-
-impl AbstractInterpreter<'_> {
-    /// Narrows the expressions that a condition tests to the values for which it is `holds`.
-    pub(super) fn assume(&mut self, condition: NodeId, holds: bool) {
-        let expr = self.expr;
-        let mut conditions = vec![(condition, holds)];
-        while let Some((node, holds)) = conditions.pop() {
-            match &expr.node(node).kind {
-                NodeKind::Parenthesised(inner) => conditions.push((*inner, holds)),
-                NodeKind::Unary { op: UnaryOperator::Not, operand } => conditions.push((*operand, !holds)),
-                NodeKind::Boolean { op, operands } if (*op == BooleanOperator::And) == holds => {
-                    conditions.extend(operands.iter().map(|&operand| (operand, holds)));
-                }
-                NodeKind::Comparison { operators, operands } if holds || operators.len() == 1 => {
-                    for (index, &op) in operators.iter().enumerate() {
-                        let (a, b) = (operands[index], operands[index + 1]);
-                        let (x, y) = (self.current(a), self.current(b));
-                        self.narrow(a, refined(op, x, y, holds));
-                        self.narrow(b, refined(swapped(op), y, x, holds));
-                    }
-                }
-                NodeKind::Comparison { .. } | NodeKind::Boolean { .. } => {}
-                _ => self.narrow(node, self.current(node).with_truth(holds)),
-            }
-        }
-    }
-
-    /// The values of an expression under the conditions assumed so far.
-    fn current(&self, node: NodeId) -> ValueSet {
-        let values = self.values(node);
-        let assumed = self.value_numbers.get(node.index()).and_then(|number| self.assumed.get(number));
-        assumed.map_or(values, |assumed| values.and(*assumed))
-    }
-
-    fn narrow(&mut self, node: NodeId, values: ValueSet) {
-        if let Some(&number) = self.value_numbers.get(node.index())
-            && !values.is_empty()
-        {
-            self.overwritten.push((number, self.assumed.insert(number, values)));
-        }
-    }
-}
+use crate::python::{ComparisonOperator, MAX_EXACT_FLOAT};
 
 /// The values of `a` for which `a op b` is `holds`. For those of `b`, swap the operands and the operator.
-fn refined(op: ComparisonOperator, a: ValueSet, b: ValueSet, holds: bool) -> ValueSet {
+pub(super) fn refined(op: ComparisonOperator, a: ValueSet, b: ValueSet, holds: bool) -> ValueSet {
     use ComparisonOperator as Op;
     if !a.is_number() || !b.is_number() || b.bounds().is_none() {
         return a;
@@ -86,7 +43,7 @@ fn below(a: ValueSet, bound: f64) -> f64 {
 }
 
 /// The operator for swapped operands.
-fn swapped(op: ComparisonOperator) -> ComparisonOperator {
+pub(super) fn swapped(op: ComparisonOperator) -> ComparisonOperator {
     use ComparisonOperator as Op;
     match op {
         Op::Less => Op::Greater,
@@ -117,7 +74,7 @@ pub(super) fn value_numbers(expr: &Expr) -> Vec<u32> {
     let mut numbers: Vec<u32> = Vec::with_capacity(expr.nodes().len());
     for (index, node) in expr.nodes().iter().enumerate() {
         let number = match &node.kind {
-            NodeKind::Parenthesised(inner) => numbers[inner.index()],
+            NodeKind::Parenthesized(inner) => numbers[inner.index()],
             kind => {
                 let next = known.len() as u32;
                 *known.entry(key(kind, index, &numbers)).or_insert(next)
