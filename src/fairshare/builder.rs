@@ -189,7 +189,7 @@ impl TreeBuilder {
     /// Adds a node under a parent.
     ///
     /// # Errors
-    /// Any [`TreeError`]; the tree is then as it was.
+    /// Any [`TreeError`]; the tree is then unchanged.
     pub fn add(&mut self, parent: NodeId, member: Member) -> Result<NodeId, TreeError> {
         if self.nodes.len() >= MAX_NODES {
             return Err(TreeError::TooLarge);
@@ -205,7 +205,7 @@ impl TreeBuilder {
     /// Adds a node under the parent of that name.
     ///
     /// # Errors
-    /// Any [`TreeError`]; the tree is then as it was.
+    /// Any [`TreeError`]; the tree is then unchanged.
     pub fn add_under(&mut self, parent: &str, member: Member) -> Result<NodeId, TreeError> {
         match self.group_named(parent) {
             Some(id) => self.add(id, member),

@@ -12,7 +12,7 @@ const MAX_STEPS: u64 = 1_000_000;
 
 /// OpenPBS: every interval, usage is multiplied by a factor and never falls below [`FLOOR`](Self::FLOOR).
 ///
-/// Found in `tests/golden/openpbs/pbsfs`, cases 70 to 73 and 93.
+/// Recorded in `tests/golden/openpbs/pbsfs`, cases 70 to 73 and 93.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IntervalDecay {
     factor: f32,
@@ -48,10 +48,10 @@ impl IntervalDecay {
     }
 }
 
-/// Slurm: each second removes `0.693 / half-life` of the usage, 0.693 for the logarithm of 2. So half is left a little
-/// early or late: for a half-life of 600 s, after 599.78 s.
+/// Slurm: each second removes `0.693 / half-life` of the usage, 0.693 for the logarithm of 2. So the usage is
+/// halved a little early or late: for a half-life of 600 s, after 599.78 s.
 ///
-/// `PriorityCalcPeriod` is the length of a step and not in the formula. Checked by `tests/golden/slurm/decay_trace`.
+/// `PriorityCalcPeriod`, the length of a step, is not in the formula. Recorded in `tests/golden/slurm/decay_trace`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HalfLife {
     per_second: f64,
@@ -183,7 +183,7 @@ mod tests {
 
     /// The table in `decay_trace/README.txt`.
     #[test]
-    fn slurm_loses_half_a_little_early_or_late() {
+    fn slurm_halves_usage_a_little_early_or_late() {
         for (half_life, factor, after_300, after_it) in [
             (300, "0.997690000000000", "0.499672872449799", "0.499672872450"),
             (600, "0.998845000000000", "0.707017219280996", "0.499873348360"),

@@ -38,7 +38,7 @@ fn the_worked_example_of_pp718_comes_out_to_the_printed_digits() {
 }
 
 #[test]
-fn no_shares_and_no_usage_divide_by_nothing() {
+fn without_shares_or_usage_nothing_is_divided_by_zero() {
     let mut builder = TreeBuilder::new("root");
     let idle = builder.add(builder.root(), Member::group("idle").shares(0)).expect("sound");
     builder.add(idle, Member::entity("a").shares(5)).expect("sound");

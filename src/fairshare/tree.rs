@@ -197,7 +197,7 @@ impl ShareTree {
         &self.nodes[node.index()].name
     }
 
-    /// The partition of a user's association; `None` if it holds for all partitions.
+    /// The partition of a user's association; `None` if it applies to all partitions.
     pub fn partition(&self, node: NodeId) -> Option<&str> {
         self.partitions.get(&node).map(|partition| &**partition)
     }

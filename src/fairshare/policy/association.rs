@@ -1,14 +1,15 @@
-//! What a Slurm policy shows of an association (an account, or a user in an account), and whose rules hold.
+//! The numbers that a Slurm policy shows for an association (an account, or a user in an account), and the rules and
+//! the release that it follows.
 
 use crate::fairshare::Shares;
 
-/// Whose rules compute the numbers of a tree.
+/// The rules by which a policy computes the numbers of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Rules {
-    /// What the daemon does.
+    /// Those of the daemon.
     #[default]
     Scheduler,
-    /// What its document says.
+    /// Those of the policy's document.
     Documented,
 }
 
@@ -45,7 +46,7 @@ impl Release {
     }
 }
 
-/// What `sshare -l` shows of a node. `None` is a blank column, or a number that the policy does not have.
+/// The columns of `sshare -l` for a node. `None` is a blank column, or a number that the policy does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct AssociationShares {
@@ -157,9 +158,9 @@ pub(super) fn round_trip(number: f64) -> f64 {
 
 /// The shares that Slurm's accounting stores for a number given to `sacctmgr` (`FairShare=`): a number is truncated to
 /// 32 bits, a negative number and one beyond 31 bits become the default of 1, and 2147483647 means `parent`. The
-/// scheduler's rules read every tree so.
+/// scheduler's rules read every tree this way.
 ///
-/// Found in `tests/golden/slurm/fairshare_values_2205.txt`.
+/// Recorded in `tests/golden/slurm/fairshare_values_2205.txt`.
 pub fn stored_shares(typed: i64) -> Shares {
     match typed as u32 {
         _ if typed < 0 => Shares::Count(1),

@@ -33,7 +33,7 @@ use crate::fairshare::{NodeId, ShareTree, Shares};
 /// assert_eq!(fairshare.shares_of("bob").map(|shares| shares.fairshare_factor), Some(0.5));
 /// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Classic {
     rules: Rules,
     factor: ExponentialFactor,
@@ -43,7 +43,7 @@ pub struct Classic {
 impl Classic {
     /// The policy of the newest release with a dampening factor of 1.
     pub fn new(rules: Rules) -> Self {
-        Self { rules, factor: ExponentialFactor::default(), simplified: false }
+        Self { rules, ..Self::default() }
     }
 
     /// The document's "Simplified Fair-Share Formula", `F = 2^(-U / S / d)`: a user's own usage only.
@@ -90,12 +90,6 @@ impl Classic {
             effective.push(if node == 0 { Extended::ONE } else { effective_usage(&model, node, &effective) });
         }
         self.factor.table(&model, &model.norm_shares(), &effective)
-    }
-}
-
-impl Default for Classic {
-    fn default() -> Self {
-        Self::new(Rules::default())
     }
 }
 

@@ -26,20 +26,20 @@ use crate::fairshare::{NodeId, ShareTree, Shares};
 /// shares, or whose parent has none, has its own usage; and `FairShareDampeningFactor` divides `R`. These are the
 /// numbers after every association has been computed once. [`first_cycle`](Self::first_cycle) gives those of a
 /// daemon's first cycle, which depend on the order of the requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DepthOblivious {
     rules: Rules,
     factor: ExponentialFactor,
-    is_settled: bool,
+    is_first_cycle: bool,
 }
 
 impl DepthOblivious {
     /// The policy of the newest release with a dampening factor of 1.
     pub fn new(rules: Rules) -> Self {
-        Self { rules, factor: ExponentialFactor::default(), is_settled: true }
+        Self { rules, ..Self::default() }
     }
 
-    /// `FairShareDampeningFactor`, which the daemons apply and the document does not mention. 0 counts as 1.
+    /// `FairShareDampeningFactor`, which the daemons apply but the document does not mention. 0 counts as 1.
     #[must_use]
     pub fn dampening(self, dampening: u16) -> Self {
         Self { factor: self.factor.with_dampening(dampening), ..self }
@@ -59,21 +59,21 @@ impl DepthOblivious {
     /// the last sibling of a list seem to have used next to nothing.
     #[must_use]
     pub fn first_cycle(self) -> Self {
-        Self { is_settled: false, ..self }
+        Self { is_first_cycle: true, ..self }
     }
 
     fn scheduler(&self, tree: &ShareTree) -> TreeShares {
         let (model, release) = (SlurmModel::new(tree), self.factor.release);
         let shares = model.norm_shares();
         let lists = model.lists(release);
-        let effective = if self.is_settled {
-            settled(&model, &lists, &shares)
-        } else {
+        let effective = if self.is_first_cycle {
             let is_user = |&node: &u32| model.is_user(node as usize);
             let mut order = daemon_order(tree, release);
             order.retain(|node| !is_user(node));
             order.extend(request_order(tree, release).into_iter().filter(is_user));
             first_cycle(&model, &lists, &shares, &order[1..])
+        } else {
+            settled(&model, &lists, &shares)
         };
         drop(lists);
         self.factor.table(&model, &shares, &effective)
@@ -104,12 +104,6 @@ impl DepthOblivious {
             own.row(tree, node, effective, ExponentialFactor::default().documented(ratio, own.norm_shares))
         };
         tree.nodes().map(row).collect()
-    }
-}
-
-impl Default for DepthOblivious {
-    fn default() -> Self {
-        Self::new(Rules::default())
     }
 }
 

@@ -6,7 +6,7 @@ use crate::fairshare::policy::slurm_model::SlurmModel;
 use crate::fairshare::policy::{AssociationShares, EntityShares, Release, TreeShares};
 use crate::fairshare::x87::Extended;
 
-/// The factor's settings, and whose `sshare` shows it.
+/// The factor's settings, and the release whose `sshare` shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ExponentialFactor {
     pub(super) release: Release,
@@ -50,8 +50,9 @@ impl ExponentialFactor {
             if self.release == Release::V22_05 {
                 // the client recomputes it from the numbers that it received, and ignores `FairShare=parent`
                 let received = Extended::from(round_trip(effective_usage));
-                let again = self.exponent(received, round_trip(norm_shares[node]));
-                shown.fairshare = Some(if again == exponent { factor } else { power_of_half(again) });
+                let received_exponent = self.exponent(received, round_trip(norm_shares[node]));
+                shown.fairshare =
+                    Some(if received_exponent == exponent { factor } else { power_of_half(received_exponent) });
             }
             (EntityShares::new(norm_shares[node], effective_usage, factor), shown)
         };

@@ -106,11 +106,11 @@ impl Siblings for SiblingRanking<'_> {
         self.rules == Rules::Scheduler && self.level_fs[first as usize] == Extended::from(NO_VAL)
     }
 
-    fn merges(&self) -> bool {
+    fn merges_tied_accounts(&self) -> bool {
         self.rules == Rules::Documented
     }
 
-    fn ties_reach_below(&self) -> bool {
+    fn extends_ties_below(&self) -> bool {
         true
     }
 }

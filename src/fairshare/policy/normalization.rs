@@ -74,7 +74,7 @@ impl Normalized {
         (EntityShares::new(self.norm_shares, effective_usage, factor), shown)
     }
 
-    /// What every policy shows of the node, beside the shares in the policy's own normalization.
+    /// What every policy shows for the node, with the shares in the policy's own normalization.
     pub(super) fn association(self, tree: &ShareTree, node: NodeId, norm_shares: f64) -> AssociationShares {
         let shares = tree.parent(node).map(|_| tree.shares(node));
         AssociationShares::new(shares, tree.usage(node), norm_shares, Some(self.norm_usage))

@@ -31,13 +31,13 @@ impl Policy for Pp718 {
         for node in tree.nodes() {
             let actual = if whole == 0.0 { 0.0 } else { tree.usage(node) / whole };
             let row = match tree.parent(node) {
-                None => numbers(1.0, actual),
+                None => entity_shares(1.0, actual),
                 Some(parent) => {
                     let above = rows[parent.index()];
                     let fraction = share_fraction(tree.shares(node), sums[parent.index()]);
                     let effective =
                         if parent == tree.root() { actual } else { effective_usage(actual, above, fraction) };
-                    numbers(fraction * above.fairshare_perc, effective)
+                    entity_shares(fraction * above.fairshare_perc, effective)
                 }
             };
             rows.push(row);
@@ -50,7 +50,7 @@ fn effective_usage(actual: f64, above: EntityShares, fraction: f64) -> f64 {
     actual + (above.fairshare_tree_usage - actual) * fraction
 }
 
-fn numbers(perc: f64, tree_usage: f64) -> EntityShares {
+fn entity_shares(perc: f64, tree_usage: f64) -> EntityShares {
     let factor = if perc == 0.0 { 0.0 } else { libm::exp2(-(tree_usage / perc)) };
     EntityShares::new(perc, tree_usage, factor)
 }

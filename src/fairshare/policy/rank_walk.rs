@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// What a policy tells the walk.
+/// The siblings of a tree, and how a policy orders them.
 pub(super) trait Siblings {
     /// The list below a node, in the order that breaks ties.
     fn members(&self, node: u32) -> &[u32];
@@ -12,24 +12,25 @@ pub(super) trait Siblings {
     /// A total order, the first sibling first.
     fn order(&self, one: u32, other: u32) -> Ordering;
 
-    /// Whether neighbors in that order are tied.
+    /// Whether two adjacent siblings in that order are tied.
     fn tied(&self, one: u32, other: u32) -> bool;
 
     /// Whether the first of a list is tied with what came before the list.
     fn first_is_tied(&self, first: u32) -> bool;
 
     /// Whether the lists of tied accounts are merged.
-    fn merges(&self) -> bool;
+    fn merges_tied_accounts(&self) -> bool;
 
     /// Whether the first sibling below a tied account is tied too.
-    fn ties_reach_below(&self) -> bool;
+    fn extends_ties_below(&self) -> bool;
 }
 
 /// A sorted list that the walk is in.
 struct Frame {
     members: Vec<u32>,
     next: usize,
-    is_tied: bool,
+    /// Whether the first member is tied with what came before the list.
+    is_first_tied: bool,
 }
 
 /// The rank of every user, by node: `users` for the best, one less for each further user, the same for tied users. A
@@ -43,7 +44,7 @@ pub(super) fn ranks(siblings: &impl Siblings, nodes: usize, users: u32) -> Vec<u
             stack.pop();
             continue;
         };
-        let is_tied = frame.tie(siblings, node);
+        let is_tied = frame.is_tied(siblings, node);
         if siblings.is_user(node) {
             frame.next += 1;
             rank = if is_tied { rank } else { next_rank };
@@ -51,25 +52,26 @@ pub(super) fn ranks(siblings: &impl Siblings, nodes: usize, users: u32) -> Vec<u
             next_rank = next_rank.saturating_sub(1);
         } else {
             let below = frame.take_accounts(siblings, node);
-            stack.push(Frame::new(siblings, below, is_tied && siblings.ties_reach_below()));
+            stack.push(Frame::new(siblings, below, is_tied && siblings.extends_ties_below()));
         }
     }
     ranks
 }
 
 impl Frame {
-    fn new(siblings: &impl Siblings, mut members: Vec<u32>, is_tied: bool) -> Self {
+    fn new(siblings: &impl Siblings, mut members: Vec<u32>, is_first_tied: bool) -> Self {
         members.sort_by(|&one, &other| siblings.order(one, other));
         for run in members.chunk_by_mut(|&one, &other| siblings.tied(one, other)) {
             run.sort_by_key(|&node| !siblings.is_user(node));
         }
-        Self { members, next: 0, is_tied }
+        Self { members, next: 0, is_first_tied }
     }
 
-    fn tie(&self, siblings: &impl Siblings, node: u32) -> bool {
+    /// Whether the next member is tied with the one before it.
+    fn is_tied(&self, siblings: &impl Siblings, node: u32) -> bool {
         match self.next.checked_sub(1) {
             Some(before) => siblings.tied(self.members[before], node),
-            None => self.is_tied || siblings.first_is_tied(node),
+            None => self.is_first_tied || siblings.first_is_tied(node),
         }
     }
 
@@ -78,7 +80,7 @@ impl Frame {
         let mut below = siblings.members(first).to_vec();
         self.next += 1;
         while let Some(&account) = self.members.get(self.next) {
-            let joins = siblings.merges() && !siblings.is_user(account);
+            let joins = siblings.merges_tied_accounts() && !siblings.is_user(account);
             if !joins || !siblings.tied(self.members[self.next - 1], account) {
                 break;
             }

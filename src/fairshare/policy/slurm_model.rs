@@ -13,11 +13,11 @@ use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
 /// The daemons' value for a number that is not known: 4294967294.
 pub(super) const NO_VAL: u32 = 0xffff_fffe;
-/// The most fractions that are multiplied from the leaf up; beyond, a node's normalized shares are its parent's times
-/// its own fraction. The daemons multiply from the leaf up at any depth, which may differ in the last bit.
+/// The most fractions that are multiplied from the leaf up. In a deeper tree, a node's normalized shares are its parent's
+/// times its own fraction. The daemons multiply from the leaf up at any depth, which may differ in the last bit.
 const MAX_FACTORS: usize = 256;
 
-/// The associations' columns, by [`NodeId::index`].
+/// The associations, one column for each number, by [`NodeId::index`].
 pub(super) struct SlurmModel<'a> {
     tree: &'a ShareTree,
     /// [`FS_USE_PARENT`] for `FairShare=parent`.
@@ -129,7 +129,7 @@ impl<'a> SlurmModel<'a> {
         self.fraction(node) * norm_shares[parent]
     }
 
-    /// What every policy shows of the node. The root's normalized usage is blank.
+    /// What every policy shows for the node. The root's normalized usage is blank.
     pub(super) fn association(&self, node: usize, norm_shares: f64) -> AssociationShares {
         let shares = (node != 0).then(|| match self.shares[node] {
             FS_USE_PARENT => Shares::Parent,
@@ -169,7 +169,7 @@ fn as_stored(shares: Shares) -> u32 {
     }
 }
 
-/// Usage summed from the last node up with the daemons' precision, or as the tree was told.
+/// Usage summed from the last node up with the daemons' precision, or the usage that was set.
 fn usage_of(tree: &ShareTree) -> Vec<Extended> {
     if !tree.is_summed() {
         return tree.nodes().map(|node| Extended::from(tree.usage(node))).collect();

@@ -1,5 +1,5 @@
-//! flux-accounting's fair share: <https://flux-framework.readthedocs.io/projects/flux-accounting>, and what release
-//! 0.60 does.
+//! flux-accounting's fair share, as documented at <https://flux-framework.readthedocs.io/projects/flux-accounting> and
+//! implemented in release 0.60.
 
 use std::cmp::Ordering;
 
@@ -71,11 +71,11 @@ impl Policy for WeightedWalk {
 /// The tree as flux-accounting reads it.
 struct Bank<'a> {
     tree: &'a ShareTree,
-    /// The owner of the list that each node is in; [`NO_LIST`] for a user beside banks.
+    /// The owner of the list that each node is in; [`NO_LIST`] for a user whose siblings include banks.
     above: Vec<u32>,
     lists: SiblingLists,
     usage: Vec<f64>,
-    /// Of the list of each node.
+    /// The sums of the shares and of the usage in the list of each node.
     list_shares: Vec<u64>,
     list_usage: Vec<u64>,
     weights: Vec<f64>,
@@ -159,11 +159,11 @@ impl Siblings for Bank<'_> {
         false
     }
 
-    fn merges(&self) -> bool {
+    fn merges_tied_accounts(&self) -> bool {
         true
     }
 
-    fn ties_reach_below(&self) -> bool {
+    fn extends_ties_below(&self) -> bool {
         false
     }
 }
@@ -175,7 +175,7 @@ fn shares(tree: &ShareTree, node: NodeId) -> u64 {
     }
 }
 
-/// A user's own usage; a bank's is that of its banks, or of its users if it has none.
+/// The usage of each node: a user's own; for a bank that of its banks, or of its users if it has no banks.
 fn usage_of(tree: &ShareTree, above: &[u32]) -> Vec<f64> {
     let is_user = |node: NodeId| tree.kind(node) == NodeKind::Entity;
     let own = |node: NodeId| if is_user(node) { tree.own_usage(node) } else { 0.0 };

@@ -69,8 +69,8 @@ impl<'d> ObjectReader<'d> for Fields<'d> {
             "unknown_shares" => &mut self.unknown_shares,
             "children" => {
                 let children = self.children.get_or_insert_default();
-                if let Shape::Other(words) = value.list(|child| children.push(child))? {
-                    self.wrong_children = Some(words);
+                if let Shape::Other(found) = value.list(|child| children.push(child))? {
+                    self.wrong_children = Some(found);
                 }
                 return Ok(());
             }
@@ -102,8 +102,9 @@ struct TreeReader<'d> {
 impl<'d> TreeReader<'d> {
     fn top(&mut self, mut fields: Fields<'d>) -> Result<(), TreeDocumentError> {
         self.document.usage = self.usage(&fields, None)?.unwrap_or(0.0);
-        if let Some(token) = fields.unknown_shares.take() {
-            let shares = whole(&token).ok_or_else(|| self.wrong(None, "`unknown_shares`", &token, "a whole number"))?;
+        if let Some(scalar) = fields.unknown_shares.take() {
+            let shares =
+                whole(&scalar).ok_or_else(|| self.wrong(None, "`unknown_shares`", &scalar, "a whole number"))?;
             self.document.unknown_shares = Some(shares);
         }
         self.children(fields, None, 1)
@@ -127,8 +128,8 @@ impl<'d> TreeReader<'d> {
         self.document.nodes.push(placeholder);
         match read_object(node.raw.get(), &mut fields) {
             Ok(Shape::Taken) => {}
-            Ok(Shape::Other(words)) => {
-                return Err(self.wrong(Some(here), "the node", &JsonScalar::Other(words), "an object"));
+            Ok(Shape::Other(found)) => {
+                return Err(self.wrong(Some(here), "the node", &JsonScalar::Other(found), "an object"));
             }
             Err(error) => {
                 let (source_name, reason) = (self.source_name.to_owned(), error.to_string());
@@ -145,8 +146,8 @@ impl<'d> TreeReader<'d> {
 
     /// Pushes the children so that the first one is read next.
     fn children(&mut self, fields: Fields<'d>, parent: Option<usize>, depth: usize) -> Result<(), TreeDocumentError> {
-        if let Some(words) = fields.wrong_children {
-            return Err(self.wrong(parent, "`children`", &JsonScalar::Other(words), "an array"));
+        if let Some(found) = fields.wrong_children {
+            return Err(self.wrong(parent, "`children`", &JsonScalar::Other(found), "an array"));
         }
         self.document.unknown_keys.extend(fields.unknown_keys);
         let children = fields.children.unwrap_or_default();
@@ -160,10 +161,10 @@ impl<'d> TreeReader<'d> {
     }
 
     fn name(&self, fields: &Fields<'_>, here: usize) -> Result<String, TreeDocumentError> {
-        let token = fields.name.as_ref().unwrap_or(&JsonScalar::Other("missing"));
-        match token.text() {
+        let scalar = fields.name.as_ref().unwrap_or(&JsonScalar::Other("missing"));
+        match scalar.text() {
             Some(name) if !name.is_empty() && name.len() <= MAX_NAME => Ok(name.to_owned()),
-            _ => Err(self.wrong(Some(here), "`name`", token, "a string of 1 to 4096 bytes")),
+            _ => Err(self.wrong(Some(here), "`name`", scalar, "a string of 1 to 4096 bytes")),
         }
     }
 
@@ -171,19 +172,19 @@ impl<'d> TreeReader<'d> {
         match &fields.shares {
             None => Ok(Shares::Count(1)),
             Some(JsonScalar::String(text)) if text == "parent" => Ok(Shares::Parent),
-            Some(token) => whole(token)
+            Some(scalar) => whole(scalar)
                 .map(Shares::Count)
-                .ok_or_else(|| self.wrong(Some(here), "`shares`", token, "a whole number or \"parent\"")),
+                .ok_or_else(|| self.wrong(Some(here), "`shares`", scalar, "a whole number or \"parent\"")),
         }
     }
 
     fn usage(&self, fields: &Fields<'_>, here: Option<usize>) -> Result<Option<f64>, TreeDocumentError> {
-        let Some(token) = &fields.usage else { return Ok(None) };
-        let usage = match token {
+        let Some(scalar) = &fields.usage else { return Ok(None) };
+        let usage = match scalar {
             JsonScalar::Number(text) => text.parse().ok().filter(|usage: &f64| usage.is_finite()),
             _ => None,
         };
-        usage.map(Some).ok_or_else(|| self.wrong(here, "`usage`", token, "a number"))
+        usage.map(Some).ok_or_else(|| self.wrong(here, "`usage`", scalar, "a number"))
     }
 
     fn kind(&self, fields: &Fields<'_>, here: usize) -> Result<NodeKind, TreeDocumentError> {
@@ -192,20 +193,20 @@ impl<'d> TreeReader<'d> {
             (None, _) => Ok(NodeKind::Entity),
             (_, Some("account" | "group")) => Ok(NodeKind::Group),
             (_, Some("user" | "entity")) => Ok(NodeKind::Entity),
-            (Some(token), _) => Err(self.wrong(Some(here), "`kind`", token, "\"account\" or \"user\"")),
+            (Some(scalar), _) => Err(self.wrong(Some(here), "`kind`", scalar, "\"account\" or \"user\"")),
         }
     }
 
     /// Only a user's association has a partition; an empty name means all partitions.
     fn partition(&self, fields: &Fields<'_>, here: usize) -> Result<Option<String>, TreeDocumentError> {
-        let Some(token) = &fields.partition else { return Ok(None) };
-        match token.text() {
+        let Some(scalar) = &fields.partition else { return Ok(None) };
+        match scalar.text() {
             Some("") => Ok(None),
             _ if self.document.nodes[here].kind == NodeKind::Group => {
-                Err(self.wrong(Some(here), "`partition`", token, "no partition on an account, only on a user"))
+                Err(self.wrong(Some(here), "`partition`", scalar, "no partition on an account, only on a user"))
             }
             Some(name) if name.len() <= MAX_NAME => Ok(Some(name.to_owned())),
-            _ => Err(self.wrong(Some(here), "`partition`", token, "a string of at most 4096 bytes")),
+            _ => Err(self.wrong(Some(here), "`partition`", scalar, "a string of at most 4096 bytes")),
         }
     }
 
@@ -213,29 +214,89 @@ impl<'d> TreeReader<'d> {
         &self,
         here: Option<usize>,
         key: &str,
-        token: &JsonScalar<'_>,
+        scalar: &JsonScalar<'_>,
         expected: &'static str,
     ) -> TreeDocumentError {
         TreeDocumentError::Node {
             source_name: self.source_name.to_owned(),
             path: self.path(here),
             key: key.to_owned(),
-            found: token.found(),
+            found: scalar.found(),
             expected,
         }
     }
 
-    /// The names from the first level down to a node.
+    /// The names from the first level down to a node, in back-ticks.
     fn path(&self, here: Option<usize>) -> String {
         let up = std::iter::successors(here, |&node| self.document.nodes[node].parent);
         let names: Vec<_> = up.map(|node| clipped(&self.document.nodes[node].name)).collect();
-        if names.is_empty() { "the top".to_owned() } else { names.into_iter().rev().collect::<Vec<_>>().join("/") }
+        if names.is_empty() {
+            "the document".to_owned()
+        } else {
+            format!("`{}`", names.into_iter().rev().collect::<Vec<_>>().join("/"))
+        }
     }
 }
 
-fn whole(token: &JsonScalar<'_>) -> Option<i64> {
-    match token {
+fn whole(scalar: &JsonScalar<'_>) -> Option<i64> {
+    match scalar {
         JsonScalar::Number(text) => text.parse().ok(),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        read_tree("t.json", text.as_bytes()).map(|_| ()).expect_err(text).to_string()
+    }
+
+    #[test]
+    fn reads_the_documented_format() {
+        let text = "\u{feff}{\"unknown_shares\":10,\"usage\":5,\"children\":[\r\n{\"name\":\"group1\",\"shares\":40,\"usage\":2.5,\"children\":\
+             [{\"name\":\"Bob\",\"shares\":50,\"usage\":100},{\"name\":\"Eve\",\"shares\":\"parent\"}]},{\"name\":\"g2\",\"kind\":\"account\",\"share\":3},{\"name\":7,\"shares\":0}]}";
+        let tree = read_tree("t", text.as_bytes()).unwrap();
+        assert_eq!((tree.unknown_shares, tree.usage), (Some(10), 5.0));
+        let rows: Vec<_> =
+            tree.nodes.iter().map(|node| (&*node.name, node.parent, node.shares, node.usage, node.kind)).collect();
+        assert_eq!(
+            rows,
+            [
+                ("group1", None, Shares::Count(40), Some(2.5), NodeKind::Group),
+                ("Bob", Some(0), Shares::Count(50), Some(100.0), NodeKind::Entity),
+                ("Eve", Some(0), Shares::Parent, None, NodeKind::Entity),
+                ("g2", None, Shares::Count(1), None, NodeKind::Group),
+                ("7", None, Shares::Count(0), None, NodeKind::Entity),
+            ]
+        );
+        assert_eq!(tree.unknown_keys.into_iter().collect::<Vec<_>>(), ["share"]);
+    }
+
+    #[test]
+    fn errors_name_the_node() {
+        assert_eq!(error("[1]"), "`t.json` is an array, expected {\"children\":[{\"name\":…,\"shares\":…}]}");
+        assert!(error("{}").contains("an object without `children`"));
+        assert!(error("{\"children\":[").contains("not valid JSON"));
+        assert!(error(r#"{"children":{}}"#).contains("`children` of the document is an object, expected an array"));
+        let inside = |node: &str| error(&format!("{{\"children\":[{{\"name\":\"g\",\"children\":[1]}},{node}]}}"));
+        assert!(inside("1").contains("the node of `g/#1` is a number, expected an object"));
+        let one = |node: &str| error(&format!("{{\"children\":[{{\"name\":\"g\",\"children\":[{node}]}}]}}"));
+        assert!(one(r#"{"shares":1}"#).contains("`name` of `g/#1` is missing"));
+        assert!(one(r#"{"name":"Bob","shares":1.5}"#).contains("`shares` of `g/Bob` is the number 1.5"));
+        assert!(one(r#"{"name":"Bob","usage":"1"}"#).contains("`usage` of `g/Bob` is the string \"1\""));
+        assert!(one(r#"{"name":"Bob","usage":1e999}"#).contains("`usage` of `g/Bob`"));
+        assert!(one(r#"{"name":"Bob","kind":"dog"}"#).contains("`kind` of `g/Bob` is the string \"dog\""));
+    }
+
+    #[test]
+    fn depth_is_limited() {
+        let chain = |depth: usize| {
+            format!("{{\"children\":[{}{}]}}", "{\"name\":\"a\",\"children\":[".repeat(depth), "]}".repeat(depth))
+        };
+        assert_eq!(read_tree("t", chain(MAX_DEPTH).as_bytes()).unwrap().nodes.len(), MAX_DEPTH);
+        assert!(error(&chain(MAX_DEPTH + 1)).contains("deeper than 200 nodes at `a/a/"));
+        assert!(error(&chain(10_000)).contains("deeper"));
     }
 }

@@ -1,6 +1,6 @@
 //! [`TreeDocument`], the one form in which every reader of files returns a fair-share tree: native JSON here, Slurm's
-//! formats in [`slurm`](crate::slurm), OpenPBS's in [`pbs`](crate::pbs). It leaves as a [`ShareTree`], or as the tree
-//! of OpenPBS's daemon.
+//! formats in [`slurm`](crate::slurm), OpenPBS's in [`pbs`](crate::pbs). It is converted to a [`ShareTree`], or to the
+//! tree of OpenPBS's daemon.
 
 mod json;
 
@@ -21,7 +21,7 @@ pub const MAX_NAME: usize = 4096;
 
 const EXPECTED: &str = "{\"children\":[{\"name\":…,\"shares\":…}]}";
 
-/// A tree as its document gives it.
+/// A tree as read from a document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TreeDocument {
     /// The name of the root, which is not among the nodes; `root` where the document does not name it.
@@ -68,8 +68,8 @@ pub struct TreeNode {
     pub partition: Option<String>,
     /// The shares among the siblings; 1 where the document does not say.
     pub shares: Shares,
-    /// The node's own usage, without that of its children; `None` where the document does not say, which is 1 to
-    /// OpenPBS and 0 to every other policy.
+    /// The node's own usage, without that of its children; `None` where the document does not say, which OpenPBS
+    /// counts as 1 and every other policy as 0.
     pub usage: Option<f64>,
     /// The number of the node in OpenPBS's `resource_group`, which `pbsfs` shows and no policy uses.
     pub cgroup: Option<i32>,
@@ -92,7 +92,8 @@ impl TreeNode {
 }
 
 impl TreeDocument {
-    /// The tree of the nodes for any policy, without [`records`](Self::records). The names of groups are unique, those of entities within their group.
+    /// The tree of the nodes for any policy, without [`records`](Self::records). The names of groups must be unique, those
+    /// of entities unique within their group.
     ///
     /// # Errors
     /// [`TreeError`]: a duplicate name, negative shares, or a usage that is not a finite number of at least 0.
@@ -117,7 +118,7 @@ impl TreeDocument {
         Ok(builder.finish())
     }
 
-    /// A tree as a document. An entity with children becomes a group, and a usage of 0 one that is not known.
+    /// A tree as a document. An entity with children becomes a group, and a usage of 0 becomes `None`.
     pub fn from_tree(tree: &ShareTree) -> Self {
         let node = |id: NodeId| {
             let is_entity = tree.kind(id) == NodeKind::Entity && tree.children(id).is_empty();
@@ -165,11 +166,12 @@ pub enum TreeDocumentError {
         found: String,
     },
     /// A key of a node has the wrong type or value.
-    #[error("`{source_name}`: {key} of `{path}` is {found}, expected {expected}")]
+    #[error("`{source_name}`: {key} of {path} is {found}, expected {expected}")]
     Node {
         /// The document's name.
         source_name: String,
-        /// The names from the first level down to the node, separated by `/`; `#N` for the N-th sibling without a name.
+        /// The names from the first level down to the node, separated by `/` and in back-ticks; `#N` for the N-th sibling
+        /// without a name.
         path: String,
         /// The key, in back-ticks.
         key: String,
@@ -179,11 +181,11 @@ pub enum TreeDocumentError {
         expected: &'static str,
     },
     /// The tree is deeper than [`MAX_DEPTH`].
-    #[error("`{source_name}`: the tree is deeper than {MAX_DEPTH} nodes at `{path}`")]
+    #[error("`{source_name}`: the tree is deeper than {MAX_DEPTH} nodes at {path}")]
     TooDeep {
         /// The document's name.
         source_name: String,
-        /// The path of the deepest node that was read.
+        /// The path of the deepest node that was read, in back-ticks.
         path: String,
     },
     /// The tree has more nodes than [`MAX_NODES`].
@@ -193,6 +195,3 @@ pub enum TreeDocumentError {
         source_name: String,
     },
 }
-
-#[cfg(test)]
-mod tests;

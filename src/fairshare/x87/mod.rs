@@ -399,7 +399,7 @@ impl Div for Extended {
 
 // The natural logarithm to 64 bits, as C's `logl`.
 
-/// The logarithm of 2, and the square root of 2: a larger mantissa is halved to be near 1.
+/// The logarithm of 2, and the mantissa of the square root of 2: a larger mantissa is halved to be near 1.
 const LN_2: Extended =
     Extended { class: Class::Finite, negative: false, exponent: -1, mantissa: 0xb172_17f7_d1cf_79ac };
 const SQRT_2: u64 = 0xb504_f333_f9de_6484;
