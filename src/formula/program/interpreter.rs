@@ -58,9 +58,13 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
             }
             Instruction::Input(slot) => {
                 let input = inputs.get(*slot as usize).cloned();
-                self.stack.push(input.ok_or_else(|| self.program.missing_input(*slot))?);
+                let name = || self.program.inputs.get(*slot as usize).map(|name| &**name);
+                self.stack.push(input.ok_or_else(|| name_error(name()))?);
             }
-            Instruction::Undefined(index) => return Err(self.program.name_error(*index)),
+            Instruction::Undefined(index) => {
+                let undefined = self.program.undefined.get(*index as usize);
+                return Err(name_error(undefined.map(|(name, _)| &**name)));
+            }
             Instruction::Unary(op) => {
                 let top = self.stack.last_mut().ok_or_else(underflow)?;
                 *top = arithmetic.unary(*op, top)?;
@@ -172,9 +176,7 @@ fn underflow() -> Raised {
     Raised::new(ErrorKind::Limit, "stack underflow")
 }
 
-impl Program {
-    fn missing_input(&self, slot: u32) -> Raised {
-        let name = self.inputs.get(slot as usize).map_or("", |name| name);
-        Raised::new(ErrorKind::Name, format!("name '{name}' is not defined"))
-    }
+/// The `NameError` of an undefined name or a missing input.
+fn name_error(name: Option<&str>) -> Raised {
+    Raised::new(ErrorKind::Name, format!("name '{}' is not defined", name.unwrap_or_default()))
 }

@@ -12,6 +12,24 @@ use crate::formula::program::instruction::Instruction;
 use crate::formula::program::{CompileError, Constant, Program, compiler_limits};
 use crate::formula::syntax::{Construct, Expr, Keyword, LiteralKind, NodeId, NodeKind, Scope};
 use crate::python::{BooleanOperator, ErrorKind, Raised, Value, limits};
+use crate::schema::Schema;
+
+impl Program {
+    /// Compiles a tree. Names are resolved as in OpenPBS: first in Python's `math`, then in the numeric names of `schema`,
+    /// then in Python's builtins. Any other name raises `NameError` when it is evaluated.
+    ///
+    /// # Errors
+    /// A [`CompileError`] if the formula is valid Python but not arithmetic.
+    pub fn compile(expr: Arc<Expr>, schema: &Schema) -> Result<Self, CompileError> {
+        lower(expr, &|name| Resolution::from_schema(name, schema), NonArithmetic::Refuse)
+    }
+
+    /// Compiles any expression: a construct that is not arithmetic becomes an input with an unknown value, which is called
+    /// where Python may raise an exception. `resolve` resolves the names. CPython's limits are not checked.
+    pub(crate) fn compile_python(expr: Arc<Expr>, resolve: &dyn Fn(&str) -> Resolution) -> Result<Self, CompileError> {
+        lower(expr, resolve, NonArithmetic::Input)
+    }
+}
 
 /// The work that remains, last first.
 enum Task {
@@ -23,7 +41,7 @@ enum Task {
 
 /// How constructs that are not arithmetic are compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NonArithmetic {
+enum NonArithmetic {
     /// The formula is refused.
     Refuse,
     /// Each is an input named after its [`Construct`] or its builtin. Where an exception may be raised, the input is
@@ -32,7 +50,7 @@ pub(super) enum NonArithmetic {
 }
 
 /// Lowers a whole tree.
-pub(super) fn lower(
+fn lower(
     expr: Arc<Expr>,
     resolve: &dyn Fn(&str) -> Resolution,
     non_arithmetic: NonArithmetic,
@@ -253,14 +271,6 @@ impl<'e> Lowering<'e> {
 fn push<T>(all: &mut Vec<T>, new: T) -> u32 {
     all.push(new);
     all.len() as u32 - 1
-}
-
-impl Program {
-    /// The exception of an undefined name that is evaluated.
-    pub(super) fn name_error(&self, index: u32) -> Raised {
-        let name = self.undefined.get(index as usize).map_or("", |(name, _)| name);
-        Raised::new(ErrorKind::Name, format!("name '{name}' is not defined"))
-    }
 }
 
 /// CPython refuses longer decimal literals (`sys.int_info.default_max_str_digits`).

@@ -19,12 +19,9 @@ pub use interpreter::Interpreter;
 pub(crate) use lowering::literal_value;
 
 use crate::diagnostic::Span;
-use crate::formula::name_resolution::Resolution;
 use crate::formula::syntax::{Expr, NodeId};
 use crate::python::{Arithmetic, Python, Raised, Value};
-use crate::schema::Schema;
 use instruction::Instruction;
-use lowering::NonArithmetic;
 
 /// A compiled formula. Compile once, evaluate for every job; it is `Send` and `Sync`.
 #[derive(Debug, Clone)]
@@ -49,21 +46,6 @@ pub(super) struct Constant {
 }
 
 impl Program {
-    /// Compiles a tree. Names are resolved as in OpenPBS: first in Python's `math`, then in the numeric names of `schema`,
-    /// then in Python's builtins. Any other name raises `NameError` when it is evaluated.
-    ///
-    /// # Errors
-    /// A [`CompileError`] if the formula is valid Python but not arithmetic.
-    pub fn compile(expr: Arc<Expr>, schema: &Schema) -> Result<Self, CompileError> {
-        lowering::lower(expr, &|name| Resolution::from_schema(name, schema), NonArithmetic::Refuse)
-    }
-
-    /// Compiles any expression: a construct that is not arithmetic becomes an input with an unknown value, which is called
-    /// where Python may raise an exception. `resolve` resolves the names. CPython's limits are not checked.
-    pub(crate) fn compile_python(expr: Arc<Expr>, resolve: &dyn Fn(&str) -> Resolution) -> Result<Self, CompileError> {
-        lowering::lower(expr, resolve, NonArithmetic::Input)
-    }
-
     /// The names of the inputs, in the order in which they are passed to an evaluation.
     pub fn inputs(&self) -> &[Box<str>] {
         &self.inputs

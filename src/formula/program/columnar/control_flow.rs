@@ -1,31 +1,9 @@
 //! Conditions: the lanes of each branch, and where the branches join.
 
 use crate::formula::program::columnar::kernels::Broadcast;
-use crate::formula::program::columnar::vector::{Entry, LaneBuffer, LaneTypes, LaneTypesRef, Scratch, Vector};
-use crate::formula::program::columnar::{AllFallBack, ColumnarExecutor, Next, kernels};
+use crate::formula::program::columnar::vector::{Entry, LaneBuffer, LaneTypes, LaneTypesRef, Vector};
+use crate::formula::program::columnar::{AllFallBack, ColumnarExecutor, Frame, Next, kernels};
 use crate::python::{BooleanOperator, ComparisonOperator, Value};
-
-/// A branch that runs while the lanes of another are deferred.
-#[derive(Debug)]
-pub(super) enum Frame<'i> {
-    /// The first branch of a conditional, in the lanes of `taken`, or in all lanes without a mask.
-    Then { taken: Option<Vec<u8>>, outer: Option<Vec<u8>> },
-    /// The lanes of `kept` have their value and are deferred until the others reach `end`.
-    Rest { end: u32, kept: Vec<u8>, value: Entry<'i>, outer: Option<Vec<u8>> },
-}
-
-impl Frame<'_> {
-    pub(super) fn recycle(self, scratch: &mut Scratch) {
-        let (mask, outer) = match self {
-            Self::Then { taken, outer } => (taken, outer),
-            Self::Rest { kept, value, outer, .. } => {
-                value.recycle(scratch);
-                (Some(kept), outer)
-            }
-        };
-        [mask, outer].into_iter().flatten().for_each(|mask| scratch.recycle_bytes(mask));
-    }
-}
 
 /// The truth of a value.
 enum Truth {

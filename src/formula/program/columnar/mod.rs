@@ -11,21 +11,18 @@
 mod arithmetic;
 mod calls;
 mod control_flow;
+mod inputs;
 mod kernels;
 mod outcome;
 mod vector;
 
 pub use outcome::Outcome;
-pub use vector::LaneType;
+pub use vector::{LANES, LaneType};
 
 use crate::formula::program::Program;
 use crate::formula::program::instruction::Instruction;
 use crate::python::{Arithmetic, ColumnView, Python, Value};
-use control_flow::Frame;
 use vector::{Entry, Scratch};
-
-/// The number of rows in a block, whose vectors fit in the level 1 cache.
-pub const LANES: usize = 1024;
 
 /// Runs one program on block after block and reuses its memory.
 ///
@@ -54,6 +51,28 @@ pub struct ColumnarExecutor<'p, 'i> {
     guard: Option<Vec<u8>>,
     outcome: Outcome,
     scratch: Scratch,
+}
+
+/// A branch that runs while the lanes of the other branch are deferred.
+#[derive(Debug)]
+enum Frame<'i> {
+    /// The first branch of a conditional, in the lanes of `taken`, or in all lanes without a mask.
+    Then { taken: Option<Vec<u8>>, outer: Option<Vec<u8>> },
+    /// The lanes of `kept` have their value and are deferred until the others reach `end`.
+    Rest { end: u32, kept: Vec<u8>, value: Entry<'i>, outer: Option<Vec<u8>> },
+}
+
+impl Frame<'_> {
+    fn recycle(self, scratch: &mut Scratch) {
+        let (mask, outer) = match self {
+            Self::Then { taken, outer } => (taken, outer),
+            Self::Rest { kept, value, outer, .. } => {
+                value.recycle(scratch);
+                (Some(kept), outer)
+            }
+        };
+        [mask, outer].into_iter().flatten().for_each(|mask| scratch.recycle_bytes(mask));
+    }
 }
 
 /// The instruction that follows.

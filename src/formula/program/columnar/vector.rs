@@ -1,8 +1,10 @@
-//! The stack entries of the columnar executor, the pool of their memory, and the inputs.
+//! The stack entries of the columnar executor, and the pool of their memory.
 
 use crate::formula::program::columnar::kernels::Broadcast;
-use crate::formula::program::columnar::{AllFallBack, ColumnarExecutor, LANES, kernels};
-use crate::python::{ColumnValues, IntMask, MAX_EXACT_FLOAT, Value};
+use crate::python::{MAX_EXACT_FLOAT, Value};
+
+/// The number of rows in a block, whose vectors fit in the level 1 cache.
+pub const LANES: usize = 1024;
 
 /// The type of a number. In arithmetic, every type after `Float` is an integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -220,82 +222,5 @@ impl Scratch {
 
     pub(super) fn recycle_bytes(&mut self, bytes: Vec<u8>) {
         self.bytes.push(bytes);
-    }
-}
-
-impl ColumnarExecutor<'_, '_> {
-    /// Pushes an input; a missing one is a `NameError`.
-    pub(super) fn input(&mut self, slot: usize) -> Result<(), AllFallBack> {
-        let Some(&view) = self.views.get(slot) else { return self.fail() };
-        let (lanes, bound) = match view.values {
-            ColumnValues::Constant(lane) => match view.ints {
-                IntMask::All => return self.push_scalar(Ok::<_, ()>(LaneType::Int.value(lane))),
-                IntMask::None => return self.push_scalar(Ok::<_, ()>(LaneType::Float.value(lane))),
-                IntMask::Bits(_) => (LaneBuffer::Owned(self.filled_lanes(lane)), lane.abs()),
-            },
-            ColumnValues::I8(small) => (self.widened_lanes(small), magnitude(i8::MIN)),
-            ColumnValues::I16(small) => (self.widened_lanes(small), magnitude(i16::MIN)),
-            ColumnValues::I32(small) => (self.widened_lanes(small), magnitude(i32::MIN)),
-            ColumnValues::F64(lanes) => {
-                (LaneBuffer::Borrowed(lanes.get(..self.rows).unwrap_or(lanes)), MAX_EXACT_FLOAT)
-            }
-        };
-        let types = match view.ints {
-            IntMask::All => LaneTypes::All(LaneType::Int),
-            IntMask::None => LaneTypes::All(LaneType::Float),
-            IntMask::Bits(words) => LaneTypes::Each(self.bit_bytes(words)),
-        };
-        if lanes.as_slice().len() < self.rows {
-            return self.fail();
-        }
-        self.stack.push(Entry::Vector(Vector { lanes, types, bound }));
-        Ok(())
-    }
-
-    fn widened_lanes<T: Copy + Into<f64>>(&mut self, small: &[T]) -> LaneBuffer<'static> {
-        let mut lanes = self.scratch.lanes(self.rows.min(small.len()));
-        kernels::widen(small, &mut lanes);
-        LaneBuffer::Owned(lanes)
-    }
-
-    fn filled_lanes(&mut self, lane: f64) -> Vec<f64> {
-        let mut lanes = self.scratch.lanes(self.rows);
-        lanes.fill(lane);
-        lanes
-    }
-
-    /// One byte for each bit.
-    fn bit_bytes(&mut self, words: &[u64]) -> Vec<u8> {
-        let mut bytes = self.scratch.bytes(self.rows);
-        let eights = words.iter().flat_map(|word| word.to_le_bytes());
-        for (bytes, bits) in bytes.chunks_mut(8).zip(eights) {
-            bytes.copy_from_slice(&expand_bits(bits)[..bytes.len()]);
-        }
-        bytes
-    }
-}
-
-/// Eight bits as bytes of 0 or 1: all bits are copied to every byte, which keeps its own and shifts it down.
-#[inline]
-fn expand_bits(bits: u8) -> [u8; 8] {
-    const EACH: u64 = 0x0101_0101_0101_0101;
-    let own = (u64::from(bits) * EACH) & 0x8040_2010_0804_0201;
-    (((own + 0x7f * EACH) >> 7) & EACH).to_le_bytes()
-}
-
-/// The magnitude of the least integer of a type, which is the greatest of the type.
-fn magnitude(least: impl Into<f64>) -> f64 {
-    least.into().abs()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_bit_becomes_a_byte() {
-        for bits in 0..=u8::MAX {
-            assert_eq!(expand_bits(bits), std::array::from_fn(|bit| bits >> bit & 1));
-        }
     }
 }
