@@ -110,7 +110,7 @@ pub struct Diagnostic {
 
 /// Sorts findings by place, and findings at the same place by code.
 #[doc(hidden)]
-pub fn sort_by_place(findings: &mut [Diagnostic]) {
+pub fn sort_by_span(findings: &mut [Diagnostic]) {
     findings.sort_by(|left, right| (left.span, left.code).cmp(&(right.span, right.code)));
 }
 
@@ -141,8 +141,8 @@ impl Diagnostic {
         self
     }
 
-    /// Adds another place.
-    pub fn with_place(mut self, span: Span, text: impl Into<String>) -> Self {
+    /// Adds a text to show at another place.
+    pub fn with_secondary_label(mut self, span: Span, text: impl Into<String>) -> Self {
         self.labels.push(Label { span, text: text.into() });
         self
     }

@@ -71,7 +71,7 @@ impl ExprBuilder {
     }
 
     /// `(self > other)`
-    pub fn above(self, other: Self) -> Self {
+    pub fn greater_than(self, other: Self) -> Self {
         let text =
             format!("({} > {})", self.parenthesized_below(Precedence::Sum), other.parenthesized_below(Precedence::Sum));
         Self { text, precedence: Precedence::Atom }
@@ -89,7 +89,7 @@ impl ExprBuilder {
         if self.precedence >= least { self.text } else { format!("({})", self.text) }
     }
 
-    fn join(self, symbol: &str, right: Self, precedence: Precedence, right_precedence: Precedence) -> Self {
+    fn binary(self, symbol: &str, right: Self, precedence: Precedence, right_precedence: Precedence) -> Self {
         let text = format!(
             "{} {symbol} {}",
             self.parenthesized_below(precedence),
@@ -102,35 +102,35 @@ impl ExprBuilder {
 impl Add for ExprBuilder {
     type Output = Self;
     fn add(self, right: Self) -> Self {
-        self.join("+", right, Precedence::Sum, Precedence::Product)
+        self.binary("+", right, Precedence::Sum, Precedence::Product)
     }
 }
 
 impl Sub for ExprBuilder {
     type Output = Self;
     fn sub(self, right: Self) -> Self {
-        self.join("-", right, Precedence::Sum, Precedence::Product)
+        self.binary("-", right, Precedence::Sum, Precedence::Product)
     }
 }
 
 impl Mul for ExprBuilder {
     type Output = Self;
     fn mul(self, right: Self) -> Self {
-        self.join("*", right, Precedence::Product, Precedence::Sign)
+        self.binary("*", right, Precedence::Product, Precedence::Sign)
     }
 }
 
 impl Div for ExprBuilder {
     type Output = Self;
     fn div(self, right: Self) -> Self {
-        self.join("/", right, Precedence::Product, Precedence::Sign)
+        self.binary("/", right, Precedence::Product, Precedence::Sign)
     }
 }
 
 impl Rem for ExprBuilder {
     type Output = Self;
     fn rem(self, right: Self) -> Self {
-        self.join("%", right, Precedence::Product, Precedence::Sign)
+        self.binary("%", right, Precedence::Product, Precedence::Sign)
     }
 }
 

@@ -268,7 +268,7 @@ fn ranges_contain_the_recorded_results() {
         for (name, column) in table.columns() {
             ranges.observe(name, rows().map(|row| column.value(row)));
         }
-        let facts = lint::ranges(formula.expr(), &schema, &ranges);
+        let facts = lint::analyze_ranges(formula.expr(), &schema, &ranges);
         let text = &record.formula;
         checked += 1;
         if facts.errors().is_empty() {

@@ -50,7 +50,7 @@ fn check(text: &str, schema: &Schema, dice: &mut Dice, counts: &mut Counts) {
     let Ok(formula) = Formula::parse(text) else { return };
     let Ok(program) = formula.compile(schema) else { return };
     let ranges = formulas::ranges(dice, schema);
-    let facts = lint::ranges(formula.expr(), schema, &ranges);
+    let facts = lint::analyze_ranges(formula.expr(), schema, &ranges);
     counts.formulas += 1;
     for _ in 0..JOBS_PER_FORMULA {
         let job: Vec<(&str, Value)> =
@@ -157,7 +157,7 @@ fn values_move_as_the_monotonicity_says() {
         let Ok(formula) = Formula::parse(&text) else { continue };
         let Ok(program) = formula.compile(&schema) else { continue };
         let ranges = formulas::ranges(&mut dice, &schema);
-        let facts = lint::ranges(formula.expr(), &schema, &ranges);
+        let facts = lint::analyze_ranges(formula.expr(), &schema, &ranges);
         for name in program.inputs() {
             let monotonicity = lint::monotonicity(formula.expr(), &facts, name);
             done += 1;

@@ -52,7 +52,7 @@ fn the_longest_formulas_are_linted_within_the_limit() {
         assert!(text.len() <= MAX_LENGTH, "{name}: {}", text.len());
         let Ok(formula) = Formula::parse(&text) else { panic!("{name} does not parse") };
         let start = Instant::now();
-        let facts = lint::ranges(formula.expr(), &Schema::openpbs(), &Ranges::default());
+        let facts = lint::analyze_ranges(formula.expr(), &Schema::openpbs(), &Ranges::default());
         let ranges = start.elapsed();
         let findings = lint::lint_values(formula.expr(), &Schema::openpbs(), &Ranges::default());
         let all = start.elapsed() - ranges;

@@ -12,7 +12,7 @@ mod parents;
 mod punctuation;
 mod ranges;
 
-use crate::diagnostic::{Diagnostic, sort_by_place};
+use crate::diagnostic::{Diagnostic, sort_by_span};
 use crate::formula::lint::parents::Parents;
 use crate::formula::syntax::Expr;
 use crate::schema::Schema;
@@ -21,7 +21,7 @@ pub use crate::formula::lint::findings::lint_values;
 pub use crate::formula::lint::monotonicity::{Monotonicity, monotonicity};
 pub(crate) use crate::formula::lint::non_arithmetic::{is_dangerous_attribute, is_dangerous_builtin};
 pub(crate) use crate::formula::lint::parents::attribute_of;
-pub use crate::formula::lint::ranges::{ErrorSet, Fact, Facts, Ranges, TypeSet, ValueSet, ranges};
+pub use crate::formula::lint::ranges::{ErrorSet, Fact, Facts, Ranges, TypeSet, ValueSet, analyze_ranges};
 
 /// The findings that follow from the tree and the names alone, in the order of their places.
 ///
@@ -36,10 +36,10 @@ pub use crate::formula::lint::ranges::{ErrorSet, Fact, Facts, Ranges, TypeSet, V
 /// ```
 pub fn lint(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     let parents = Parents::new(expr);
-    let mut findings = names::names(expr, schema, &parents);
-    findings.extend(non_arithmetic::non_arithmetic(expr, schema));
-    findings.extend(punctuation::punctuation(expr, schema, &parents));
-    sort_by_place(&mut findings);
+    let mut findings = names::check(expr, schema, &parents);
+    findings.extend(non_arithmetic::check(expr, schema));
+    findings.extend(punctuation::check(expr, schema, &parents));
+    sort_by_span(&mut findings);
     findings
 }
 
@@ -133,7 +133,7 @@ mod tests {
         schema.add("r_float", InputType::Float);
         let actual = |formula: &str, name: &str| {
             let expr = parse(formula).unwrap();
-            monotonicity(&expr, &ranges(&expr, &schema, &Ranges::default()), name)
+            monotonicity(&expr, &analyze_ranges(&expr, &schema, &Ranges::default()), name)
         };
         for (formula, name, expected) in [
             // zero has two signs

@@ -13,7 +13,7 @@ use crate::python::{BinaryOperator, ComparisonOperator, Function, MAX_EXACT_FLOA
 /// use job_sort_formula::Schema;
 ///
 /// let formula: Formula = "pow(2, -(fairshare_tree_usage / fairshare_perc))".parse()?;
-/// let facts = lint::ranges(formula.expr(), &Schema::openpbs(), &lint::Ranges::default());
+/// let facts = lint::analyze_ranges(formula.expr(), &Schema::openpbs(), &lint::Ranges::default());
 /// assert_eq!(lint::monotonicity(formula.expr(), &facts, "fairshare_tree_usage"), Monotonicity::Decreasing);
 /// assert_eq!(lint::monotonicity(formula.expr(), &facts, "fairshare_perc"), Monotonicity::Increasing);
 /// assert_eq!(lint::monotonicity(formula.expr(), &facts, "ncpus"), Monotonicity::Constant);

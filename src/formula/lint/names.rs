@@ -12,7 +12,7 @@ use crate::schema::Schema;
 const SERVER_SCRIPT_NAMES: [&str; 2] = ["ans", "errnum"];
 
 /// Findings on every name, also in branches that are not taken.
-pub(super) fn names(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<Diagnostic> {
+pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<Diagnostic> {
     expr.iter().filter_map(|(id, _)| name(expr, id, schema, parents)).collect()
 }
 

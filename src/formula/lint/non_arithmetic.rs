@@ -12,7 +12,7 @@ const ONLY_ARITHMETIC: &str =
     "a formula computes one number from numbers; use only arithmetic and functions of numbers";
 
 /// Findings on everything in the formula that is not arithmetic.
-pub(super) fn non_arithmetic(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
+pub(super) fn check(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     let results = non_numeric_results(expr, schema);
     let mut findings = constructs(expr, schema);
     // that the result crashes the scheduler matters more than what it is made of

@@ -8,7 +8,7 @@ use crate::python::{BinaryOperator, Function, UnaryOperator, Value};
 use crate::schema::Schema;
 
 /// Findings on decimal commas, percent signs and numbers that are called.
-pub(super) fn punctuation(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<Diagnostic> {
+pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<Diagnostic> {
     let mut findings: Vec<_> = expr.iter().flat_map(|(id, node)| decimal_commas(expr, id, node, parents)).collect();
     findings.extend(expr.nodes().iter().filter_map(|node| percent_sign(expr, node)));
     findings.extend(expr.nodes().iter().filter_map(|node| called_number(expr, node, schema)));

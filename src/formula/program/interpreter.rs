@@ -121,12 +121,12 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
     fn call(&mut self, positional: usize, keywords: &[Box<str>]) -> Result<(), Raised> {
         let base = self.base(1 + positional + keywords.len())?;
         let (callee, arguments) = self.stack[base..].split_first().ok_or_else(underflow)?;
-        let (by_place, by_name) = arguments.split_at(positional);
+        let (positional_values, keyword_values) = arguments.split_at(positional);
         let result = if keywords.is_empty() {
-            self.arithmetic.call(callee, by_place, &[])?
+            self.arithmetic.call(callee, positional_values, &[])?
         } else {
-            let named: Vec<_> = keywords.iter().map(|name| &**name).zip(by_name.iter().cloned()).collect();
-            self.arithmetic.call(callee, by_place, &named)?
+            let named: Vec<_> = keywords.iter().map(|name| &**name).zip(keyword_values.iter().cloned()).collect();
+            self.arithmetic.call(callee, positional_values, &named)?
         };
         self.stack.truncate(base);
         self.stack.push(result);

@@ -49,7 +49,7 @@ pub enum SyntaxErrorKind {
     Character(char),
     /// An invalid number; how to write it.
     Number(&'static str),
-    /// A number with a unit or a per cent sign.
+    /// A number with a unit or a percent sign.
     Unit {
         /// The kind of unit.
         unit: Unit,
@@ -110,7 +110,7 @@ pub enum Unit {
     /// `24h`, `01:00:00`
     Duration,
     /// `10%`
-    PerCent,
+    Percent,
 }
 
 impl Unit {
@@ -118,7 +118,7 @@ impl Unit {
         match self {
             Self::Size => "a size is a number of kilobytes in a formula",
             Self::Duration => "a duration is a number of seconds in a formula",
-            Self::PerCent => "`%` is the remainder operator; write the number itself",
+            Self::Percent => "`%` is the remainder operator; write the number itself",
         }
     }
 }
@@ -150,14 +150,14 @@ impl SyntaxError {
             SyntaxErrorKind::TooLong | SyntaxErrorKind::TooDeep | SyntaxErrorKind::NoStack => "JSF103",
             SyntaxErrorKind::ForeignOperator { .. } => "JSF102",
             SyntaxErrorKind::Statement(_) => "JSF105",
-            SyntaxErrorKind::Unit { unit: Unit::PerCent, .. } => "JSF611",
+            SyntaxErrorKind::Unit { unit: Unit::Percent, .. } => "JSF611",
             SyntaxErrorKind::Unit { .. } => "JSF614",
             _ => "JSF101",
         };
         let mut diagnostic = Diagnostic::error(code, self.to_string(), self.span);
         diagnostic.help = self.help();
         if let SyntaxErrorKind::Unmatched(_, Some((_, span))) = self.kind {
-            diagnostic = diagnostic.with_place(span, "the open bracket");
+            diagnostic = diagnostic.with_secondary_label(span, "the open bracket");
         }
         match self.replacement() {
             Some((replacement, applicability)) => diagnostic.replaced_by(replacement, applicability),

@@ -1,4 +1,4 @@
-//! Operators, sizes, durations and per cent signs as other languages write them: recognized to suggest a fix.
+//! Operators, sizes, durations and percent signs as other languages write them: recognized to suggest a fix.
 
 use crate::diagnostic::Span;
 use crate::formula::syntax::error::Unit;
@@ -42,16 +42,16 @@ fn spaced(word: &str, text: &str, at: Span) -> String {
 
 /// The error for a number with a unit at the place where the grammar fails; `None` if there is none.
 pub(super) fn number_with_unit(text: &str, at: usize) -> Option<SyntaxError> {
-    per_cent(text, at).or_else(|| adjacent_unit(text, at)).or_else(|| separate_unit(text, at))
+    percentage(text, at).or_else(|| adjacent_unit(text, at)).or_else(|| separate_unit(text, at))
 }
 
 /// `10%` before an operator, a bracket or the end.
-fn per_cent(text: &str, at: usize) -> Option<SyntaxError> {
+fn percentage(text: &str, at: usize) -> Option<SyntaxError> {
     let before = text.get(..at)?.trim_end().strip_suffix('%')?;
     let number = last_token(before.trim_end());
     let start = before.trim_end().len() - number.len();
     let value = amount(number)? / 100.0;
-    Some(unit_error(Unit::PerCent, value, false, Span::new(start, before.len() + 1), text))
+    Some(unit_error(Unit::Percent, value, false, Span::new(start, before.len() + 1), text))
 }
 
 /// `4gb`, `24h`, `01:00:00`.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::diagnostic::{Diagnostic, Severity, Span, sort_by_place};
+use crate::diagnostic::{Diagnostic, Severity, Span, sort_by_span};
 use crate::formula::name_resolution::Resolution;
 use crate::formula::program::Program;
 use crate::formula::syntax::Construct;
@@ -120,7 +120,7 @@ impl Checked {
         findings.extend(observed);
         let mut findings: Vec<_> = findings.into_iter().map(|found| submitted.in_source(found)).collect();
         findings.extend(submitted.dropped_lines());
-        sort_by_place(&mut findings);
+        sort_by_span(&mut findings);
         let crashes_on_queue = queue.is_some_and(|queue| site_findings::crashes_scheduler(&queue.ordered.ranking));
         Self {
             validation: validate(submitted.text(), schema),

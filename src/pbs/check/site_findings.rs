@@ -198,7 +198,7 @@ fn error_group(table: &JobTable, group: &ErrorGroup<'_>) -> Diagnostic {
     if let ScoreError::Raised(error) = group.error {
         let first = group.rows.first().map_or("", |&row| table.id(row));
         for operand in &error.operands {
-            finding = finding.with_place(operand.span, format!("{} in `{first}`", operand.value.repr()));
+            finding = finding.with_secondary_label(operand.span, format!("{} in `{first}`", operand.value.repr()));
         }
     }
     finding.with_help(consequence)

@@ -15,7 +15,7 @@ const MIN_SECONDS: f64 = 60.0;
 const MIN_KB: f64 = 4096.0;
 
 /// Findings on conditions with only one outcome, and on comparisons in the wrong unit.
-pub(super) fn conditions(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
+pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     let mut reported: HashSet<NodeId> = HashSet::new();
     for (_, part) in analysis.expr.iter().filter(|(node, _)| analysis.facts.at(*node).reachable) {
@@ -28,11 +28,11 @@ pub(super) fn conditions(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
                 }
             }
             NodeKind::Boolean { op, operands } => {
-                let deciding = (0..operands.len() - 1).find(|&place| !analysis.facts.at(operands[place + 1]).reachable);
-                if let Some(place) = deciding.filter(|&place| !analysis.facts.at(operands[place]).values.is_empty()) {
-                    reported.insert(analysis.without_parentheses(operands[place]));
+                let deciding = (0..operands.len() - 1).find(|&index| !analysis.facts.at(operands[index + 1]).reachable);
+                if let Some(index) = deciding.filter(|&index| !analysis.facts.at(operands[index]).values.is_empty()) {
+                    reported.insert(analysis.without_parentheses(operands[index]));
                     let holds = *op == BooleanOperator::Or;
-                    findings.push(never_evaluated(analysis, operands[place + 1], operands[place], holds));
+                    findings.push(never_evaluated(analysis, operands[index + 1], operands[index], holds));
                 }
             }
             _ => {}
@@ -64,7 +64,7 @@ fn never_evaluated(analysis: &Analysis<'_>, dead: NodeId, condition: NodeId, hol
     let message = format!("{} is never evaluated", analysis.quoted(dead));
     let finding = Diagnostic::warning("JSF608", message, analysis.expr.node(dead).span);
     let outcome = if holds { "always true" } else { "always false" };
-    with_range(analysis, finding.with_place(analysis.expr.node(condition).span, outcome), condition)
+    with_range(analysis, finding.with_secondary_label(analysis.expr.node(condition).span, outcome), condition)
 }
 
 fn constant_comparison(analysis: &Analysis<'_>, node: NodeId) -> Option<Diagnostic> {
@@ -114,6 +114,6 @@ fn wrong_unit(analysis: &Analysis<'_>, name: NodeId, number: NodeId) -> Option<D
     }
     let message = format!("`{input}` is compared with {} {unit}", Rounded(value));
     let finding = Diagnostic::warning("JSF606", message, analysis.expr.node(number).span);
-    let finding = finding.with_place(analysis.expr.node(name).span, format!("in {unit_name}"));
+    let finding = finding.with_secondary_label(analysis.expr.node(name).span, format!("in {unit_name}"));
     Some(finding.with_help(format!("{} {larger_unit} are {} {unit}", Rounded(value), value * factor)))
 }

@@ -23,19 +23,19 @@ struct Failure<'c> {
 }
 
 /// Findings on operations that can fail.
-pub(super) fn failures(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
+pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let mut findings: Vec<Diagnostic> = Vec::new();
-    let mut places = HashSet::new();
+    let mut reported = HashSet::new();
     for failure in all_failures(analysis) {
         if let Some(finding) = finding(analysis, &failure)
-            && places.insert((finding.span, finding.code))
+            && reported.insert((finding.span, finding.code))
         {
             findings.push(finding);
         }
     }
     for (node, _) in analysis.expr.iter() {
         let Some(finding) = power_by_caret(analysis, node, false) else { continue };
-        if places.insert((finding.span, finding.code)) {
+        if reported.insert((finding.span, finding.code)) {
             findings.push(finding);
         }
     }
@@ -44,7 +44,7 @@ pub(super) fn failures(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
 
 fn all_failures<'c>(analysis: &'c Analysis<'_>) -> Vec<Failure<'c>> {
     let samples = analysis.samples.failures();
-    let by_place: HashMap<Span, NodeId> = analysis.expr.iter().map(|(node, part)| (part.span, node)).collect();
+    let by_span: HashMap<Span, NodeId> = analysis.expr.iter().map(|(node, part)| (part.span, node)).collect();
     let mut all = Vec::new();
     for (node, _) in analysis.expr.iter().filter(|(node, _)| analysis.facts.at(*node).always_fails()) {
         let span = analysis.expr.node(node).span;
@@ -53,7 +53,7 @@ fn all_failures<'c>(analysis: &'c Analysis<'_>) -> Vec<Failure<'c>> {
         all.extend(kind.map(|kind| Failure { node, kind, is_certain: true, sample }));
     }
     for (sample, error) in samples {
-        if let Some(&node) = by_place.get(&error.span)
+        if let Some(&node) = by_span.get(&error.span)
             && !analysis.facts.at(node).always_fails()
         {
             all.push(Failure { node, kind: error.raised.kind, is_certain: false, sample: Some((sample, error)) });
@@ -205,7 +205,7 @@ fn wrong_type(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnost
     for child in analysis.kind(failure.node).children() {
         let values = analysis.facts.at(child).values;
         if analysis.facts.function(child).is_none() && !values.is_empty() {
-            finding = finding.with_place(analysis.expr.node(child).span, values.types().names().join(" or "));
+            finding = finding.with_secondary_label(analysis.expr.node(child).span, values.types().names().join(" or "));
         }
     }
     let text = failure.sample.map(|(_, error)| format!("Python raises `{}`; ", error.raised.text)).unwrap_or_default();

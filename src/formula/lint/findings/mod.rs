@@ -9,10 +9,10 @@ mod sampling;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, Span, sort_by_place};
+use crate::diagnostic::{Diagnostic, Span, sort_by_span};
 use crate::formula::lint::findings::sampling::{Sample, Samples};
 use crate::formula::lint::parents::without_parentheses;
-use crate::formula::lint::ranges::{Facts, Ranges, Rounded, ranges as range_analysis};
+use crate::formula::lint::ranges::{Facts, Ranges, Rounded, analyze_ranges};
 use crate::formula::program::Program;
 use crate::formula::syntax::{Expr, NodeId, NodeKind};
 use crate::python::Value;
@@ -53,17 +53,17 @@ struct Analysis<'e> {
 /// ```
 pub fn lint_values(expr: &Expr, schema: &Schema, ranges: &Ranges) -> Vec<Diagnostic> {
     let Ok(program) = Program::compile(Arc::new(expr.clone()), schema) else { return Vec::new() };
-    let facts = range_analysis(expr, schema, ranges);
+    let facts = analyze_ranges(expr, schema, ranges);
     let samples = Samples::new(&program, schema, ranges, &facts);
     let analysis = Analysis { expr, schema, ranges, facts, samples };
-    let mut findings = failures::failures(&analysis);
+    let mut findings = failures::check(&analysis);
     if program.refused().is_none() {
-        findings.extend(result::result(&analysis, &findings));
+        findings.extend(result::check(&analysis, &findings));
     }
-    findings.extend(result::fairness(&analysis, &program));
-    findings.extend(conditions::conditions(&analysis));
-    findings.extend(precision::precision(&analysis));
-    sort_by_place(&mut findings);
+    findings.extend(result::check_fairness(&analysis, &program));
+    findings.extend(conditions::check(&analysis));
+    findings.extend(precision::check(&analysis));
+    sort_by_span(&mut findings);
     findings.truncate(MAX_FINDINGS);
     findings
 }
@@ -85,7 +85,7 @@ impl Analysis<'_> {
     /// The name of the input, if the node is one.
     fn input(&self, node: NodeId) -> Option<&str> {
         match self.kind(self.without_parentheses(node)) {
-            NodeKind::Name(name) if self.samples.place(name).is_some() => Some(name),
+            NodeKind::Name(name) if self.samples.index(name).is_some() => Some(name),
             _ => None,
         }
     }
@@ -97,7 +97,7 @@ impl Analysis<'_> {
         while let Some(part) = parts.pop() {
             let node = self.expr.node(part);
             match &node.kind {
-                NodeKind::Name(name) if self.samples.place(name).is_some() => places.push((node.span, name)),
+                NodeKind::Name(name) if self.samples.index(name).is_some() => places.push((node.span, name)),
                 kind => parts.extend(kind.children()),
             }
         }

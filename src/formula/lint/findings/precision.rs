@@ -8,7 +8,7 @@ use crate::formula::syntax::{NodeId, NodeKind};
 use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Function, MAX_EXACT_FLOAT, Python, Value};
 
 /// Findings on lost precision.
-pub(super) fn precision(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
+pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     let mut findings = absorbed_terms(analysis);
     findings.extend(inexact_integers(analysis));
     findings
@@ -114,7 +114,7 @@ fn inexact_integers(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
                 && let Some(message) = inexact_integer(analysis, integer)
             {
                 let finding = Diagnostic::note("JSF505", message, analysis.expr.node(integer).span);
-                let finding = finding.with_place(analysis.expr.node(other).span, "a float");
+                let finding = finding.with_secondary_label(analysis.expr.node(other).span, "a float");
                 findings.push(
                     finding.with_help("Python converts the integer to a double, which has a precision of 53 bits"),
                 );

@@ -11,7 +11,7 @@ use crate::python::{Arithmetic, ErrorKind, Function, Python, Value};
 use crate::schema::{FairshareInput, current_name};
 
 /// The finding on the value of the whole formula, given those on its operations.
-pub(super) fn result(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Option<Diagnostic> {
+pub(super) fn check(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Option<Diagnostic> {
     let values = analysis.facts.result();
     if values.is_empty() {
         return always_fails(analysis, on_operations);
@@ -31,7 +31,7 @@ fn always_fails(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Option
     let span = analysis.expr.node(analysis.expr.root()).span;
     let finding = Diagnostic::error("JSF308", "the formula fails for every job", span);
     let finding = match analysis.samples.all.first().map(|sample| &sample.result) {
-        Some(Err(error)) => finding.with_place(error.span, error.raised.text.to_string()),
+        Some(Err(error)) => finding.with_secondary_label(error.span, error.raised.text.to_string()),
         _ => finding,
     };
     Some(
@@ -120,7 +120,7 @@ fn unfair(name: &str) -> Option<(Monotonicity, &'static str, &'static str)> {
 }
 
 /// Findings on inputs in which the formula has the wrong monotonicity, whatever the values of the others.
-pub(super) fn fairness(analysis: &Analysis<'_>, program: &Program) -> Vec<Diagnostic> {
+pub(super) fn check_fairness(analysis: &Analysis<'_>, program: &Program) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for (input, name) in program.inputs().iter().enumerate() {
         let Some((wrong, code, effect)) = unfair(name) else { continue };

@@ -36,8 +36,8 @@ pub(super) struct Sample {
 pub(super) struct Samples {
     /// The inputs.
     names: Vec<Box<str>>,
-    /// The place of each input in `names`.
-    places: HashMap<Box<str>, usize>,
+    /// The index of each input in `names`.
+    indices: HashMap<Box<str>, usize>,
     /// The sample jobs.
     pub(super) all: Vec<Sample>,
     /// The values of each input, the typical one first.
@@ -50,8 +50,8 @@ impl Samples {
         let names = program.inputs().to_vec();
         let literals = literals(program.expr());
         let candidates: Vec<_> = names.iter().map(|name| candidates(name, schema, ranges, &literals)).collect();
-        let places = names.iter().cloned().zip(0..).collect();
-        let mut samples = Self { names, places, all: Vec::new(), candidates };
+        let indices = names.iter().cloned().zip(0..).collect();
+        let mut samples = Self { names, indices, all: Vec::new(), candidates };
         if program.refused().is_some() || samples.candidates.iter().any(Vec::is_empty) {
             return samples;
         }
@@ -65,9 +65,9 @@ impl Samples {
         samples
     }
 
-    /// The place of an input; `None` if the formula has no such input.
-    pub(super) fn place(&self, name: &str) -> Option<usize> {
-        self.places.get(name).copied()
+    /// The index of an input; `None` if the formula has no such input.
+    pub(super) fn index(&self, name: &str) -> Option<usize> {
+        self.indices.get(name).copied()
     }
 
     fn evaluate(&mut self, inputs: Vec<Value>, varied: Option<usize>, interpreter: &mut Interpreter<'_, Python>) {

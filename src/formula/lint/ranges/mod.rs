@@ -32,12 +32,12 @@ use crate::schema::Schema;
 /// use job_sort_formula::Schema;
 ///
 /// let formula: Formula = "100 * fairshare_factor + min(ncpus, 64)".parse()?;
-/// let facts = lint::ranges(formula.expr(), &Schema::openpbs(), &lint::Ranges::default());
+/// let facts = lint::analyze_ranges(formula.expr(), &Schema::openpbs(), &lint::Ranges::default());
 /// assert_eq!(facts.result().to_string(), "a float from 0 to 164");
 /// assert!(facts.errors().is_empty());
 /// # Ok::<(), job_sort_formula::formula::syntax::SyntaxError>(())
 /// ```
-pub fn ranges(expr: &Expr, schema: &Schema, ranges: &Ranges) -> Facts {
+pub fn analyze_ranges(expr: &Expr, schema: &Schema, ranges: &Ranges) -> Facts {
     AbstractInterpreter::new(expr, schema, ranges).run()
 }
 
@@ -50,7 +50,7 @@ mod tests {
         let formula = crate::formula::syntax::parse(text).unwrap();
         let mut schema = Schema::openpbs();
         schema.add("rate", InputType::Float);
-        let facts = ranges(&formula, &schema, &Ranges::default());
+        let facts = analyze_ranges(&formula, &schema, &Ranges::default());
         facts.result().to_string()
     }
 
