@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{:<10} {:<8} {:>8} {:>10}", "job", "project", "factor", "value");
     for &row in ranking.order() {
         let factor = table.column("fairshare_factor").map(|column| column.value(row).repr()).unwrap_or_default();
-        let value = ranking.score(row).map_or(0.0, |score| score.kept);
+        let value = ranking.score(row).map_or(0.0, |score| score.value);
         println!("{:<10} {:<8} {factor:>8} {value:>10.3}", table.id(row), table.entity(row));
     }
     Ok(())

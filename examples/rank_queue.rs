@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{text}\n");
     println!("{:>4}  {:<18} {:<11} {:<9} {:>12}", "rank", "job", "user", "queue", "value");
     for (place, &row) in ranking.order().iter().enumerate().take(10) {
-        let value = ranking.score(row).map_or(f64::NAN, |score| score.kept);
+        let value = ranking.score(row).map_or(f64::NAN, |score| score.value);
         let (id, user, queue) = (table.id(row), table.entity(row), table.queue(row));
         println!("{:>4}  {id:<18} {user:<11} {queue:<9} {value:>12.6}", place + 1);
     }

@@ -62,9 +62,9 @@ fn start(queue: &[Waiting], ranking: &Ranking, tree: &mut ShareTree, text: &str)
         match &score.exact {
             // One job's error is its own: no other job is the worse for it.
             Err(error) => println!("  {id:<8} {user:<6} cannot be ranked: {error} in `{}`", error.span().slice(text)),
-            Ok(_) if job.ncpus > free => println!("  {id:<8} {user:<6} {:8.3}", score.kept),
+            Ok(_) if job.ncpus > free => println!("  {id:<8} {user:<6} {:8.3}", score.value),
             Ok(_) => {
-                println!("  {id:<8} {user:<6} {:8.3}  starts", score.kept);
+                println!("  {id:<8} {user:<6} {:8.3}  starts", score.value);
                 free -= job.ncpus;
                 started.push(id);
                 // Usage counts for the entity and for everything above it.

@@ -16,7 +16,7 @@ use job_sort_formula::pbs::files::usage::write_usage;
 use job_sort_formula::pbs::number_format::logged;
 use job_sort_formula::pbs::resource_amount::NumberMode;
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
-use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare, first_without_shares};
+use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare, missing_fairshare_input};
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};
 
 const FORMULAS: [&str; 7] = ["alcf", "fairshare_factor", "nas", "paws_bias", "pp718", "qut", "smoketest"];
@@ -103,7 +103,7 @@ impl Site {
         let mut jobs = self.jobs(path, &program);
         let tree = self.tree(&jobs);
         assert_eq!(fill_fairshare(&mut jobs, &tree, |number| NumberMode::OpenPbs.fairshare(number)), [""; 0]);
-        assert_eq!(first_without_shares(&jobs, program.inputs()), None);
+        assert_eq!(missing_fairshare_input(&jobs, program.inputs()), None);
         let ranking = Ranking::new(&program, &jobs, ScorePrecision::Float32, OnError::ZeroLikePbs);
         (jobs, ranking)
     }
@@ -125,7 +125,7 @@ fn every_considered_job_has_a_score_and_a_rank() {
         let placed: BTreeSet<usize> = ranking.order().iter().copied().collect();
         let waiting = (0..jobs.len()).filter(|&row| matches!(jobs.state(row).letter(), "Q" | "B"));
         assert_eq!(placed, waiting.collect::<BTreeSet<_>>(), "{name}");
-        let kept = |row: usize| ranking.score(row).unwrap_or_else(|| panic!("{name}: {}", jobs.id(row))).kept;
+        let kept = |row: usize| ranking.score(row).unwrap_or_else(|| panic!("{name}: {}", jobs.id(row))).value;
         assert!((0..jobs.len()).all(|row| kept(row).is_finite()), "{name}");
         for pair in ranking.order().windows(2) {
             let (above, below) = (kept(pair[0]), kept(pair[1]));
@@ -145,7 +145,7 @@ fn only_the_job_without_shares_fails_and_only_with_pp718() {
             .filter_map(|row| {
                 let score = ranking.score(row)?;
                 let error = score.exact.as_ref().err()?;
-                assert!(!error.crashes_the_scheduler() && score.kept == 0.0);
+                assert!(!error.crashes_the_scheduler() && score.value == 0.0);
                 Some((jobs.id(row), jobs.entity(row), error.to_string(), error.span().slice(formula.text())))
             })
             .collect();
@@ -248,7 +248,7 @@ fn values_are_those_of_python() {
             let score = jobs.row(id).and_then(|row| ranking.score(row)).expect("a score");
             let exact = score.exact.as_ref().map(ToString::to_string).unwrap_or_else(ToString::to_string);
             assert_eq!(exact, values[at], "{name}, {id}");
-            assert_eq!(score.kept, f64::from(values[at].parse::<f64>().expect("a number") as f32), "{name}, {id}");
+            assert_eq!(score.value, f64::from(values[at].parse::<f64>().expect("a number") as f32), "{name}, {id}");
         }
     }
 }
@@ -259,7 +259,7 @@ fn the_first_jobs_are_those_by_python() {
     let site = Site::read();
     let first = |name: &str| {
         let (jobs, ranking) = site.rank("site/qstat.json", &formula(name));
-        let value = |row| logged(ranking.score(row).expect("a score").kept);
+        let value = |row| logged(ranking.score(row).expect("a score").value);
         ranking.order()[..3].iter().map(|&row| format!("{} {}", jobs.entity(row), value(row))).collect::<Vec<_>>()
     };
     assert_eq!(first("pp718"), ["trial07 0.9957", "course 0.9037", "kpetrova 0.8871"]);

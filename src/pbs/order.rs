@@ -13,7 +13,7 @@ use crate::pbs::files::queues::Queues;
 use crate::pbs::files::sched_config::{ByTime, SchedConfig, SortKey};
 use crate::pbs::number_format;
 use crate::pbs::share_tree::PbsTree;
-use crate::rank::{Ranking, Scores, by_value};
+use crate::rank::{Ranking, Scores, sort_by_value};
 use sort_keys::SortKeys;
 
 /// The threshold if `job_sort_formula_threshold` is not set: C's smallest `int`. A job whose value is minus infinity
@@ -120,7 +120,7 @@ impl<'a> Order<'a> {
             return Ordered { ranking: Ranking::from_order(scores, order), not_considered };
         }
         let sort_keys = SortKeys::new(self, &scores, table);
-        let rows: Vec<_> = (0..table.len()).filter(|&row| scores.has(row)).collect();
+        let rows: Vec<_> = (0..table.len()).filter(|&row| scores.is_scored(row)).collect();
         let queues = self.queue_groups(table);
         let rows = evaluation_order(&queues, rows, table);
         let not_considered = rows.iter().filter_map(|&row| Some((row, sort_keys.not_considered(row)?))).collect();
@@ -213,17 +213,17 @@ impl Order<'_> {
     /// The fast path for [`is_value_only`](Self::is_value_only): the order, and the rows that are not considered.
     /// `None` if some value is NaN, which only the general comparison orders.
     fn value_only(&self, scores: &Scores, table: &JobTable) -> Option<OrderedRows> {
-        let kept = scores.kept();
-        let waits = |&row: &usize| table.is_considered(row) && scores.has(row);
+        let values = scores.values();
+        let waits = |&row: &usize| table.is_considered(row) && scores.is_scored(row);
         // the threshold does not apply to a job whose error the caller ranks below every value
-        let is_last = |row: usize| kept[row] == f64::NEG_INFINITY && scores.error(row).is_some();
-        let is_under = |row: usize| kept[row] <= self.threshold && !is_last(row);
+        let is_last = |row: usize| values[row] == f64::NEG_INFINITY && scores.error(row).is_some();
+        let is_under = |row: usize| values[row] <= self.threshold && !is_last(row);
         let (under, rows): (Vec<_>, Vec<_>) = (0..table.len()).filter(waits).partition(|&row| is_under(row));
-        if rows.iter().any(|&row| kept[row].is_nan()) {
+        if rows.iter().any(|&row| values[row].is_nan()) {
             return None;
         }
-        let order = by_value(rows, &kept, self.limit);
-        let reason = |row: usize| NotConsidered::UnderThreshold { value: kept[row], threshold: self.threshold };
+        let order = sort_by_value(rows, &values, self.limit);
+        let reason = |row: usize| NotConsidered::UnderThreshold { value: values[row], threshold: self.threshold };
         let under = evaluation_order(&self.queue_groups(table), under, table);
         let not_considered = under.into_iter().map(|row| (row, reason(row))).collect();
         Some((order, not_considered))

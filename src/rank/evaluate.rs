@@ -1,5 +1,6 @@
-//! From a program and a table to scores: by columns, and row by row what the columns leave.
+//! Evaluates a program for all jobs of a table: first in columns, then row by row where the columnar executor falls back.
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use rust_decimal::Decimal;
@@ -11,23 +12,22 @@ use crate::parallel;
 use crate::python::{
     Arithmetic, ColumnValues, ColumnView, DecimalArithmetic, DecimalValue, IntMask, Python, Raised, Value,
 };
-use crate::rank::score::double;
-use crate::rank::scores::Part;
+use crate::rank::score::to_double;
+use crate::rank::scores::Partition;
 use crate::rank::{Exact, OnError, ScoreError, ScorePrecision, Scores};
 
-/// How many blocks a thread takes at a time.
-const BLOCKS_AT_ONCE: usize = 8;
+/// The number of blocks in a partition.
+const PARTITION_BLOCKS: usize = 8;
 
-/// Evaluates a program for every job of a table, on all processors where there are many jobs. A job that the reader
-/// set aside has no score.
+/// Evaluates a program for every job of a table, in parallel if there are many jobs. An excluded job has no score.
 ///
-/// The table should have a column for every name in [`Program::inputs`]; a missing one counts as 0.
-pub fn score(program: &Program, table: &JobTable, keep: ScorePrecision, on_error: OnError) -> Scores {
-    score_in(program, table, keep, on_error, Vec::new())
+/// The table should have a column for every name in [`Program::inputs`]; the values of a missing one are 0.
+pub fn score(program: &Program, table: &JobTable, precision: ScorePrecision, on_error: OnError) -> Scores {
+    score_with_buffers(program, table, precision, on_error, Vec::new())
 }
 
-/// Evaluates as [`score`] does, in the memory of scores that are no longer needed: whoever ranks the queue again and
-/// again need not ask the system for it each time.
+/// Evaluates a program as [`score`] does, and reuses the buffers of scores that are no longer needed. This saves the
+/// allocations of a program that scores a queue repeatedly.
 ///
 /// ```
 /// use job_sort_formula::rank::{ScorePrecision, OnError, rescore, score};
@@ -41,48 +41,57 @@ pub fn score(program: &Program, table: &JobTable, keep: ScorePrecision, on_error
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn rescore(program: &Program, table: &JobTable, keep: ScorePrecision, on_error: OnError, old: Scores) -> Scores {
-    score_in(program, table, keep, on_error, old.into_memory())
-}
-
-fn score_in(
+pub fn rescore(
     program: &Program,
     table: &JobTable,
-    keep: ScorePrecision,
+    precision: ScorePrecision,
     on_error: OnError,
-    spare: Vec<Vec<f64>>,
+    old: Scores,
+) -> Scores {
+    score_with_buffers(program, table, precision, on_error, old.into_buffers())
+}
+
+fn score_with_buffers(
+    program: &Program,
+    table: &JobTable,
+    precision: ScorePrecision,
+    on_error: OnError,
+    buffers: Vec<Vec<f64>>,
 ) -> Scores {
     let scorer = Scorer {
-        spare: Mutex::new(spare),
+        buffers: Mutex::new(buffers),
         program,
         table,
-        keep,
+        precision,
         columns: program.inputs().iter().map(|name| table.column(name)).collect(),
-        whole: program.expr().node(program.expr().root()).span,
+        whole_span: program.expr().node(program.expr().root()).span,
     };
-    let parts = match keep {
-        ScorePrecision::Decimal => scorer.parts(|| scorer.in_base_ten()),
-        ScorePrecision::Float32 | ScorePrecision::Double => scorer.parts(|| scorer.in_python()),
+    let partitions = match precision {
+        ScorePrecision::Decimal => scorer.map_partitions(|| scorer.decimal_evaluator()),
+        ScorePrecision::Float32 | ScorePrecision::Double => scorer.map_partitions(|| scorer.python_evaluator()),
     };
-    Scores::of_parts(parts, table.excluded_rows().collect(), keep, on_error)
+    Scores::concat(partitions, table.excluded_rows().collect(), precision, on_error)
 }
 
 struct Scorer<'t> {
-    /// Memory for the scores.
-    spare: Mutex<Vec<Vec<f64>>>,
+    /// Buffers for the scores.
+    buffers: Mutex<Vec<Vec<f64>>>,
     program: &'t Program,
     table: &'t JobTable,
-    keep: ScorePrecision,
+    precision: ScorePrecision,
     columns: Vec<Option<&'t Column>>,
-    whole: Span,
+    whole_span: Span,
 }
 
 impl<'t> Scorer<'t> {
-    /// The scores of all rows, in parts that follow each other. A runner gives those from one row, the first of a
-    /// block, up to another; each part has its own.
-    fn parts<R: FnMut(usize, usize) -> Part>(&self, runner: impl Fn() -> R + Sync) -> Vec<Part> {
-        let (step, end) = (BLOCKS_AT_ONCE * BLOCK_ROWS, self.table.len());
-        parallel::map((0..end).step_by(step).collect(), |start| runner()(start, end.min(start + step)))
+    /// Evaluates all partitions in parallel. Each gets an evaluator of its own, which is called with the range of the
+    /// rows; the first one begins a block.
+    fn map_partitions<E>(&self, new_evaluator: impl Fn() -> E + Sync) -> Vec<Partition>
+    where
+        E: FnMut(Range<usize>) -> Partition,
+    {
+        let (step, end) = (PARTITION_BLOCKS * BLOCK_ROWS, self.table.len());
+        parallel::map((0..end).step_by(step).collect(), |start| new_evaluator()(start..end.min(start + step)))
     }
 
     /// The inputs of one row.
@@ -90,100 +99,102 @@ impl<'t> Scorer<'t> {
         self.columns.iter().map(move |column| column.map_or(Value::Int(0), |column| column.value(row)))
     }
 
-    /// A Python number as a score.
-    fn number(&self, value: Value) -> Result<Exact, ScoreError> {
-        match double(&value) {
+    /// Checks that a result is a number.
+    fn python_result(&self, value: Value) -> Result<Exact, ScoreError> {
+        match to_double(&value) {
             Ok(Some(_)) => Ok(Exact::Python(value)),
-            Ok(None) => Err(ScoreError::TooLarge { span: self.whole }),
-            Err(type_name) => Err(ScoreError::NotANumber { type_name, span: self.whole }),
+            Ok(None) => Err(ScoreError::TooLarge { span: self.whole_span }),
+            Err(type_name) => Err(ScoreError::NotANumber { type_name, span: self.whole_span }),
         }
     }
 
-    fn decimal(&self, value: &DecimalValue) -> Result<Decimal, ScoreError> {
-        value.decimal().ok_or_else(|| ScoreError::NotANumber { type_name: value.type_name(), span: self.whole })
+    fn decimal_result(&self, value: &DecimalValue) -> Result<Decimal, ScoreError> {
+        value.decimal().ok_or_else(|| ScoreError::NotANumber { type_name: value.type_name(), span: self.whole_span })
     }
 }
 
 impl<'t> Scorer<'t> {
-    /// A runner in Python's numbers: by columns, and what they leave row by row.
-    fn in_python<'s>(&'s self) -> impl FnMut(usize, usize) -> Part + use<'s, 't> {
+    /// An evaluator in Python's numbers: in columns, and row by row for the lanes that fall back.
+    fn python_evaluator<'s>(&'s self) -> impl FnMut(Range<usize>) -> Partition + use<'s, 't> {
         let mut columnar = self.program.columnar();
-        let mut rows = RowByRow::new(self, Python::new());
-        let (mut strips, mut inexact) = (Vec::new(), Vec::new());
-        move |from, to| {
-            let mut part = Part::new(from, self.keep, self.spare_blocks());
-            for start in (from..to).step_by(LANES) {
-                let count = LANES.min(to - start);
-                self.gather(start, count, &mut strips);
-                self.gather_inexact(start, count, &mut inexact);
-                let outcome = columnar.evaluate(&strips, count, &inexact);
-                let again = |lane| (lane, rows.evaluate(start + lane).and_then(|value| self.number(value)));
-                part.extend(outcome, outcome.fallback_lanes().map(again).collect());
+        let mut interpreter = RowInterpreter::new(self, Python::new());
+        let (mut inputs, mut inexact) = (Vec::new(), Vec::new());
+        move |rows| {
+            let mut partition = Partition::new(rows.start, self.precision, self.take_buffers());
+            for start in rows.clone().step_by(LANES) {
+                let count = LANES.min(rows.end - start);
+                self.view_inputs(start, count, &mut inputs);
+                self.find_inexact(start, count, &mut inexact);
+                let outcome = columnar.evaluate(&inputs, count, &inexact);
+                let interpret =
+                    |lane| (lane, interpreter.evaluate(start + lane).and_then(|value| self.python_result(value)));
+                partition.extend(outcome, outcome.fallback_lanes().map(interpret).collect());
             }
-            part
+            partition
         }
     }
 
-    /// Memory for one part, if there is some.
-    fn spare_blocks(&self) -> Vec<Vec<f64>> {
-        let mut spare = self.spare.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let rest = spare.len().saturating_sub(BLOCKS_AT_ONCE);
-        spare.split_off(rest)
+    /// Takes buffers for one partition, as far as there are any.
+    fn take_buffers(&self) -> Vec<Vec<f64>> {
+        let mut buffers = self.buffers.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let rest = buffers.len().saturating_sub(PARTITION_BLOCKS);
+        buffers.split_off(rest)
     }
 
-    /// A runner in base ten, row by row.
-    fn in_base_ten<'s>(&'s self) -> impl FnMut(usize, usize) -> Part + use<'s, 't> {
-        let mut rows = RowByRow::new(self, DecimalArithmetic::new());
-        move |from, to| {
-            let mut part = Part::new(from, ScorePrecision::Decimal, Vec::new());
-            for row in from..to {
-                part.push(rows.evaluate(row).and_then(|value| self.decimal(&value)).map(Exact::Decimal));
+    /// An evaluator in base ten, row by row.
+    fn decimal_evaluator<'s>(&'s self) -> impl FnMut(Range<usize>) -> Partition + use<'s, 't> {
+        let mut interpreter = RowInterpreter::new(self, DecimalArithmetic::new());
+        move |rows| {
+            let mut partition = Partition::new(rows.start, ScorePrecision::Decimal, Vec::new());
+            for row in rows {
+                let result = interpreter.evaluate(row).and_then(|value| self.decimal_result(&value));
+                partition.push(result.map(Exact::Decimal));
             }
-            part
+            partition
         }
     }
 
-    /// The inputs of some rows side by side.
-    fn gather(&self, start: usize, rows: usize, strips: &mut Vec<ColumnView<'t>>) {
-        strips.clear();
+    /// Views the inputs of `count` rows from `start` on.
+    fn view_inputs(&self, start: usize, count: usize, inputs: &mut Vec<ColumnView<'t>>) {
+        inputs.clear();
         for column in &self.columns {
             let missing = ColumnView { values: ColumnValues::Constant(0.0), ints: IntMask::All };
-            let strip = column.and_then(|column| column.block(start / BLOCK_ROWS));
-            strips.push(strip.map_or(missing, |strip| strip.window(start % BLOCK_ROWS, rows)));
+            let block = column.and_then(|column| column.block(start / BLOCK_ROWS));
+            inputs.push(block.map_or(missing, |block| block.window(start % BLOCK_ROWS, count)));
         }
     }
 
-    /// The rows of which the strips do not hold the true value.
-    fn gather_inexact(&self, start: usize, rows: usize, inexact: &mut Vec<usize>) {
+    /// Finds the rows, counted from `start`, whose columns hold a value that a double does not represent exactly.
+    fn find_inexact(&self, start: usize, count: usize, inexact: &mut Vec<usize>) {
         inexact.clear();
         for column in self.columns.iter().flatten() {
             let first = column.exceptions().partition_point(|(row, _)| (*row as usize) < start);
-            let here = column.exceptions()[first..].iter().map(|(row, _)| *row as usize - start);
-            inexact.extend(here.take_while(|&row| row < rows));
+            let rows = column.exceptions()[first..].iter().map(|(row, _)| *row as usize - start);
+            inexact.extend(rows.take_while(|&row| row < count));
         }
     }
 }
 
-/// Evaluates single rows.
-struct RowByRow<'s, 't, A: Arithmetic> {
+/// Interprets a program for single rows.
+struct RowInterpreter<'s, 't, A: Arithmetic> {
     scorer: &'s Scorer<'t>,
-    evaluator: Interpreter<'t, A>,
+    interpreter: Interpreter<'t, A>,
     inputs: Vec<A::Value>,
 }
 
-impl<'s, 't, A: Arithmetic> RowByRow<'s, 't, A> {
+impl<'s, 't, A: Arithmetic> RowInterpreter<'s, 't, A> {
     fn new(scorer: &'s Scorer<'t>, arithmetic: A) -> Self {
-        Self { scorer, evaluator: scorer.program.interpreter(arithmetic), inputs: Vec::new() }
+        Self { scorer, interpreter: scorer.program.interpreter(arithmetic), inputs: Vec::new() }
     }
 
-    /// What the formula gives for this row; for a row that was set aside, anything.
+    /// Evaluates a row. The result for the row of an excluded job is unspecified.
     fn evaluate(&mut self, row: usize) -> Result<A::Value, ScoreError> {
         self.inputs.clear();
         for value in self.scorer.inputs(row) {
-            let number = self.evaluator.arithmetic().number(&value);
-            let outside = |raised: Raised| EvalError { raised, span: self.scorer.whole, operands: Vec::new() };
-            self.inputs.push(number.map_err(|raised| ScoreError::Raised(outside(raised)))?);
+            let number = self.interpreter.arithmetic().number(&value);
+            let input_error = |raised: Raised| EvalError { raised, span: self.scorer.whole_span, operands: Vec::new() };
+            self.inputs.push(number.map_err(|raised| ScoreError::Raised(input_error(raised)))?);
         }
-        self.evaluator.evaluate(&self.inputs).map_err(ScoreError::Raised)
+        self.interpreter.evaluate(&self.inputs).map_err(ScoreError::Raised)
     }
 }

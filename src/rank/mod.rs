@@ -1,29 +1,25 @@
-//! The queue under a formula: every job's value, and the order in which the jobs are considered.
+//! The score of every job under a formula, and the order in which the scheduler considers the jobs.
 //!
 //! Enters: a [`Program`], a [`JobTable`] and, through [`fill_fairshare`], a fair-share backend. Leaves: a [`Ranking`].
 
-mod errors;
 mod evaluate;
 mod order;
 mod score;
 mod scores;
-mod shares;
 
-pub use errors::ErrorGroup;
 pub use evaluate::{rescore, score};
 #[doc(hidden)]
-pub use order::{by_value, higher_first, merge_sort};
+pub use order::{higher_first, merge_sort, sort_by_value};
 pub use score::{Exact, OnError, Score, ScoreError, ScorePrecision};
 pub use scores::Scores;
-pub(crate) use shares::fairshare_number;
-pub use shares::fill_fairshare;
-#[doc(hidden)]
-pub use shares::first_without_shares;
 
+use crate::fairshare::{EntityShares, FairShare};
 use crate::formula::program::Program;
 use crate::jobs::JobTable;
+use crate::python::Value;
+use crate::schema::FairshareInput;
 
-/// The scores of a queue and its order.
+/// The scores of a queue, and the order of its jobs.
 ///
 /// ```
 /// use job_sort_formula::jobs::{Job, JobTable};
@@ -48,41 +44,41 @@ pub struct Ranking {
 impl Ranking {
     /// Scores every job and orders those that the scheduler considers: the higher value first, then the earlier
     /// submission.
-    pub fn new(program: &Program, table: &JobTable, keep: ScorePrecision, on_error: OnError) -> Self {
-        Self::of_scores(score(program, table, keep, on_error), table)
+    pub fn new(program: &Program, table: &JobTable, precision: ScorePrecision, on_error: OnError) -> Self {
+        Self::from_scores(score(program, table, precision, on_error), table)
     }
 
-    /// Orders scored jobs: the higher value first, then the earlier submission. In base ten all digits count.
-    pub fn of_scores(scores: Scores, table: &JobTable) -> Self {
+    /// Orders scored jobs: the higher value first, then the earlier submission. Decimal results are compared exactly.
+    pub fn from_scores(scores: Scores, table: &JobTable) -> Self {
         let is_considered = |&row: &usize| table.is_considered(row) && row < scores.len();
         let mut rows: Vec<_> = (0..table.len()).filter(is_considered).collect();
         table.sort_by_submit_order(&mut rows);
         let order = match scores.decimals() {
             Some(decimals) => {
                 let failed = |row: usize| scores.error(row).is_some();
-                let kept = scores.kept();
+                let values = scores.values();
                 rows.sort_by(|&left, &right| match failed(left) || failed(right) {
-                    true => higher_first(kept[left], kept[right]),
+                    true => higher_first(values[left], values[right]),
                     false => decimals[right].cmp(&decimals[left]),
                 });
                 rows
             }
-            None => by_value(rows, &scores.kept(), usize::MAX),
+            None => sort_by_value(rows, &scores.values(), usize::MAX),
         };
         Self { scores, order }
     }
 
-    /// Scored jobs in an order that a scheduler's own rules gave: rows, best first.
+    /// Scored jobs in a given order: rows, best first.
     pub fn from_order(scores: Scores, order: Vec<usize>) -> Self {
         Self { scores, order }
     }
 
-    /// The score of a row; `None` for a job that was set aside.
+    /// The score of a row; `None` if its job is excluded.
     pub fn score(&self, row: usize) -> Option<Score<'_>> {
         self.scores.get(row)
     }
 
-    /// All scores, row by row.
+    /// All scores, by row.
     pub fn scores(&self) -> &Scores {
         &self.scores
     }
@@ -92,26 +88,87 @@ impl Ranking {
         &self.order
     }
 
-    /// How many neighbours in the order have the same value, so that something else decides between them.
+    /// The number of adjacent pairs in the order whose values are equal, so that something else decides between them.
     pub fn ties(&self) -> usize {
-        let kept = self.scores.kept();
+        let values = self.scores.values();
         let decimals = self.scores.decimals();
-        let same = |pair: &&[usize]| match decimals {
+        let is_tie = |pair: &&[usize]| match decimals {
             Some(decimals) if pair.iter().all(|&row| self.scores.error(row).is_none()) => {
                 decimals[pair[0]] == decimals[pair[1]]
             }
-            _ => higher_first(kept[pair[0]], kept[pair[1]]).is_eq(),
+            _ => higher_first(values[pair[0]], values[pair[1]]).is_eq(),
         };
-        self.order.windows(2).filter(same).count()
+        self.order.windows(2).filter(is_tie).count()
     }
 
-    /// The first job with an error, and its error, where [`OnError::Fail`] asks for that.
+    /// The first job with an error, and its error, if the scores use [`OnError::Fail`].
     pub fn failure(&self) -> Option<(usize, &ScoreError)> {
         self.scores.errors().next().filter(|_| self.scores.on_error() == OnError::Fail)
     }
 
-    /// How many jobs have an error.
+    /// The number of jobs with an error.
     pub fn error_count(&self) -> usize {
         self.scores.errors().len()
     }
+
+    /// The errors, grouped by kind and place; the largest group first.
+    pub fn error_groups(&self) -> Vec<ErrorGroup<'_>> {
+        let mut groups: Vec<ErrorGroup<'_>> = Vec::new();
+        for (row, error) in self.scores.errors() {
+            let is_same = |other: &ScoreError| other.kind() == error.kind() && other.span() == error.span();
+            match groups.iter_mut().find(|group| is_same(group.error)) {
+                Some(group) => group.rows.push(row),
+                None => groups.push(ErrorGroup { error, rows: vec![row] }),
+            }
+        }
+        groups.sort_by_key(|group| std::cmp::Reverse(group.rows.len()));
+        groups
+    }
+}
+
+/// Jobs whose errors have the same kind and come from the same part of the formula.
+#[derive(Debug, Clone)]
+pub struct ErrorGroup<'r> {
+    /// The error of the first of these jobs.
+    pub error: &'r ScoreError,
+    /// The rows of the jobs.
+    pub rows: Vec<usize>,
+}
+
+/// Fills the fair-share columns of a table from a backend, for every job that does not carry the number itself.
+/// `to_value` converts a number to the value that the formula gets. Returns the entities that the backend does not know.
+///
+/// A table can be filled only once: later calls do not change what the first one has filled in.
+pub fn fill_fairshare(table: &mut JobTable, backend: &dyn FairShare, to_value: impl Fn(f64) -> Value) -> Vec<String> {
+    let entities: Vec<_> = table.entities().to_vec();
+    let shares: Vec<_> = entities.iter().map(|entity| backend.shares_of(entity)).collect();
+    for (name, input) in FairshareInput::NAMES {
+        table.fill(name, |entity| {
+            let shares = (*shares.get(entity)?)?;
+            Some(to_value(fairshare_number(input, &shares)))
+        });
+    }
+    let unknown = entities.iter().zip(&shares).filter(|(_, shares)| shares.is_none());
+    unknown.map(|(entity, _)| entity.to_string()).collect()
+}
+
+/// The number of an entity that a formula knows as `input`.
+pub(crate) fn fairshare_number(input: FairshareInput, shares: &EntityShares) -> f64 {
+    match input {
+        FairshareInput::Perc => shares.fairshare_perc,
+        FairshareInput::TreeUsage => shares.fairshare_tree_usage,
+        FairshareInput::Factor => shares.fairshare_factor,
+    }
+}
+
+/// The first fair-share input in `inputs` that some job has no number for: the id of the job, and the name of the input.
+#[doc(hidden)]
+pub fn missing_fairshare_input<'t>(table: &'t JobTable, inputs: &[Box<str>]) -> Option<(&'t str, &'static str)> {
+    let names = FairshareInput::NAMES.into_iter().map(|(name, _)| name);
+    let mut needed = names.filter(|name| inputs.iter().any(|input| **input == **name));
+    needed.find_map(|name| {
+        let column = table.column(name)?;
+        let row = (0..table.len()).find(|&row| table.exclusion(row).is_none() && !column.is_set(row))?;
+        Some((table.id(row), name))
+    })
 }

@@ -1,70 +1,70 @@
-//! Who comes first.
+//! Sorts rows by value, with the NaN semantics of OpenPBS.
 
 use std::cmp::Ordering;
 
-/// From how many keys on they are sorted in parallel.
-const PARALLEL: usize = 100_000;
+/// The least number of rows that are sorted in parallel.
+const PARALLEL_ROWS: usize = 100_000;
 
-/// How two values compare for OpenPBS: the higher first; NaN is neither before nor behind anything.
+/// Compares two values as OpenPBS does: the higher comes first, and NaN equals every value.
 pub fn higher_first(left: f64, right: f64) -> Ordering {
     right.partial_cmp(&left).unwrap_or(Ordering::Equal)
 }
 
-/// Sorts rows by value, the higher first; rows of equal value keep their order. `values` has an entry for every row.
-/// Returns only the first `most` rows.
-pub fn by_value(mut rows: Vec<usize>, values: &[f64], most: usize) -> Vec<usize> {
+/// Sorts rows by value, the higher first; rows of equal value keep their order. `values` has an entry for every row of
+/// the table. Returns at most the first `limit` rows.
+pub fn sort_by_value(mut rows: Vec<usize>, values: &[f64], limit: usize) -> Vec<usize> {
     if rows.iter().any(|&row| values[row].is_nan()) {
         merge_sort(&mut rows, &mut |left: usize, right: usize| higher_first(values[left], values[right]));
     } else if rows.iter().all(|&row| is_float(values[row])) {
         rows = sorted_by_key(rows, |row| float_key(values[row] as f32));
     } else {
-        rows = sorted_by_key(rows, |row| key(values[row]));
+        rows = sorted_by_key(rows, |row| double_key(values[row]));
     }
-    rows.truncate(most);
+    rows.truncate(limit);
     rows
 }
 
-/// Sorts rows by a key, in two halves in parallel where there are many. The keys lie beside the rows: a sort of the rows
-/// alone would look up each key somewhere else in memory.
+/// Sorts rows by a key, in two halves in parallel if there are many. The rows are sorted together with their keys, since
+/// looking up the key of a row for every comparison would miss the cache.
 fn sorted_by_key<K: Copy + Ord + Send>(rows: Vec<usize>, key: impl Fn(usize) -> K) -> Vec<usize> {
     let mut keyed: Vec<(K, u32)> = rows.into_iter().map(|row| (key(row), row as u32)).collect();
-    if keyed.len() >= PARALLEL {
+    if keyed.len() >= PARALLEL_ROWS {
         let middle = keyed.len() / 2;
         let (left, right) = keyed.split_at_mut(middle);
         rayon::join(|| left.sort_by_key(|(key, _)| *key), || right.sort_by_key(|(key, _)| *key));
     }
-    // merges the sorted halves
+    // The stable sort detects the two sorted halves and merges them.
     keyed.sort_by_key(|(key, _)| *key);
     keyed.into_iter().map(|(_, row)| row as usize).collect()
 }
 
-/// Whether a C `float` holds this value exactly; it is not NaN.
+/// Whether a C `float` represents this value exactly. The value must not be NaN.
 fn is_float(value: f64) -> bool {
     f64::from(value as f32) == value
 }
 
-/// A number that falls as the value grows; both zeros have the same. NaN has none.
-fn key(value: f64) -> u64 {
+/// A sort key: the higher the value, the lower the key. Both zeros have the same key. The value must not be NaN.
+fn double_key(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
     if bits >> 63 == 1 { bits } else { !(bits | 1 << 63) }
 }
 
-/// [`key`] of a C `float`.
+/// The [`double_key`] of a C `float`.
 fn float_key(value: f32) -> u32 {
     let bits = (value + 0.0).to_bits();
     if bits >> 31 == 1 { bits } else { !(bits | 1 << 31) }
 }
 
-/// Sorts as glibc's `qsort` does, with which OpenPBS sorts its jobs: a merge sort that halves from the left.
+/// Sorts as the `qsort` of glibc does, which OpenPBS uses for its jobs: a top-down merge sort.
 ///
-/// A comparison by which NaN equals everything is no order, and then the outcome hangs on which pairs are
-/// compared; the standard library's sort may panic on it. With a proper order this is a stable sort as any.
+/// A comparison in which NaN equals every value is not a total order. The result then depends on which pairs are
+/// compared, and the sort of the standard library may panic. With a total order this is a stable sort.
 pub fn merge_sort<T: Copy>(items: &mut [T], compare: &mut impl FnMut(T, T) -> Ordering) {
     let mut scratch = Vec::with_capacity(items.len());
     sort_half(items, &mut scratch, compare);
 }
 
-/// Recursion is as deep as the logarithm of the length.
+/// The depth of the recursion is the logarithm of the length.
 fn sort_half<T: Copy>(items: &mut [T], scratch: &mut Vec<T>, compare: &mut impl FnMut(T, T) -> Ordering) {
     if items.len() <= 1 {
         return;
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sorts_and_keeps_equals_in_place() {
+    fn merge_sort_is_stable() {
         let mut items: Vec<usize> = (0..1000).collect();
         merge_sort(&mut items, &mut |a: usize, b: usize| ((a * 7919) % 10).cmp(&((b * 7919) % 10)));
         let mut expected: Vec<usize> = (0..1000).collect();
@@ -102,26 +102,26 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_equal_value_stay_as_they_stand() {
-        for count in [0, 5, 1000, 3 * PARALLEL] {
+    fn rows_of_equal_value_keep_their_order() {
+        for count in [0, 5, 1000, 3 * PARALLEL_ROWS] {
             for divisor in [4.0, 7.0] {
                 let value = |row: usize| (((row * 7919) % 1009) as f64 - 500.0) / divisor;
                 let values: Vec<f64> = (0..count).map(value).collect();
                 let rows: Vec<usize> = (0..count).rev().collect();
                 let mut expected = rows.clone();
                 expected.sort_by(|&left, &right| higher_first(values[left], values[right]));
-                for most in [0, 1, 17, count / 2, usize::MAX] {
-                    let first = &expected[..most.min(count)];
-                    assert_eq!(by_value(rows.clone(), &values, most), first);
+                for limit in [0, 1, 17, count / 2, usize::MAX] {
+                    let first = &expected[..limit.min(count)];
+                    assert_eq!(sort_by_value(rows.clone(), &values, limit), first);
                 }
             }
         }
         let values = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, -1.0, 1e-310, 1e300];
-        assert_eq!(by_value((0..7).collect(), &values, 7), [2, 6, 5, 0, 1, 4, 3]);
+        assert_eq!(sort_by_value((0..7).collect(), &values, 7), [2, 6, 5, 0, 1, 4, 3]);
     }
 
     #[test]
-    fn nan_stays_where_it_is() {
+    fn nan_equals_every_value() {
         let mut items = [f64::NAN, 1.0, f64::NAN];
         merge_sort(&mut items, &mut higher_first);
         assert!(items[0].is_nan() && items[1] == 1.0 && items[2].is_nan());

@@ -1,4 +1,4 @@
-//! What a job is worth, or why it is worth nothing.
+//! The score of one job: a value, or an error.
 
 use std::fmt;
 
@@ -9,49 +9,50 @@ use crate::diagnostic::Span;
 use crate::formula::program::EvalError;
 use crate::python::{Arithmetic, ErrorKind, Function, Python, Value};
 
-/// What becomes of a job whose formula raises an error.
+/// The value of a job whose formula raises an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum OnError {
-    /// The job is worth 0, as in OpenPBS; -1 where the result is no number.
+    /// 0, as in OpenPBS; -1 if the result is not a number.
     #[default]
     ZeroLikePbs,
-    /// The job is worth 0, and [`Ranking::failure`](super::Ranking::failure) reports the first such job; `Site::rank`
-    /// returns it as an error.
+    /// 0; [`Ranking::failure`](super::Ranking::failure) returns the first such job, and `Site::rank` returns it as an
+    /// error.
     Fail,
-    /// The job is worth nothing and stands behind all others.
+    /// Negative infinity: the job comes after all others.
     Null,
 }
 
-/// In which form a value is kept and compared.
+/// The precision to which values are rounded before they are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ScorePrecision {
     /// A C `float`, 24 bits: OpenPBS.
     #[default]
     Float32,
-    /// The double that the formula gave.
+    /// A double: the result of the formula, unrounded.
     Double,
-    /// The formula is computed in base ten, and its 28 digits are kept.
+    /// 28 decimal digits: the formula is evaluated in base ten.
     Decimal,
 }
 
-/// The value of one job.
+/// The score of one job.
 #[derive(Debug, Clone)]
 pub struct Score<'s> {
-    /// What the formula gave.
+    /// The unrounded result of the formula.
     pub exact: Result<Exact, &'s ScoreError>,
-    /// What jobs are compared by.
-    pub kept: f64,
+    /// The value that jobs are compared by: the result rounded to the [`ScorePrecision`], or the value that [`OnError`]
+    /// gives to an error.
+    pub value: f64,
 }
 
 impl ScorePrecision {
-    /// What is kept of a double.
+    /// Rounds a double to the precision.
     #[inline]
-    pub(super) fn kept(self, double: f64) -> f64 {
+    pub(super) fn round(self, double: f64) -> f64 {
         if self == Self::Float32 { f64::from(double as f32) } else { double }
     }
 }
 
-/// What a formula gave, before anything was rounded.
+/// The unrounded result of a formula.
 #[derive(Debug, Clone)]
 pub enum Exact {
     /// A Python number.
@@ -61,17 +62,17 @@ pub enum Exact {
 }
 
 impl Exact {
-    /// The nearest double; an integer beyond all doubles gives NaN.
+    /// The nearest double; NaN for an integer too large for a double.
     pub fn to_f64(&self) -> f64 {
         match self {
-            Self::Python(value) => double(value).ok().flatten().unwrap_or(f64::NAN),
+            Self::Python(value) => to_double(value).ok().flatten().unwrap_or(f64::NAN),
             Self::Decimal(decimal) => decimal.to_f64().unwrap_or(f64::NAN),
         }
     }
 }
 
 impl fmt::Display for Exact {
-    /// Python's `repr`, or the decimal's digits.
+    /// Writes Python's `repr`, or the digits of the decimal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Python(value) => f.write_str(&value.repr()),
@@ -80,19 +81,19 @@ impl fmt::Display for Exact {
     }
 }
 
-/// Why a job has no value.
+/// Why a formula has no numeric result for a job.
 #[derive(Debug, Clone)]
 pub enum ScoreError {
     /// The formula raised an error.
     Raised(EvalError),
-    /// The formula gave something that is no number; OpenPBS's scheduler dies of it.
+    /// The result is not a number; the scheduler of OpenPBS crashes.
     NotANumber {
-        /// Python's name of its type.
+        /// The Python name of its type.
         type_name: &'static str,
         /// The whole formula.
         span: Span,
     },
-    /// The formula gave an integer that no double holds; OpenPBS's scheduler dies of it.
+    /// The result is an integer too large for a double; the scheduler of OpenPBS crashes.
     TooLarge {
         /// The whole formula.
         span: Span,
@@ -100,7 +101,7 @@ pub enum ScoreError {
 }
 
 impl ScoreError {
-    /// The kind, in words under which errors are counted.
+    /// The name under which such errors are counted.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Raised(error) => error.raised.kind.description(),
@@ -109,7 +110,7 @@ impl ScoreError {
         }
     }
 
-    /// Where in the formula.
+    /// The part of the formula that failed.
     pub fn span(&self) -> Span {
         match self {
             Self::Raised(error) => error.span,
@@ -117,8 +118,9 @@ impl ScoreError {
         }
     }
 
-    /// Whether OpenPBS's scheduler dies of it instead of counting the job as 0. A complex number on the way is taken
-    /// for one at the end, which it is unless `abs` or a comparison makes a real number or an error of it.
+    /// Whether the scheduler of OpenPBS crashes instead of giving the job the value 0. A complex number counts as a
+    /// complex result even if only an intermediate value is complex, although `abs` or a comparison could still turn it
+    /// into a real number or an exception.
     pub fn crashes_the_scheduler(&self) -> bool {
         match self {
             Self::Raised(error) => error.raised.kind == ErrorKind::Complex,
@@ -128,18 +130,20 @@ impl ScoreError {
 }
 
 impl fmt::Display for ScoreError {
-    /// Python's text of an exception, as OpenPBS logs it.
+    /// Writes the text of the Python exception, as OpenPBS logs it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Raised(error) => f.write_str(&error.raised.text),
-            Self::NotANumber { type_name, .. } => write!(f, "the result is no number but of type `{type_name}`"),
+            Self::NotANumber { type_name, .. } => {
+                write!(f, "the result has type `{type_name}`, expected a real number")
+            }
             Self::TooLarge { .. } => f.write_str("the result is an integer too large for a double"),
         }
     }
 }
 
-/// The double of a number; `None` when it is too large for one, the name of its type when it is no number.
-pub(super) fn double(value: &Value) -> Result<Option<f64>, &'static str> {
+/// Converts a number to a double: `None` if it is too large, or the name of its type if it is not a number.
+pub(super) fn to_double(value: &Value) -> Result<Option<f64>, &'static str> {
     match value {
         Value::Float(double) => Ok(Some(*double)),
         Value::Int(integer) => Ok(Some(*integer as f64)),
@@ -155,8 +159,8 @@ pub(super) fn double(value: &Value) -> Result<Option<f64>, &'static str> {
 }
 
 impl OnError {
-    /// What a job with an error is compared by. A result that is no number is no error yet for OpenPBS: the job
-    /// has -1, and it is the job evaluated next at which the scheduler dies.
+    /// The value of a job with this error. OpenPBS does not treat a result that is not a number as an error: the value of
+    /// the job is -1, and the scheduler crashes when it evaluates the next job.
     pub(super) fn value(self, error: &ScoreError) -> f64 {
         match (self, error) {
             (Self::Null, _) => f64::NEG_INFINITY,

@@ -25,7 +25,7 @@ impl RankFormat for Csv {
         write_in_order(report.rows, out, |rows, text| {
             let mut text = ByteBuffer::new(text);
             // consecutive ranks lie anywhere in the table: the cache misses of a loop that only reads overlap
-            let scores: Vec<_> = rows.iter().map(|placed| report.ranking.scores().float(placed.row())).collect();
+            let scores: Vec<_> = rows.iter().map(|placed| report.ranking.scores().float_score(placed.row())).collect();
             let ids: Vec<_> = rows.iter().map(|placed| report.table.id(placed.row())).collect();
             for ((&placed, score), id) in rows.iter().zip(scores).zip(ids) {
                 push_line(report, &lines, placed, id, score, may_need_quotes, &mut text);
@@ -111,8 +111,8 @@ fn push_score(line: &Line<'_>, text: &mut ByteBuffer<'_>) {
     let (mut exact, mut kept, mut logged) = (String::new(), String::new(), String::new());
     line.write_exact(&mut exact);
     if let Some(score) = &line.score {
-        Value::Float(score.kept).write_repr(&mut kept);
-        number_format::write_logged(score.kept, &mut logged);
+        Value::Float(score.value).write_repr(&mut kept);
+        number_format::write_logged(score.value, &mut logged);
     }
     push_words(&kept, &exact, &logged, text);
     if let Some(error) = line.error() {

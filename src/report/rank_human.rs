@@ -41,7 +41,7 @@ fn cells(report: &RankReport<'_>, line: &Line<'_>) -> Vec<String> {
         table.id(line.row).to_owned(),
         or_dash(table.entity(line.row)),
         or_dash(table.queue(line.row)),
-        line.score.as_ref().map_or_else(|| "-".to_owned(), |score| number_format::logged(score.kept)),
+        line.score.as_ref().map_or_else(|| "-".to_owned(), |score| number_format::logged(score.value)),
     ];
     cells.extend(report.inputs.iter().map(|name| {
         let column = table.column(name);

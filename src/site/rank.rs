@@ -14,7 +14,7 @@ use crate::pbs::order::{NotConsidered, Order, Ordered};
 use crate::pbs::resource_amount::NumberMode;
 use crate::pbs::share_tree::PbsTree;
 use crate::pbs::submission::FormulaSubmission;
-use crate::rank::{Ranking, ScorePrecision, fill_fairshare, first_without_shares, score};
+use crate::rank::{Ranking, ScorePrecision, fill_fairshare, missing_fairshare_input, score};
 use crate::schema::{FairshareInput, Schema};
 
 /// The most warnings of one kind that are spelt out; the others are counted.
@@ -202,7 +202,7 @@ impl Site {
     ) -> Ordered {
         let scores = score(program, table, self.precision(), self.rules.on_error);
         if self.precision() == ScorePrecision::Decimal {
-            return Ordered { ranking: Ranking::of_scores(scores, table), not_considered: Vec::new() };
+            return Ordered { ranking: Ranking::from_scores(scores, table), not_considered: Vec::new() };
         }
         let mut order = Order::new(&self.config, &self.queues).limit(limit);
         if let Some(tree) = tree {
@@ -217,7 +217,7 @@ impl Site {
 
 /// Without a tree every job must carry the fair-share numbers that the formula needs.
 fn require_own_shares(program: &Program, table: &JobTable) -> Result<(), SiteError> {
-    match first_without_shares(table, program.inputs()) {
+    match missing_fairshare_input(table, program.inputs()) {
         Some((job, name)) => Err(SiteError::Missing(format!(
             "the formula needs `{name}`, but nothing says what it is for job `{job}`: give --sched-priv DIR or \
              --tree FILE"

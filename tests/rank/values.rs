@@ -318,7 +318,7 @@ fn check_clash(resource: &str, tried: &ClashingFormula) {
         let (job, error) = (table.id(row), score.exact.as_ref().err());
         let place = format!("{resource}: {} on {job}", tried.formula);
         if let Some(recorded) = &values[job] {
-            assert_eq!(logged(score.kept), *recorded, "{place}");
+            assert_eq!(logged(score.value), *recorded, "{place}");
         }
         assert_eq!(error.is_some_and(|error| error.crashes_the_scheduler()), tried.died == Some(true), "{place}");
         if tried.died == Some(false) {

@@ -208,7 +208,7 @@ pub fn differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<St
         check(
             job,
             "logged value",
-            score.as_ref().map(|score| logged(score.kept)),
+            score.as_ref().map(|score| logged(score.value)),
             record.values.get(job).map(String::as_str),
         );
         let error = record.errors.get(job).map(|text| text.strip_prefix(LOG_PREFIX).unwrap_or(text));

@@ -89,7 +89,7 @@ pub(super) fn useless_threshold(
     let is_under = |reason: &NotConsidered| matches!(reason, NotConsidered::UnderThreshold { .. });
     let under: Vec<usize> =
         ordered.not_considered.iter().filter(|(_, reason)| is_under(reason)).map(|&(row, _)| row).collect();
-    let kept = |row: usize| ranking.score(row).map_or(f64::NAN, |score| score.kept);
+    let kept = |row: usize| ranking.score(row).map_or(f64::NAN, |score| score.value);
     let logged = |row: usize| format!("{} (`{}`)", number_format::logged(kept(row)), table.id(row));
     let by_value = |&left: &usize, &right: &usize| kept(left).total_cmp(&kept(right));
     let bound = number_format::printed(number_format::server_float(threshold));
@@ -116,7 +116,7 @@ type KeptValue = (f64, f64, usize);
 pub(super) fn rounding_ties(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
     let value = |&row: &usize| {
         let score = ranking.score(row)?;
-        Some((score.kept, nearest_double(score.exact.as_ref().ok()?)?, row))
+        Some((score.value, nearest_double(score.exact.as_ref().ok()?)?, row))
             .filter(|(kept, exact, ..)| !kept.is_nan() && !exact.is_nan())
     };
     let mut values: Vec<KeptValue> = ranking.order().iter().filter_map(value).collect();

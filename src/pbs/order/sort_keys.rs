@@ -6,7 +6,7 @@ use crate::jobs::JobTable;
 use crate::pbs::files::sched_config::{SortFirst, SortKey};
 use crate::pbs::order::{NotConsidered, Order};
 use crate::pbs::share_tree::{PbsTree, SharePath};
-use crate::rank::{Scores, by_value, higher_first, merge_sort};
+use crate::rank::{Scores, higher_first, merge_sort, sort_by_value};
 
 /// The sort keys of every row.
 pub(super) struct SortKeys<'t> {
@@ -31,7 +31,7 @@ pub(super) struct SortKeys<'t> {
 
 impl<'t> SortKeys<'t> {
     pub(super) fn new(rules: &Order<'_>, scores: &Scores, table: &'t JobTable) -> Self {
-        let values = scores.kept();
+        let values = scores.values();
         let is_last = |row: &usize| values[*row] == f64::NEG_INFINITY;
         let mut sort_keys = Self {
             table,
@@ -77,8 +77,8 @@ impl<'t> SortKeys<'t> {
                 true => rows.into_iter().partition(|&row| self.is_express(row)),
                 false => (Vec::new(), rows),
             };
-            let mut sorted = by_value(express, &self.values, limit);
-            sorted.extend(by_value(others, &self.values, limit - sorted.len()));
+            let mut sorted = sort_by_value(express, &self.values, limit);
+            sorted.extend(sort_by_value(others, &self.values, limit - sorted.len()));
             return sorted;
         }
         merge_sort(&mut rows, &mut |left: usize, right: usize| self.compare(left, right));

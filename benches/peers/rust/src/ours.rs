@@ -65,6 +65,6 @@ impl Pass for Ours {
     }
 
     fn numbers(results: Scores) -> Vec<f64> {
-        results.kept()
+        results.values()
     }
 }
