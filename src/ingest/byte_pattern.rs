@@ -1,22 +1,22 @@
-//! Bytes that are expected at a place, and whether they stand there: compared sixteen at a time.
+//! Tests whether a text continues with expected bytes, sixteen bytes at a time.
 
-/// How many bytes are looked at together.
+/// The number of bytes that are compared at a time.
 const GROUP: usize = 16;
 
-/// Bytes that came at some place before, and may come there again.
+/// Bytes that are expected in a text.
 #[derive(Debug, Clone)]
-pub(super) struct Literal {
-    /// The first sixteen bytes, and which of them count.
+pub(super) struct BytePattern {
+    /// The first sixteen bytes, and a mask of those that are compared.
     first: u128,
     mask: u128,
-    /// The last sixteen bytes, if there are so many.
+    /// The last sixteen bytes, if there are at least sixteen.
     last: u128,
     len: usize,
-    /// All between, if there are more than twice as many.
+    /// The bytes between the first and the last sixteen.
     between: Box<[u8]>,
 }
 
-impl Literal {
+impl BytePattern {
     pub(super) fn new(bytes: &[u8]) -> Self {
         let (mut first, mut mask) = ([0; GROUP], [0; GROUP]);
         for (index, &byte) in bytes.iter().take(GROUP).enumerate() {
@@ -31,12 +31,12 @@ impl Literal {
         }
     }
 
-    /// Where these bytes end, if they stand there and at least [`GROUP`] bytes do.
+    /// The end of the bytes, if the text contains them at this position and at least [`GROUP`] bytes follow the position.
     #[inline(always)]
     pub(super) fn end_at(&self, bytes: &[u8], at: usize) -> Option<usize> {
         let text = bytes.get(at..)?;
         let first = u128::from_le_bytes(*text.first_chunk()?);
-        if (first ^ self.first) & self.mask != 0 || (self.len > GROUP && !self.goes_on(text)) {
+        if (first ^ self.first) & self.mask != 0 || (self.len > GROUP && !self.rest_matches(text)) {
             return None;
         }
         Some(at + self.len)
@@ -49,9 +49,9 @@ impl Literal {
         [&first[..self.len.min(GROUP)], &self.between, &last[GROUP - tail..]].concat()
     }
 
-    /// Whether all behind the first group stands there.
+    /// Whether the text contains the bytes after the first group.
     #[inline(always)]
-    fn goes_on(&self, text: &[u8]) -> bool {
+    fn rest_matches(&self, text: &[u8]) -> bool {
         let rest = self.len - GROUP;
         let last = text.get(rest..).and_then(|last| last.first_chunk());
         last.is_some_and(|last| u128::from_le_bytes(*last) == self.last)
@@ -67,16 +67,16 @@ mod tests {
     fn every_byte_counts() {
         for len in 0..70 {
             let bytes: Vec<u8> = (1..=len).collect();
-            let literal = Literal::new(&bytes);
+            let pattern = BytePattern::new(&bytes);
             let text = [&[0; 3], &bytes[..], &[0; GROUP]].concat();
-            assert_eq!(literal.end_at(&text, 3), Some(3 + bytes.len()));
-            assert_eq!(literal.bytes(), bytes);
+            assert_eq!(pattern.end_at(&text, 3), Some(3 + bytes.len()));
+            assert_eq!(pattern.bytes(), bytes);
             for at in 3..3 + bytes.len() {
                 let mut other = text.clone();
                 other[at] ^= 0x80;
-                assert_eq!(literal.end_at(&other, 3), None, "{len} bytes, {at}");
+                assert_eq!(pattern.end_at(&other, 3), None, "{len} bytes, {at}");
             }
-            assert_eq!(literal.end_at(&text[..text.len() - GROUP], 3 + bytes.len()), None);
+            assert_eq!(pattern.end_at(&text[..text.len() - GROUP], 3 + bytes.len()), None);
         }
     }
 }

@@ -7,9 +7,9 @@ use crate::ingest::attribute_values::{FormulaAmount, input, integer};
 use crate::ingest::job_key::JobKey;
 use crate::ingest::json_scanner::{Scalar, Scanner};
 use crate::ingest::key_dispatch::{DispatchedKey, Index, KeyDispatch};
-use crate::ingest::key_predictor::{Keys, Next};
+use crate::ingest::key_predictor::{KeyPredictor, Next};
 use crate::ingest::reader::ReadOptions;
-use crate::ingest::skipped_objects::Idle;
+use crate::ingest::skipped_objects::ObjectSkipper;
 use crate::jobs::{Batch, BatchRow, InputPrecedence, JobState, same};
 use crate::json_visitor::JsonScalar;
 use crate::pbs::entity::Owner;
@@ -17,19 +17,19 @@ use crate::pbs::resource_amount::AmountSource;
 use crate::python::Value;
 use crate::schema::InputType;
 
-/// The most unknown keys that are learnt to be skipped.
+/// The most unknown keys that are skipped once they are reported.
 const MAX_SKIPPED_UNKNOWN: usize = 256;
 
-/// Parses jobs, and learns which keys they have.
+/// Parses jobs, and predicts their keys from those of the previous job.
 #[derive(Debug)]
 pub(super) struct FastReader<'a> {
     options: &'a ReadOptions<'a>,
     source: AmountSource,
     dispatch: KeyDispatch<'a>,
-    top: Keys<DispatchedKey>,
-    resources: Keys<Option<Index>>,
-    inputs: Keys<Index>,
-    skipped_objects: Idle,
+    top: KeyPredictor<DispatchedKey>,
+    resources: KeyPredictor<Option<Index>>,
+    inputs: KeyPredictor<Index>,
+    skipper: ObjectSkipper,
     /// The kinds that undeclared names look like in the current job, if they did not before.
     new_kinds: Vec<(Index, InputType)>,
     /// The unknown keys of the current job that have a value and are not skipped yet.
@@ -57,10 +57,10 @@ impl<'a> FastReader<'a> {
             options,
             source,
             dispatch: KeyDispatch::new(options, source),
-            top: Keys::new(),
-            resources: Keys::new(),
-            inputs: Keys::new(),
-            skipped_objects: Idle::default(),
+            top: KeyPredictor::new(),
+            resources: KeyPredictor::new(),
+            inputs: KeyPredictor::new(),
+            skipper: ObjectSkipper::default(),
             new_kinds: Vec::new(),
             unknown: Vec::new(),
             skipped_unknown: 0,
@@ -110,7 +110,7 @@ impl<'a> FastReader<'a> {
         !self.unknown.is_empty()
     }
 
-    /// Keeps what was learnt of a job that was read, or removes the row of one that was not.
+    /// Records the kinds that a job that was read has shown, or removes the row of a job that was not read.
     fn commit_or_abandon(&mut self, read: Option<()>, batch: &mut Batch) -> Option<()> {
         match read {
             Some(()) => self.new_kinds.iter().for_each(|&(name, kind)| self.dispatch.record_undeclared(name, kind)),
@@ -130,13 +130,13 @@ impl<'a> FastReader<'a> {
     ) -> Option<JobAttributes<'d>> {
         scanner.take(b'{')?;
         self.top.start();
-        self.skipped_objects.start();
+        self.skipper.start();
         loop {
             let dispatch = &mut self.dispatch;
             let Next::Value(key) = self.top.next(scanner, |name| dispatch.dispatch(name))? else { return Some(job) };
             match key.key {
                 JobKey::Unused => {
-                    self.skipped_objects.pass(scanner)?;
+                    self.skipper.skip(scanner)?;
                     // Unused keys mostly follow each other, so that no numbers come next.
                     continue;
                 }
@@ -145,7 +145,7 @@ impl<'a> FastReader<'a> {
                     if scanner.peek() != b'n' {
                         self.unknown.push(key.index);
                     }
-                    self.skipped_objects.pass(scanner)?;
+                    self.skipper.skip(scanner)?;
                     continue;
                 }
                 JobKey::Resource => self.amount(key.index, scanner, batch)?,
@@ -159,7 +159,7 @@ impl<'a> FastReader<'a> {
             }
             let dispatch = &self.dispatch;
             let put = |column, amount| batch.put_integer(column, InputPrecedence::Job, amount);
-            self.top.run(scanner, |key| dispatch.small_integer_key(key), put);
+            self.top.read_run(scanner, |key| dispatch.small_integer_key(key), put);
         }
     }
 
@@ -170,7 +170,7 @@ impl<'a> FastReader<'a> {
             let dispatch = &mut self.dispatch;
             let column = |index: Option<Index>| dispatch.small_integer_resource(index?);
             let put = |column, amount| batch.put_integer(column, InputPrecedence::Job, amount);
-            self.resources.run(scanner, column, put);
+            self.resources.read_run(scanner, column, put);
             match self.resources.next(scanner, |name| dispatch.resource(name))? {
                 Next::End => return Some(()),
                 Next::Value(None) => scanner.skip_value()?,

@@ -1,43 +1,43 @@
-//! A stretch of small whole numbers, one after the other under the same keys as the last time: read without asking at
-//! each what it means. A number that is the same in one object after the other becomes part of the text that is
-//! expected before the next.
+//! A run of entries whose values are small integers. If their keys are those of the previous object, the integers are
+//! read without a look-up of each key. An integer that is the same in every object becomes part of the text that is
+//! expected before the next one.
 
 use crate::ingest::json_scanner::PADDING;
 use crate::ingest::swar::small_integer_in;
 
-/// The most numbers in a course.
-pub(super) const MOST_STEPS: usize = 32;
-/// How often a course may end early, or be empty, before it is laid anew.
-const PATIENCE: u8 = 64;
-/// The same of a course that was never laid: the first objects are yet to show what comes.
-const FIRST_PATIENCE: u8 = 2;
-/// In how many objects a number has to be the same until it is expected to be.
-const TRIAL: u8 = 24;
+/// The most integers in a run.
+pub(super) const MAX_FIELDS: usize = 32;
+/// How many times a run may end early or be empty before it is predicted again.
+const MAX_MISSES: u8 = 64;
+/// The same for a run that was never predicted: the first objects show which keys come.
+const INITIAL_MISSES: u8 = 2;
+/// The number of objects in which an integer must be the same before it becomes part of the expected text.
+const CONSTANT_OBJECTS: u8 = 24;
 
-/// How many bytes are compared together.
+/// The number of bytes that are compared at a time.
 const GROUP: usize = 16;
-/// How many of them stand before a number at most.
+/// The most groups of bytes before an integer.
 const GROUPS: usize = 6;
-/// The longest bytes before a number.
-const LONGEST: usize = GROUP * GROUPS - 1;
-/// How many bytes are looked at for a step, with the number: behind every place of a text there is so much padding.
-const WINDOW: usize = LONGEST + 9;
+/// The greatest length of the text before an integer.
+const MAX_LENGTH: usize = GROUP * GROUPS - 1;
+/// The number of bytes that are loaded for a field, with its integer. The padding after the text is at least as long.
+const WINDOW: usize = MAX_LENGTH + 9;
 const _: () = assert!(WINDOW <= PADDING);
 
-/// A number of a course, and what stands before it.
+/// An integer of a run, and the text before it.
 #[derive(Debug)]
-pub(super) struct Step {
-    /// What stands before it, and which of the bytes count.
+pub(super) struct IntegerField {
+    /// The text before the integer, and a mask of its bytes.
     groups: [u128; GROUPS],
     masks: [u128; GROUPS],
     len: usize,
-    /// The numbers in that text, and the columns that they fill.
-    within: Vec<(usize, u32)>,
-    /// The column that it fills; one that there is not if it fills none.
+    /// The constant integers in that text, each with its column.
+    constants: Vec<(usize, u32)>,
+    /// The column that the integer fills; `usize::MAX` if it fills none.
     column: usize,
-    /// The lead before it.
-    lead: u32,
-    /// The number, as long as it was the same in every object of the trial.
+    /// The index of the key prefix before the integer.
+    prefix: u32,
+    /// Whether the integer was the same in every observed object.
     constant: Constant,
 }
 
@@ -48,39 +48,39 @@ enum Constant {
     Varies,
 }
 
-impl Step {
-    /// A step over `text` and a number, unless the text is too long.
-    pub(super) fn new(text: &[u8], column: Option<usize>, lead: u32) -> Option<Self> {
-        if text.len() > LONGEST {
+impl IntegerField {
+    /// A field of `text` and an integer; `None` if the text is too long.
+    pub(super) fn new(text: &[u8], column: Option<usize>, prefix: u32) -> Option<Self> {
+        if text.len() > MAX_LENGTH {
             return None;
         }
         let (mut bytes, mut mask) = ([0; GROUP * GROUPS], [0; GROUP * GROUPS]);
         bytes[..text.len()].copy_from_slice(text);
         mask[..text.len()].fill(0xff);
         let (groups, masks) = (groups(&bytes), groups(&mask));
-        let (within, constant) = (Vec::new(), Constant::Unknown);
-        Some(Self { groups, masks, len: text.len(), within, column: column.unwrap_or(usize::MAX), lead, constant })
+        let (constants, constant) = (Vec::new(), Constant::Unknown);
+        Some(Self { groups, masks, len: text.len(), constants, column: column.unwrap_or(usize::MAX), prefix, constant })
     }
 
-    /// What stands before the number.
+    /// The text before the integer.
     fn text(&self) -> Vec<u8> {
         let mut bytes: Vec<u8> = self.groups.iter().flat_map(|group| group.to_le_bytes()).collect();
         bytes.truncate(self.len);
         bytes
     }
 
-    /// One step over this number, which is always the same, and the next one, unless there is too much before that.
-    fn with(&self, next: &Self) -> Option<Self> {
+    /// Joins this field, if its integer is constant, with the next one; `None` if their text is too long.
+    fn join(&self, next: &Self) -> Option<Self> {
         let Constant::Is(number) = self.constant else { return None };
         let text = [self.text(), number.to_string().into_bytes(), next.text()].concat();
-        let mut both = Self::new(&text, Some(next.column), next.lead)?;
-        both.within = [&self.within[..], &[(self.column, number)], &next.within].concat();
-        both.constant = next.constant;
-        Some(both)
+        let mut joined = Self::new(&text, Some(next.column), next.prefix)?;
+        joined.constants = [&self.constants[..], &[(self.column, number)], &next.constants].concat();
+        joined.constant = next.constant;
+        Some(joined)
     }
 
-    /// Looks whether the number is the same again.
-    fn compare(&mut self, number: u32) {
+    /// Records the integer of an object.
+    fn observe(&mut self, number: u32) {
         self.constant = match self.constant {
             Constant::Unknown => Constant::Is(number),
             Constant::Is(same) if same == number => Constant::Is(number),
@@ -88,9 +88,9 @@ impl Step {
         };
     }
 
-    /// The number that stands there with all before it, and where it ends.
+    /// Reads the text and the integer at this position; returns the integer and where it ends.
     #[inline(always)]
-    fn number(&self, bytes: &[u8], at: usize) -> Option<(u32, usize)> {
+    fn read(&self, bytes: &[u8], at: usize) -> Option<(u32, usize)> {
         let window: &[u8; WINDOW] = bytes.get(at..)?.first_chunk()?;
         for (index, group) in groups(window).iter().enumerate() {
             if (group ^ self.groups[index]) & self.masks[index] != 0 {
@@ -100,87 +100,92 @@ impl Step {
                 break;
             }
         }
-        // The least changes nothing: it spares a look at whether the number is in the window.
-        let word = window[self.len.min(LONGEST)..].first_chunk()?;
+        // `min` does not change the index, but removes the bounds check.
+        let word = window[self.len.min(MAX_LENGTH)..].first_chunk()?;
         let (number, length) = small_integer_in(u64::from_le_bytes(*word))?;
         Some((number, at + self.len + length))
     }
 }
 
-/// The first groups of these bytes.
+/// The bytes in groups.
 #[inline(always)]
 fn groups<const N: usize>(bytes: &[u8; N]) -> [u128; GROUPS] {
     let (chunks, _) = bytes.as_chunks();
     std::array::from_fn(|index| u128::from_le_bytes(chunks[index]))
 }
 
-/// Numbers that are expected one after the other.
+/// The fields that are expected one after another.
 #[derive(Debug)]
-pub(super) struct Course {
-    steps: Vec<Step>,
-    patience: u8,
-    /// For how many more objects it is seen which numbers are always the same.
-    trial: u8,
+pub(super) struct IntegerRun {
+    fields: Vec<IntegerField>,
+    misses_left: u8,
+    /// How many more objects are observed to find the constant integers.
+    objects_to_observe: u8,
 }
 
-impl Course {
+impl IntegerRun {
     pub(super) fn new() -> Self {
-        Self { steps: Vec::new(), patience: FIRST_PATIENCE, trial: 0 }
+        Self { fields: Vec::new(), misses_left: INITIAL_MISSES, objects_to_observe: 0 }
     }
 
-    /// Lays the course anew.
-    pub(super) fn lay(&mut self, steps: Vec<Step>) {
-        *self = Self { steps, patience: PATIENCE, trial: TRIAL };
+    /// Replaces the expected fields.
+    pub(super) fn predict(&mut self, fields: Vec<IntegerField>) {
+        *self = Self { fields, misses_left: MAX_MISSES, objects_to_observe: CONSTANT_OBJECTS };
     }
 
-    /// Reads numbers as long as they come as expected: `put` gets each with its column. Gives the lead before the last
-    /// one and where it ends.
+    /// Reads fields as long as they are as expected, and passes each integer with its column to `put`. Returns the prefix
+    /// of the last field, and where the field ends.
     #[inline(always)]
-    pub(super) fn run(&mut self, bytes: &[u8], mut at: usize, mut put: impl FnMut(usize, u32)) -> Option<(u32, usize)> {
-        if self.trial > 0 {
-            self.try_out(bytes, at);
+    pub(super) fn read(
+        &mut self,
+        bytes: &[u8],
+        mut at: usize,
+        mut put: impl FnMut(usize, u32),
+    ) -> Option<(u32, usize)> {
+        if self.objects_to_observe > 0 {
+            self.observe(bytes, at);
         }
         let mut done = 0;
-        for step in &self.steps {
-            let Some((number, end)) = step.number(bytes, at) else { break };
-            step.within.iter().for_each(|&(column, number)| put(column, number));
-            put(step.column, number);
+        for field in &self.fields {
+            let Some((number, end)) = field.read(bytes, at) else { break };
+            field.constants.iter().for_each(|&(column, number)| put(column, number));
+            put(field.column, number);
             (at, done) = (end, done + 1);
         }
-        if done == 0 || done < self.steps.len() {
-            self.patience = self.patience.saturating_sub(1);
+        if done == 0 || done < self.fields.len() {
+            self.misses_left = self.misses_left.saturating_sub(1);
         }
-        let last = self.steps.get(done.checked_sub(1)?)?;
-        Some((last.lead, at))
+        let last = self.fields.get(done.checked_sub(1)?)?;
+        Some((last.prefix, at))
     }
 
-    /// Sees which numbers are the same as before. At the end of the trial each that always was is expected from then
-    /// on.
+    /// Records the integers of an object. After the last object to observe, fields with a constant integer are joined
+    /// with the next field.
     #[cold]
-    fn try_out(&mut self, bytes: &[u8], mut at: usize) {
-        for step in &mut self.steps {
-            let Some((number, end)) = step.number(bytes, at) else { break };
-            step.compare(number);
+    fn observe(&mut self, bytes: &[u8], mut at: usize) {
+        for field in &mut self.fields {
+            let Some((number, end)) = field.read(bytes, at) else { break };
+            field.observe(number);
             at = end;
         }
-        self.trial -= 1;
-        if self.trial == 0 {
-            let mut steps: Vec<Step> = Vec::new();
-            for next in self.steps.drain(..) {
-                let both = steps.last().and_then(|last| last.with(&next));
-                match (both, steps.last_mut()) {
-                    (Some(both), Some(last)) => *last = both,
-                    _ => steps.push(next),
+        self.objects_to_observe -= 1;
+        if self.objects_to_observe == 0 {
+            let mut fields: Vec<IntegerField> = Vec::new();
+            for next in self.fields.drain(..) {
+                let joined = fields.last().and_then(|last| last.join(&next));
+                match (joined, fields.last_mut()) {
+                    (Some(joined), Some(last)) => *last = joined,
+                    _ => fields.push(next),
                 }
             }
-            self.steps = steps;
+            self.fields = fields;
         }
     }
 
-    /// Whether the course is to be laid anew.
+    /// Whether the fields should be predicted again.
     #[inline]
     pub(super) fn is_stale(&self) -> bool {
-        self.patience == 0
+        self.misses_left == 0
     }
 }
 
@@ -189,49 +194,54 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_course_ends_where_it_is_left() {
+    fn a_run_ends_at_the_first_difference() {
         let texts = ["{\"a\":", ",\n     \"more_than_sixteen\": ", ",\n               \"more_than_thirty_two\": "];
         let whole = texts.join("3") + "3}";
-        let run = |text: &str| {
-            let mut course = Course::new();
-            let steps = texts.iter().zip(5..).map(|(text, lead)| Step::new(text.as_bytes(), None, lead).unwrap());
-            course.lay(steps.collect());
+        let read = |text: &str| {
+            let mut run = IntegerRun::new();
+            let fields =
+                texts.iter().zip(5..).map(|(text, prefix)| IntegerField::new(text.as_bytes(), None, prefix).unwrap());
+            run.predict(fields.collect());
             let mut numbers = Vec::new();
-            let last = course.run(&[text.as_bytes(), &[0; WINDOW]].concat(), 0, |_, number| numbers.push(number));
-            (last.map(|(lead, _)| lead), numbers.len())
+            let last = run.read(&[text.as_bytes(), &[0; WINDOW]].concat(), 0, |_, number| numbers.push(number));
+            (last.map(|(prefix, _)| prefix), numbers.len())
         };
-        assert_eq!(run(&whole), (Some(7), 3));
+        assert_eq!(read(&whole), (Some(7), 3));
         for (index, letter) in whole.char_indices().filter(|(_, letter)| !letter.is_numeric()) {
             let other = format!("{}~{}", &whole[..index], &whole[index + 1..]);
-            assert!(run(&other).1 < 3 || letter == '}', "{other}");
+            assert!(read(&other).1 < 3 || letter == '}', "{other}");
         }
-        assert_eq!(run(&whole.replace("3}", "x}")), (Some(6), 2));
-        assert!(Step::new(&[b'x'; LONGEST + 1], None, 0).is_none());
+        assert_eq!(read(&whole.replace("3}", "x}")), (Some(6), 2));
+        assert!(IntegerField::new(&[b'x'; MAX_LENGTH + 1], None, 0).is_none());
     }
 
     #[test]
-    fn a_number_that_is_always_the_same_is_expected() {
+    fn a_constant_integer_is_expected() {
         let texts = [",\"a\":", ",\"bb\":", ",\"ccc\":", ",\"dddd\":"];
-        let mut course = Course::new();
-        course.lay(
-            texts.iter().zip(0..).map(|(text, lead)| Step::new(text.as_bytes(), Some(9), lead).unwrap()).collect(),
+        let mut run = IntegerRun::new();
+        run.predict(
+            texts
+                .iter()
+                .zip(0..)
+                .map(|(text, prefix)| IntegerField::new(text.as_bytes(), Some(9), prefix).unwrap())
+                .collect(),
         );
-        let mut run = |numbers: [&str; 4]| {
+        let mut read = |numbers: [&str; 4]| {
             let text: String = texts.iter().zip(numbers).map(|(text, number)| text.to_string() + number).collect();
             let mut found = Vec::new();
-            let last = course.run(&[text.as_bytes(), b"}", &[0; WINDOW]].concat(), 0, |_, number| found.push(number));
-            (last.map(|(lead, _)| lead), found, course.steps.len())
+            let last = run.read(&[text.as_bytes(), b"}", &[0; WINDOW]].concat(), 0, |_, number| found.push(number));
+            (last.map(|(prefix, _)| prefix), found, run.fields.len())
         };
-        for turn in 1..=2 * u32::from(TRIAL) {
+        for turn in 1..=2 * u32::from(CONSTANT_OBJECTS) {
             let varying = turn.to_string();
             let expected = vec![0, turn, 100_000, 7];
-            let steps = if turn < u32::from(TRIAL) { 4 } else { 2 };
-            assert_eq!(run(["0", &varying, "100000", "7"]), (Some(3), expected, steps));
+            let fields = if turn < u32::from(CONSTANT_OBJECTS) { 4 } else { 2 };
+            assert_eq!(read(["0", &varying, "100000", "7"]), (Some(3), expected, fields));
         }
-        assert_eq!(run(["0", "5", "100000", "8"]), (Some(3), vec![0, 5, 100_000, 8], 2));
-        // from the first number that differs on nothing is read here
-        assert_eq!(run(["0", "5", "100001", "7"]), (Some(1), vec![0, 5], 2));
-        assert_eq!(run(["0", "5", "1000000", "7"]), (Some(1), vec![0, 5], 2));
-        assert_eq!(run(["00", "5", "100000", "7"]), (None, vec![], 2));
+        assert_eq!(read(["0", "5", "100000", "8"]), (Some(3), vec![0, 5, 100_000, 8], 2));
+        // Nothing is read from the first difference on.
+        assert_eq!(read(["0", "5", "100001", "7"]), (Some(1), vec![0, 5], 2));
+        assert_eq!(read(["0", "5", "1000000", "7"]), (Some(1), vec![0, 5], 2));
+        assert_eq!(read(["00", "5", "100000", "7"]), (None, vec![], 2));
     }
 }

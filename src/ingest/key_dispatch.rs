@@ -1,4 +1,4 @@
-//! What the fast reader does with the value of each key: decided once per name.
+//! Decides, once per key, what the fast reader does with the values.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::schema::InputType;
 /// An index into one of the lists of [`KeyDispatch`].
 pub(super) type Index = u32;
 
-/// The kinds that an amount can look like.
+/// The kinds that an amount can have by its form.
 const KINDS: [InputType; 6] =
     [InputType::Count, InputType::Size, InputType::Duration, InputType::Float, InputType::Bool, InputType::Text];
 
@@ -21,7 +21,7 @@ fn bit(kind: InputType) -> u8 {
     1 << kind as u8
 }
 
-/// What a key at the top of a job means, and where the rest about it is.
+/// The meaning of a key at the top of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DispatchedKey {
     pub key: JobKey,
@@ -40,7 +40,7 @@ pub(super) struct Resource {
     pub plan: ResourcePlan,
     /// Whether the formula gets a small integer unchanged.
     pub keeps_small_integers: bool,
-    /// Whether nothing else is to be done with a small integer: the name is declared, or known to look like a count.
+    /// Whether a small integer only needs to be stored: the name is declared, or known to look like a count.
     stores_directly: bool,
     /// The index among the names that no schema declares.
     pub undeclared: Option<Index>,
@@ -55,7 +55,7 @@ pub(super) struct Input {
     pub undeclared: Option<Index>,
 }
 
-/// The keys that were met so far.
+/// The keys of the jobs that were read so far.
 #[derive(Debug)]
 pub(super) struct KeyDispatch<'a> {
     options: &'a ReadOptions<'a>,
@@ -75,9 +75,9 @@ pub(super) struct KeyDispatch<'a> {
 #[derive(Debug)]
 struct Undeclared {
     name: Box<str>,
-    /// The kinds that it looked like, a bit for each of [`KINDS`].
+    /// The kinds that its amounts looked like, a bit for each of [`KINDS`].
     kinds: u8,
-    /// Those that were taken by [`KeyDispatch::take_undeclared`].
+    /// Those that [`KeyDispatch::take_undeclared`] has passed on.
     taken: u8,
 }
 
@@ -98,7 +98,7 @@ impl<'a> KeyDispatch<'a> {
         }
     }
 
-    /// How many columns the formula needs.
+    /// The number of columns that the formula needs.
     pub(super) fn column_count(&self) -> usize {
         self.columns.len()
     }
@@ -169,14 +169,14 @@ impl<'a> KeyDispatch<'a> {
         self.undeclared.get(undeclared as usize).is_some_and(|name| name.kinds & bit(kind) != 0)
     }
 
-    /// The column, if any, that small integers of this resource are stored in; `None` if more than that is to be done
-    /// with them.
+    /// The column, if any, in which small integers of this resource are stored; `None` if they need more than to be
+    /// stored.
     pub(super) fn small_integer_resource(&self, index: Index) -> Option<Option<usize>> {
         let resource = self.resources.get(index as usize)?;
         resource.stores_directly.then_some(resource.plan.column)
     }
 
-    /// The same of a key at the top of a job.
+    /// The same for a key at the top of a job.
     pub(super) fn small_integer_key(&self, key: DispatchedKey) -> Option<Option<usize>> {
         match key.key {
             JobKey::Resource => self.small_integer_resource(key.index),

@@ -1,175 +1,179 @@
-//! The keys of an object that comes again and again: which one comes next is guessed from the last time.
+//! Predicts the keys of objects of one kind: the key after another one is probably that of the previous object.
 
 use std::collections::HashMap;
 
-use crate::ingest::byte_pattern::Literal;
-use crate::ingest::integer_run as course;
-use crate::ingest::integer_run::{Course, Step};
+use crate::ingest::byte_pattern::BytePattern;
+use crate::ingest::integer_run::{IntegerField, IntegerRun, MAX_FIELDS};
 use crate::ingest::json_scanner::Scanner;
 
-/// The most keys that are remembered with the bytes before and behind them.
-const MOST_LEADS: usize = 1024;
-/// The most keys that have a meaning; an object with another one is not read here.
-const MOST_KEYS: usize = 4096;
-/// The longest bytes of a key that are remembered.
-const LONGEST: usize = 256;
-/// The lead of all objects, before their first key.
+/// The most key prefixes that are remembered.
+const MAX_PREFIXES: usize = 1024;
+/// The most keys whose meaning is remembered. An object with another one is left to the reference reader.
+const MAX_KEYS: usize = 4096;
+/// The greatest length of a remembered prefix.
+const MAX_LENGTH: usize = 256;
+/// The index of an empty prefix: the start of an object.
 const START: u32 = 0;
 
-/// What stands between two values, with the key of the second in it; or before the end of the object.
+/// The bytes before a value, from the end of the previous one, with the key; or the bytes up to the end of the object.
 #[derive(Debug)]
-struct Lead<R> {
-    literal: Literal,
-    means: Next<R>,
-    /// What came next the last time.
+struct KeyPrefix<R> {
+    pattern: BytePattern,
+    meaning: Next<R>,
+    /// The prefix that came next in the previous object.
     next: u32,
-    /// The numbers that come from here on.
-    course: Course,
+    /// The integers that are expected after the value.
+    run: IntegerRun,
 }
 
-/// What comes next in an object.
+/// What comes next in an object: a value or the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next<R> {
-    /// A value, and what its key means.
+    /// A value, with the meaning of its key.
     Value(R),
     End,
 }
 
-/// The keys of all objects of a kind.
+/// Predicts the keys of objects of one kind. `R` is the meaning of a key.
 #[derive(Debug)]
-pub(super) struct Keys<R> {
-    leads: Vec<Lead<R>>,
-    places: HashMap<Box<[u8]>, u32>,
+pub(super) struct KeyPredictor<R> {
+    prefixes: Vec<KeyPrefix<R>>,
+    indices: HashMap<Box<[u8]>, u32>,
     meanings: HashMap<Box<str>, R>,
-    /// The lead before the value that was read last, if it is a known one.
+    /// The prefix of the value that was read last, if it is remembered.
     last: Option<u32>,
 }
 
-impl<R: Copy> Keys<R> {
+impl<R: Copy> KeyPredictor<R> {
     pub(super) fn new() -> Self {
-        Self { leads: vec![Lead::new(b"", Next::End)], places: HashMap::new(), meanings: HashMap::new(), last: None }
+        Self {
+            prefixes: vec![KeyPrefix::new(b"", Next::End)],
+            indices: HashMap::new(),
+            meanings: HashMap::new(),
+            last: None,
+        }
     }
 
-    /// Begins with an object, behind its `{`.
+    /// Begins an object, after its `{`.
     #[inline]
     pub(super) fn start(&mut self) {
         self.last = Some(START);
     }
 
-    /// Passes over what stands before the next value; `decide` says what a new key means.
+    /// Skips to the next value; `resolve` returns the meaning of a new key.
     #[inline]
-    pub(super) fn next(&mut self, scan: &mut Scanner<'_>, decide: impl FnOnce(&str) -> R) -> Option<Next<R>> {
-        if let Some((guess, end, means)) = self.guess(self.last, scan.bytes(), scan.at) {
-            (self.last, scan.at) = (Some(guess), end);
-            return Some(means);
+    pub(super) fn next(&mut self, scanner: &mut Scanner<'_>, resolve: impl FnOnce(&str) -> R) -> Option<Next<R>> {
+        if let Some((prefix, end, meaning)) = self.predict(self.last, scanner.bytes(), scanner.at) {
+            (self.last, scanner.at) = (Some(prefix), end);
+            return Some(meaning);
         }
-        self.read(scan, decide)
+        self.read(scanner, resolve)
     }
 
-    /// The lead that stands there if it is the one that came after `last` the last time, and where it ends.
+    /// The prefix that followed `last` in the previous object, and where it ends, if the text continues with it.
     #[inline(always)]
-    fn guess(&self, last: Option<u32>, bytes: &[u8], at: usize) -> Option<(u32, usize, Next<R>)> {
-        let guess = self.leads.get(last? as usize)?.next;
-        let lead = self.leads.get(guess as usize).filter(|_| guess != START)?;
-        lead.literal.end_at(bytes, at).map(|end| (guess, end, lead.means))
+    fn predict(&self, last: Option<u32>, bytes: &[u8], at: usize) -> Option<(u32, usize, Next<R>)> {
+        let predicted = self.prefixes.get(last? as usize)?.next;
+        let prefix = self.prefixes.get(predicted as usize).filter(|_| predicted != START)?;
+        prefix.pattern.end_at(bytes, at).map(|end| (predicted, end, prefix.meaning))
     }
 
-    /// Passes over small whole numbers as long as they come as the last time. `column` says which column a key's
-    /// numbers fill, if any; or nothing if its values are not to be read in this way. `put` gets the numbers.
+    /// Reads small integers as long as their keys are those of the previous object. `column` returns the column, if any,
+    /// that the integers of a key fill; `None` if its values must not be read in this way. `put` gets the integers.
     #[inline(always)]
-    pub(super) fn run(
+    pub(super) fn read_run(
         &mut self,
-        scan: &mut Scanner<'_>,
+        scanner: &mut Scanner<'_>,
         column: impl Fn(R) -> Option<Option<usize>>,
         put: impl FnMut(usize, u32),
     ) {
-        let Some(lead) = self.last.and_then(|last| self.leads.get_mut(last as usize)) else { return };
-        let last = lead.course.run(scan.bytes(), scan.at, put);
-        if lead.course.is_stale() {
-            self.lay_course(column);
+        let Some(prefix) = self.last.and_then(|last| self.prefixes.get_mut(last as usize)) else { return };
+        let last = prefix.run.read(scanner.bytes(), scanner.at, put);
+        if prefix.run.is_stale() {
+            self.predict_run(column);
         }
         if let Some((last, end)) = last {
-            (self.last, scan.at) = (Some(last), end);
+            (self.last, scanner.at) = (Some(last), end);
         }
     }
 
-    /// Lays the course of the last lead by what came after it the last time.
+    /// Predicts the run after the last prefix from the prefixes of the previous object.
     #[cold]
-    fn lay_course(&mut self, column: impl Fn(R) -> Option<Option<usize>>) {
+    fn predict_run(&mut self, column: impl Fn(R) -> Option<Option<usize>>) {
         let Some(start) = self.last else { return };
-        let (mut lead, mut steps) = (self.leads[start as usize].next, Vec::new());
-        while let Next::Value(means) = self.leads[lead as usize].means
-            && let Some(column) = column(means)
-            && steps.len() < course::MOST_STEPS
+        let (mut prefix, mut fields) = (self.prefixes[start as usize].next, Vec::new());
+        while let Next::Value(meaning) = self.prefixes[prefix as usize].meaning
+            && let Some(column) = column(meaning)
+            && fields.len() < MAX_FIELDS
         {
-            let Lead { literal, next, .. } = &self.leads[lead as usize];
-            let Some(step) = Step::new(&literal.bytes(), column, lead) else { break };
-            steps.push(step);
-            lead = *next;
+            let KeyPrefix { pattern, next, .. } = &self.prefixes[prefix as usize];
+            let Some(field) = IntegerField::new(&pattern.bytes(), column, prefix) else { break };
+            fields.push(field);
+            prefix = *next;
         }
-        self.leads[start as usize].course.lay(steps);
+        self.prefixes[start as usize].run.predict(fields);
     }
 
-    /// [`Keys::next`] where the guess was wrong.
-    fn read(&mut self, scan: &mut Scanner<'_>, decide: impl FnOnce(&str) -> R) -> Option<Next<R>> {
-        let (start, is_first) = (scan.at, self.last == Some(START));
-        scan.space();
-        let means = if scan.take(b'}').is_some() {
+    /// [`KeyPredictor::next`] if the prediction was wrong.
+    fn read(&mut self, scanner: &mut Scanner<'_>, resolve: impl FnOnce(&str) -> R) -> Option<Next<R>> {
+        let (start, is_first) = (scanner.at, self.last == Some(START));
+        scanner.space();
+        let meaning = if scanner.take(b'}').is_some() {
             Next::End
         } else {
             if !is_first {
-                scan.take(b',')?;
-                scan.space();
+                scanner.take(b',')?;
+                scanner.space();
             }
-            let key = scan.key()?;
-            Next::Value(self.meaning(key, decide)?)
+            let key = scanner.key()?;
+            Next::Value(self.meaning(key, resolve)?)
         };
-        let found = self.lead(scan.bytes().get(start..scan.at)?, means);
+        let found = self.index_or_insert(scanner.bytes().get(start..scanner.at)?, meaning);
         if let (Some(last), Some(found)) = (self.last, found) {
-            self.leads[last as usize].next = found;
+            self.prefixes[last as usize].next = found;
         }
         self.last = found;
-        Some(means)
+        Some(meaning)
     }
 
-    fn meaning(&mut self, key: &str, decide: impl FnOnce(&str) -> R) -> Option<R> {
+    fn meaning(&mut self, key: &str, resolve: impl FnOnce(&str) -> R) -> Option<R> {
         if let Some(&known) = self.meanings.get(key) {
             return Some(known);
         }
-        if self.meanings.len() >= MOST_KEYS {
+        if self.meanings.len() >= MAX_KEYS {
             return None;
         }
-        let meaning = decide(key);
+        let meaning = resolve(key);
         self.meanings.insert(key.into(), meaning);
         Some(meaning)
     }
 
-    /// Gives a key another meaning.
+    /// Changes the meaning of a key.
     pub(super) fn redefine(&mut self, key: &str, meaning: R) {
         self.meanings.insert(key.into(), meaning);
-        // The leads know what their keys meant.
-        self.leads = vec![Lead::new(b"", Next::End)];
-        self.places.clear();
+        // The prefixes contain the meanings of their keys.
+        self.prefixes = vec![KeyPrefix::new(b"", Next::End)];
+        self.indices.clear();
     }
 
-    /// The place of a lead, a new one if there is room.
-    fn lead(&mut self, bytes: &[u8], means: Next<R>) -> Option<u32> {
-        if let Some(&place) = self.places.get(bytes) {
-            return Some(place);
+    /// The index of a prefix, which is inserted if it is new; `None` if it is too long or there are too many.
+    fn index_or_insert(&mut self, bytes: &[u8], meaning: Next<R>) -> Option<u32> {
+        if let Some(&index) = self.indices.get(bytes) {
+            return Some(index);
         }
-        if self.leads.len() >= MOST_LEADS || bytes.len() > LONGEST {
+        if self.prefixes.len() >= MAX_PREFIXES || bytes.len() > MAX_LENGTH {
             return None;
         }
-        let place = self.leads.len() as u32;
-        self.leads.push(Lead::new(bytes, means));
-        self.places.insert(bytes.into(), place);
-        Some(place)
+        let index = self.prefixes.len() as u32;
+        self.prefixes.push(KeyPrefix::new(bytes, meaning));
+        self.indices.insert(bytes.into(), index);
+        Some(index)
     }
 }
 
-impl<R> Lead<R> {
-    fn new(bytes: &[u8], means: Next<R>) -> Self {
-        Self { literal: Literal::new(bytes), means, next: START, course: Course::new() }
+impl<R> KeyPrefix<R> {
+    fn new(bytes: &[u8], meaning: Next<R>) -> Self {
+        Self { pattern: BytePattern::new(bytes), meaning, next: START, run: IntegerRun::new() }
     }
 }
 
@@ -177,23 +181,23 @@ impl<R> Lead<R> {
 mod tests {
     use super::*;
 
-    /// The values of an object of numbers, by their keys' lengths.
-    fn read(keys: &mut Keys<usize>, text: &str) -> Option<Vec<usize>> {
+    /// The lengths of the keys of an object of numbers.
+    fn read(keys: &mut KeyPredictor<usize>, text: &str) -> Option<Vec<usize>> {
         let padded = [text.as_bytes(), &[0; 64]].concat();
-        let mut scan = Scanner::new(&padded, text.len());
-        scan.take(b'{')?;
+        let mut scanner = Scanner::new(&padded, text.len());
+        scanner.take(b'{')?;
         keys.start();
         let mut found = Vec::new();
-        while let Next::Value(length) = keys.next(&mut scan, str::len)? {
-            scan.number()?;
+        while let Next::Value(length) = keys.next(&mut scanner, str::len)? {
+            scanner.number()?;
             found.push(length);
         }
         Some(found)
     }
 
     #[test]
-    fn a_wrong_guess_is_noticed() {
-        let mut keys = Keys::new();
+    fn a_wrong_prediction_is_detected() {
+        let mut keys = KeyPredictor::new();
         let long = "x".repeat(70);
         let texts = [
             (r#"{"a":1,"bb":2}"#.to_owned(), Some(vec![1, 2])),

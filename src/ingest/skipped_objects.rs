@@ -1,74 +1,74 @@
-//! Objects that nobody needs, passed over: their keys are mostly those of the job before.
+//! Skips objects that the formula does not need. Their keys are predicted to be those of the previous job.
 
-use crate::ingest::byte_pattern::Literal;
+use crate::ingest::byte_pattern::BytePattern;
 use crate::ingest::json_scanner::Scanner;
 
 /// The most objects of a job whose keys are remembered.
-const MOST_OBJECTS: usize = 16;
+const MAX_OBJECTS: usize = 16;
 /// The most keys of an object that are remembered.
-const MOST_KEYS: usize = 256;
-/// The longest bytes of a key that are remembered.
-const LONGEST: usize = 256;
+const MAX_KEYS: usize = 256;
+/// The greatest length of a remembered key with the bytes before and after it.
+const MAX_LENGTH: usize = 256;
 
-/// What stood before each value of the idle objects of the last job.
+/// For each skipped object of the previous job, the bytes before each of its values.
 #[derive(Debug, Default)]
-pub(super) struct Idle {
-    objects: Vec<Vec<Literal>>,
+pub(super) struct ObjectSkipper {
+    objects: Vec<Vec<BytePattern>>,
     /// The next object of the job.
     next: usize,
 }
 
-impl Idle {
-    /// Begins with a job.
+impl ObjectSkipper {
+    /// Begins the next job.
     #[inline]
     pub(super) fn start(&mut self) {
         self.next = 0;
     }
 
-    /// Passes over a value, and holds it to the rules of JSON.
+    /// Skips a value, which must be valid JSON.
     #[inline]
-    pub(super) fn pass(&mut self, scan: &mut Scanner<'_>) -> Option<()> {
-        if scan.peek() != b'{' || self.next == MOST_OBJECTS {
-            return scan.skip_value();
+    pub(super) fn skip(&mut self, scanner: &mut Scanner<'_>) -> Option<()> {
+        if scanner.peek() != b'{' || self.next == MAX_OBJECTS {
+            return scanner.skip_value();
         }
         if self.next == self.objects.len() {
             self.objects.push(Vec::new());
         }
         self.next += 1;
-        pass_object(self.objects.get_mut(self.next - 1)?, scan)
+        skip_object(self.objects.get_mut(self.next - 1)?, scanner)
     }
 }
 
-fn pass_object(expected: &mut Vec<Literal>, scan: &mut Scanner<'_>) -> Option<()> {
-    scan.take(b'{')?;
+fn skip_object(expected: &mut Vec<BytePattern>, scanner: &mut Scanner<'_>) -> Option<()> {
+    scanner.take(b'{')?;
     for number in 0.. {
-        match expected.get(number).and_then(|literal| literal.end_at(scan.bytes(), scan.at)) {
-            Some(end) => scan.at = end,
+        match expected.get(number).and_then(|pattern| pattern.end_at(scanner.bytes(), scanner.at)) {
+            Some(end) => scanner.at = end,
             None => {
-                let start = scan.at;
-                scan.space();
-                if scan.take(b'}').is_some() {
+                let start = scanner.at;
+                scanner.space();
+                if scanner.take(b'}').is_some() {
                     break;
                 }
                 if number > 0 {
-                    scan.take(b',')?;
-                    scan.space();
+                    scanner.take(b',')?;
+                    scanner.space();
                 }
-                scan.skip_key()?;
-                expect(expected, number, scan.bytes().get(start..scan.at)?);
+                scanner.skip_key()?;
+                remember(expected, number, scanner.bytes().get(start..scanner.at)?);
             }
         }
-        scan.skip_value()?;
+        scanner.skip_value()?;
     }
     Some(())
 }
 
-/// Remembers what stands before a value.
-fn expect(expected: &mut Vec<Literal>, number: usize, bytes: &[u8]) {
-    let (known, is_short) = (expected.len(), bytes.len() <= LONGEST);
+/// Remembers the bytes before a value.
+fn remember(expected: &mut Vec<BytePattern>, number: usize, bytes: &[u8]) {
+    let (known, is_short) = (expected.len(), bytes.len() <= MAX_LENGTH);
     match expected.get_mut(number) {
-        Some(other) if is_short => *other = Literal::new(bytes),
-        None if is_short && number == known && number < MOST_KEYS => expected.push(Literal::new(bytes)),
+        Some(other) if is_short => *other = BytePattern::new(bytes),
+        None if is_short && number == known && number < MAX_KEYS => expected.push(BytePattern::new(bytes)),
         _ => {}
     }
 }
@@ -79,8 +79,8 @@ mod tests {
     use crate::ingest::json_scanner::PADDING;
 
     #[test]
-    fn what_is_remembered_changes_nothing() {
-        let long = format!(r#"{{"{}":1}}"#, "x".repeat(LONGEST));
+    fn the_prediction_does_not_change_the_result() {
+        let long = format!(r#"{{"{}":1}}"#, "x".repeat(MAX_LENGTH));
         let texts = [
             (r#"{"A":"b","C":{"A":[1,{}]},"D":null}"#, true),
             (r#"{"A":"b", "C":"\u00e9\"","D":-1.5e3 }"#, true),
@@ -96,15 +96,16 @@ mod tests {
             (r#"{"A":"b""#, false),
             (&long, true),
         ];
-        let mut idle = Idle::default();
+        let mut skipper = ObjectSkipper::default();
         for turn in 0..3 {
             for (text, is_json) in texts {
                 let padded = [text.as_bytes(), &[0; PADDING]].concat();
-                let (mut scan, mut judge) = (Scanner::new(&padded, text.len()), Scanner::new(&padded, text.len()));
-                idle.start();
-                assert_eq!(idle.pass(&mut scan).is_some(), is_json, "{text}, turn {turn}");
-                assert_eq!(judge.skip_value().is_some(), is_json, "{text}");
-                assert!(!is_json || scan.at == text.len());
+                let (mut scanner, mut reference) =
+                    (Scanner::new(&padded, text.len()), Scanner::new(&padded, text.len()));
+                skipper.start();
+                assert_eq!(skipper.skip(&mut scanner).is_some(), is_json, "{text}, turn {turn}");
+                assert_eq!(reference.skip_value().is_some(), is_json, "{text}");
+                assert!(!is_json || scanner.at == text.len());
             }
         }
     }

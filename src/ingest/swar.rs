@@ -36,7 +36,7 @@ pub(super) fn small_integer_in(word: u64) -> Option<(u32, usize)> {
     if matches!((word >> (8 * count)) as u8, b'.' | b'e' | b'E') {
         return None;
     }
-    Some((number_of(digits << (64 - 8 * count)), count))
+    Some((parse_digits(digits << (64 - 8 * count)), count))
 }
 
 /// The index of the first quote, backslash or control character; 16 if there is none.
@@ -56,9 +56,9 @@ pub(super) fn special(word: u64) -> u64 {
     (zeros(word ^ splat(b'"')) | zeros(word ^ splat(b'\\')) | controls) & HIGH
 }
 
-/// The number of eight digits, the first in the lowest byte.
+/// Converts eight digits to an integer. The first digit is in the lowest byte.
 #[inline(always)]
-fn number_of(digits: u64) -> u32 {
+fn parse_digits(digits: u64) -> u32 {
     const PAIRS: u64 = 0x0000_00ff_0000_00ff;
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
     let upper = (pairs & PAIRS).wrapping_mul(100 + (1_000_000 << 32));
