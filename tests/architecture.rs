@@ -23,7 +23,6 @@ const FOLDERS: &[(&str, &[&str])] = &[
         &["diagnostic", "formula/name_resolution", "formula/program", "formula/syntax", "python", "schema"],
     ),
     ("formula", &["formula/*", "diagnostic", "python", "schema"]),
-    // `python`: the largest whole number up to which doubles are exact
     ("fairshare", &["json_visitor"]),
     ("jobs", &["python", "schema", "simd"]),
     (

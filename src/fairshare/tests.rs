@@ -59,7 +59,7 @@ fn a_node_with_fairshare_parent_has_its_parents_numbers() {
 }
 
 #[test]
-fn a_builder_says_what_is_wrong() {
+fn the_builder_reports_what_is_wrong() {
     let mut builder = worked_example();
     let mut error = |parent: &str, member| builder.add_under(parent, member).expect_err("unsound").to_string();
     assert_eq!(error("group2", Member::entity("Bob")), "`Bob` is already in the tree, under `group1`");

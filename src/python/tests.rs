@@ -204,6 +204,6 @@ fn inverse_hyperbolic_functions_have_the_bits_of_the_c_library() {
 }
 
 #[test]
-fn values_stay_small() {
+fn a_value_has_at_most_24_bytes() {
     assert!(size_of::<Value>() <= 24, "{}", size_of::<Value>());
 }

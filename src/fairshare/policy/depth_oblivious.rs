@@ -210,7 +210,7 @@ struct Dampening {
     ratio_above: Extended,
     /// On which side of 1 that ratio is; `None` where it has no logarithm.
     side: Option<Ordering>,
-    /// The document's `k` for ratios on the other side, computed when one is met.
+    /// The document's `k` for ratios on the other side, computed on first use.
     across: OnceCell<f64>,
 }
 
@@ -307,7 +307,7 @@ mod tests {
         close(factor_of_ann(225.0, 75.0, 300.0), 2f64.powi(-3));
     }
 
-    /// The daemon's first cycle with two users, requested by name: beside Bob, who is not computed yet, Ann has used
+    /// The daemon's first cycle with two users, requested by name: next to Bob, who is not computed yet, Ann has used
     /// next to nothing; Bob is the last and has his own usage.
     #[test]
     fn the_first_cycle_depends_on_the_order_of_requests() {
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn the_edges() {
+    fn boundary_cases() {
         // nobody has used anything
         close(factor_of_ann(0.0, 0.0, 0.0), 1.0);
         // ln 0 of the local ratio, and of both
@@ -353,7 +353,7 @@ mod tests {
 
     /// The document: on the first level the policy is the classic one.
     #[test]
-    fn the_first_level_is_as_before() {
+    fn the_first_level_follows_the_classic_policy() {
         let assessed = AssessedTree::new(worked_example(), &DepthOblivious::new(Rules::Documented));
         for (name, usage, shares) in [("A", 0.45, 0.4), ("D", 0.25, 0.6)] {
             let account = assessed.shares_of(name).expect("in the tree");

@@ -3,7 +3,7 @@
 //!
 //! An association competes in the list of its *fair-share parent*: the nearest node above that is not
 //! `FairShare=parent`. So the list of an account with `FairShare=parent` is empty, and its users and accounts are in
-//! the list of the account above, beside it.
+//! the list of the account above, next to it.
 
 use crate::fairshare::policy::association::{FS_USE_PARENT, stored_shares};
 use crate::fairshare::policy::sibling_lists::SiblingLists;

@@ -32,8 +32,8 @@ pub struct TreeDocument {
     pub usage: f64,
     /// The nodes, parents before children, siblings in the order of the document.
     pub nodes: Vec<TreeNode>,
-    /// Usage by name, in the order of a usage file of OpenPBS, beside the usage of the nodes. An entity may have several
-    /// records, or be in no node.
+    /// Usage by name, in the order of a usage file of OpenPBS, in addition to the usage of the nodes. An entity may have
+    /// several records, or no node.
     pub records: Vec<UsageRecord>,
     /// The release of Slurm that wrote the document, where it says.
     pub release: Option<Release>,

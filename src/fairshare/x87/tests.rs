@@ -21,7 +21,7 @@ fn double(bits: &str) -> f64 {
     f64::from_bits(u64::from_str_radix(bits, 16).expect("hexadecimal"))
 }
 
-/// 150 rows of `a b c`, then `x*y`, `x/y`, `x+y`, `x-y*z` for `x = a/3`, `y = b/7`, `z = c+1` as an x86 makes them in
+/// 150 rows of `a b c`, then `x*y`, `x/y`, `x+y`, `x-y*z` for `x = a/3`, `y = b/7`, `z = c+1` as an x86 computes them in
 /// `long double`, the last one and `x*2^-1060` as doubles, and the sign of `y - x`.
 #[test]
 fn every_operation_gives_the_bits_of_the_x87() {
@@ -42,7 +42,7 @@ fn every_operation_gives_the_bits_of_the_x87() {
 }
 
 #[test]
-fn every_double_comes_back() {
+fn every_double_round_trips() {
     let some = [0.0, 1.0, -1.5, f64::MAX, f64::MIN_POSITIVE, 5e-324, 2.5e-320, f64::INFINITY, f64::NEG_INFINITY, 0.1];
     for value in some {
         assert_eq!(Extended::from(value).to_f64(), value);
@@ -88,7 +88,7 @@ fn equal_fractions_are_equal() {
     }
 }
 
-/// `logl` of an x86, with its last bits; ours may differ in the last two.
+/// `logl` of an x86, to the last bit; this implementation may differ in the last two.
 #[test]
 fn logarithms_are_those_of_the_x87() {
     for (number, logarithm) in LOGARITHMS {
@@ -172,7 +172,7 @@ proptest! {
     }
 
     #[test]
-    fn every_double_is_taken_as_it_is(value in any::<f64>()) {
+    fn conversion_from_a_double_is_exact(value in any::<f64>()) {
         let taken = Extended::from(value);
         prop_assert!(taken.to_f64() == value || value.is_nan());
         let (field, fraction) = ((value.to_bits() >> 52) & 0x7ff, value.to_bits() & ((1 << 52) - 1));

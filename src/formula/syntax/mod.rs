@@ -53,18 +53,18 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_keyword_is_no_name_of_the_formula() {
+    fn keyword_names_are_not_names_of_the_formula() {
         let formula = crate::Formula::parse("max(ncpus, mem, key=abs, default=walltime)").unwrap();
         assert_eq!(formula.names(), ["max", "ncpus", "mem", "abs", "walltime"]);
     }
 
     #[test]
-    fn a_number_that_only_else_makes_a_float_stays_one() {
+    fn a_number_that_is_a_float_only_before_else_is_printed_as_a_float() {
         assert_eq!(printed("1 if x < 0_4else 2"), "1 if x < 0_4.0 else 2");
     }
 
     #[test]
-    fn prints_back_what_was_written() {
+    fn printing_restores_the_text() {
         for text in [
             "pow(2, -(fairshare_tree_usage / fairshare_perc))",
             "1 + 2 * 3 - -4 // ~5**-6",
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_answered_with_the_number() {
+    fn the_fix_of_a_unit_is_the_number() {
         let answer = |text: &str| {
             let found = parse(text).unwrap_err().diagnostic();
             let fix = found.fix.unwrap_or_else(|| panic!("{text}: {}", found.message));

@@ -64,7 +64,7 @@ fn floats_convert_by_their_shortest_repr() {
 }
 
 #[test]
-fn operators_mean_what_they_mean_in_python() {
+fn operators_have_the_meaning_of_pythons() {
     assert_eq!(binary("0.1", Op::Add, "0.2"), "0.3");
     assert_eq!(binary("7", Op::Divide, "2"), "3.5");
     assert_eq!(binary("1", Op::Divide, "3"), "0.3333333333333333333333333333");

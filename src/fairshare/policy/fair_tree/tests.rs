@@ -122,7 +122,7 @@ fn fairshare_parent() {
 }
 
 #[test]
-fn nobody_at_all() {
+fn a_tree_without_users_has_no_factors() {
     for rules in BOTH {
         let assessed = AssessedTree::new(TreeBuilder::new("root").finish(), &FairTree::new(rules));
         let root = assessed.tree().root();

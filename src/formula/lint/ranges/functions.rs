@@ -88,7 +88,7 @@ fn two_arguments(function: Function, first: &Argument, second: &Argument, both: 
             Outcome { errors: quotient.errors.or(numerator.errors).or(base.errors), ..quotient }
         }
         F::Int => Outcome::error(ErrorKind::Type).may_raise(ErrorKind::Value, true),
-        F::Round => to_digits(x, y),
+        F::Round => round_to_digits(x, y),
         F::Sum => sum_from(first, y),
         F::Isclose => real_functions::converted_both(x, y, |_, _| Outcome::ok(ValueSet::TRUTH)),
         F::Pow => real_functions::converted_both(x, y, operators::math_pow),
@@ -143,7 +143,7 @@ fn to_integer(x: ValueSet, round: fn(f64) -> f64) -> Outcome {
 }
 
 /// `round(x, digits)`: an integer stays an integer, and a double changes by half a unit at most.
-fn to_digits(x: ValueSet, digits: ValueSet) -> Outcome {
+fn round_to_digits(x: ValueSet, digits: ValueSet) -> Outcome {
     let number = x.numbers();
     let accepted = TypeSet::INTEGRAL.or(TypeSet::NONE);
     let outcome = match (number.bounds(), digits.types().intersects(accepted)) {

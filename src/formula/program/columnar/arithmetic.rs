@@ -31,11 +31,15 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         match op {
             UnaryOperator::Not => self.comparison(x.lanes, Broadcast::Same(0.0), |x, zero| x == zero),
             // the negation of a float is not a difference: 0.0 - 0.0 is 0.0, not -0.0
-            UnaryOperator::Minus if x.types.is_all(LaneType::Float) => self.floats(x.lanes, |x| -x),
-            UnaryOperator::Minus if x.types.is_integer() => self.ring(zero, x, x.bound, |zero, x| zero - x),
-            UnaryOperator::Plus if x.types.is_all(LaneType::Float) => self.floats(x.lanes, |x| x),
-            UnaryOperator::Plus => self.ring(zero, x, x.bound, |_, x| x),
-            UnaryOperator::Invert if x.types.is_integer() => self.ring(zero, x, x.bound + 1.0, |_, x| -1.0 - x),
+            UnaryOperator::Minus if x.types.is_all(LaneType::Float) => self.float_function(x.lanes, |x| -x),
+            UnaryOperator::Minus if x.types.is_integer() => {
+                self.integer_preserving(zero, x, x.bound, |zero, x| zero - x)
+            }
+            UnaryOperator::Plus if x.types.is_all(LaneType::Float) => self.float_function(x.lanes, |x| x),
+            UnaryOperator::Plus => self.integer_preserving(zero, x, x.bound, |_, x| x),
+            UnaryOperator::Invert if x.types.is_integer() => {
+                self.integer_preserving(zero, x, x.bound + 1.0, |_, x| -1.0 - x)
+            }
             _ => self.each_lane(|python, lane| python.unary(op, &x.types.at(lane).value(x.lanes.at(lane)))),
         }
     }
@@ -58,9 +62,9 @@ impl<'i> ColumnarExecutor<'_, 'i> {
 
     fn binary_kernel(&mut self, op: BinaryOperator, x: Operand<'_>, y: Operand<'_>) -> Vector<'i> {
         match op {
-            BinaryOperator::Add => self.ring(x, y, x.bound + y.bound, |x, y| x + y),
-            BinaryOperator::Subtract => self.ring(x, y, x.bound + y.bound, |x, y| x - y),
-            BinaryOperator::Multiply => self.ring(x, y, x.bound * y.bound, |x, y| x * y),
+            BinaryOperator::Add => self.integer_preserving(x, y, x.bound + y.bound, |x, y| x + y),
+            BinaryOperator::Subtract => self.integer_preserving(x, y, x.bound + y.bound, |x, y| x - y),
+            BinaryOperator::Multiply => self.integer_preserving(x, y, x.bound * y.bound, |x, y| x * y),
             BinaryOperator::Divide => self.division(x, y),
             BinaryOperator::Power => self.power(x, y),
             _ => self.each_lane(|python, lane| {
@@ -138,7 +142,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
     }
 
     /// A function from floats to floats that cannot fail.
-    pub(super) fn floats(&mut self, x: Broadcast<'_>, f: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
+    pub(super) fn float_function(&mut self, x: Broadcast<'_>, f: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
         kernels::zip(x, Broadcast::Same(0.0), &mut lanes, move |x, _| f(x), |_, _, _| false);
         Vector { lanes: LaneBuffer::Owned(lanes), types: LaneTypes::All(LaneType::Float), bound: MAX_EXACT_FLOAT }
@@ -146,7 +150,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
 
     /// An operation that is an integer for two integers and otherwise a float. `bound` is the greatest magnitude of an
     /// integer result; results that can reach 2^53 are checked. Adding zero turns an integer -0.0 into 0.0.
-    pub(super) fn ring(
+    pub(super) fn integer_preserving(
         &mut self,
         x: Operand<'_>,
         y: Operand<'_>,
@@ -256,8 +260,10 @@ impl<'i> ColumnarExecutor<'_, 'i> {
     pub(super) fn power(&mut self, x: Operand<'_>, y: Operand<'_>) -> Vector<'i> {
         if x.types.is_integer() && y.types.is_integer() {
             match y.lanes {
-                Broadcast::Same(2.0) => return self.ring(x, x, x.bound * x.bound, |x, y| x * y),
-                Broadcast::Same(3.0) => return self.ring(x, x, x.bound * x.bound * x.bound, |x, _| x * x * x),
+                Broadcast::Same(2.0) => return self.integer_preserving(x, x, x.bound * x.bound, |x, y| x * y),
+                Broadcast::Same(3.0) => {
+                    return self.integer_preserving(x, x, x.bound * x.bound * x.bound, |x, _| x * x * x);
+                }
                 _ => {}
             }
         }

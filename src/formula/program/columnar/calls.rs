@@ -65,33 +65,33 @@ impl<'i> ColumnarExecutor<'_, 'i> {
     fn call_unary(&mut self, function: Function, x: Operand<'_>) -> Option<Vector<'i>> {
         let zero = Operand { lanes: Broadcast::Same(0.0), types: LaneTypesRef::All(LaneType::Int), bound: 0.0 };
         Some(match function {
-            Function::Abs if x.types.is_all(LaneType::Float) => self.floats(x.lanes, f64::abs),
-            Function::Abs => self.ring(zero, x, x.bound, |_, x| x.abs()),
-            Function::Fabs => self.floats(x.lanes, f64::abs),
-            Function::Float => self.floats(x.lanes, |x| x),
-            Function::Sqrt => self.finite(x.lanes, f64::sqrt),
-            Function::Exp => self.library(x.lanes, |lanes, x, out| lanes.exp(x, out)),
-            Function::Exp2 => self.library(x.lanes, |lanes, x, out| lanes.exp2(x, out)),
-            Function::Log => self.library(x.lanes, |lanes, x, out| lanes.ln(x, out)),
-            Function::Log2 => self.library(x.lanes, |_, x, out| each(x, out, f64::log2)),
-            Function::Log10 => self.library(x.lanes, |_, x, out| each(x, out, f64::log10)),
-            Function::Floor => self.integers(x.lanes, f64::floor),
-            Function::Ceil => self.integers(x.lanes, f64::ceil),
-            Function::Trunc | Function::Int => self.integers(x.lanes, f64::trunc),
-            Function::Round => self.integers(x.lanes, f64::round_ties_even),
+            Function::Abs if x.types.is_all(LaneType::Float) => self.float_function(x.lanes, f64::abs),
+            Function::Abs => self.integer_preserving(zero, x, x.bound, |_, x| x.abs()),
+            Function::Fabs => self.float_function(x.lanes, f64::abs),
+            Function::Float => self.float_function(x.lanes, |x| x),
+            Function::Sqrt => self.finite_function(x.lanes, f64::sqrt),
+            Function::Exp => self.library_function(x.lanes, |math, x, out| math.exp(x, out)),
+            Function::Exp2 => self.library_function(x.lanes, |math, x, out| math.exp2(x, out)),
+            Function::Log => self.library_function(x.lanes, |math, x, out| math.ln(x, out)),
+            Function::Log2 => self.library_function(x.lanes, |_, x, out| map_lanes(x, out, f64::log2)),
+            Function::Log10 => self.library_function(x.lanes, |_, x, out| map_lanes(x, out, f64::log10)),
+            Function::Floor => self.rounding_function(x.lanes, f64::floor),
+            Function::Ceil => self.rounding_function(x.lanes, f64::ceil),
+            Function::Trunc | Function::Int => self.rounding_function(x.lanes, f64::trunc),
+            Function::Round => self.rounding_function(x.lanes, f64::round_ties_even),
             _ => return None,
         })
     }
 
     /// A function that is an instruction of the processor and whose errors all give infinities or NaN.
-    fn finite(&mut self, x: Broadcast<'_>, f: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
-        let vector = self.floats(x, f);
+    fn finite_function(&mut self, x: Broadcast<'_>, f: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
+        let vector = self.float_function(x, f);
         self.fall_back_unless_finite(vector.lanes.as_slice());
         vector
     }
 
     /// A function of the C library whose errors all give infinities or NaN.
-    fn library(&mut self, x: Broadcast<'_>, f: impl Fn(VectorMath, &[f64], &mut [f64])) -> Vector<'i> {
+    fn library_function(&mut self, x: Broadcast<'_>, f: impl Fn(VectorMath, &[f64], &mut [f64])) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
         match x {
             Broadcast::Each(x) => f(VectorMath::new(), x, &mut lanes),
@@ -106,7 +106,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
     }
 
     /// A rounding to an integer; lanes without a result below 2^53 fall back.
-    fn integers(&mut self, x: Broadcast<'_>, round: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
+    fn rounding_function(&mut self, x: Broadcast<'_>, round: impl Fn(f64) -> f64 + Copy) -> Vector<'i> {
         let mut lanes = self.scratch.lanes(self.rows);
         let fails = |r: f64| r.is_nan() || r.abs() >= MAX_EXACT_FLOAT;
         if kernels::zip(x, Broadcast::Same(0.0), &mut lanes, move |x, _| round(x) + 0.0, |_, _, r| fails(r)) {
@@ -150,6 +150,6 @@ impl<'i> ColumnarExecutor<'_, 'i> {
 }
 
 /// Applies a function without a vector form to each lane.
-fn each(x: &[f64], out: &mut [f64], f: impl Fn(f64) -> f64) {
+fn map_lanes(x: &[f64], out: &mut [f64], f: impl Fn(f64) -> f64) {
     out.iter_mut().zip(x).for_each(|(out, &x)| *out = f(x));
 }
