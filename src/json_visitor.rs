@@ -14,7 +14,7 @@ pub(crate) enum JsonScalar<'d> {
     Number(&'d str),
     /// A string.
     String(Cow<'d, str>),
-    /// Neither; the text says what it is.
+    /// Any other value; the text describes it.
     Other(&'static str),
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn clipped(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The value of an entry. Exactly one method is to be called.
+/// The value of an entry. The reader calls exactly one of the methods.
 pub(crate) trait Entry<'d> {
     /// Takes the value as JSON text.
     fn raw(self) -> Result<&'d RawValue, Self::Error>;
@@ -95,12 +95,12 @@ impl<'d, R: ObjectReader<'d>> ObjectReader<'d> for &mut R {
     }
 }
 
-/// Whether a value was the object or the array that it was taken for.
+/// Whether a value was the expected object or array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// It was.
-    Taken,
-    /// It was something else; the text says what.
+    Expected,
+    /// It was another value; the text describes it.
     Other(&'static str),
 }
 
@@ -184,7 +184,7 @@ impl<'d, R: ObjectReader<'d>> Visitor<'d> for ObjectSeed<R> {
         while let Some(key) = map.next_key_seed(KeySeed)? {
             self.0.entry(key, MapEntry(&mut map))?;
         }
-        Ok(Shape::Taken)
+        Ok(Shape::Expected)
     }
 
     fn visit_seq<S: SeqAccess<'d>>(self, mut list: S) -> Result<Shape, S::Error> {
@@ -216,7 +216,7 @@ impl<'d, F: FnMut(&'d RawValue)> Visitor<'d> for ListSeed<F> {
         while let Some(item) = list.next_element()? {
             (self.0)(item);
         }
-        Ok(Shape::Taken)
+        Ok(Shape::Expected)
     }
 
     fn visit_map<M: MapAccess<'d>>(self, mut map: M) -> Result<Shape, M::Error> {
@@ -255,7 +255,7 @@ impl<'d> Visitor<'d> for KeySeed {
 
 /// The bytes as text; invalid UTF-8 is replaced.
 pub(crate) fn decode_utf8(bytes: &[u8]) -> Cow<'_, str> {
-    // To check first is several times faster than to search for invalid bytes.
+    // Validating first is several times faster than searching for invalid bytes.
     str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 

@@ -8,14 +8,14 @@ use std::thread::available_parallelism;
 
 use rayon::prelude::*;
 
-/// How many items of a pipeline are worked on together, per processor: enough that all processors end at about the
-/// same time.
+/// The number of items in a wave of a pipeline, per processor: enough that all processors finish at about the same
+/// time.
 const ITEMS_PER_PROCESSOR: usize = 4;
 
-/// So many items are worked on before other threads are asked to help: less is worth no threads.
+/// The number of items that the calling thread works on alone; other threads would not speed up so little work.
 const SERIAL_ITEMS: usize = 2;
 
-/// What `work` makes of each item, in the order of the items.
+/// Applies `work` to each item in parallel; the results are in the order of the items.
 pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     if items.len() < 2 {
         return items.into_iter().map(work).collect();
@@ -25,8 +25,7 @@ pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync)
 
 /// Passes items through three stages until `fill` or `drain` returns `false`: `fill` prepares them one after the other,
 /// `work` runs on several at once, and `drain` takes them one after the other in the order in which they were filled.
-/// `new` makes an item; items are used again. An item is filled by the thread that works on it, whose caches then hold
-/// it. While one wave of items is filled and worked on, the calling thread drains the wave before it.
+/// `new` creates an item; items are reused. The thread that works on an item also fills it, so that it is in its cache. While one wave of items is filled and worked on, the calling thread drains the wave before it.
 ///
 /// # Errors
 /// The first error of `fill` or `drain`.
@@ -37,7 +36,7 @@ pub(crate) fn pipeline<T: Send>(
     mut drain: impl FnMut(&mut T) -> io::Result<bool>,
 ) -> io::Result<()> {
     let wave = available_parallelism().map_or(1, usize::from) * ITEMS_PER_PROCESSOR;
-    let supply = Supply { fill, spare: Vec::new(), worked: Vec::new(), filled: 0, most: SERIAL_ITEMS, end: None };
+    let supply = Supply { fill, spare: Vec::new(), worked: Vec::new(), filled: 0, wave_end: SERIAL_ITEMS, end: None };
     let supply = Mutex::new(supply);
     let next = || lock(&supply).next(&new);
     let fill_and_work = || {
@@ -62,39 +61,39 @@ pub(crate) fn pipeline<T: Send>(
             drain_all()?;
             return lock(&supply).end.take().unwrap_or(Ok(()));
         }
-        let goes_on: io::Result<bool> = rayon::in_place_scope(|scope| {
+        let continues: io::Result<bool> = rayon::in_place_scope(|scope| {
             (1..rayon::current_num_threads()).for_each(|_| scope.spawn(|_| fill_and_work()));
-            let goes_on = drain_all();
-            if matches!(goes_on, Ok(true)) {
+            let continues = drain_all();
+            if matches!(continues, Ok(true)) {
                 fill_and_work();
             } else {
-                lock(&supply).most = 0;
+                lock(&supply).wave_end = 0;
             }
-            goes_on
+            continues
         });
-        if !goes_on? {
+        if !continues? {
             return Ok(());
         }
     }
 }
 
-/// The items of a pipeline, between its stages.
+/// The items of a pipeline between its stages.
 struct Supply<T, F> {
     fill: F,
     spare: Vec<T>,
-    /// The items of the present wave that are done, each with its number, in any order.
+    /// The finished items of the current wave, each with its number, in any order.
     worked: Vec<(usize, T)>,
-    /// How many items were filled so far, and how many will be at the end of the present wave.
+    /// The number of items filled so far, and at the end of the current wave.
     filled: usize,
-    most: usize,
-    /// How the supply ended.
+    wave_end: usize,
+    /// Why no more items are filled.
     end: Option<io::Result<()>>,
 }
 
 impl<T, F: FnMut(&mut T) -> io::Result<bool>> Supply<T, F> {
-    /// The next item of the present wave, filled, with its number.
+    /// Fills the next item of the current wave; returns it with its number.
     fn next(&mut self, new: impl Fn() -> T) -> Option<(usize, T)> {
-        if self.filled >= self.most || self.end.is_some() {
+        if self.filled >= self.wave_end || self.end.is_some() {
             return None;
         }
         let mut item = self.spare.pop().unwrap_or_else(new);
@@ -109,16 +108,16 @@ impl<T, F: FnMut(&mut T) -> io::Result<bool>> Supply<T, F> {
         None
     }
 
-    /// Ends the present wave and begins one of so many items: returns the items of the one that ended, in their order,
-    /// and whether it was the last.
+    /// Ends the current wave and begins the next one, of `items` items. Returns the items of the ended wave in order, and
+    /// whether it was the last.
     fn next_wave(&mut self, items: usize) -> (Vec<(usize, T)>, bool) {
-        self.most = self.filled + items;
+        self.wave_end = self.filled + items;
         self.worked.sort_by_key(|(number, _)| *number);
         (std::mem::take(&mut self.worked), self.end.is_some())
     }
 }
 
-/// A lock whose holder leaves nothing half done when it panics.
+/// Locks a mutex, even after a panic: no holder of the lock leaves its value inconsistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -50,7 +50,7 @@ pub(super) fn last_line_end(text: &[u8]) -> Option<usize> {
 fn parse_lines(chunk: &mut ParsedChunk, reader: &mut FastReader<'_>) {
     let text = std::mem::take(&mut chunk.text);
     let end = chunk.end;
-    let mut scanner = Scanner::of_lines(&text[..end + PADDING], end);
+    let mut scanner = Scanner::for_lines(&text[..end + PADDING], end);
     while scanner.at < end {
         let start = scanner.at;
         scanner.space();

@@ -10,7 +10,7 @@ use crate::ingest::key_dispatch::{DispatchedKey, Index, KeyDispatch};
 use crate::ingest::key_predictor::{KeyPredictor, Next};
 use crate::ingest::reader::ReadOptions;
 use crate::ingest::skipped_objects::ObjectSkipper;
-use crate::jobs::{Batch, BatchRow, InputPrecedence, JobState, same};
+use crate::jobs::{Batch, BatchRow, InputPrecedence, JobState, is_same_name};
 use crate::json_visitor::JsonScalar;
 use crate::pbs::entity::Owner;
 use crate::pbs::resource_amount::AmountSource;
@@ -73,7 +73,7 @@ impl<'a> FastReader<'a> {
         self.dispatch.column_count()
     }
 
-    /// Passes on the undeclared names that were met since the last call, with each kind that they looked like.
+    /// Passes on the undeclared names that were read since the last call, with each kind that their amounts looked like.
     pub(super) fn take_undeclared(&mut self, each: impl FnMut(&str, InputType)) {
         self.dispatch.take_undeclared(each);
     }
@@ -273,7 +273,7 @@ impl<'a> FastReader<'a> {
     fn finish(&mut self, job: &JobAttributes<'_>, batch: &mut Batch, line: u32) -> bool {
         let queue = job.owner.queue;
         if let Some(column) = self.dispatch.queue_priority {
-            if !same(&self.queue.0, queue) {
+            if !is_same_name(&self.queue.0, queue) {
                 self.queue = (queue.to_owned(), self.options.queue_priorities.get(queue).copied());
             }
             let priority = self.queue.1.map(Value::Int);

@@ -56,7 +56,7 @@ impl<'d> Scanner<'d> {
     }
 
     /// A scanner for which a line end is the end of the text.
-    pub(super) fn of_lines(bytes: &'d [u8], end: usize) -> Self {
+    pub(super) fn for_lines(bytes: &'d [u8], end: usize) -> Self {
         Self { is_line: true, ..Self::new(bytes, end) }
     }
 

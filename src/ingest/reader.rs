@@ -97,7 +97,7 @@ impl<'a> JobReader<'a> {
         Self { options, chunk_size: CHUNK, is_fast: true }
     }
 
-    /// Reads chunks of about so many bytes, at least one.
+    /// Sets the approximate size of a chunk in bytes, at least 1.
     pub fn chunk_size(self, bytes: usize) -> Self {
         Self { chunk_size: bytes.max(1), ..self }
     }
@@ -132,7 +132,7 @@ impl<'a> JobReader<'a> {
     }
 
     fn read_from(&self, source: Source<'_>) -> Result<ParsedJobs, ReadError> {
-        let read = if self.is_fast { self.read_in_chunks(source) } else { self.read_as_a_whole(source) };
+        let read = if self.is_fast { self.read_in_chunks(source) } else { self.read_whole(source) };
         let read = read.unwrap_or_else(|error| Err(ReadErrorKind::Io { reason: error.to_string() }));
         read.map_err(|kind| ReadError { source_name: self.options.source_name.to_owned(), kind })
     }
@@ -156,10 +156,10 @@ impl<'a> JobReader<'a> {
                 return Ok(read);
             }
         }
-        self.read_as_a_whole(source)
+        self.read_whole(source)
     }
 
-    fn read_as_a_whole(&self, mut source: Source<'_>) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
+    fn read_whole(&self, mut source: Source<'_>) -> io::Result<Result<ParsedJobs, ReadErrorKind>> {
         let bytes = source.read_all()?;
         let text = decode_utf8(strip_byte_order_mark(&bytes));
         Ok(DocumentFormat::detect(&text).and_then(|format| match format {

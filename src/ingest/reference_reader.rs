@@ -65,12 +65,12 @@ fn read_document(
 ) -> Result<ParsedJobs, ReadErrorKind> {
     let mut builder = TableBuilder::new(options, source);
     let jobs_key = if source == AmountSource::Server { "Jobs" } else { "jobs" };
-    let mut document = Document { builder: &mut builder, jobs_key, jobs_shape: Shape::Taken };
+    let mut document = Document { builder: &mut builder, jobs_key, jobs_shape: Shape::Expected };
     let shape = read_object(text, &mut document);
     let jobs_shape = document.jobs_shape;
     let shape = shape.map_err(|error| ReadErrorKind::json(text, &error, builder.jobs_read()))?;
     let found = match (jobs_shape, shape) {
-        (Shape::Taken, Shape::Taken) => return builder.finish(),
+        (Shape::Expected, Shape::Expected) => return builder.finish(),
         (Shape::Other(found), _) => format!("a document whose `{jobs_key}` is {found}"),
         (_, Shape::Other(found)) => found.to_owned(),
     };
@@ -94,7 +94,7 @@ impl<'d> ObjectReader<'d> for Document<'_, '_> {
             "Jobs" => value.object(QstatJobs(self.builder))?,
             _ => value.list(|job: &RawValue| read_native_job(job.get(), None, self.builder))?,
         };
-        if shape != Shape::Taken {
+        if shape != Shape::Expected {
             self.jobs_shape = shape;
         }
         Ok(())
@@ -133,8 +133,8 @@ fn read_native_job(text: &str, line: Option<usize>, builder: &mut TableBuilder<'
 fn push(builder: &mut TableBuilder<'_>, job: ParsedJob<'_>, shape: Shape) {
     let (found, expected) = match shape {
         Shape::Other(found) => (format!("the job is {found}"), "an object"),
-        Shape::Taken if job.id.is_none() => ("the job has no `id`".to_owned(), "a string or a number"),
-        Shape::Taken => return builder.push(job),
+        Shape::Expected if job.id.is_none() => ("the job has no `id`".to_owned(), "a string or a number"),
+        Shape::Expected => return builder.push(job),
     };
     builder.report(job.line, &job.id.unwrap_or_default(), Problem::NotAJob { found, expected });
 }

@@ -12,7 +12,7 @@ pub(super) struct Dictionary {
     /// The index of the name of each row; empty while there is one name.
     rows: Vec<u32>,
     len: usize,
-    /// The index that was asked for last: the next row often has the same name.
+    /// The index of the last name that was looked up: the next row often has the same name.
     last: u32,
 }
 
@@ -37,7 +37,7 @@ impl Dictionary {
 
     #[inline]
     fn index_or_insert(&mut self, name: &str) -> u32 {
-        if self.distinct.get(self.last as usize).is_none_or(|last| !same(last, name)) {
+        if self.distinct.get(self.last as usize).is_none_or(|last| !is_same_name(last, name)) {
             self.last = self.find_or_insert(name);
         }
         self.last
@@ -53,8 +53,7 @@ impl Dictionary {
         index
     }
 
-    /// Appends these rows of another dictionary. `known` has the index here of each of its names, as far as these were
-    /// met.
+    /// Appends rows of another dictionary. `known` caches the index in this dictionary of each name of the other one.
     pub(super) fn append(&mut self, other: &Self, rows: Range<usize>, known: &mut [Option<u32>]) {
         let mut translate = |index: u32| match &mut known[index as usize] {
             Some(known) => *known,
@@ -77,7 +76,7 @@ impl Dictionary {
         self.rows.get(row).map_or(0, |&index| index as usize)
     }
 
-    /// The name of a row, `""` if there is no such row.
+    /// The name of a row; `""` if there is no such row.
     pub(super) fn at(&self, row: usize) -> &str {
         if row >= self.len {
             return "";
@@ -93,7 +92,7 @@ impl Dictionary {
 /// Whether two names are equal. Many jobs have no entity or no queue, and some C libraries compare empty slices slowly:
 /// they load from the dangling address of an empty slice under a mask.
 #[inline]
-pub(crate) fn same(left: &str, right: &str) -> bool {
+pub(crate) fn is_same_name(left: &str, right: &str) -> bool {
     left.len() == right.len() && (left.is_empty() || left == right)
 }
 

@@ -1,4 +1,4 @@
-//! The ids of jobs, packed one after the other, and the row of each.
+//! The ids of jobs, concatenated in pages, with a look-up of the row of an id.
 
 mod page;
 
@@ -7,12 +7,12 @@ use std::hash::{BuildHasher, RandomState};
 
 use hashbrown::HashTable;
 
-use page::{PAGE, Page};
+use page::{PAGE_ROWS, Page};
 
 /// A growing list of distinct ids.
 ///
-/// While every id is greater than the one before it ([`compare`]), as a server hands them out, an id is found by
-/// halving; the first one that is not builds an index of rows.
+/// While every id is greater than the previous one ([`compare`]), which is the order in which a server assigns them, an id
+/// is found by binary search. The first id out of order builds a hash index.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ids {
     pages: Vec<Page>,
@@ -32,9 +32,9 @@ impl Ids {
         self.len
     }
 
-    /// The id of a row, if there is such a row.
+    /// The id of a row.
     pub(super) fn at(&self, row: usize) -> Option<&str> {
-        self.pages.get(row / PAGE)?.at(row % PAGE)
+        self.pages.get(row / PAGE_ROWS)?.at(row % PAGE_ROWS)
     }
 
     pub(super) fn row(&self, id: &str) -> Option<usize> {
@@ -43,30 +43,30 @@ impl Ids {
                 let same = |&row: &u32| self.at(row as usize) == Some(id);
                 index.rows.find(index.hasher.hash_one(id), same).map(|&row| row as usize)
             }
-            None => self.halve(id),
+            None => self.binary_search(id),
         }
     }
 
-    fn halve(&self, id: &str) -> Option<usize> {
-        let (mut least, mut beyond) = (0, self.len);
-        while least < beyond {
-            let middle = least + (beyond - least) / 2;
+    fn binary_search(&self, id: &str) -> Option<usize> {
+        let (mut start, mut end) = (0, self.len);
+        while start < end {
+            let middle = start + (end - start) / 2;
             match self.at(middle).map_or(Ordering::Greater, |known| compare(known, id)) {
-                Ordering::Less => least = middle + 1,
+                Ordering::Less => start = middle + 1,
                 Ordering::Equal => return Some(middle),
-                Ordering::Greater => beyond = middle,
+                Ordering::Greater => end = middle,
             }
         }
         None
     }
 
-    /// Whether this id may be appended without looking for it: it is greater than all before.
+    /// Whether the id is greater than all ids of the list, which are ascending. It then needs no look-up to be appended.
     pub(super) fn is_next(&self, id: &str) -> bool {
         let last = self.len.checked_sub(1).and_then(|row| self.at(row));
         self.index.is_none() && last.is_none_or(|last| compare(last, id).is_lt())
     }
 
-    /// Appends an id unless it is there; says whether it was appended.
+    /// Appends an id unless the list contains it; returns whether it was appended.
     pub(super) fn push(&mut self, id: &str) -> bool {
         if self.is_next(id) {
             self.append(id);
@@ -88,17 +88,17 @@ impl Ids {
         true
     }
 
-    /// Appends an id that [is next](Ids::is_next), or is known not to be there.
+    /// Appends an id that [is next](Ids::is_next), or that the list is known not to contain.
     fn append(&mut self, id: &str) {
         self.extend(id, std::iter::once(id.len()));
     }
 
-    /// Appends ids that stand one behind the other, and of which each [is next](Ids::is_next) when its turn comes;
-    /// `ends` says where each of them ends.
+    /// Appends the ids that `text` concatenates. `ends` are their ends in it. Each id must [be next](Ids::is_next) after
+    /// the ids before it.
     pub(super) fn extend(&mut self, text: &str, mut ends: impl ExactSizeIterator<Item = usize>) {
         let mut start = 0;
         while ends.len() > 0 {
-            if self.len.is_multiple_of(PAGE) {
+            if self.len.is_multiple_of(PAGE_ROWS) {
                 self.pages.push(Page::after(self.pages.last()));
             }
             let Some(page) = self.pages.last_mut() else { return };
@@ -113,12 +113,12 @@ impl Ids {
         self.pages.iter().filter_map(|page| page.text().bytes().min()).min()
     }
 
-    /// The rows whose id holds a `[`, as those of arrays and subjobs do.
+    /// The rows whose id contains a `[`: arrays and subjobs.
     pub(super) fn bracketed(&self) -> impl Iterator<Item = usize> {
         let pages = self.pages.iter().enumerate().filter(|(_, page)| page.text().contains('['));
         pages.flat_map(|(number, page)| {
             let rows = 0..page.len();
-            rows.filter(|&row| page.at(row).is_some_and(|id| id.contains('['))).map(move |row| number * PAGE + row)
+            rows.filter(|&row| page.at(row).is_some_and(|id| id.contains('['))).map(move |row| number * PAGE_ROWS + row)
         })
     }
 }
@@ -130,35 +130,36 @@ impl Index {
     }
 }
 
-/// The order of ids: by the number at the start, then byte by byte. Only an id itself is equal to it.
+/// Compares ids by the number at their start, then byte by byte. Only identical ids are equal.
 pub(super) fn compare(left: impl AsRef<[u8]>, right: impl AsRef<[u8]>) -> Ordering {
     let (left, right) = (left.as_ref(), right.as_ref());
-    compare_starts(left, right).unwrap_or_else(|| compare_wholly(left, right))
+    compare_first_bytes(left, right).unwrap_or_else(|| compare_in_full(left, right))
 }
 
-fn compare_wholly(left: &[u8], right: &[u8]) -> Ordering {
-    let (one, other) = (number(left), number(right));
+fn compare_in_full(left: &[u8], right: &[u8]) -> Ordering {
+    let (one, other) = (leading_number(left), leading_number(right));
     one.len().cmp(&other.len()).then_with(|| one.cmp(other)).then_with(|| left.cmp(right))
 }
 
-/// The order by the first eight bytes where they decide: numbers of equally many digits, and none begins with 0.
+/// Compares ids by their first eight bytes; `None` unless these decide: the numbers must have the same number of digits
+/// and not begin with 0.
 #[inline]
-fn compare_starts(left: &[u8], right: &[u8]) -> Option<Ordering> {
+fn compare_first_bytes(left: &[u8], right: &[u8]) -> Option<Ordering> {
     let (one, other) = (u64::from_be_bytes(*left.first_chunk()?), u64::from_be_bytes(*right.first_chunk()?));
-    let digits = others_than_digits(one).leading_zeros();
-    let is_like = digits == others_than_digits(other).leading_zeros() && digits < u64::BITS;
-    (is_like && one != other && left[0] != b'0' && right[0] != b'0').then(|| one.cmp(&other))
+    let digits = non_digits(one).leading_zeros();
+    let is_comparable = digits == non_digits(other).leading_zeros() && digits < u64::BITS;
+    (is_comparable && one != other && left[0] != b'0' && right[0] != b'0').then(|| one.cmp(&other))
 }
 
-/// The high bit of each byte that is no digit.
-fn others_than_digits(word: u64) -> u64 {
+/// The high bit of each byte that is not a digit.
+fn non_digits(word: u64) -> u64 {
     let digits = word ^ u64::from_ne_bytes([b'0'; 8]);
     let (low, high) = (u64::from_ne_bytes([0x7f; 8]), u64::from_ne_bytes([0x80; 8]));
     (((digits & low) + u64::from_ne_bytes([0x76; 8])) | digits) & high
 }
 
-/// The digits at the start, without zeros before them.
-fn number(bytes: &[u8]) -> &[u8] {
+/// The digits at the start, without leading zeros.
+fn leading_number(bytes: &[u8]) -> &[u8] {
     let start = bytes.iter().position(|&byte| byte != b'0').unwrap_or(bytes.len());
     let digits = bytes[start..].iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(bytes.len() - start);
     &bytes[start..start + digits]
@@ -169,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_come_before_what_follows_them() {
+    fn ids_are_compared_by_number_first() {
         for pair in [
             ["9.vm", "10.vm"],
             ["1.vm", "01.vm2"],
@@ -186,7 +187,7 @@ mod tests {
         ] {
             assert_ne!(compare(pair[0], pair[1]), Ordering::Equal);
             assert_eq!(compare(pair[0], pair[1]), compare(pair[1], pair[0]).reverse(), "{pair:?}");
-            assert_eq!(compare(pair[0], pair[1]), compare_wholly(pair[0].as_bytes(), pair[1].as_bytes()), "{pair:?}");
+            assert_eq!(compare(pair[0], pair[1]), compare_in_full(pair[0].as_bytes(), pair[1].as_bytes()), "{pair:?}");
         }
         assert_eq!(compare("9.vm", "10.vm"), Ordering::Less);
         assert_eq!(compare("18446744073709551616", "18446744073709551617"), Ordering::Less);

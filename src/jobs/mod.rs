@@ -1,7 +1,8 @@
 //! The jobs of a queue as a table: one row per job, one column per input that a formula needs.
 //!
 //! Enters: one [`Job`] after another, with its inputs. Leaves: a [`JobTable`] whose [`Column`]s hold these inputs, with
-//! the ids, entities, queues and states of the jobs. How documents are read is the matter of [`ingest`](crate::ingest).
+//! the ids, entities, queues and states of the jobs. [`ingest`](crate::ingest) reads them
+//! from documents.
 
 mod batch;
 mod column;
@@ -13,7 +14,7 @@ mod table;
 
 pub(crate) use batch::{Batch, BatchRow, InputPrecedence};
 pub use column::{BLOCK_ROWS, Column};
-pub(crate) use dictionary::same;
+pub(crate) use dictionary::is_same_name;
 pub use problem::{JobProblem, Problem, Problems};
 pub use state::{Exclusion, JobState};
 pub use table::{Job, JobTable, MAX_JOBS, MAX_NAME, TruncatedToZero};

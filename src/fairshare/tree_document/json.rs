@@ -127,7 +127,7 @@ impl<'d> TreeReader<'d> {
         };
         self.document.nodes.push(placeholder);
         match read_object(node.raw.get(), &mut fields) {
-            Ok(Shape::Taken) => {}
+            Ok(Shape::Expected) => {}
             Ok(Shape::Other(found)) => {
                 return Err(self.wrong(Some(here), "the node", &JsonScalar::Other(found), "an object"));
             }

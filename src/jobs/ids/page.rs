@@ -1,11 +1,11 @@
-//! Some ids, one behind the other.
+//! A page of concatenated ids.
 
 use std::ops::Range;
 
-/// Rows in a page. A page is never copied when the next one begins.
-pub(super) const PAGE: usize = 4096;
+/// The number of rows in a page. Ids are never copied from one page to another.
+pub(super) const PAGE_ROWS: usize = 4096;
 
-/// Up to [`PAGE`] ids.
+/// Up to [`PAGE_ROWS`] ids.
 #[derive(Debug, Clone)]
 pub(super) struct Page {
     text: String,
@@ -16,36 +16,36 @@ pub(super) struct Page {
 /// Where the ids of a page end.
 #[derive(Debug, Clone)]
 enum Ends {
-    /// All ids have this length, as long as a server's numbers have equally many digits.
-    Even(usize),
+    /// All ids have this length, since the numbers of a server mostly have the same number of digits.
+    Uniform(usize),
     Each(Vec<u32>),
 }
 
 impl Page {
-    /// An empty page with room for ids like those of the page before it.
+    /// An empty page with the capacity for ids as long as those of the previous page.
     pub(super) fn after(last: Option<&Self>) -> Self {
         let text = String::with_capacity(last.map_or(0, |last| last.text.len()));
-        Self { text, count: 0, ends: Ends::Even(0) }
+        Self { text, count: 0, ends: Ends::Uniform(0) }
     }
 
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// How many ids there are.
+    /// The number of ids.
     pub(super) fn len(&self) -> usize {
         self.count
     }
 
     pub(super) fn at(&self, row: usize) -> Option<&str> {
-        self.text.get(self.place(row)?)
+        self.text.get(self.range(row)?)
     }
 
-    /// Where an id stands.
+    /// The range of an id in the text.
     #[inline]
-    pub(super) fn place(&self, row: usize) -> Option<Range<usize>> {
+    fn range(&self, row: usize) -> Option<Range<usize>> {
         match &self.ends {
-            Ends::Even(length) => (row < self.count).then(|| row * length..(row + 1) * length),
+            Ends::Uniform(length) => (row < self.count).then(|| row * length..(row + 1) * length),
             Ends::Each(ends) => {
                 let start = if row == 0 { 0 } else { *ends.get(row - 1)? };
                 Some(start as usize..*ends.get(row)? as usize)
@@ -53,11 +53,11 @@ impl Page {
         }
     }
 
-    /// Appends as many ids as there is room for; `ends` says where in `text` each ends, the first begins at `start`.
-    /// Gives where the last one ended.
+    /// Appends as many ids as fit. The first begins at `start` of `text`, and `ends` are the ends of all in it. Returns the
+    /// end of the last one that was appended.
     pub(super) fn extend(&mut self, text: &str, start: usize, ends: &mut impl Iterator<Item = usize>) -> usize {
         let (length, mut last) = (self.text.len(), start);
-        for end in ends.take(PAGE - self.count) {
+        for end in ends.take(PAGE_ROWS - self.count) {
             self.push_end(length + end - start);
             last = end;
         }
@@ -68,10 +68,10 @@ impl Page {
     #[inline]
     fn push_end(&mut self, end: usize) {
         match &mut self.ends {
-            Ends::Even(length) if self.count == 0 => *length = end,
-            Ends::Even(length) if (self.count + 1) * *length == end => {}
-            Ends::Even(length) => {
-                let mut ends = Vec::with_capacity(PAGE);
+            Ends::Uniform(length) if self.count == 0 => *length = end,
+            Ends::Uniform(length) if (self.count + 1) * *length == end => {}
+            Ends::Uniform(length) => {
+                let mut ends = Vec::with_capacity(PAGE_ROWS);
                 ends.extend((1..=self.count).map(|count| (count * *length) as u32));
                 ends.push(end as u32);
                 self.ends = Ends::Each(ends);
