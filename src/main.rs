@@ -1,4 +1,4 @@
-//! The command `jsf`: what a PBS `job_sort_formula` does, before the scheduler does it.
+//! The command `jsf`, which shows what a PBS `job_sort_formula` does before the scheduler runs it.
 
 mod cli;
 

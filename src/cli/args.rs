@@ -11,7 +11,7 @@ mod site;
 pub use shares::{SharesArgs, SharesFormatName};
 pub use site::{PolicyArg, SiteArgs};
 
-/// Tells what a PBS job_sort_formula will do, before the scheduler does it.
+/// Shows what a PBS job_sort_formula does before the scheduler runs it.
 #[derive(Debug, Parser)]
 #[command(
     name = "jsf",
@@ -41,7 +41,7 @@ pub struct ColorArgs {
     color: When,
 }
 
-/// When to write for a terminal.
+/// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum When {
     /// On a terminal.
@@ -87,7 +87,7 @@ pub enum Command {
     Man,
 }
 
-/// Where the formula comes from.
+/// The source of the formula.
 #[derive(Debug, Args)]
 pub struct FormulaArgs {
     /// The text of the formula
@@ -183,9 +183,9 @@ pub struct CheckArgs {
 /// The formats of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CheckFormatName {
-    /// For people.
+    /// Text for people.
     Human,
-    /// For programs.
+    /// One JSON document.
     Json,
     /// SARIF 2.1.0, for CI.
     Sarif,
@@ -215,7 +215,7 @@ Requests of pbsfs (the last one wins; -I NAME may be added):
   -p                  print the fair-share tree as a table (the default)
   -t                  print the tree, indented
   -g ENTITY           print one entity or group, and its path
-  -c ENTITY1 ENTITY2  print which of the two is more deserving
+  -c ENTITY1 ENTITY2  print which of the two has the higher fair-share priority
   -s ENTITY USAGE     set the usage of an entity
   -d                  decay all usage once
   -e                  remove the entities that resource_group does not name

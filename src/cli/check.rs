@@ -1,15 +1,16 @@
-//! `jsf check`
+//! `jsf check` and `jsf fmt`, which report the findings of one formula.
 
 use std::io::Write;
 
+use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Levels, with_safe_fixes};
 use job_sort_formula::pbs::check::Checked;
 use job_sort_formula::pbs::qmgr::set_command;
 use job_sort_formula::report::{CheckFormat, CheckHuman, CheckJson, CheckReport, Sarif};
 use job_sort_formula::site::FormulaText;
 
-use super::args::{CheckArgs, CheckFormatName};
-use super::{CliError, Outcome, draw, formula, warn_all};
+use super::args::{CheckArgs, CheckFormatName, FmtArgs};
+use super::{CliError, Outcome, draw, read_formula, warn_all};
 
 /// The most rounds of fixes: one fix may uncover the next, as in `LOG(NCPUS)`.
 const MAX_FIX_ROUNDS: usize = 8;
@@ -17,7 +18,7 @@ const MAX_FIX_ROUNDS: usize = 8;
 pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let levels = Levels::new(&arguments.deny, &arguments.allow).map_err(|error| CliError::usage(error.to_string()))?;
     let site = arguments.site.open(arguments.threshold)?;
-    let mut source = formula::read(&arguments.formula, Some(&site))?;
+    let mut source = read_formula(&arguments.formula, Some(&site))?;
     warn_all(site.warnings());
     let check = |source: &FormulaText| -> Result<Checked, CliError> {
         let mut checked = site.check(&source.submitted(arguments.site.number_mode()))?;
@@ -52,5 +53,20 @@ fn format(name: CheckFormatName) -> Box<dyn CheckFormat> {
         CheckFormatName::Human => Box::new(CheckHuman { coloured }),
         CheckFormatName::Json => Box::new(CheckJson),
         CheckFormatName::Sarif => Box::new(Sarif),
+    }
+}
+
+/// `jsf fmt`
+pub(super) fn format_formula(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let source = read_formula(&arguments.formula, None)?;
+    match Formula::parse(&source.text) {
+        Ok(formula) => {
+            writeln!(out, "{formula}")?;
+            Ok(Outcome::Fine)
+        }
+        Err(error) => {
+            draw(&source, &error.diagnostic());
+            Ok(Outcome::Findings)
+        }
     }
 }

@@ -1,27 +1,24 @@
-//! The command line: arguments become calls of the library, results become text and an exit code.
+//! The command line: turns arguments into calls of the library, and results into text and an exit code.
 
 pub mod args;
 mod check;
-mod codes;
-mod error;
-mod fmt;
-mod formula;
 mod pbsfs;
 mod rank;
+mod reference;
 mod shares;
 mod usage_file;
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-use args::{Cli, Command};
+use args::{Cli, Command, FormulaArgs};
+use job_sort_formula::Site;
 use job_sort_formula::diagnostic::Diagnostic;
-use job_sort_formula::report::finding;
-use job_sort_formula::site::FormulaText;
+use job_sort_formula::report::draw_finding;
+use job_sort_formula::site::{FormulaText, SiteError};
+use thiserror::Error;
 
-pub use error::CliError;
-
-/// How a command ended.
+/// The result of a command that could be carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// No findings: exit code 0.
@@ -39,7 +36,36 @@ impl From<Outcome> for ExitCode {
     }
 }
 
-/// Carries out a command.
+/// Why a command cannot be carried out, which gives exit code 2.
+#[derive(Debug, Error)]
+pub enum CliError {
+    /// A file of the site cannot be used, or something is missing.
+    #[error(transparent)]
+    Site(#[from] SiteError),
+    /// The arguments are invalid, or contradict each other.
+    #[error("{0}")]
+    Usage(String),
+    /// The result cannot be written.
+    #[error("cannot write: {0}")]
+    Write(#[from] io::Error),
+}
+
+impl CliError {
+    /// Whether the reader has closed the output, which is not an error.
+    pub fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    fn usage(message: impl Into<String>) -> Self {
+        Self::Usage(message.into())
+    }
+
+    fn content(message: impl ToString) -> Self {
+        Self::Site(SiteError::Content(message.to_string()))
+    }
+}
+
+/// Runs a command.
 pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
     arguments.color.write_global();
     let mut out = BufWriter::new(io::stdout().lock());
@@ -47,17 +73,27 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         Command::Rank(arguments) => rank::run(arguments, &mut out)?,
         Command::Check(arguments) => check::run(arguments, &mut out)?,
         Command::Shares(arguments) => shares::run(arguments, &mut out)?,
-        Command::Fmt(arguments) => fmt::run(arguments, &mut out)?,
-        Command::Codes(arguments) => codes::run(arguments, &mut out)?,
+        Command::Fmt(arguments) => check::format_formula(arguments, &mut out)?,
+        Command::Codes(arguments) => reference::codes(arguments, &mut out)?,
         Command::Pbsfs(arguments) => pbsfs::run(arguments)?,
-        Command::Completions { shell } => fmt::completions(*shell, &mut out),
-        Command::Man => fmt::man(&mut out)?,
+        Command::Completions { shell } => reference::completions(*shell, &mut out),
+        Command::Man => reference::man(&mut out)?,
     };
     out.flush()?;
     Ok(outcome)
 }
 
-/// Writes a line about the command's work to standard error.
+/// Takes the formula from the argument or the file, else from the site.
+fn read_formula(arguments: &FormulaArgs, site: Option<&Site>) -> Result<FormulaText, CliError> {
+    match (&arguments.formula, &arguments.formula_file, site) {
+        (Some(text), ..) => Ok(FormulaText::new(text)),
+        (None, Some(path), _) => Ok(FormulaText::read(path)?),
+        (None, None, Some(site)) => Ok(site.formula_text()?),
+        (None, None, None) => Err(SiteError::Missing("no formula: give its text or --formula-file FILE".into()).into()),
+    }
+}
+
+/// Writes a message to standard error.
 fn report(kind: &str, message: impl std::fmt::Display) {
     let _ = writeln!(anstream::stderr(), "jsf: {kind}: {message}");
 }
@@ -71,9 +107,9 @@ fn warn_all(messages: &[String]) {
     messages.iter().for_each(warn);
 }
 
-/// Draws a finding under the formula, on standard error.
+/// Draws a finding under the formula on standard error.
 fn draw(source: &FormulaText, found: &Diagnostic) {
     let coloured = anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
-    let drawn = finding::draw(&source.text, &source.origin, found, coloured);
+    let drawn = draw_finding(&source.text, &source.origin, found, coloured);
     let _ = writeln!(anstream::stderr(), "{drawn}\n");
 }

@@ -26,25 +26,25 @@ const PBS_CONF: &str = "/etc/pbs.conf";
 const PBS_HOME: &str = "/var/spool/pbs";
 
 pub(super) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
-    let (rest, named) = take_sched_priv(&arguments.arguments)?;
-    let folder = named.or_else(|| arguments.sched_priv.clone());
+    let (rest, given) = split_sched_priv(&arguments.arguments)?;
+    let folder = given.or_else(|| arguments.sched_priv.clone());
     let rest: Vec<&[u8]> = rest.iter().map(|argument| argument.as_encoded_bytes()).collect();
     let parsed = match Request::parse(PROGRAM, &rest) {
         Ok(parsed) => parsed,
-        Err(refusal) => {
-            complain(&refusal.stderr);
-            return Ok(ended_with(refusal.code));
+        Err(invalid) => {
+            write_stderr(&invalid.stderr);
+            return Ok(outcome(invalid.code));
         }
     };
-    complain(&parsed.stderr);
+    write_stderr(&parsed.stderr);
     if parsed.scheduler.is_some() && folder.is_none() {
-        complain(b"Can't connect to the server\n");
+        write_stderr(b"Can't connect to the server\n");
         report("help", "give the scheduler's folder with --sched-priv DIR");
         return Ok(Outcome::Findings);
     }
     let folder = folder.unwrap_or_else(default_folder);
     if let Err(error) = fs::metadata(folder.join(".")) {
-        complain(format!("Unable to access fairshare data: {}\n", reason(&error)).as_bytes());
+        write_stderr(format!("Unable to access fairshare data: {}\n", reason(&error)).as_bytes());
         return Ok(Outcome::Findings);
     }
     let Some(files) = read(&folder)? else { return Ok(Outcome::Findings) };
@@ -59,7 +59,7 @@ fn respond(request: &Request, folder: &Path, files: &SchedPriv) -> Result<Outcom
         PbsfsError::Tree(error) => CliError::content(error),
         PbsfsError::Output(error) => error.into(),
     })?;
-    complain(&answer.stderr);
+    write_stderr(&answer.stderr);
     if let Some(bytes) = &answer.usage {
         let failed =
             |error| CliError::content(format_args!("cannot replace `{}`: {error}", folder.join(USAGE).display()));
@@ -67,17 +67,17 @@ fn respond(request: &Request, folder: &Path, files: &SchedPriv) -> Result<Outcom
             let kept = keep_as_unread(folder, now).map_err(failed)?;
             warn(format_args!("the usage file could not be read in full, it is kept as `{}`", kept.display()));
             if let UsageOnDisk::Read(usage) = &files.usage {
-                usage.faults.iter().take(MOST_FAULTS).for_each(warn);
+                usage.faults.iter().take(MAX_FAULTS).for_each(warn);
             }
         }
         replace(folder, bytes).map_err(failed)?;
     }
     out.flush()?;
-    Ok(ended_with(answer.code))
+    Ok(outcome(answer.code))
 }
 
 /// The most faults of a usage file that are reported.
-const MOST_FAULTS: usize = 10;
+const MAX_FAULTS: usize = 10;
 
 /// Reads the scheduler's files; `None` if there is no `resource_group`, without which nothing can be answered.
 fn read(folder: &Path) -> Result<Option<SchedPriv>, CliError> {
@@ -120,7 +120,7 @@ fn read_usage(path: &Path) -> Result<UsageOnDisk, CliError> {
 }
 
 /// Removes `--sched-priv DIR` from the arguments, wherever it occurs before `--`.
-fn take_sched_priv(arguments: &[OsString]) -> Result<(Vec<&OsStr>, Option<PathBuf>), CliError> {
+fn split_sched_priv(arguments: &[OsString]) -> Result<(Vec<&OsStr>, Option<PathBuf>), CliError> {
     let (mut rest, mut folder) = (Vec::new(), None);
     let mut arguments = arguments.iter().map(OsString::as_os_str);
     while let Some(argument) = arguments.next() {
@@ -155,16 +155,16 @@ fn default_folder() -> PathBuf {
 }
 
 /// Writes to standard error what `pbsfs` writes there.
-fn complain(bytes: &[u8]) {
+fn write_stderr(bytes: &[u8]) {
     let _ = io::stderr().write_all(bytes);
 }
 
 /// The system's message for an error, without its number.
 fn reason(error: &io::Error) -> String {
-    let words = error.to_string();
-    words.split(" (os error").next().unwrap_or_default().to_owned()
+    let message = error.to_string();
+    message.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-fn ended_with(code: u8) -> Outcome {
+fn outcome(code: u8) -> Outcome {
     if code == 0 { Outcome::Fine } else { Outcome::Findings }
 }

@@ -5,16 +5,16 @@ use std::io::Write;
 use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::pbs::check::error_findings;
 use job_sort_formula::pbs::submission::FormulaSubmission;
-use job_sort_formula::report::{Csv, Human, Json, Ndjson, Placed, RankFormat, RankReport};
+use job_sort_formula::report::{Csv, Human, Json, Ndjson, RankFormat, RankReport, RankedRow};
 use job_sort_formula::site::FormulaText;
 use job_sort_formula::{JobTable, Ranking};
 
 use super::args::{RankArgs, RankFormatName};
-use super::{CliError, Outcome, draw, formula, warn_all};
+use super::{CliError, Outcome, draw, read_formula, warn_all};
 
 pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = arguments.site.open(arguments.threshold)?;
-    let source = formula::read(&arguments.formula, Some(&site))?;
+    let source = read_formula(&arguments.formula, Some(&site))?;
     let submitted = source.submitted(arguments.site.number_mode());
     let formula = match submitted.formula() {
         Ok(formula) => formula,
@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     Ok(if ranked.ranking.failure().is_some() { Outcome::Findings } else { Outcome::Fine })
 }
 
-/// How many places are needed: all where jobs are looked for among them, or where a summary counts them.
+/// The number of ranks to determine: all if jobs are searched for among them, or if a summary counts them.
 fn limit(arguments: &RankArgs) -> usize {
     let is_searched = arguments.entity.is_some() || arguments.queue_name.is_some();
     let has_summary = matches!(arguments.format, RankFormatName::Human | RankFormatName::Json);
@@ -56,13 +56,13 @@ fn limit(arguments: &RankArgs) -> usize {
 }
 
 /// The rows to show: those in the order first, then the others.
-fn rows(arguments: &RankArgs, table: &JobTable, ranking: &Ranking) -> Vec<Placed> {
-    let mut rows = Placed::all(ranking);
+fn rows(arguments: &RankArgs, table: &JobTable, ranking: &Ranking) -> Vec<RankedRow> {
+    let mut rows = RankedRow::all(ranking);
     if let Some(entity) = &arguments.entity {
-        rows.retain(|placed| table.entity(placed.row()) == entity);
+        rows.retain(|ranked| table.entity(ranked.row()) == entity);
     }
     if let Some(queue) = &arguments.queue_name {
-        rows.retain(|placed| table.queue(placed.row()) == queue);
+        rows.retain(|ranked| table.queue(ranked.row()) == queue);
     }
     rows.truncate(arguments.top.unwrap_or(usize::MAX));
     rows

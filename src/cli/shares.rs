@@ -51,7 +51,7 @@ fn nodes(shares: &PolicyShares, arguments: &SharesArgs) -> Result<Vec<NodeId>, C
     Ok(nodes)
 }
 
-/// Writes the tree as the other scheduler's file, and warns of what is lost on the way.
+/// Writes the tree as a scheduler's file, and warns of what the file does not preserve.
 fn export(tree: &ShareTree, format: SharesFormatName, out: &mut impl Write) -> Result<Outcome, CliError> {
     if format == SharesFormatName::ResourceGroup {
         let written = write_groups(tree);

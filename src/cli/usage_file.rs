@@ -1,4 +1,4 @@
-//! Replaces the scheduler's usage file atomically: a reader sees the old file or the new one, never a part.
+//! Replaces the scheduler's usage file atomically: a reader sees either the old file or the new one, never a part of it.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -13,7 +13,7 @@ const BACKUP: &str = "usage.bak";
 /// The file that tells the scheduler to read the usage file again.
 const TOUCH: &str = "usage.touch";
 /// The most names that are tried for a file that must not exist yet.
-const MOST_NAMES: u32 = 1000;
+const MAX_NAMES: u32 = 1000;
 
 /// Replaces the usage file and keeps its permissions and owner; the old file becomes `usage.bak`, as with `pbsfs`. If
 /// there was a usage file, there is a complete one at every moment.
@@ -24,9 +24,9 @@ pub(super) fn replace(folder: &Path, bytes: &[u8]) -> io::Result<()> {
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    let new = Scratch::written(folder, bytes, old.as_ref())?;
+    let new = TemporaryFile::write(folder, bytes, old.as_ref())?;
     if old.is_some() {
-        let kept = Scratch::second_name(&path, folder)?;
+        let kept = TemporaryFile::link(&path, folder)?;
         fs::rename(&kept.0, folder.join(BACKUP))?;
     }
     fs::rename(&new.0, &path)?;
@@ -36,55 +36,55 @@ pub(super) fn replace(folder: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Keeps the usage file under a second name that nothing will replace, and returns that name.
+/// Keeps the usage file under another name as well, which nothing replaces, and returns that name.
 pub(super) fn keep_as_unread(folder: &Path, now: i64) -> io::Result<PathBuf> {
     let usage = folder.join(USAGE);
-    let kept = first_free(folder, &format!("usage.unread-{now}"), |name| second_name(&usage, name))?;
+    let kept = first_free(folder, &format!("usage.unread-{now}"), |path| link_or_copy(&usage, path))?;
     sync_folder(folder)?;
     Ok(kept)
 }
 
 /// A temporary file that is removed on drop, unless it was renamed.
-struct Scratch(PathBuf);
+struct TemporaryFile(PathBuf);
 
-impl Drop for Scratch {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);
     }
 }
 
-impl Scratch {
+impl TemporaryFile {
     /// Writes a new file and flushes it to the disk.
-    fn written(folder: &Path, bytes: &[u8], like: Option<&Metadata>) -> io::Result<Self> {
-        let name = scratch_name("new");
+    fn write(folder: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<Self> {
+        let name = temporary_name("new");
         let mut file = None;
         let path = first_free(folder, &name, |path| {
-            file = Some(create(path, like.is_some())?);
+            file = Some(create(path, old.is_some())?);
             Ok(())
         })?;
-        let scratch = Self(path);
+        let temporary = Self(path);
         let mut file = file.ok_or(ErrorKind::AlreadyExists)?;
-        if let Some(like) = like {
-            inherit(&scratch.0, &file, like)?;
+        if let Some(old) = old {
+            copy_owner_and_permissions(&temporary.0, &file, old)?;
         }
         file.write_all(bytes)?;
         file.sync_all()?;
-        Ok(scratch)
+        Ok(temporary)
     }
 
-    /// A second name of a file.
-    fn second_name(of: &Path, folder: &Path) -> io::Result<Self> {
-        first_free(folder, &scratch_name("old"), |path| second_name(of, path)).map(Self)
+    /// Links a file to a temporary name.
+    fn link(original: &Path, folder: &Path) -> io::Result<Self> {
+        first_free(folder, &temporary_name("old"), |path| link_or_copy(original, path)).map(Self)
     }
 }
 
-fn scratch_name(what: &str) -> String {
+fn temporary_name(what: &str) -> String {
     format!("{USAGE}.{what}-{}", std::process::id())
 }
 
-/// Calls `make` with the name, then with numbered names, until one does not exist yet.
+/// Calls `make` with the name, then with numbered names, until it succeeds with one that did not exist.
 fn first_free(folder: &Path, name: &str, mut make: impl FnMut(&Path) -> io::Result<()>) -> io::Result<PathBuf> {
-    for number in 0..MOST_NAMES {
+    for number in 0..MAX_NAMES {
         let path = folder.join(if number == 0 { name.to_owned() } else { format!("{name}-{number}") });
         match make(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -94,13 +94,13 @@ fn first_free(folder: &Path, name: &str, mut make: impl FnMut(&Path) -> io::Resu
     Err(ErrorKind::AlreadyExists.into())
 }
 
-/// Makes a hard link, or a copy where the file system has no links.
-fn second_name(of: &Path, path: &Path) -> io::Result<()> {
-    match fs::hard_link(of, path) {
+/// Creates a hard link, or a copy if the file system has no hard links.
+fn link_or_copy(original: &Path, path: &Path) -> io::Result<()> {
+    match fs::hard_link(original, path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            let mut source = File::open(of)?;
+            let mut source = File::open(original)?;
             let mut copy = create(path, true)?;
-            let copied = inherit(path, &copy, &source.metadata()?)
+            let copied = copy_owner_and_permissions(path, &copy, &source.metadata()?)
                 .and_then(|()| io::copy(&mut source, &mut copy))
                 .and_then(|_| copy.sync_all());
             copied.inspect_err(|_| drop(fs::remove_file(path)))
@@ -109,7 +109,7 @@ fn second_name(of: &Path, path: &Path) -> io::Result<()> {
     }
 }
 
-/// Creates a file that must not exist; `hidden` makes it unreadable for others until it gets its permissions.
+/// Creates a file that must not exist; if `hidden`, other users cannot read it until its permissions are set.
 fn create(path: &Path, hidden: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -123,23 +123,23 @@ fn create(path: &Path, hidden: bool) -> io::Result<File> {
 }
 
 /// Copies the owner and the permissions of another file.
-fn inherit(path: &Path, file: &File, like: &Metadata) -> io::Result<()> {
+fn copy_owner_and_permissions(path: &Path, file: &File, old: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, fchown};
         let own = file.metadata()?;
-        if (own.uid(), own.gid()) != (like.uid(), like.gid())
-            && let Err(error) = fchown(file, Some(like.uid()), Some(like.gid()))
+        if (own.uid(), own.gid()) != (old.uid(), old.gid())
+            && let Err(error) = fchown(file, Some(old.uid()), Some(old.gid()))
         {
             warn(format_args!("`{}` cannot be given the owner of the old file: {error}", path.display()));
         }
     }
     #[cfg(not(unix))]
     let _ = path;
-    file.set_permissions(like.permissions())
+    file.set_permissions(old.permissions())
 }
 
-/// Flushes the folder to the disk, without which a rename may be lost.
+/// Flushes the folder to the disk; otherwise a rename may be lost.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }

@@ -1,12 +1,12 @@
-//! Long texts made of short strings.
+//! A buffer that appends short strings to a long text.
 
-/// How many bytes are gathered before they are appended to the text.
+/// The number of bytes that are collected before they are appended to the text.
 const CAPACITY: usize = 2048;
 /// A string of at most this many bytes is short.
 const SHORT: usize = 32;
 
-/// Gathers strings for the end of a text. A short string is copied in one or two steps of a fixed size, which takes less
-/// time than a call that copies as many bytes as it has.
+/// Collects strings for the end of a text. A short string is copied in one or two steps of a fixed size, which is faster
+/// than a call that copies a variable number of bytes.
 pub(super) struct ByteBuffer<'t> {
     text: &'t mut Vec<u8>,
     bytes: [u8; CAPACITY],
@@ -26,26 +26,26 @@ impl<'t> ByteBuffer<'t> {
             self.flush();
             return self.text.extend_from_slice(string);
         }
-        let room = match self.bytes.get_mut(self.end..self.end + SHORT) {
-            Some(room) => room,
+        let target = match self.bytes.get_mut(self.end..self.end + SHORT) {
+            Some(target) => target,
             None => self.flush(),
         };
         match len {
-            16.. => copy_both_ends::<16>(string, room),
-            8.. => copy_both_ends::<8>(string, room),
-            4.. => copy_both_ends::<4>(string, room),
-            _ => room.iter_mut().zip(string).for_each(|(room, &byte)| *room = byte),
+            16.. => copy_both_ends::<16>(string, target),
+            8.. => copy_both_ends::<8>(string, target),
+            4.. => copy_both_ends::<4>(string, target),
+            _ => target.iter_mut().zip(string).for_each(|(slot, &byte)| *slot = byte),
         }
         self.end += len;
     }
 
     #[inline]
     pub(super) fn push_byte(&mut self, byte: u8) {
-        let room = match self.bytes.get_mut(self.end..) {
-            Some(room) if !room.is_empty() => room,
+        let target = match self.bytes.get_mut(self.end..) {
+            Some(target) if !target.is_empty() => target,
             _ => self.flush(),
         };
-        room[0] = byte;
+        target[0] = byte;
         self.end += 1;
     }
 
@@ -68,10 +68,10 @@ impl<'t> ByteBuffer<'t> {
 
 /// Copies a string of `N` to `2 * N` bytes.
 #[inline]
-fn copy_both_ends<const N: usize>(string: &[u8], room: &mut [u8]) {
+fn copy_both_ends<const N: usize>(string: &[u8], target: &mut [u8]) {
     if let (Some(first), Some(last)) = (string.first_chunk::<N>(), string.last_chunk::<N>()) {
-        room[..N].copy_from_slice(first);
-        room[string.len() - N..string.len()].copy_from_slice(last);
+        target[..N].copy_from_slice(first);
+        target[string.len() - N..string.len()].copy_from_slice(last);
     }
 }
 

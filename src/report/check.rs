@@ -1,23 +1,23 @@
-//! The result of a check, for people and as JSON.
+//! The result of a check, for people and as JSON. A finding is drawn under the formula, with carets and a fix.
 
 use std::io::{self, Write};
 
+use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 use serde::Serialize;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Applicability, Diagnostic, Severity, Span};
 use crate::pbs::check::{Checked, JobCounts};
 use crate::pbs::qmgr;
 use crate::pbs::qmgr_validation::{RefusedBy, Validation};
-use crate::report::finding;
 
-/// A checked formula and where it comes from.
+/// A checked formula and its source.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckReport<'a> {
     /// The formula's text.
     pub formula: &'a str,
     /// The name of its source: a file, or `FORMULA` for the command line.
     pub origin: &'a str,
-    /// What precedes the formula in its source, where the source contains it word for word.
+    /// The text before the formula in its source; empty if the source does not contain the formula verbatim.
     pub before: &'a str,
     /// The result of the check.
     pub checked: &'a Checked,
@@ -47,7 +47,7 @@ impl CheckFormat for CheckHuman {
     fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
         let checked = report.checked;
         for found in &checked.findings {
-            writeln!(out, "{}\n", finding::draw(report.formula, report.origin, found, self.coloured))?;
+            writeln!(out, "{}\n", draw_finding(report.formula, report.origin, found, self.coloured))?;
         }
         let validation = &checked.validation;
         match (validation.accepted, validation.code) {
@@ -93,4 +93,55 @@ impl CheckFormat for CheckJson {
         serde_json::to_writer_pretty(&mut *out, &document)?;
         writeln!(out)
     }
+}
+
+/// Draws a finding as the Rust compiler does; `origin` is the name of the source.
+pub fn draw_finding(formula: &str, origin: &str, finding: &Diagnostic, coloured: bool) -> String {
+    let shown = printable(formula);
+    let level = match finding.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
+    };
+    let mut snippet = Snippet::source(&*shown).path(origin);
+    let primary = AnnotationKind::Primary.span(clamped(&shown, finding.span));
+    snippet = snippet.annotation(primary.label((!finding.label.is_empty()).then_some(&*finding.label)));
+    for label in &finding.labels {
+        snippet = snippet.annotation(AnnotationKind::Context.span(clamped(&shown, label.span)).label(&*label.text));
+    }
+    let mut group = level.primary_title(&*finding.message).id(finding.code).element(snippet);
+    if let Some(help) = &finding.help {
+        group = group.element(Level::HELP.message(&**help));
+    }
+    let mut report = vec![group];
+    if let Some(fix) = finding.fix.as_ref().filter(|fix| fix.applicability != Applicability::DisplayOnly) {
+        let patch = Patch::new(clamped(&shown, fix.span), &*fix.replacement);
+        let title = Level::HELP.secondary_title("write");
+        report.push(Group::with_title(title).element(Snippet::source(&*shown).path(origin).patch(patch)));
+    }
+    let renderer = if coloured { Renderer::styled() } else { Renderer::plain() };
+    renderer.render(&report).clone()
+}
+
+/// Replaces control characters one for one, so that none reaches a terminal.
+fn printable(formula: &str) -> String {
+    let shown = formula.chars().map(|character| match character {
+        '\n' | '\t' => character,
+        _ if character.is_control() && character.len_utf8() == 1 => '?',
+        _ => character,
+    });
+    shown.collect()
+}
+
+/// The span as a range of the text, moved to the boundaries of characters.
+pub(super) fn clamped(text: &str, span: Span) -> std::ops::Range<usize> {
+    let floor = |mut at: usize| {
+        at = at.min(text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let start = floor(span.start as usize);
+    start..floor(span.end as usize).max(start)
 }

@@ -1,10 +1,9 @@
 //! Output for people and programs: one trait per kind of result, one file per format.
 //!
-//! Enters: a [`Ranking`], checked findings or the shares of a tree. Leaves: text.
+//! In: a [`Ranking`], a checked formula, or the shares of a tree. Out: text.
 
 mod byte_buffer;
 mod check;
-pub mod finding;
 mod ordered_writer;
 mod rank_csv;
 mod rank_human;
@@ -15,7 +14,7 @@ pub mod shares;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-pub use check::{CheckFormat, CheckHuman, CheckJson, CheckReport};
+pub use check::{CheckFormat, CheckHuman, CheckJson, CheckReport, draw_finding};
 pub use rank_csv::Csv;
 pub use rank_human::Human;
 pub use rank_json::{Json, Ndjson};
@@ -34,23 +33,23 @@ pub struct RankReport<'a> {
     pub table: &'a JobTable,
     /// Their scores and order.
     pub ranking: &'a Ranking,
-    /// The rows that wait to run and are not considered, and why.
+    /// The waiting rows that the scheduler does not consider, and why.
     pub not_considered: &'a [(usize, NotConsidered)],
     /// The rows to show, in the order in which they are shown.
-    pub rows: &'a [Placed],
+    pub rows: &'a [RankedRow],
     /// The inputs to show with each job.
     pub inputs: &'a [&'a str],
 }
 
 /// A row, and its rank if it has one.
 #[derive(Debug, Clone, Copy)]
-pub struct Placed {
+pub struct RankedRow {
     row: u32,
     /// From 1; 0 for a job that the scheduler does not consider.
     rank: u32,
 }
 
-impl Placed {
+impl RankedRow {
     /// Every row of a ranking: the ranked ones first, then the others.
     pub fn all(ranking: &Ranking) -> Vec<Self> {
         let order = ranking.order();
@@ -97,7 +96,7 @@ impl<'a> RankReport<'a> {
     /// The lines to show, each with its rank in the whole order.
     pub(crate) fn lines(&self) -> impl Iterator<Item = Line<'a>> + use<'a> {
         let maker = self.line_maker();
-        self.rows.iter().map(move |&placed| maker.line(placed))
+        self.rows.iter().map(move |&row| maker.line(row))
     }
 
     /// Makes the line of any row.
@@ -113,8 +112,8 @@ pub(crate) struct LineMaker<'a> {
 }
 
 impl<'a> LineMaker<'a> {
-    pub(crate) fn line(&self, placed: Placed) -> Line<'a> {
-        let (row, rank) = (placed.row(), placed.rank());
+    pub(crate) fn line(&self, ranked: RankedRow) -> Line<'a> {
+        let (row, rank) = (ranked.row(), ranked.rank());
         Line { row, rank, score: self.ranking.score(row), not_considered: self.not_considered.get(&row).copied() }
     }
 }

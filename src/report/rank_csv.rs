@@ -7,9 +7,9 @@ use crate::python::Value;
 use crate::python::repr::fixed_point_digits;
 use crate::report::byte_buffer::ByteBuffer;
 use crate::report::ordered_writer::write_in_order;
-use crate::report::{Line, LineMaker, Placed, RankFormat, RankReport};
+use crate::report::{Line, LineMaker, RankFormat, RankReport, RankedRow};
 
-/// Comma-separated values after RFC 4180.
+/// Comma-separated values as in RFC 4180.
 #[derive(Debug, Clone, Copy)]
 pub struct Csv;
 
@@ -21,14 +21,14 @@ impl RankFormat for Csv {
         buffer.finish();
         out.write_all(&header)?;
         let lines = report.line_maker();
-        let may_need_quotes = report.table.least_byte_in_names().is_some_and(|least| least <= MOST_TO_QUOTE);
+        let may_need_quotes = report.table.least_byte_in_names().is_some_and(|least| least <= MAX_QUOTED_BYTE);
         write_in_order(report.rows, out, |rows, text| {
             let mut text = ByteBuffer::new(text);
-            // consecutive ranks lie anywhere in the table: the cache misses of a loop that only reads overlap
-            let scores: Vec<_> = rows.iter().map(|placed| report.ranking.scores().float_score(placed.row())).collect();
-            let ids: Vec<_> = rows.iter().map(|placed| report.table.id(placed.row())).collect();
-            for ((&placed, score), id) in rows.iter().zip(scores).zip(ids) {
-                push_line(report, &lines, placed, id, score, may_need_quotes, &mut text);
+            // the rows of consecutive ranks are scattered over the table: in loops that only read, the cache misses overlap
+            let scores: Vec<_> = rows.iter().map(|ranked| report.ranking.scores().float_score(ranked.row())).collect();
+            let ids: Vec<_> = rows.iter().map(|ranked| report.table.id(ranked.row())).collect();
+            for ((&ranked, score), id) in rows.iter().zip(scores).zip(ids) {
+                push_line(report, &lines, ranked, id, score, may_need_quotes, &mut text);
             }
             text.finish();
         })?;
@@ -45,19 +45,19 @@ fn push_header(inputs: &[&str], text: &mut ByteBuffer<'_>) {
     text.push_byte(b'\n');
 }
 
-/// Written without a record's detour: a million lines are a good part of the time of ranking a million jobs.
+/// Writes the fields directly, not through a record: a million lines take a good part of the time of a whole ranking.
 #[inline]
 fn push_line(
     report: &RankReport<'_>,
     lines: &LineMaker<'_>,
-    placed: Placed,
+    ranked: RankedRow,
     id: &str,
     score: Option<(f64, f64)>,
     may_need_quotes: bool,
     text: &mut ByteBuffer<'_>,
 ) {
-    let (row, table) = (placed.row(), report.table);
-    if let Some(rank) = placed.rank() {
+    let (row, table) = (ranked.row(), report.table);
+    if let Some(rank) = ranked.rank() {
         text.push_number(rank as u64);
     }
     for name in [id, table.entity(row), table.queue(row)] {
@@ -67,9 +67,9 @@ fn push_line(
     text.push_byte(b',');
     match score {
         Some((kept, exact)) => push_floats(kept, exact, text),
-        None => push_score(&lines.line(placed), text),
+        None => push_score(&lines.line(ranked), text),
     }
-    text.push_str(if placed.rank().is_some() { ",true" } else { ",false" });
+    text.push_str(if ranked.rank().is_some() { ",true" } else { ",false" });
     for input in report.inputs {
         text.push_byte(b',');
         if let Some(column) = table.column(input) {
@@ -88,7 +88,12 @@ fn push_floats(kept: f64, exact: f64, text: &mut ByteBuffer<'_>) {
         if exact.to_bits() == kept.to_bits() { kept_digits } else { fixed_point_digits(exact, &mut exact_digits) };
     let (Some(kept_digits), Some(exact_digits), Some(logged)) = (kept_digits, exact_digits, Logged::from_value(kept))
     else {
-        return push_words(&Value::Float(kept).repr(), &Value::Float(exact).repr(), &number_format::logged(kept), text);
+        return push_values(
+            &Value::Float(kept).repr(),
+            &Value::Float(exact).repr(),
+            &number_format::logged(kept),
+            text,
+        );
     };
     text.push_str(kept_digits);
     text.push_byte(b',');
@@ -100,13 +105,13 @@ fn push_floats(kept: f64, exact: f64, text: &mut ByteBuffer<'_>) {
     text.push_number(logged.whole);
     if logged.places > 0 {
         text.push_byte(b'.');
-        // a one in front keeps the zeros
+        // a leading one keeps the leading zeros
         text.push_str(&itoa::Buffer::new().format(logged.rest + 10u64.pow(logged.places))[1..]);
     }
     text.push_byte(b',');
 }
 
-/// The same fields of any job.
+/// The same fields for any job.
 fn push_score(line: &Line<'_>, text: &mut ByteBuffer<'_>) {
     let (mut exact, mut kept, mut logged) = (String::new(), String::new(), String::new());
     line.write_exact(&mut exact);
@@ -114,20 +119,20 @@ fn push_score(line: &Line<'_>, text: &mut ByteBuffer<'_>) {
         Value::Float(score.value).write_repr(&mut kept);
         number_format::write_logged(score.value, &mut logged);
     }
-    push_words(&kept, &exact, &logged, text);
+    push_values(&kept, &exact, &logged, text);
     if let Some(error) = line.error() {
         push_field(&error.to_string(), text);
     }
 }
 
-fn push_words(kept: &str, exact: &str, logged: &str, text: &mut ByteBuffer<'_>) {
-    for word in [kept, exact, logged] {
-        text.push_str(word);
+fn push_values(kept: &str, exact: &str, logged: &str, text: &mut ByteBuffer<'_>) {
+    for value in [kept, exact, logged] {
+        text.push_str(value);
         text.push_byte(b',');
     }
 }
 
-/// A field, between quotes where it holds what would end it.
+/// A field, in quotes if it contains a separator, a quote or a line end.
 fn push_field(field: &str, text: &mut ByteBuffer<'_>) {
     if field.bytes().any(needs_quotes) {
         text.push_byte(b'"');
@@ -138,8 +143,8 @@ fn push_field(field: &str, text: &mut ByteBuffer<'_>) {
     }
 }
 
-/// No greater byte needs quotes.
-const MOST_TO_QUOTE: u8 = b',';
+/// The greatest byte that needs quotes.
+const MAX_QUOTED_BYTE: u8 = b',';
 
 fn needs_quotes(byte: u8) -> bool {
     matches!(byte, b',' | b'"' | b'\r' | b'\n')

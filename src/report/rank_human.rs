@@ -88,8 +88,8 @@ fn write_summary(report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()>
     let errors = report.ranking.scores().errors_by_kind();
     if !errors.is_empty() {
         let kinds: Vec<_> = errors.iter().map(|(kind, number)| format!("{kind} {number}")).collect();
-        let verb = count(report.ranking.error_count(), "job");
-        writeln!(out, "{verb} with an error: {}", kinds.join(", "))?;
+        let jobs = count(report.ranking.error_count(), "job");
+        writeln!(out, "{jobs} with an error: {}", kinds.join(", "))?;
     }
     Ok(())
 }

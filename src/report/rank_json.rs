@@ -16,7 +16,7 @@ use crate::report::{Line, RankFormat, RankReport};
 #[derive(Debug, Clone, Copy)]
 pub struct Json;
 
-/// One JSON object per line and job.
+/// One JSON object per job, each on a line.
 #[derive(Debug, Clone, Copy)]
 pub struct Ndjson;
 
@@ -36,7 +36,7 @@ struct Job<'a> {
     state: &'static str,
     /// The value that jobs are sorted by; null if it is not finite.
     score: Option<f64>,
-    /// Python's `repr` of the value before it was rounded to a float32.
+    /// Python's `repr` of the value before it is rounded to float32.
     exact: Option<String>,
     /// The digits that OpenPBS logs.
     logged: Option<String>,
@@ -93,9 +93,9 @@ impl RankFormat for Ndjson {
     fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
         let lines = report.line_maker();
         write_in_order(report.rows, out, |rows, text| {
-            for &placed in rows {
-                // a report has nothing that JSON cannot say
-                _ = serde_json::to_writer(&mut *text, &job(report, &lines.line(placed)));
+            for &ranked in rows {
+                // every value of a report can be serialised
+                _ = serde_json::to_writer(&mut *text, &job(report, &lines.line(ranked)));
                 text.push(b'\n');
             }
         })
@@ -148,7 +148,7 @@ impl Error {
     }
 }
 
-/// An input as JSON: a number where JSON has it, else Python's text of it.
+/// An input as JSON: a number if JSON can represent it, else its `repr` in Python.
 fn number(value: &Value) -> serde_json::Value {
     match value {
         Value::Int(integer) => (*integer).into(),

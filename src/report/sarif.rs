@@ -1,4 +1,4 @@
-//! SARIF 2.1.0 (OASIS), from which CI services show findings next to the line.
+//! SARIF 2.1.0 (OASIS), with which CI services show findings beside the source lines.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -6,8 +6,7 @@ use std::ops::Range;
 use serde_json::{Map, Value, json};
 
 use crate::diagnostic::{Applicability, Code, Diagnostic, Fix, Label, Severity, Span};
-use crate::report::check::{CheckFormat, CheckReport};
-use crate::report::finding::clamped;
+use crate::report::check::{CheckFormat, CheckReport, clamped};
 
 /// The published JSON schema of the standard.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -68,7 +67,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// The artifact that all places are in.
+/// The artifact that contains all locations.
 struct Source<'a> {
     uri: String,
     text: &'a str,
@@ -89,7 +88,7 @@ impl Source<'_> {
         result.insert("level".into(), level(found.severity).into());
         let help = found.help.as_ref().map(|help| format!("\n{help}")).unwrap_or_default();
         result.insert("message".into(), json!({ "text": format!("{}{help}", found.message) }));
-        result.insert("locations".into(), json!([{ "physicalLocation": self.place(found.span) }]));
+        result.insert("locations".into(), json!([{ "physicalLocation": self.location(found.span) }]));
         if !found.labels.is_empty() {
             let related: Vec<Value> = found.labels.iter().map(|label| self.related(label)).collect();
             result.insert("relatedLocations".into(), related.into());
@@ -101,7 +100,7 @@ impl Source<'_> {
     }
 
     fn related(&self, label: &Label) -> Value {
-        json!({ "physicalLocation": self.place(label.span), "message": { "text": label.text } })
+        json!({ "physicalLocation": self.location(label.span), "message": { "text": label.text } })
     }
 
     fn fix(&self, fix: &Fix) -> Value {
@@ -118,7 +117,7 @@ impl Source<'_> {
         })
     }
 
-    fn place(&self, span: Span) -> Value {
+    fn location(&self, span: Span) -> Value {
         json!({ "artifactLocation": { "uri": self.uri, "index": 0 }, "region": self.region(span) })
     }
 
@@ -158,7 +157,7 @@ struct Position {
     characters: usize,
 }
 
-/// A path as a relative URI: what RFC 3986 reserves is written in hexadecimal.
+/// A path as a relative URI: the characters that RFC 3986 reserves are percent-encoded.
 fn uri(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'/');
     path.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()

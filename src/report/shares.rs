@@ -1,4 +1,4 @@
-//! A fair-share tree with the numbers that policies compute for its nodes, drawn as a tree or as JSON.
+//! A fair-share tree with the numbers that policies compute for its nodes, as an indented table or as JSON.
 
 use std::io::{self, Write};
 
@@ -164,8 +164,8 @@ fn cell(name: &str, value: &Value) -> String {
     }
 }
 
-/// The factor of a node's jobs; for an account what the policy computes for accounts. Policies may hold different
-/// trees, so the node is looked up by its path.
+/// The factor of a node's jobs, or the number that the policy computes for an account. The policies' trees may differ, so
+/// the node is looked up by its path.
 fn factor(view: &PolicyView<'_>, path: &[&str]) -> Option<f64> {
     let node = path.iter().copied().try_fold(view.tree.root(), |above, name| view.tree.find_in(above, name))?;
     if view.is_pbs || view.tree.kind(node) == NodeKind::Entity {
@@ -180,7 +180,7 @@ fn amount(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A number with six decimals if it has any; an empty text for null.
+/// An integer as it is, another number with six decimals; an empty text for null.
 fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

@@ -1,4 +1,4 @@
-//! The files of a site: which ones there are, and reading them within limits.
+//! The paths of a site's files, and reading them within limits.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -79,7 +79,7 @@ impl SiteFiles {
     }
 }
 
-/// How messages name a path.
+/// The name of a path in messages.
 pub(super) fn display_name(path: &Path) -> String {
     if is_stdin(path) { "standard input".into() } else { path.display().to_string() }
 }
@@ -112,14 +112,14 @@ pub(super) fn read_text(path: &Path) -> Result<String, SiteError> {
     Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
-/// The job document of a site. Standard input can be read once only, so its bytes are kept if it is asked for again.
+/// The job document of a site. Standard input can be read only once, so its bytes are kept for a second reading.
 #[derive(Debug, Default)]
 pub(super) struct JobDocument {
     stdin: OnceLock<Vec<u8>>,
 }
 
 impl JobDocument {
-    /// Reads the jobs as the document arrives; `again` says that this site may be asked for them once more.
+    /// Reads the jobs while the document arrives; `again` means that the site may read them once more.
     pub(super) fn read(&self, path: &Path, options: &ReadOptions<'_>, again: bool) -> Result<ParsedJobs, SiteError> {
         let reader = JobReader::new(options);
         let read = if !is_stdin(path) {
@@ -144,7 +144,7 @@ impl JobDocument {
     }
 }
 
-/// A source that fails once it has given more than a limit.
+/// A reader that fails when its source is longer than the limit.
 struct LimitedReader<R> {
     source: R,
     left: u64,

@@ -1,14 +1,14 @@
-//! The text of a formula and the place that it was read from.
+//! The text of a formula and its source.
 
 use std::path::Path;
 
-use super::error::SiteError;
+use super::SiteError;
 use super::files::{SiteFiles, display_name, read_text};
 use crate::pbs::files::formula_source::formula_in;
 use crate::pbs::resource_amount::NumberMode;
 use crate::pbs::submission::FormulaSubmission;
 
-/// The text of a formula and where it comes from.
+/// The text of a formula and its source.
 ///
 /// ```
 /// use job_sort_formula::Site;
@@ -23,7 +23,7 @@ pub struct FormulaText {
     pub text: String,
     /// The name of its source for messages: a file, or `FORMULA` for the command line.
     pub origin: String,
-    /// What precedes the formula in its source, where the source contains it word for word.
+    /// The text before the formula in its source; empty if the source does not contain the formula verbatim.
     pub before: String,
 }
 
@@ -34,7 +34,7 @@ impl FormulaText {
     }
 
     /// Reads the formula from a file: plain text, `sched_formula`, `qmgr -c 'print server'`, `qstat -Bf` as text or
-    /// JSON; which of them it is, the content tells.
+    /// JSON; the format is detected from the content.
     ///
     /// # Errors
     /// The file cannot be read, or it contains no formula.
@@ -59,7 +59,7 @@ impl FormulaText {
         )
     }
 
-    /// The formula as Python comes to read it: under OpenPBS's numbers as the text that its script hands over.
+    /// The formula as Python reads it: with OpenPBS's numbers, from the string literal in the scheduler's script.
     pub fn submitted(&self, numbers: NumberMode) -> FormulaSubmission<'_> {
         match numbers {
             NumberMode::OpenPbs => FormulaSubmission::to_openpbs(&self.text),

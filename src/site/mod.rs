@@ -1,9 +1,8 @@
-//! One site: opens what it is given (a folder or single files) and answers everything that needs more than a formula.
+//! A site: opens its files, ranks its jobs, checks a formula against them, and applies policies to its fair-share tree.
 //!
-//! Enters: the paths of a scheduler's files and of what its commands print. Leaves: the formula in force, the jobs,
-//! their [`RankedQueue`], the findings of a checked formula, the fair-share tree under any policy.
+//! In: the paths of a scheduler's files and of the output of its commands. Out: the formula in force, the jobs, their
+//! [`RankedQueue`], the findings of a checked formula, the fair-share tree under any policy.
 
-mod error;
 mod files;
 mod formula_text;
 mod policy;
@@ -11,9 +10,11 @@ mod rank;
 mod shares;
 mod tree;
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
-pub use error::SiteError;
+use thiserror::Error;
+
 pub use files::SiteFiles;
 #[doc(hidden)]
 pub use files::read_bytes;
@@ -35,18 +36,18 @@ use files::{JobDocument, MAX_FILE, display_name, read_text};
 use policy::PolicySelection;
 use tree::SiteTree;
 
-/// By whose rules a site is evaluated. The default is what the OpenPBS daemon does.
+/// The rules that apply to a site. The default is what the OpenPBS daemon does.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SiteRules {
-    /// The fair-share policy; `None`: what `slurm.conf` says, else OpenPBS's.
+    /// The fair-share policy; `None`: the one in `slurm.conf`, else OpenPBS's.
     pub policy: Option<PolicyName>,
     /// The release of Slurm; `None`: the one that wrote the tree's document, else the newest.
     pub slurm_release: Option<Release>,
-    /// What the daemon does, or what the published document says.
+    /// Whether the daemon's behaviour or the published document applies.
     pub rules: Rules,
     /// How numbers reach the formula and how its value is kept.
     pub numbers: NumberMode,
-    /// What becomes of a job whose formula raises an error.
+    /// The value of a job for which the formula raises an error.
     pub on_error: OnError,
     /// `job_sort_formula_threshold`, instead of the server's: a job whose value is at most this does not run.
     pub threshold: Option<f64>,
@@ -81,15 +82,15 @@ impl Site {
     /// Opens a folder by the usual names of its files, see [`SiteFiles::in_folder`].
     ///
     /// # Errors
-    /// The folder contains nothing that is known, or one of its files is not what its name says.
+    /// The folder contains none of these files, or one of them has another content than its name says.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, SiteError> {
         Self::from_files(SiteFiles::in_folder(folder.as_ref())?, SiteRules::default())
     }
 
-    /// Opens a site by its files and reads all of them but the jobs, which are read when a formula needs them.
+    /// Opens a site by its files and reads all of them except the jobs, which are read when a formula needs them.
     ///
     /// # Errors
-    /// A file cannot be read, or is not what it should be.
+    /// A file cannot be read, or has another content than it should.
     pub fn from_files(files: SiteFiles, rules: SiteRules) -> Result<Self, SiteError> {
         if let Some(folder) = &files.sched_priv
             && let Err(error) = folder.read_dir()
@@ -124,7 +125,7 @@ impl Site {
         Ok(Self { files, rules, schema, queues, config, server, policy, tree, jobs, warnings })
     }
 
-    /// What is odd in the files that were read when the site was opened, a sentence each.
+    /// The warnings about the files that were read when the site was opened, one sentence each.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -134,7 +135,7 @@ impl Site {
         &self.files
     }
 
-    /// The names that a formula may use here.
+    /// The names that a formula may use at this site.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -148,7 +149,58 @@ impl Site {
     }
 }
 
-/// Without a `sched_config` nothing but the formula orders the jobs.
+/// The settings without a `sched_config`: only the formula orders the jobs.
 fn formula_only() -> SchedConfig {
     SchedConfig { by_queue: ByTime::always(false), preemptive_sched: ByTime::always(false), ..SchedConfig::default() }
+}
+
+/// A file of the site cannot be used, or something that the request needs is missing.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SiteError {
+    /// A file cannot be read.
+    #[error("cannot read `{path}`: {error}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        error: io::Error,
+    },
+    /// A file is larger than the limit for files of its kind.
+    #[error("`{path}` is larger than {limit} bytes, the limit for such a file")]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// A file has another content than it should.
+    #[error("{0}")]
+    Content(String),
+    /// The request needs something that the site does not have.
+    #[error("{0}")]
+    Missing(String),
+    /// The formula is valid Python but not arithmetic, so it cannot be ranked.
+    #[error("the formula is valid Python but not arithmetic: it cannot be ranked")]
+    NotArithmetic,
+    /// A job failed under [`OnError::Fail`](crate::rank::OnError::Fail).
+    #[error("the formula fails for {count} of the jobs, first for `{job}`: {error}")]
+    JobFailed {
+        /// The first such job in the order of the document.
+        job: String,
+        /// Its error.
+        error: String,
+        /// How many jobs failed.
+        count: usize,
+    },
+}
+
+impl SiteError {
+    fn read(path: &Path, error: io::Error) -> Self {
+        Self::Read { path: path.to_owned(), error }
+    }
+
+    fn content(message: impl ToString) -> Self {
+        Self::Content(message.to_string())
+    }
 }

@@ -1,4 +1,4 @@
-//! Which fair-share policy ranks the tree, and with which constants.
+//! The fair-share policy in force, and its constants.
 
 use std::str::FromStr;
 
@@ -13,7 +13,7 @@ use crate::fairshare::{NodeId, Policy, Release, Rules};
 use crate::pbs::daemon_policy::DaemonPolicy;
 use crate::slurm::conf::{ConfPolicy, SlurmConf};
 
-/// A published fair-share policy, by the name under which the command line knows it.
+/// A published fair-share policy, by its name on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PolicyName {
@@ -32,7 +32,7 @@ pub enum PolicyName {
 }
 
 impl PolicyName {
-    /// Every policy once.
+    /// Every policy.
     pub const ALL: [Self; 6] =
         [Self::Pbs, Self::Classic, Self::DepthOblivious, Self::TicketBased, Self::FairTree, Self::WeightedWalk];
 
@@ -60,7 +60,7 @@ impl FromStr for PolicyName {
     }
 }
 
-/// The policy in force and all that it depends on.
+/// The policy in force and the settings that it depends on.
 #[derive(Debug)]
 pub(super) struct PolicySelection {
     pub name: PolicyName,
@@ -86,7 +86,7 @@ impl PolicySelection {
         }
     }
 
-    /// The policy of that name; `active` are the nodes with pending jobs, which only the ticket-based policy asks for.
+    /// The policy of that name; `active` are the nodes with pending jobs, which only the ticket-based policy uses.
     pub(super) fn policy(&self, name: PolicyName, active: &[NodeId]) -> Box<dyn Policy> {
         let (rules, release, dampening) = (self.rules, self.release, self.conf.dampening_factor);
         match (name, rules) {

@@ -1,4 +1,4 @@
-//! Ranking a site's queue, and trying a formula on it.
+//! Ranks a site's jobs by a formula, and checks a formula against them.
 
 use super::files::display_name;
 use super::tree::{pending_nodes, unresolved};
@@ -17,34 +17,34 @@ use crate::pbs::submission::FormulaSubmission;
 use crate::rank::{Ranking, ScorePrecision, fill_fairshare, missing_fairshare_input, score};
 use crate::schema::{FairshareInput, Schema};
 
-/// The most warnings of one kind that are spelt out; the others are counted.
+/// The most warnings of one kind that are shown; the others are counted.
 const MAX_WARNINGS: usize = 10;
 
-/// The jobs of a site as one formula needs them.
+/// The jobs of a site, with the columns that one formula needs.
 #[derive(Debug)]
 pub struct SiteJobs {
     /// The jobs, with a column for every name of the formula.
     pub table: JobTable,
-    /// The names that a formula may use: the site's, and those that only its jobs carry.
+    /// The names that a formula may use: the site's, and those that only its jobs contain.
     pub schema: Schema,
-    /// What is wrong with single jobs, a sentence each.
+    /// The problems of single jobs, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// A queue under a formula.
+/// The jobs of a site, ranked by a formula.
 #[derive(Debug)]
 pub struct RankedQueue {
     /// The jobs.
     pub table: JobTable,
     /// Their scores, and the rows that the scheduler considers, best first.
     pub ranking: Ranking,
-    /// The rows that wait to be run and are not considered, and why.
+    /// The waiting rows that the scheduler does not consider, and why.
     pub not_considered: Vec<(usize, NotConsidered)>,
     /// The formula, compiled for this site.
     pub program: Program,
     /// OpenPBS's fair-share tree, where the formula or the order needs it.
     pub tree: Option<PbsTree>,
-    /// What the formula's values rest on and should not, a sentence each.
+    /// The warnings about the inputs of the formula, one sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ impl Site {
     /// Reads the jobs, with a column for every name in the formula and for every key that orders the queue.
     ///
     /// # Errors
-    /// The site has no job document, or it cannot be read. A fault of a single job is a warning.
+    /// The site has no job document, or it cannot be read. A problem of a single job is a warning.
     pub fn jobs(&self, formula: &Formula) -> Result<SiteJobs, SiteError> {
         self.read_jobs(formula, false)
     }
@@ -78,7 +78,7 @@ impl Site {
         }
     }
 
-    /// Ranks jobs that were read by [`jobs`](Self::jobs); only the first `limit` places are determined.
+    /// Ranks jobs that were read by [`jobs`](Self::jobs); only the first `limit` ranks are determined.
     ///
     /// # Errors
     /// The tree cannot be read, or neither it nor the jobs have the fair-share numbers that the formula needs.
@@ -90,7 +90,7 @@ impl Site {
         Ok(RankedQueue { table, ranking, not_considered, program, tree, warnings })
     }
 
-    /// Checks a formula: what the server would answer, and what happens to every job of the queue, if there is one.
+    /// Checks a formula: the server's answer, and the result for every job of the queue, if there is one.
     ///
     /// # Errors
     /// The jobs or the tree cannot be read.
@@ -119,12 +119,12 @@ impl Site {
         Ok(checked)
     }
 
-    /// Findings on a formula that the jobs' names and the site's are known for, without trying it.
+    /// The findings about the text of a formula and its names, without evaluating it.
     pub fn lint(&self, formula: &Formula, jobs: &SiteJobs) -> Vec<Diagnostic> {
         crate::formula::lint::lint(formula.expr(), &jobs.schema)
     }
 
-    /// In which form values are kept and compared.
+    /// The precision in which values are kept and compared.
     pub fn precision(&self) -> ScorePrecision {
         match self.rules.numbers {
             NumberMode::OpenPbs => ScorePrecision::Float32,
@@ -157,7 +157,7 @@ impl Site {
         Ok(SiteJobs { table: read.table, schema, warnings: job_warnings(&read.problems, &source_name) })
     }
 
-    /// Fills in the fair-share numbers of the jobs. The result is OpenPBS's tree, if that is where they come from.
+    /// Fills in the fair-share numbers of the jobs. Returns OpenPBS's tree if the numbers come from it.
     fn fill_shares(
         &self,
         program: &Program,
@@ -191,7 +191,7 @@ impl Site {
         }
     }
 
-    /// Scores the jobs and puts them into the scheduler's order.
+    /// Scores the jobs and sorts them in the scheduler's order.
     fn order(
         &self,
         program: &Program,
@@ -215,12 +215,11 @@ impl Site {
     }
 }
 
-/// Without a tree every job must carry the fair-share numbers that the formula needs.
+/// Without a tree, every job must contain the fair-share numbers that the formula needs.
 fn require_own_shares(program: &Program, table: &JobTable) -> Result<(), SiteError> {
     match missing_fairshare_input(table, program.inputs()) {
         Some((job, name)) => Err(SiteError::Missing(format!(
-            "the formula needs `{name}`, but nothing says what it is for job `{job}`: give --sched-priv DIR or \
-             --tree FILE"
+            "the formula needs `{name}`, which job `{job}` does not have: give --sched-priv DIR or --tree FILE"
         ))),
         None => Ok(()),
     }

@@ -1,26 +1,25 @@
-//! The fair-share tree of a site under one or several policies, as it is or after a what-if.
+//! The fair-share tree of a site under one or more policies, as it is or with assumed usage and decay.
 
-use super::error::SiteError;
 use super::tree::{SiteTree, find, pending_entities};
-use super::{PolicyName, Site};
+use super::{PolicyName, Site, SiteError};
 use crate::fairshare::decay::{HalfLife, IntervalDecay};
 use crate::fairshare::{AssessedTree, NodeId, ShareTree};
 use crate::formula::Formula;
 
-/// What to compute of a fair-share tree, and what to assume.
+/// The policies to apply to a fair-share tree, and the changes to assume first.
 #[derive(Debug, Clone, Default)]
 pub struct SharesRequest {
     /// The policies to apply; none: the one in force.
     pub policies: Vec<PolicyName>,
-    /// The names of those with pending jobs, for the ticket-based policy; none: those of the queue, if there is one.
+    /// The entities with pending jobs, for the ticket-based policy; none: those of the queue, if there is one.
     pub active: Vec<String>,
-    /// Usage to add before the policies are applied: whose, and how much in the units of the tree.
+    /// Usage to add before the policies are applied: the entity, and the amount in the units of the tree.
     pub charges: Vec<(String, f64)>,
     /// Time by which all usage decays before the policies are applied, in seconds.
     pub decay: Option<u64>,
 }
 
-/// What one policy computes of the tree.
+/// The result of one policy.
 #[derive(Debug)]
 pub struct PolicyShares {
     /// The policy.
@@ -57,7 +56,7 @@ impl PolicyShares {
 type QueueEntity = (String, bool);
 
 impl Site {
-    /// The tree as its files give it, without a policy.
+    /// The tree as its files describe it, without a policy.
     ///
     /// # Errors
     /// The site has no tree, or its files cannot be read.

@@ -1,8 +1,8 @@
-//! The fair-share tree of a site, from whichever of its files contain it, and the nodes that names in it mean.
+//! Reads the fair-share tree of a site from whichever of its files contain one, and looks up its nodes by name.
 
 use std::path::Path;
 
-use super::error::SiteError;
+use super::SiteError;
 use super::files::{MAX_FILE, SiteFiles, display_name, read_bytes};
 use crate::fairshare::tree_document::{TreeDocument, read_tree};
 use crate::fairshare::{NodeId, NodeKind, Release, Rules, ShareTree};
@@ -14,7 +14,7 @@ use crate::pbs::share_tree::{PbsTree, PbsTreeBuilder};
 use crate::slurm;
 use crate::slurm::tree::TreeReadError;
 
-/// A tree as its files give it, before a policy ranks it.
+/// A tree as its files describe it, before a policy is applied.
 #[derive(Debug)]
 pub(super) struct SiteTree {
     document: TreeDocument,
@@ -23,7 +23,7 @@ pub(super) struct SiteTree {
 }
 
 impl SiteTree {
-    /// Reads the tree, if the site has one; what is odd in its files is added to `warnings`.
+    /// Reads the tree, if the site has one, and appends the problems of its files to `warnings`.
     pub(super) fn read(
         files: &SiteFiles,
         config: &SchedConfig,
@@ -44,7 +44,7 @@ impl SiteTree {
         Ok(Some(Self { document: builder.into_document(), source_name: None }))
     }
 
-    /// The tree as OpenPBS's scheduler holds it once it has seen jobs of these entities.
+    /// The tree that OpenPBS's scheduler has after it has seen jobs of these entities.
     pub(super) fn pbs_tree<'e>(
         &self,
         rules: Rules,
@@ -54,7 +54,7 @@ impl SiteTree {
         builder.build().map_err(|error| self.error(&error))
     }
 
-    /// The release of Slurm that wrote the tree, where its document says.
+    /// The release of Slurm that wrote the tree, if its document contains it.
     pub(super) fn release(&self) -> Option<Release> {
         self.document.release
     }
@@ -88,7 +88,7 @@ fn document(path: &Path, warnings: &mut Vec<String>) -> Result<TreeDocument, Sit
     Ok(associations.document)
 }
 
-/// Where none of Slurm's formats was recognised, native JSON was not either.
+/// Adds native JSON to the expected formats of a document that is in none of them.
 fn or_native_json(error: TreeReadError) -> SiteError {
     match error {
         TreeReadError::Empty { .. } | TreeReadError::Unrecognised { .. } => {
@@ -111,12 +111,12 @@ fn read_usage(path: &Path, warnings: &mut Vec<String>) -> Result<UsageFile, Site
     Ok(usage)
 }
 
-/// The node that a name means, see [`ShareTree::resolve`].
+/// The node that a name denotes, see [`ShareTree::resolve`].
 pub(super) fn find(tree: &ShareTree, name: &str) -> Result<NodeId, SiteError> {
     tree.resolve(name).ok_or_else(|| SiteError::Missing(unresolved(tree, name)))
 }
 
-/// Why a name means no node, and what to write instead.
+/// Why a name denotes no node, and what to write instead.
 pub(super) fn unresolved(tree: &ShareTree, name: &str) -> String {
     let several = tree.candidates(name);
     if !several.is_empty() {
@@ -146,7 +146,7 @@ fn listed(tree: &ShareTree, nodes: &[NodeId]) -> String {
     names.join(", ") + &more
 }
 
-/// `ACCOUNT/USER`, which tells one user from all others; an account by its path.
+/// `ACCOUNT/USER` for a user, the path for an account: unique in the tree.
 fn full_name(tree: &ShareTree, node: NodeId) -> String {
     match (tree.kind(node), tree.parent(node)) {
         (NodeKind::Entity, Some(account)) => format!("{}/{}", tree.name(account), tree.name(node)),

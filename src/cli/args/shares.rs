@@ -12,7 +12,7 @@ Examples:
   jsf shares --tree examples/site/tree.json --policy all
   jsf shares --tree examples/site/tree.json --policy fair-tree --charge Bob=500 --format json")]
 pub struct SharesArgs {
-    /// The context.
+    /// The site.
     #[command(flatten)]
     pub site: SiteArgs,
     /// Show only this entity: NAME where it is unique, else ACCOUNT/USER; USER:PARTITION for an association of one
@@ -28,7 +28,7 @@ pub struct SharesArgs {
     /// Decay all usage by this time before the policy is applied: seconds, HH:MM:SS, or a number with s, m, h, d or w
     #[arg(long, value_name = "DURATION", value_parser = seconds)]
     pub decay: Option<u64>,
-    /// The output's format
+    /// The output format
     #[arg(long, value_enum, default_value_t = SharesFormatName::Human)]
     pub format: SharesFormatName,
 }

@@ -1,4 +1,4 @@
-//! The arguments that describe a site: its jobs, tree and server, and whose rules apply.
+//! The arguments that describe a site: its files, and the rules that apply.
 
 use std::path::PathBuf;
 

@@ -6,10 +6,10 @@
 //! where the evaluation reaches it, and statements are accepted like expressions. What the scheduler makes of the
 //! formula afterwards is another question.
 //!
-//! In: the text of a formula, and the [`Schema`]. Out: a [`Validation`]. `executed_text` finds the text that Python executes, `statements` parses
-//! it, `bound_names` finds formulas in which every name has a value wherever it is evaluated, and `passes` computes the
-//! others in this crate's own arithmetic. Only arithmetic is evaluated: where the answer depends on anything else, it is
-//! an [`Uncertainty`].
+//! In: the text of a formula, and the [`Schema`]. Out: a [`Validation`]. `executed_text` finds the text that Python
+//! executes, `statements` parses it, `bound_names` finds formulas in which every name has a value wherever it is
+//! evaluated, and `passes` computes the others in this crate's own arithmetic. Only arithmetic is evaluated: where the
+//! answer depends on anything else, it is an [`Uncertainty`].
 //!
 //! Sources: the answers recorded in `tests/golden/openpbs/validate.jsonl`, the log of that server, and CPython 3.11,
 //! which the tests in `tests/referee` ask the same.

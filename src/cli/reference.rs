@@ -1,13 +1,15 @@
-//! `jsf codes`
+//! The commands that print built-in texts: `jsf codes`, `jsf completions` and `jsf man`.
 
 use std::io::Write;
 
+use clap::CommandFactory;
 use job_sort_formula::diagnostic::{Code, Severity};
 
-use super::args::CodesArgs;
+use super::args::{Cli, CodesArgs};
 use super::{CliError, Outcome};
 
-pub(super) fn run(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+/// `jsf codes`
+pub(super) fn codes(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     match &arguments.code {
         Some(name) => {
             let unknown = || CliError::usage(format!("`{name}` is not a known code; `jsf codes` lists all codes"));
@@ -24,5 +26,17 @@ pub(super) fn run(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outcome
             }
         }
     }
+    Ok(Outcome::Fine)
+}
+
+/// `jsf completions`
+pub(super) fn completions(shell: clap_complete::Shell, out: &mut impl Write) -> Outcome {
+    clap_complete::generate(shell, &mut Cli::command(), "jsf", out);
+    Outcome::Fine
+}
+
+/// `jsf man`
+pub(super) fn man(out: &mut impl Write) -> Result<Outcome, CliError> {
+    clap_mangen::Man::new(Cli::command()).render(out)?;
     Ok(Outcome::Fine)
 }
