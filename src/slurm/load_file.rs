@@ -13,9 +13,9 @@ use crate::fairshare::{NodeKind, Shares};
 use crate::slurm::tree::UNNAMED_PARTITION;
 
 /// The largest number of shares; the next one means `parent`.
-const MOST_SHARES: i64 = i32::MAX as i64 - 1;
+const MAX_SHARES: i64 = i32::MAX as i64 - 1;
 
-/// A file, and what it does not hold.
+/// A file, and what it does not preserve.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LoadFile {
     /// The file.
@@ -24,13 +24,13 @@ pub struct LoadFile {
     pub losses: Vec<LoadLoss>,
 }
 
-/// Something that a file for `sacctmgr load` does not hold.
+/// Something that a file for `sacctmgr load` does not preserve.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum LoadLoss {
     /// The usage: Slurm keeps it in its state file `assoc_usage`, and no command sets it.
     #[error("the usage of {} is not written: a file for `sacctmgr load` has none", associations(*.0))]
     Usage(usize),
-    /// A name that Slurm cannot store, or that is taken.
+    /// A name that Slurm cannot store, or that is already in use.
     #[error("`{name}` in `{parent}` becomes `{written}`")]
     Renamed {
         /// The name.
@@ -86,7 +86,7 @@ fn associations(count: usize) -> String {
 /// ```
 pub fn load_file(tree: &TreeDocument, cluster: &str) -> LoadFile {
     let mut file = LoadFile::default();
-    let cluster = written(cluster).to_lowercase();
+    let cluster = valid_name(cluster).to_lowercase();
     // writing to a string cannot fail
     let _ = writeln!(file.text, "Cluster - '{cluster}':Fairshare=1");
     let accounts = Accounts::new(tree, &mut file.losses);
@@ -139,7 +139,7 @@ fn line(
     let shares = match node.shares {
         Shares::Parent => "parent".to_owned(),
         Shares::Count(shares) => {
-            let kept = if shares < 0 { 1 } else { shares.min(MOST_SHARES) };
+            let kept = if shares < 0 { 1 } else { shares.min(MAX_SHARES) };
             if kept != shares {
                 losses.push(LoadLoss::Shares { name: node.name.clone(), shares, written: kept });
             }
@@ -156,7 +156,7 @@ fn line(
             let partition = match node.partition.as_deref().unwrap_or_default() {
                 "" => String::new(),
                 partition => {
-                    let partition = written(partition);
+                    let partition = valid_name(partition);
                     if partition.starts_with(UNNAMED_PARTITION) {
                         let (name, parent, written) = (node.name.clone(), parent.to_owned(), partition.clone());
                         losses.push(LoadLoss::UnnamedPartition { name, parent, written });
@@ -171,16 +171,16 @@ fn line(
 }
 
 /// The longest name in Slurm's database, in bytes.
-const LONGEST: usize = 255;
+const MAX_NAME: usize = 255;
 
 /// The name with `_` for every character that would end it or the line, or start an option.
-fn written(name: &str) -> String {
+fn valid_name(name: &str) -> String {
     let text: String = name
         .trim()
         .chars()
         .map(|c| if c.is_control() || matches!(c, '\'' | '"' | '\\' | '#' | '=') { '_' } else { c })
         .collect();
-    if text.is_empty() { "_".to_owned() } else { truncated(&text, LONGEST).to_owned() }
+    if text.is_empty() { "_".to_owned() } else { truncated(&text, MAX_NAME).to_owned() }
 }
 
 /// The names of the accounts in the file.
@@ -192,13 +192,13 @@ impl<'t> Accounts<'t> {
     /// Slurm stores accounts in lower case; the top account is `root`.
     fn new(tree: &'t TreeDocument, losses: &mut Vec<LoadLoss>) -> Self {
         let mut names = HashMap::from([(tree.root.as_str(), "root".to_owned())]);
-        let mut taken = UniqueNames::new(str::to_ascii_lowercase, LONGEST);
+        let mut taken = UniqueNames::new(str::to_ascii_lowercase, MAX_NAME);
         taken.take("", "root");
         for node in tree.nodes.iter().filter(|node| node.kind != NodeKind::Entity) {
             if names.contains_key(node.name.as_str()) {
                 continue;
             }
-            let name = taken.claim("", &written(&node.name).to_ascii_lowercase());
+            let name = taken.claim("", &valid_name(&node.name).to_ascii_lowercase());
             if name != node.name {
                 let (parent, written) = (tree.parent_name(node).to_owned(), name.clone());
                 losses.push(LoadLoss::Renamed { name: node.name.clone(), parent, written });
@@ -215,39 +215,37 @@ impl<'t> Accounts<'t> {
 
 /// The names of the users in the file, and the first account of each.
 struct Users<'t> {
-    renamed: HashMap<usize, String>,
-    unchanged: HashMap<usize, &'t str>,
+    /// By the index of the user's node.
+    written: HashMap<usize, String>,
     default_account: HashMap<&'t str, &'t str>,
 }
 
 impl<'t> Users<'t> {
     /// Slurm may store users in lower case, so two users of an account must differ in more than case.
     fn new(tree: &'t TreeDocument, accounts: &Accounts<'_>, losses: &mut Vec<LoadLoss>) -> Self {
-        let mut users = Self { renamed: HashMap::new(), unchanged: HashMap::new(), default_account: HashMap::new() };
-        let mut taken = UniqueNames::new(str::to_ascii_lowercase, LONGEST);
+        let mut users = Self { written: HashMap::new(), default_account: HashMap::new() };
+        let mut taken = UniqueNames::new(str::to_ascii_lowercase, MAX_NAME);
         for (index, node) in tree.nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Entity) {
             let is_first = !users.default_account.contains_key(node.name.as_str());
             let parent = tree.parent_name(node);
             users.default_account.entry(&node.name).or_insert(parent);
             let scope = format!("{}\0{}", accounts.written(parent), node.partition.as_deref().unwrap_or_default());
-            let name = taken.claim(&scope, &written(&node.name));
+            let name = taken.claim(&scope, &valid_name(&node.name));
             if name == node.name {
-                users.unchanged.insert(index, &node.name);
                 if is_first && name.bytes().any(|byte| byte.is_ascii_uppercase()) {
-                    losses.push(LoadLoss::UserCase(name));
+                    losses.push(LoadLoss::UserCase(name.clone()));
                 }
             } else {
                 let (parent, written) = (tree.parent_name(node).to_owned(), name.clone());
                 losses.push(LoadLoss::Renamed { name: node.name.clone(), parent, written });
-                users.renamed.insert(index, name);
             }
+            users.written.insert(index, name);
         }
         users
     }
 
     fn written(&self, index: usize) -> &str {
-        let renamed = self.renamed.get(&index).map(String::as_str);
-        renamed.or_else(|| self.unchanged.get(&index).copied()).unwrap_or_default()
+        self.written.get(&index).map_or("", String::as_str)
     }
 
     fn default_account(&self, user: &str) -> Option<&'t str> {

@@ -1,6 +1,6 @@
 //! Slurm's association tree in the formats of its tools, and its settings.
 //!
-//! [`read_tree`] reads the associations from any output that a site can give (`sshare -a -l` in columns or with `-P`,
+//! [`read_tree`] reads the associations from the output of any of Slurm's tools (`sshare -a -l` in columns or with `-P`,
 //! `sshare --json`, a file for `sacctmgr load`, `sacctmgr -P show assoc`) and returns a
 //! [`TreeDocument`](crate::fairshare::tree_document::TreeDocument). [`load_file`] writes a tree for `sacctmgr load`,
 //! [`sshare_text`] prints one with a policy's numbers as `sshare` does, and [`conf`] reads the policy and its settings

@@ -63,7 +63,7 @@ pub struct SshareStyle {
 }
 
 /// The largest indentation: no tree of Slurm is deeper, and it bounds the size of the text.
-const DEEPEST: usize = 1000;
+const MAX_INDENT: usize = 1000;
 
 /// Prints the tree with a header and one row per association.
 ///
@@ -136,8 +136,8 @@ fn columns(style: &SshareStyle) -> Vec<Column> {
         ("GrpTRESMins", 30, Content::Nothing, has_limits),
         ("TRESRunMins", 30, Content::RunMins, has_limits),
     ];
-    let wanted = all.into_iter().filter(|(.., wanted)| *wanted);
-    wanted.map(|(name, width, content, _)| Column { name, width, layout: style.layout, content }).collect()
+    let shown = all.into_iter().filter(|(.., is_shown)| *is_shown);
+    shown.map(|(name, width, content, _)| Column { name, width, layout: style.layout, content }).collect()
 }
 
 impl Column {
@@ -148,7 +148,7 @@ impl Column {
                     (NodeKind::Entity, Some(parent)) => parent,
                     _ => node,
                 };
-                self.cell(&(" ".repeat(depth.min(DEEPEST)) + &shown(tree.name(account))))
+                self.cell(&(" ".repeat(depth.min(MAX_INDENT)) + &shown(tree.name(account))))
             }
             Content::User if tree.kind(node) == NodeKind::Entity => self.cell(&shown(tree.base_name(node))),
             Content::Partition => self.cell(&shown(tree.partition(node).unwrap_or_default())),
@@ -158,7 +158,7 @@ impl Column {
                 Some(Shares::Parent) => "parent".to_owned(),
                 Some(Shares::Count(count)) => count.to_string(),
             }),
-            // a number that is wider than its column is not cut
+            // an integer that is wider than its column is not cut
             Content::Usage => {
                 let text = row.raw_usage.map_or_else(String::new, |usage| (usage as u64).to_string());
                 if self.layout == Layout::Columns { format!("{text:>0$}", self.width) } else { text }

@@ -1,8 +1,8 @@
-//! `slurm.conf` enters, the settings that affect fair share leave: policy, half-life, dampening factor.
+//! The file `slurm.conf`.
 //!
-//! A value that `slurmctld` does not start with is a [`ConfWarning`], and the setting keeps its default. Flags that
-//! contradict each other, or that current releases do not have, are warnings too. Included files are read if they are in
-//! the folder of `slurm.conf`.
+//! In: the file, and the files that it includes from its own folder. Out: the settings that affect fair share: policy,
+//! half-life, dampening factor. A value with which `slurmctld` does not start is a [`ConfWarning`], and the setting keeps
+//! its default. Flags that contradict each other, or that current releases do not have, are warnings too.
 
 mod settings;
 
@@ -68,7 +68,7 @@ pub enum ResetPeriod {
 /// The settings that affect fair share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SlurmConf {
-    /// The priority plugin; `None` where the file does not say. Its default was `priority/basic` for many releases.
+    /// The priority plugin; `None` if the file does not set it. Its default was `priority/basic` for many releases.
     pub priority_type: Option<String>,
     /// The policy, which applies under `priority/multifactor` only.
     pub policy: ConfPolicy,
@@ -80,7 +80,7 @@ pub struct SlurmConf {
     pub usage_reset_period: ResetPeriod,
     /// `FairShareDampeningFactor`, the divisor of the factor's exponent, 1..=65535; not used by fair tree. Default: 1.
     pub dampening_factor: u16,
-    /// What has no effect, contradicts another setting, or was removed, in the order of the files.
+    /// The settings that are invalid, have no effect, contradict others or were removed, in the order of the files.
     pub warnings: Vec<ConfWarning>,
 }
 
@@ -104,7 +104,7 @@ impl SlurmConf {
     /// # Errors
     /// The file itself cannot be read. An included file that cannot be read is a warning.
     pub fn read(path: &Path) -> Result<Self, ConfError> {
-        let (folder, text) = Folder::around(path)?;
+        let (folder, text) = Folder::containing(path)?;
         Ok(Settings::collect(&path.display().to_string(), &text, &|name| folder.read(name)))
     }
 
@@ -129,7 +129,7 @@ impl SlurmConf {
 pub struct ConfError {
     /// The file.
     pub path: PathBuf,
-    /// Why not.
+    /// The system's error.
     #[source]
     pub reason: io::Error,
 }
@@ -142,7 +142,7 @@ struct Folder {
 
 impl Folder {
     /// The folder of a file, and the file's text.
-    fn around(file: &Path) -> Result<(Self, String), ConfError> {
+    fn containing(file: &Path) -> Result<(Self, String), ConfError> {
         let open = || {
             let text = text(file)?;
             let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -159,7 +159,7 @@ impl Folder {
         }
         // opening a pipe would wait for a writer
         match fs::metadata(&path) {
-            Ok(about) if about.is_file() => text(&path).map_err(|error| error.to_string()),
+            Ok(metadata) if metadata.is_file() => text(&path).map_err(|error| error.to_string()),
             Ok(_) => Err("it is not a regular file".to_owned()),
             Err(error) => Err(error.to_string()),
         }
@@ -187,20 +187,20 @@ pub struct ConfWarning {
     pub fault: ConfFault,
 }
 
-/// What a [`ConfWarning`] is about.
+/// What is wrong with a setting.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ConfFault {
     /// A line that is not a setting.
     #[error("`{0}` is not `Key=Value`; slurmctld does not start with it")]
     NotASetting(String),
-    /// A value that `slurmctld` refuses.
+    /// A value that `slurmctld` rejects.
     #[error("`{key}` is `{value}`, expected {expected}; slurmctld does not start with it, the default is used")]
     BadValue {
         /// The key.
         key: &'static str,
         /// The value.
         value: String,
-        /// What was expected.
+        /// The values that the setting accepts.
         expected: &'static str,
     },
     /// An unknown setting.
@@ -208,7 +208,7 @@ pub enum ConfFault {
     UnknownKey(String),
     /// A setting that was given before.
     #[error("`{key}` is on line {line} of `{file}` too; this line replaces it")]
-    Again {
+    Repeated {
         /// The key.
         key: &'static str,
         /// The file of the earlier line.
@@ -232,7 +232,7 @@ pub enum ConfFault {
         "`TICKET_BASED` was removed in 15.08 and is ignored: the policy is {0}; \
          for 14.11 and earlier use `--policy ticket-based`"
     )]
-    TicketBasedIsGone(&'static str),
+    TicketBasedRemoved(&'static str),
     /// An unknown flag.
     #[error("`{0}` is not a priority flag; slurmctld ignores it")]
     UnknownFlag(String),
@@ -243,7 +243,7 @@ pub enum ConfFault {
     #[error(
         "`priority/multifactor2` was removed: it became `priority/multifactor` with `TICKET_BASED`, which was removed too"
     )]
-    Multifactor2IsGone,
+    Multifactor2Removed,
     /// An unknown plugin.
     #[error("the plugin `{0}` is not known; `priority/multifactor` is assumed")]
     UnknownPlugin(String),

@@ -1,4 +1,4 @@
-//! Reads the settings line by line, through `Include`s, and decides as `slurmctld` does.
+//! Reads the settings line by line, following `Include`s, and interprets them as `slurmctld` does.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use crate::json_visitor::clipped;
 use crate::slurm::conf::{ConfFault, ConfPolicy, ConfWarning, MAX_FILES, MAX_INCLUDE_DEPTH, ResetPeriod, SlurmConf};
 use crate::slurm::logical_lines::logical_lines;
 
-/// The settings that are kept.
+/// The settings that affect fair share, and those that they depend on.
 const KEYS: &[&str] = &[
     "PriorityType",
     "PriorityFlags",
@@ -18,7 +18,7 @@ const KEYS: &[&str] = &[
 ];
 
 /// Slurm's other settings that begin with `Priority`.
-const OTHERS: &[&str] = &[
+const OTHER_KEYS: &[&str] = &[
     "PriorityFavorSmall",
     "PriorityMaxAge",
     "PriorityParameters",
@@ -33,7 +33,7 @@ const OTHERS: &[&str] = &[
     "PriorityWeightTRES",
 ];
 
-/// The first key of a line whose settings are not the cluster's.
+/// The first keys of lines that describe nodes, partitions and the like.
 const OBJECTS: &[&str] = &["NodeName", "PartitionName", "DownNodes", "NodeSet", "FrontendName", "SwitchName"];
 
 /// The flags of current releases.
@@ -55,7 +55,7 @@ const FLAGS: &[&str] = &[
 
 type Include<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
-/// A value and its place.
+/// The value of a setting, and the line that sets it.
 #[derive(Debug, Clone)]
 struct Found {
     value: String,
@@ -73,21 +73,21 @@ pub(super) struct Settings<'a> {
 impl<'a> Settings<'a> {
     pub(super) fn collect(file: &str, text: &str, include: Include<'a>) -> SlurmConf {
         let mut settings = Self { include, files: 1, found: HashMap::new(), conf: SlurmConf::default() };
-        settings.file(file, text, 0);
-        settings.decide();
+        settings.read_file(file, text, 0);
+        settings.interpret();
         settings.conf
     }
 
-    fn file(&mut self, file: &str, text: &str, depth: usize) {
+    fn read_file(&mut self, file: &str, text: &str, depth: usize) {
         for line in logical_lines(text) {
             match include_target(&line.text) {
-                Some(name) => self.included(file, line.number, name, depth),
-                None => self.line(file, line.number, &line.text),
+                Some(name) => self.include_file(file, line.number, name, depth),
+                None => self.read_line(file, line.number, &line.text),
             }
         }
     }
 
-    fn included(&mut self, file: &str, line: usize, name: &str, depth: usize) {
+    fn include_file(&mut self, file: &str, line: usize, name: &str, depth: usize) {
         let cluster = self.found.get("ClusterName").map_or("", |found| &found.value);
         let name = name.trim_matches('"').replace("%c", cluster);
         self.files += 1;
@@ -99,7 +99,7 @@ impl<'a> Settings<'a> {
             () => (self.include)(&name),
         };
         match text {
-            Ok(text) => self.file(&name, &text, depth + 1),
+            Ok(text) => self.read_file(&name, &text, depth + 1),
             Err(reason) => {
                 let name = clipped(&name).into_owned();
                 self.warn_at(file, line, ConfFault::NotIncluded { name, reason });
@@ -107,45 +107,45 @@ impl<'a> Settings<'a> {
         }
     }
 
-    fn line(&mut self, file: &str, line: usize, text: &str) {
+    fn read_line(&mut self, file: &str, line: usize, text: &str) {
         for (index, setting) in settings(text).enumerate() {
             match setting {
-                Ok((key, _)) if index == 0 && is_one_of(OBJECTS, key).is_some() => return,
-                Ok((key, value)) => self.setting(file, line, key, value),
+                Ok((key, _)) if index == 0 && canonical_name(OBJECTS, key).is_some() => return,
+                Ok((key, value)) => self.set(file, line, key, value),
                 Err(rest) => self.warn_at(file, line, ConfFault::NotASetting(clipped(rest).into_owned())),
             }
         }
     }
 
-    fn setting(&mut self, file: &str, line: usize, key: &str, value: &str) {
-        let Some(key) = is_one_of(KEYS, key) else {
+    fn set(&mut self, file: &str, line: usize, key: &str, value: &str) {
+        let Some(key) = canonical_name(KEYS, key) else {
             let is_priority = key.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("priority"));
-            if is_priority && is_one_of(OTHERS, key).is_none() {
+            if is_priority && canonical_name(OTHER_KEYS, key).is_none() {
                 self.warn_at(file, line, ConfFault::UnknownKey(clipped(key).into_owned()));
             }
             return;
         };
         let found = Found { value: value.to_owned(), file: file.to_owned(), line };
         if let Some(Found { file: before, line: at, .. }) = self.found.insert(key, found) {
-            self.warn_at(file, line, ConfFault::Again { key, file: before, line: at });
+            self.warn_at(file, line, ConfFault::Repeated { key, file: before, line: at });
         }
     }
 
-    /// Decides each setting as the daemon does.
-    fn decide(&mut self) {
+    /// Interprets each setting as the daemon does.
+    fn interpret(&mut self) {
         self.priority_type();
         self.flags();
         self.half_life();
         if let Some(found) = self.found.get("PriorityCalcPeriod").cloned() {
             match minutes(&found.value).filter(|&minutes| minutes >= 1) {
                 Some(minutes) => self.conf.calc_period = seconds(minutes),
-                None => self.bad("PriorityCalcPeriod", &found, "a time of at least one minute"),
+                None => self.warn_of_bad_value("PriorityCalcPeriod", &found, "a time of at least one minute"),
             }
         }
         if let Some(found) = self.found.get("FairShareDampeningFactor").cloned() {
             match found.value.parse::<u16>().ok().filter(|&factor| factor > 0) {
                 Some(factor) => self.conf.dampening_factor = factor,
-                None => self.bad("FairShareDampeningFactor", &found, "a whole number from 1 to 65535"),
+                None => self.warn_of_bad_value("FairShareDampeningFactor", &found, "a whole number from 1 to 65535"),
             }
             if self.conf.policy == ConfPolicy::FairTree && self.conf.dampening_factor > 1 {
                 self.warn(&found, ConfFault::DampeningWithoutEffect);
@@ -159,7 +159,7 @@ impl<'a> Settings<'a> {
         match plugin.strip_prefix("priority/").unwrap_or(&plugin) {
             "multifactor" => {}
             "basic" => self.warn(&found, ConfFault::NoFairShare),
-            "multifactor2" => self.warn(&found, ConfFault::Multifactor2IsGone),
+            "multifactor2" => self.warn(&found, ConfFault::Multifactor2Removed),
             other => self.warn(&found, ConfFault::UnknownPlugin(clipped(other).into_owned())),
         }
         self.conf.priority_type = Some(plugin);
@@ -189,7 +189,7 @@ impl<'a> Settings<'a> {
         for flag in flags {
             match flag {
                 "FAIR_TREE" => {}
-                "TICKET_BASED" => self.warn(&found, ConfFault::TicketBasedIsGone(self.conf.policy.name())),
+                "TICKET_BASED" => self.warn(&found, ConfFault::TicketBasedRemoved(self.conf.policy.name())),
                 _ if FLAGS.contains(&flag) => {}
                 _ => self.warn(&found, ConfFault::UnknownFlag(clipped(flag).into_owned())),
             }
@@ -201,14 +201,16 @@ impl<'a> Settings<'a> {
         if let Some(found) = &half_life {
             match minutes(&found.value) {
                 Some(minutes) => self.conf.decay_half_life = seconds(minutes),
-                None => self.bad("PriorityDecayHalfLife", found, "a time, or 0 for usage that does not decay"),
+                None => {
+                    self.warn_of_bad_value("PriorityDecayHalfLife", found, "a time, or 0 for usage that does not decay")
+                }
             }
         }
         let reset = self.found.get("PriorityUsageResetPeriod").cloned();
         if let Some(found) = &reset {
             match reset_period(&found.value) {
                 Some(period) => self.conf.usage_reset_period = period,
-                None => self.bad(
+                None => self.warn_of_bad_value(
                     "PriorityUsageResetPeriod",
                     found,
                     "`NONE`, `NOW`, `DAILY`, `WEEKLY`, `MONTHLY`, `QUARTERLY` or `YEARLY`",
@@ -221,7 +223,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    fn bad(&mut self, key: &'static str, found: &Found, expected: &'static str) {
+    fn warn_of_bad_value(&mut self, key: &'static str, found: &Found, expected: &'static str) {
         let value = clipped(&found.value).into_owned();
         self.warn(found, ConfFault::BadValue { key, value, expected });
     }
@@ -248,7 +250,7 @@ fn reset_period(text: &str) -> Option<ResetPeriod> {
     })
 }
 
-fn is_one_of(names: &[&'static str], name: &str) -> Option<&'static str> {
+fn canonical_name(names: &[&'static str], name: &str) -> Option<&'static str> {
     names.iter().copied().find(|known| known.eq_ignore_ascii_case(name))
 }
 
@@ -258,7 +260,8 @@ fn include_target(line: &str) -> Option<&str> {
     (word.eq_ignore_ascii_case("include") && !rest.trim_start().starts_with('=')).then(|| rest.trim())
 }
 
-/// The settings of a line, `Key=Value` or `Key="some value"`, separated by blanks. A rest that is not one is `Err`.
+/// The settings of a line, `Key=Value` or `Key="some value"`, separated by blanks. Text that is not a setting is
+/// returned as `Err`.
 fn settings(line: &str) -> impl Iterator<Item = Result<(&str, &str), &str>> {
     let mut rest = line.trim_start();
     std::iter::from_fn(move || {
@@ -267,17 +270,17 @@ fn settings(line: &str) -> impl Iterator<Item = Result<(&str, &str), &str>> {
         }
         let start = rest;
         let key_end = rest.find(|c: char| c.is_ascii_whitespace() || c == '=').unwrap_or(rest.len());
-        let (key, behind) = rest.split_at(key_end);
-        let Some(value) = behind.trim_start().strip_prefix('=').filter(|_| !key.is_empty()) else {
+        let (key, after) = rest.split_at(key_end);
+        let Some(value) = after.trim_start().strip_prefix('=').filter(|_| !key.is_empty()) else {
             rest = "";
             return Some(Err(start));
         };
         let value = value.trim_start();
-        let (value, behind) = match value.strip_prefix('"') {
+        let (value, after) = match value.strip_prefix('"') {
             Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
             None => value.split_at(value.find(|c: char| c.is_ascii_whitespace()).unwrap_or(value.len())),
         };
-        rest = behind.trim_start();
+        rest = after.trim_start();
         Some(Ok((key.trim_end_matches(['+', '-', '*', '/']), value)))
     })
 }

@@ -88,7 +88,7 @@ fn settings_without_effect_are_warnings() {
     assert_eq!(fault("FairShareDampeningFactor=2"), ConfFault::DampeningWithoutEffect);
     assert_eq!(fault("PriorityDecayHalfLife=0"), ConfFault::UsageOnlyGrows);
     assert_eq!(fault("PriorityType=priority/basic"), ConfFault::NoFairShare);
-    assert_eq!(fault("PriorityType=priority/multifactor2"), ConfFault::Multifactor2IsGone);
+    assert_eq!(fault("PriorityType=priority/multifactor2"), ConfFault::Multifactor2Removed);
     assert_eq!(SlurmConf::parse("s", b"PriorityDecayHalfLife=0\nPriorityUsageResetPeriod=YEARLY").warnings, []);
 }
 

@@ -36,7 +36,7 @@ pub enum TreeReadError {
         /// The formats that are read.
         expected: &'static str,
     },
-    /// It is in none of the formats.
+    /// It is in none of the known formats.
     #[error("`{source_name}` is {found}, expected {expected}")]
     Unrecognised {
         /// The document's name.
@@ -64,7 +64,7 @@ pub enum TreeReadError {
         /// What to do.
         advice: &'static str,
     },
-    /// A line or entry that Slurm does not write, or refuses.
+    /// A line or entry that Slurm does not write, or rejects.
     #[error("`{source_name}`, {place}: {fault}")]
     Row {
         /// The document's name.
@@ -140,7 +140,7 @@ pub enum RowFault {
     },
     /// Two names that are equal after they were cut.
     #[error("`{name}` was cut at the width of its column and is on {first} too; `-P` prints names in full")]
-    CutAlike {
+    EqualWhenCut {
         /// The cut name.
         name: String,
         /// The place of the other name.
@@ -156,11 +156,11 @@ pub enum RowFault {
     },
     /// A `Parent` line before the account's own.
     #[error("`{0}` is not an account on a line above, so it cannot be a parent")]
-    ParentNotYet(String),
+    UndeclaredParent(String),
     /// An account below itself.
     #[error("account `{0}` is below itself")]
     Cycle(String),
-    /// Shares that `sacctmgr` refuses.
+    /// Shares that `sacctmgr` rejects.
     #[error("the shares of `{name}` are `{text}`, which Slurm refuses; expected a whole number or `parent`")]
     Shares {
         /// The association.
@@ -214,7 +214,7 @@ impl Source<'_> {
         self.0.to_owned()
     }
 
-    pub(super) fn at(self, place: Place, fault: RowFault) -> TreeReadError {
+    pub(super) fn row_error(self, place: Place, fault: RowFault) -> TreeReadError {
         TreeReadError::Row { source_name: self.name(), place, fault }
     }
 }
@@ -223,8 +223,8 @@ impl Source<'_> {
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum TreeWarning {
     /// Shares that Slurm stores as another number.
-    #[error("{place}: `{name}` has shares `{text}`, which Slurm stores as {}", shown(*.taken))]
-    OddShares {
+    #[error("{place}: `{name}` has shares `{text}`, which Slurm stores as {}", shown(*.stored))]
+    ChangedShares {
         /// The place.
         place: Place,
         /// The association.
@@ -232,7 +232,7 @@ pub enum TreeWarning {
         /// The shares in the document.
         text: String,
         /// The shares that Slurm stores.
-        taken: Shares,
+        stored: Shares,
     },
     /// A second row of an association, which is ignored.
     #[error("{place}: `{name}` in `{parent}` is on {first} already; this row is ignored")]

@@ -1,4 +1,4 @@
-//! A document with Slurm's associations enters, in any format of its tools; a [`TreeDocument`] leaves.
+//! Reads Slurm's associations. In: the output of one of its tools, in any [`TreeFormat`]. Out: a [`SlurmTree`].
 
 mod error;
 mod printed_tables;
@@ -43,7 +43,7 @@ pub struct SlurmTree {
     pub cluster: Option<String>,
     /// Whether the document has usage.
     pub usage_known: bool,
-    /// What is unusual in the document, in the order in which it was found.
+    /// The warnings about the document, in the order in which they were found.
     pub warnings: Vec<TreeWarning>,
 }
 
@@ -104,7 +104,7 @@ impl TreeFormat {
                 _ => Err(unrecognised(source, "nothing but comments".to_owned())),
             };
         };
-        if let Some(found) = not_text(text) {
+        if let Some(found) = binary_format(text) {
             return Err(unrecognised(source, found.to_owned()));
         }
         match first.trim_start().as_bytes().first() {
@@ -169,8 +169,8 @@ fn is_list(text: &str) -> bool {
     serde_json::from_str::<Vec<&RawValue>>(text).is_ok()
 }
 
-/// What the bytes are if they are not a text.
-fn not_text(text: &str) -> Option<&'static str> {
+/// What the document is if it is not a text.
+fn binary_format(text: &str) -> Option<&'static str> {
     // a UTF-16 byte order mark is not UTF-8
     let is_utf16 = text.starts_with("\u{fffd}\u{fffd}") && text.chars().take(8).any(|c| c == '\0');
     match () {

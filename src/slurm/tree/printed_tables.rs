@@ -35,14 +35,14 @@ pub(super) fn read_sshare<'a>(source: Source<'a>, text: &str) -> Result<Records<
     };
     records.usage_known = columns.usage.is_some();
     records.names_are_cut = table.is_fixed();
-    records.names_partitions = columns.partition.is_some();
+    records.has_partitions = columns.partition.is_some();
     records.cluster = table.cluster.map(str::to_owned);
     if !records.usage_known {
         records.warnings.push(TreeWarning::NoUsage);
     }
     let mut indentation = Indentation::default();
     for row in table.rows(source) {
-        sshare_row(&mut records, &columns, &mut indentation, &row?)?;
+        read_sshare_row(&mut records, &columns, &mut indentation, &row?)?;
     }
     if let (Some((place, cluster)), Some(read)) = (table.next_cluster(), &records.cluster) {
         let rows = table.rows_of_other_clusters();
@@ -52,7 +52,7 @@ pub(super) fn read_sshare<'a>(source: Source<'a>, text: &str) -> Result<Records<
     Ok(records)
 }
 
-fn sshare_row(
+fn read_sshare_row(
     records: &mut Records<'_>,
     columns: &SshareColumns,
     indentation: &mut Indentation,
@@ -66,14 +66,14 @@ fn sshare_row(
         indentation.push(depth, account);
     } else if !parent.as_deref().is_some_and(|parent| is_same_account(parent, account)) {
         let (account, above) = (account.to_owned(), parent.unwrap_or_default());
-        return Err(source.at(place, RowFault::Misplaced { account, above }));
+        return Err(source.row_error(place, RowFault::Misplaced { account, above }));
     }
     let shares = shares(records, place, name, row.cell(Some(columns.shares)), parent.is_none())?;
     let usage = match columns.usage {
         None => 0.0,
         Some(column) => usage(row.cell(Some(column))).ok_or_else(|| {
             let (name, text) = (name.to_owned(), row.cell(Some(column)).to_owned());
-            source.at(place, RowFault::Usage { name, text })
+            source.row_error(place, RowFault::Usage { name, text })
         })?,
     };
     if let Some(cluster) = columns.cluster.filter(|_| records.cluster.is_none()) {
@@ -86,7 +86,7 @@ fn sshare_row(
 /// The source of the parents in a table of `show assoc`.
 enum Parents {
     Column(usize),
-    Blanks(Indentation),
+    Indented(Indentation),
     Unknown,
 }
 
@@ -97,10 +97,10 @@ pub(super) fn read_show_assoc<'a>(source: Source<'a>, text: &str) -> Result<Reco
     let shares_column = table.required(source, "Share", SHOW_ASSOC_ADVICE)?;
     let [user, partition, cluster] = ["User", "Partition", "Cluster"].map(|name| table.column(&[name]));
     records.names_are_cut = table.is_fixed();
-    records.names_partitions = partition.is_some();
+    records.has_partitions = partition.is_some();
     let mut parents = match table.column(&["ParentName", "Par Name", "Parent Name", "Parent"]) {
         Some(column) => Parents::Column(column),
-        None if is_indented(source, &table, account) => Parents::Blanks(Indentation::default()),
+        None if is_indented(source, &table, account) => Parents::Indented(Indentation::default()),
         None => Parents::Unknown,
     };
     for row in table.rows(source) {
@@ -131,7 +131,7 @@ impl Parents {
     fn parent(&mut self, row: &Row<'_>, kind: NodeKind, depth: usize, account: &str) -> Option<String> {
         match self {
             _ if kind == NodeKind::Entity => Some(account.to_owned()),
-            Self::Blanks(indentation) => {
+            Self::Indented(indentation) => {
                 let parent = indentation.parent(depth).map(str::to_owned);
                 indentation.push(depth, account);
                 parent
@@ -148,7 +148,7 @@ fn is_indented(source: Source<'_>, table: &Table<'_>, account: usize) -> bool {
     blanks.next() == Some(false) && blanks.any(|is_blank| is_blank)
 }
 
-/// A row with a user is the user's, any other row the account's.
+/// The kind and the name of a row: with a user it is the user's, otherwise the account's.
 fn account_or_user<'n>(account: &'n str, user: &'n str) -> (NodeKind, &'n str) {
     if user.is_empty() { (NodeKind::Group, account) } else { (NodeKind::Entity, user) }
 }
@@ -163,12 +163,12 @@ fn shares(
 ) -> Result<Shares, TreeReadError> {
     match text {
         _ if is_root => Ok(Shares::Count(1)),
-        "" => Err(records.source.at(place, RowFault::NoShares(name.to_owned()))),
+        "" => Err(records.source.row_error(place, RowFault::NoShares(name.to_owned()))),
         text => records.shares(place, name, text),
     }
 }
 
-/// Whether a user's row names the account that it is below. Either name may be cut, the more indented one first.
+/// Whether a user's row names the account that it is below. Either name may be cut; the more indented one is shorter.
 fn is_same_account(parent: &str, named: &str) -> bool {
     let start = named.strip_suffix('+').unwrap_or(named);
     parent == named || (named.ends_with('+') && parent.starts_with(start))

@@ -1,5 +1,5 @@
-//! From the rows of any format to a [`TreeDocument`]: checks every row, puts parents before children, and subtracts the
-//! usage of members from that of their account.
+//! Turns the rows of any format into a [`TreeDocument`]: checks every row, puts parents before children, and subtracts
+//! the usage of members from that of their account.
 
 use std::collections::HashMap;
 
@@ -46,10 +46,10 @@ pub(super) struct Records<'a> {
     pub(super) format: TreeFormat,
     pub(super) cluster: Option<String>,
     pub(super) release: Option<Release>,
-    /// Whether the document has usage, where an account's includes that of its members.
+    /// Whether the document has usage; the usage of an account then includes that of its members.
     pub(super) usage_known: bool,
-    /// Whether the document gives the partition of an association.
-    pub(super) names_partitions: bool,
+    /// Whether the document contains the partitions of associations.
+    pub(super) has_partitions: bool,
     /// Whether a name longer than its column ends in `+`.
     pub(super) names_are_cut: bool,
     pub(super) rows: Vec<Record>,
@@ -66,7 +66,7 @@ impl<'a> Records<'a> {
             cluster: None,
             release: None,
             usage_known: false,
-            names_partitions: true,
+            has_partitions: true,
             names_are_cut: false,
             rows: Vec::new(),
             warnings: Vec::new(),
@@ -74,14 +74,14 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Adds a row after checking its names and the number of rows.
+    /// Checks the names of a row and the number of rows, and adds the row.
     pub(super) fn push(&mut self, row: Record) -> Result<(), TreeReadError> {
         let parent = row.parent.as_deref().unwrap_or(ROOT);
         if [row.name.as_str(), parent, &row.partition].iter().any(|name| name.len() > MAX_NAME) {
-            return Err(self.source.at(row.place, RowFault::LongName));
+            return Err(self.source.row_error(row.place, RowFault::LongName));
         }
         if row.name.is_empty() || parent.is_empty() {
-            return Err(self.source.at(row.place, RowFault::NoName));
+            return Err(self.source.row_error(row.place, RowFault::NoName));
         }
         if self.rows.len() > MAX_ASSOCIATIONS {
             return Err(TreeReadError::TooMany { source_name: self.source.name() });
@@ -90,29 +90,29 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Reads the shares of a text, with a warning if Slurm stores another number.
+    /// The shares that a text denotes, with a warning if Slurm stores another number.
     pub(super) fn shares(&mut self, place: Place, name: &str, text: &str) -> Result<Shares, TreeReadError> {
-        match shares_of_text(text) {
+        match parse_shares(text) {
             Some((shares, is_exact)) => Ok(self.checked_shares(place, name, text, shares, is_exact)),
             None => {
                 let fault = RowFault::Shares { name: name.to_owned(), text: text.to_owned() };
-                Err(self.source.at(place, fault))
+                Err(self.source.row_error(place, fault))
             }
         }
     }
 
-    /// Reads the shares of a number, with a warning if Slurm stores another one.
+    /// The shares that a number denotes, with a warning if Slurm stores another one.
     pub(super) fn shares_of_number(&mut self, place: Place, name: &str, number: f64) -> Shares {
-        let (shares, is_exact) = stored(number as i64);
+        let (shares, is_exact) = stored_exactly(number as i64);
         self.checked_shares(place, name, &number.to_string(), shares, is_exact)
     }
 
-    fn checked_shares(&mut self, place: Place, name: &str, text: &str, taken: Shares, is_exact: bool) -> Shares {
+    fn checked_shares(&mut self, place: Place, name: &str, text: &str, stored: Shares, is_exact: bool) -> Shares {
         if !is_exact {
             let (name, text) = (name.to_owned(), text.to_owned());
-            self.warnings.push(TreeWarning::OddShares { place, name, text, taken });
+            self.warnings.push(TreeWarning::ChangedShares { place, name, text, stored });
         }
-        taken
+        stored
     }
 
     /// Whether a row is of another cluster than the first row, and so not read. An empty name is a cluster too.
@@ -143,7 +143,7 @@ impl<'a> Records<'a> {
             self.warn_of_cut_names();
         }
         let root = self.root()?;
-        if !self.names_partitions {
+        if !self.has_partitions {
             self.number_partitions();
         }
         self.remove_duplicates(&root)?;
@@ -170,7 +170,7 @@ impl<'a> Records<'a> {
         let Some(first) = tops.next() else { return Ok(ROOT.to_owned()) };
         if let Some(second) = tops.find(|second| second.name != first.name) {
             let fault = RowFault::SecondTop { name: second.name.clone(), top: first.name.clone() };
-            return Err(self.source.at(second.place, fault));
+            return Err(self.source.row_error(second.place, fault));
         }
         if first.name != ROOT {
             self.warnings.push(TreeWarning::TopIsNotRoot { place: first.place, name: first.name.clone() });
@@ -217,7 +217,7 @@ impl<'a> Records<'a> {
             if first == row.place && !(implicit_root && row.is_account() && row.name == root) {
                 kept.push(row);
             } else if self.names_are_cut && (row.name.ends_with('+') || row.partition.ends_with('+')) {
-                return Err(self.source.at(row.place, RowFault::CutAlike { name: row.full_name(), first }));
+                return Err(self.source.row_error(row.place, RowFault::EqualWhenCut { name: row.full_name(), first }));
             } else {
                 let (place, name, parent) = (row.place, row.full_name(), parent.to_owned());
                 self.warnings.push(TreeWarning::Duplicate { place, name, parent, first });
@@ -242,7 +242,7 @@ impl<'a> Records<'a> {
             match accounts.get(parent) {
                 None => {
                     let fault = RowFault::UnknownParent { name: row.name.clone(), parent: parent.to_owned() };
-                    return Err(self.source.at(row.place, fault));
+                    return Err(self.source.row_error(row.place, fault));
                 }
                 Some(None) => stack.push(index),
                 Some(&Some(above)) => {
@@ -263,7 +263,7 @@ impl<'a> Records<'a> {
         let mut rows: Vec<Option<Record>> = std::mem::take(&mut self.rows).into_iter().map(Some).collect();
         self.rows = order.into_iter().filter_map(|index| rows[index].take()).collect();
         match rows.into_iter().flatten().find(Record::is_account) {
-            Some(row) => Err(self.source.at(row.place, RowFault::Cycle(row.name))),
+            Some(row) => Err(self.source.row_error(row.place, RowFault::Cycle(row.name))),
             None => Ok(()),
         }
     }
@@ -320,11 +320,11 @@ fn account_indices<'r>(rows: &'r [Record], root: &'r str) -> HashMap<&'r str, Op
     indices
 }
 
-/// Reads `parent` or a number, and whether Slurm stores just that; `None` for a text that `sacctmgr` refuses.
+/// Reads `parent` or a number, and whether Slurm stores exactly that; `None` for a text that `sacctmgr` rejects.
 ///
 /// The number ends at the first character that is not a digit (`1.5` is 1), but a zero must be alone (`0x10` is
-/// refused). Recorded in `tests/golden/slurm/fairshare_values_2205.txt`.
-fn shares_of_text(text: &str) -> Option<(Shares, bool)> {
+/// rejected). Recorded in `tests/golden/slurm/fairshare_values_2205.txt`.
+fn parse_shares(text: &str) -> Option<(Shares, bool)> {
     if text.eq_ignore_ascii_case("parent") {
         return Some((Shares::Parent, true));
     }
@@ -338,12 +338,12 @@ fn shares_of_text(text: &str) -> Option<(Shares, bool)> {
     if whole == 0 && !ends_there {
         return None;
     }
-    let (shares, is_exact) = stored(if text.starts_with('-') { -whole } else { whole });
+    let (shares, is_exact) = stored_exactly(if text.starts_with('-') { -whole } else { whole });
     Some((shares, is_exact && ends_there))
 }
 
 /// The shares that Slurm stores for a number, and whether they are that number.
-fn stored(number: i64) -> (Shares, bool) {
+fn stored_exactly(number: i64) -> (Shares, bool) {
     let shares = stored_shares(number);
     let is_exact = match shares {
         Shares::Count(count) => count == number,
@@ -382,7 +382,7 @@ mod tests {
             ("-", None),
             ("", None),
         ] {
-            assert_eq!(shares_of_text(text), expected, "{text}");
+            assert_eq!(parse_shares(text), expected, "{text}");
         }
     }
 }

@@ -12,8 +12,8 @@ use crate::slurm::tree::error::Source;
 use crate::slurm::tree::records::{ROOT, Record, Records};
 use crate::slurm::tree::{Place, RowFault, TreeFormat, TreeReadError, TreeWarning};
 
-/// The longest line that `sacctmgr load` reads in one piece.
-const LONGEST_LINE: usize = 4095;
+/// The longest line that `sacctmgr load` does not split, in bytes.
+const MAX_LINE: usize = 4095;
 
 struct Reader<'a> {
     records: Records<'a>,
@@ -34,18 +34,18 @@ pub(super) fn read<'a>(source: Source<'a>, text: &str) -> Result<Records<'a>, Tr
     let accounts = HashSet::from([ROOT.to_owned()]);
     let mut reader = Reader { records, accounts, parent: ROOT.to_owned() };
     for line in logical_lines(text) {
-        reader.line(Place::Line(line.number), &line.text)?;
+        reader.read_line(Place::Line(line.number), &line.text)?;
     }
     Ok(reader.records)
 }
 
 impl Reader<'_> {
-    fn line(&mut self, place: Place, line: &str) -> Result<(), TreeReadError> {
+    fn read_line(&mut self, place: Place, line: &str) -> Result<(), TreeReadError> {
         let Some((object, rest)) = line.split_once('-') else {
             self.records.warnings.push(TreeWarning::Ignored { place });
             return Ok(());
         };
-        if line.len() > LONGEST_LINE {
+        if line.len() > MAX_LINE {
             self.records.warnings.push(TreeWarning::LongLine { place });
         }
         let object = object.trim();
@@ -53,24 +53,26 @@ impl Reader<'_> {
         match known.as_str() {
             "qos" => return Ok(()),
             "cluster" | "machine" | "parent" | "account" | "project" | "user" => {}
-            _ => return Err(self.records.source.at(place, RowFault::UnknownObject(clipped(object).into_owned()))),
+            _ => {
+                return Err(self.records.source.row_error(place, RowFault::UnknownObject(clipped(object).into_owned())));
+            }
         }
-        let options = Options::parse(rest).map_err(|fault| self.records.source.at(place, fault))?;
+        let options = Options::parse(rest).map_err(|fault| self.records.source.row_error(place, fault))?;
         let Some(name) = options.name.clone() else {
             let (object, found) = (object.to_owned(), clipped(rest.trim()).into_owned());
-            return Err(self.records.source.at(place, RowFault::NamelessObject { object, found }));
+            return Err(self.records.source.row_error(place, RowFault::NamelessObject { object, found }));
         };
         match known.as_str() {
-            "cluster" | "machine" => self.cluster(place, name),
-            "parent" => self.parent(place, name.to_ascii_lowercase()),
-            "user" => self.member(place, NodeKind::Entity, name, options),
-            _ => self.member(place, NodeKind::Group, name.to_ascii_lowercase(), options),
+            "cluster" | "machine" => self.set_cluster(place, name),
+            "parent" => self.set_parent(place, name.to_ascii_lowercase()),
+            "user" => self.add_member(place, NodeKind::Entity, name, options),
+            _ => self.add_member(place, NodeKind::Group, name.to_ascii_lowercase(), options),
         }
     }
 
-    fn cluster(&mut self, place: Place, name: String) -> Result<(), TreeReadError> {
+    fn set_cluster(&mut self, place: Place, name: String) -> Result<(), TreeReadError> {
         match self.records.cluster.clone() {
-            Some(first) => Err(self.records.source.at(place, RowFault::SecondCluster { first, second: name })),
+            Some(first) => Err(self.records.source.row_error(place, RowFault::SecondCluster { first, second: name })),
             None => {
                 self.records.cluster = Some(name.to_ascii_lowercase());
                 Ok(())
@@ -78,15 +80,21 @@ impl Reader<'_> {
         }
     }
 
-    fn parent(&mut self, place: Place, name: String) -> Result<(), TreeReadError> {
+    fn set_parent(&mut self, place: Place, name: String) -> Result<(), TreeReadError> {
         if !self.accounts.contains(&name) {
-            return Err(self.records.source.at(place, RowFault::ParentNotYet(name)));
+            return Err(self.records.source.row_error(place, RowFault::UndeclaredParent(name)));
         }
         self.parent = name;
         Ok(())
     }
 
-    fn member(&mut self, place: Place, kind: NodeKind, name: String, options: Options) -> Result<(), TreeReadError> {
+    fn add_member(
+        &mut self,
+        place: Place,
+        kind: NodeKind,
+        name: String,
+        options: Options,
+    ) -> Result<(), TreeReadError> {
         let shares = match options.shares {
             None => Shares::Count(1),
             Some(text) => self.records.shares(place, &name, &text)?,

@@ -94,7 +94,7 @@ pub(super) fn read<'a>(source: Source<'a>, text: &str) -> Result<Records<'a>, Tr
     for (index, raw) in document.shares.shares.into_iter().enumerate() {
         let place = Place::Entry(index + 1);
         let entry: Entry = serde_json::from_str(raw.get())
-            .map_err(|error| source.at(place, RowFault::Entry(without_place(&error.to_string()))))?;
+            .map_err(|error| source.row_error(place, RowFault::Entry(without_place(&error.to_string()))))?;
         if !records.is_of_other_cluster(place, &entry.cluster) {
             push(&mut records, place, entry)?;
         }
@@ -109,12 +109,12 @@ fn push(records: &mut Records<'_>, place: Place, entry: Entry) -> Result<(), Tre
     let parent = Some(parent).filter(|parent| !parent.is_empty());
     let shares = match entry.shares.value() {
         _ if parent.is_none() => Shares::Count(1),
-        None => return Err(records.source.at(place, RowFault::NoShares(name))),
+        None => return Err(records.source.row_error(place, RowFault::NoShares(name))),
         Some(number) => records.shares_of_number(place, &name, number),
     };
     let usage = entry.usage.value().unwrap_or(0.0);
     if !(usage.is_finite() && usage >= 0.0) {
-        return Err(records.source.at(place, RowFault::Usage { name, text: usage.to_string() }));
+        return Err(records.source.row_error(place, RowFault::Usage { name, text: usage.to_string() }));
     }
     records.push(Record { place, kind, name, parent, partition, shares, usage })
 }

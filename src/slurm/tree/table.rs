@@ -102,7 +102,7 @@ impl<'t> Table<'t> {
             if found == expected {
                 Ok(Row { place, cells })
             } else {
-                Err(source.at(place, RowFault::Cells { found, expected }))
+                Err(source.row_error(place, RowFault::Cells { found, expected }))
             }
         })
     }
