@@ -54,7 +54,10 @@ impl Reader<'_> {
             "qos" => return Ok(()),
             "cluster" | "machine" | "parent" | "account" | "project" | "user" => {}
             _ => {
-                return Err(self.records.source.row_error(place, RowFault::UnknownObject(clipped(object).into_owned())));
+                return Err(self
+                    .records
+                    .source
+                    .row_error(place, RowFault::UnknownObject(clipped(object).into_owned())));
             }
         }
         let options = Options::parse(rest).map_err(|fault| self.records.source.row_error(place, fault))?;
