@@ -5,6 +5,7 @@ mod cli;
 use std::process::ExitCode;
 
 use clap::Parser;
+use job_sort_formula::report::printable;
 
 fn main() -> ExitCode {
     let arguments = cli::args::Cli::parse();
@@ -12,7 +13,7 @@ fn main() -> ExitCode {
         Ok(outcome) => outcome.into(),
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            anstream::eprintln!("jsf: {error}");
+            anstream::eprintln!("jsf: {}", printable(&error.to_string()));
             ExitCode::from(2)
         }
     }

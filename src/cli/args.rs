@@ -83,8 +83,12 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page, in roff
-    Man,
+    /// Print a manual page, in roff
+    #[command(after_help = "Examples:\n  jsf man\n  jsf man rank | man -l -")]
+    Man {
+        /// The command whose page to print [default: the page that names all commands]
+        command: Option<String>,
+    },
 }
 
 /// The source of the formula.
@@ -95,7 +99,7 @@ pub struct FormulaArgs {
     pub formula: Option<String>,
     /// The file that contains the formula: plain text, sched_formula, `qmgr -c 'print server'`, or `qstat -Bf` as text or
     /// JSON; - is standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "formula")]
+    #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "formula")]
     pub formula_file: Option<PathBuf>,
 }
 
@@ -148,11 +152,13 @@ pub enum RankFormatName {
 /// `jsf check`
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Exit codes: 0 no finding is an error, 1 a finding is an error, 2 usage error, or a file that cannot be read.
+
 Examples:
   jsf check '2^-(fairshare_tree_usage/fairshare_perc)'
-  jsf check --formula-file sched_formula --queue examples/site/qstat.json --sched-priv examples/site/sched_priv
-  jsf check --deny JSF203,JSF504 --format sarif 'fair_share_perc * 100'
-  jsf check --fix 'math.log(NCPUS + 1)'")]
+  jsf check -f examples/formulas/alcf.txt --queue examples/site/qstat.json --sched-priv examples/site/sched_priv
+  jsf check --deny warnings --allow JSF6 --format sarif 'fair_share_perc * 100'
+  jsf check --fix --qmgr 'math.log(NCPUS + 1)'")]
 pub struct CheckArgs {
     /// The formula.
     #[command(flatten)]
@@ -163,18 +169,29 @@ pub struct CheckArgs {
     /// The job_sort_formula_threshold, instead of the one in --server: a job whose value is at most X does not run
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub threshold: Option<f64>,
-    /// Print the qmgr command that sets the formula, quoted for the shell and for qmgr; findings go to standard error
-    #[arg(long, conflicts_with = "fix")]
-    pub qmgr: bool,
-    /// Treat these findings as errors; separate several codes by commas, or repeat the option
-    #[arg(long, value_name = "CODE")]
-    pub deny: Vec<String>,
-    /// Ignore these findings; separate several codes by commas, or repeat the option
-    #[arg(long, value_name = "CODE")]
-    pub allow: Vec<String>,
-    /// Print the formula with all safe fixes applied; the remaining findings go to standard error
+    /// Print the formula with all safe fixes applied; the fixes and the remaining findings go to standard error
     #[arg(long, conflicts_with = "format")]
     pub fix: bool,
+    /// Like --fix, and apply the fixes that are only probably right too
+    #[arg(long, conflicts_with = "format")]
+    pub unsafe_fixes: bool,
+    /// Print the qmgr command that sets the formula, quoted for the shell and for qmgr, if no finding is an error;
+    /// findings go to standard error
+    #[arg(long, conflicts_with = "format")]
+    pub qmgr: bool,
+    /// With --qmgr: print the command even if a finding is an error
+    #[arg(long, requires = "qmgr")]
+    pub force: bool,
+    /// Treat these findings as errors: a code such as JSF203, a prefix such as JSF5, or `warnings`; separate several by
+    /// commas, or repeat the option
+    #[arg(long, value_name = "CODE")]
+    pub deny: Vec<String>,
+    /// Ignore these findings, given as for --deny; of --deny and --allow, the longer code or prefix wins
+    #[arg(long, value_name = "CODE")]
+    pub allow: Vec<String>,
+    /// Report only these findings, given as for --deny, and syntax errors
+    #[arg(long, value_name = "CODE")]
+    pub select: Vec<String>,
     /// The output format
     #[arg(long, value_enum, default_value_t = CheckFormatName::Human)]
     pub format: CheckFormatName,
@@ -201,11 +218,17 @@ pub struct CodesArgs {
 
 /// `jsf fmt`
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  jsf fmt 'a+b*( c-1 )'")]
+#[command(after_help = "\
+Examples:
+  jsf fmt 'a+b*( c-1 )'
+  jsf fmt --check -f examples/formulas/pp718.txt")]
 pub struct FmtArgs {
     /// The formula.
     #[command(flatten)]
     pub formula: FormulaArgs,
+    /// Print nothing, and exit with 1 if the formula is formatted differently
+    #[arg(long)]
+    pub check: bool,
 }
 
 /// `jsf pbsfs`

@@ -3,20 +3,21 @@
 use std::io::Write;
 
 use job_sort_formula::Formula;
-use job_sort_formula::diagnostic::{Levels, with_safe_fixes};
+use job_sort_formula::diagnostic::{Diagnostic, FixedText, Levels};
 use job_sort_formula::pbs::check::Checked;
 use job_sort_formula::pbs::qmgr::set_command;
 use job_sort_formula::report::{CheckFormat, CheckHuman, CheckJson, CheckReport, Sarif};
 use job_sort_formula::site::FormulaText;
 
 use super::args::{CheckArgs, CheckFormatName, FmtArgs};
-use super::{CliError, Outcome, draw, read_formula, warn_all};
+use super::{CliError, Outcome, draw, draw_all, read_formula, report, warn_all};
 
 /// The most rounds of fixes: one fix may uncover the next, as in `LOG(NCPUS)`.
 const MAX_FIX_ROUNDS: usize = 8;
 
 pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let levels = Levels::new(&arguments.deny, &arguments.allow).map_err(|error| CliError::usage(error.to_string()))?;
+    let levels = Levels::new(&arguments.deny, &arguments.allow, &arguments.select)
+        .map_err(|error| CliError::usage(error.to_string()))?;
     let site = arguments.site.open(arguments.threshold)?;
     let mut source = read_formula(&arguments.formula, Some(&site))?;
     warn_all(site.warnings());
@@ -27,24 +28,51 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     };
     let mut checked = check(&source)?;
     warn_all(&checked.warnings);
-    if arguments.fix {
+    let fixes = arguments.fix || arguments.unsafe_fixes;
+    if fixes {
         for _ in 0..MAX_FIX_ROUNDS {
-            let Some(fixed) = with_safe_fixes(&source.text, &checked.findings) else { break };
-            source.text = fixed;
+            let Some(fixed) = FixedText::new(&source.text, &checked.findings, arguments.unsafe_fixes) else { break };
+            fixed.applied.iter().for_each(|found| report_fix(&source.text, found));
+            source.text = fixed.text;
             checked = check(&source)?;
         }
+    }
+    if fixes || arguments.qmgr {
+        draw_all(&source, &checked.findings);
+    }
+    if arguments.qmgr {
+        write_qmgr_command(&source.text, checked.has_errors() && !arguments.force, out)?;
+    } else if fixes {
         writeln!(out, "{}", source.text)?;
-        checked.findings.iter().for_each(|found| draw(&source, found));
-    } else if arguments.qmgr {
-        checked.findings.iter().for_each(|found| draw(&source, found));
-        let command = set_command(&source.text).map_err(|error| CliError::usage(error.to_string()))?;
-        writeln!(out, "{command}")?;
     } else {
         let FormulaText { text, origin, before } = &source;
         let report = CheckReport { formula: text, origin, before, checked: &checked };
         format(arguments.format).write(&report, out)?;
     }
     Ok(if checked.has_errors() { Outcome::Findings } else { Outcome::Fine })
+}
+
+/// Says which fix is applied to the formula.
+fn report_fix(formula: &str, found: &Diagnostic) {
+    let Some(fix) = &found.fix else { return };
+    let (old, new) = (fix.span.slice(formula), &fix.replacement);
+    let change = match (old.is_empty(), new.is_empty()) {
+        (true, _) => format!("inserted `{new}`"),
+        (_, true) => format!("removed `{old}`"),
+        _ => format!("replaced `{old}` by `{new}`"),
+    };
+    report("fixed", format_args!("{}: {change}", found.code));
+}
+
+/// Prints the command that sets the formula, unless it has an error.
+fn write_qmgr_command(formula: &str, has_errors: bool, out: &mut impl Write) -> Result<(), CliError> {
+    if has_errors {
+        report("error", "no qmgr command is printed for a formula with an error; --force prints it all the same");
+        return Ok(());
+    }
+    let command = set_command(formula).map_err(|error| CliError::usage(error.to_string()))?;
+    writeln!(out, "{command}")?;
+    Ok(())
 }
 
 fn format(name: CheckFormatName) -> Box<dyn CheckFormat> {
@@ -59,14 +87,19 @@ fn format(name: CheckFormatName) -> Box<dyn CheckFormat> {
 /// `jsf fmt`
 pub(super) fn format_formula(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let source = read_formula(&arguments.formula, None)?;
-    match Formula::parse(&source.text) {
-        Ok(formula) => {
-            writeln!(out, "{formula}")?;
-            Ok(Outcome::Fine)
-        }
+    let formula = match Formula::parse(&source.text) {
+        Ok(formula) => formula,
         Err(error) => {
             draw(&source, &error.diagnostic());
-            Ok(Outcome::Findings)
+            return Ok(Outcome::Findings);
         }
+    };
+    let formatted = formula.to_string();
+    if !arguments.check {
+        writeln!(out, "{formatted}")?;
+    } else if formatted != source.text.trim_end_matches(['\r', '\n']) {
+        report("error", format_args!("`{}` is not formatted; `jsf fmt` prints: {formatted}", source.origin));
+        return Ok(Outcome::Findings);
     }
+    Ok(Outcome::Fine)
 }

@@ -8,15 +8,19 @@ mod reference;
 mod shares;
 mod usage_file;
 
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use args::{Cli, Command, FormulaArgs};
 use job_sort_formula::Site;
 use job_sort_formula::diagnostic::Diagnostic;
-use job_sort_formula::report::draw_finding;
+use job_sort_formula::report::{draw_finding, printable};
 use job_sort_formula::site::{FormulaText, SiteError};
 use thiserror::Error;
+
+/// The most warnings of one kind that are shown; the others are counted.
+const MAX_OF_A_KIND: usize = 10;
 
 /// The result of a command that could be carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +81,7 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         Command::Codes(arguments) => reference::codes(arguments, &mut out)?,
         Command::Pbsfs(arguments) => pbsfs::run(arguments)?,
         Command::Completions { shell } => reference::completions(*shell, &mut out),
-        Command::Man => reference::man(&mut out)?,
+        Command::Man { command } => reference::man(command.as_deref(), &mut out)?,
     };
     out.flush()?;
     Ok(outcome)
@@ -95,7 +99,7 @@ fn read_formula(arguments: &FormulaArgs, site: Option<&Site>) -> Result<FormulaT
 
 /// Writes a message to standard error.
 fn report(kind: &str, message: impl std::fmt::Display) {
-    let _ = writeln!(anstream::stderr(), "jsf: {kind}: {message}");
+    let _ = writeln!(anstream::stderr(), "jsf: {kind}: {}", printable(&message.to_string()));
 }
 
 /// Writes a warning to standard error.
@@ -103,8 +107,41 @@ fn warn(message: impl std::fmt::Display) {
     report("warning", message);
 }
 
+/// Writes warnings to standard error: of each kind the first ten, then how many more there are.
 fn warn_all(messages: &[String]) {
-    messages.iter().for_each(warn);
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for message in messages {
+        let count = counts.entry(kind(message)).or_default();
+        *count += 1;
+        if *count <= MAX_OF_A_KIND {
+            warn(message);
+        }
+    }
+    let more: usize = counts.values().map(|count| count.saturating_sub(MAX_OF_A_KIND)).sum();
+    if more > 0 {
+        warn(format_args!("and {more} more of these kinds"));
+    }
+}
+
+/// The kind of a message: its text without what is quoted, and without numbers.
+fn kind(message: &str) -> String {
+    let unquoted = message.split('`').step_by(2);
+    unquoted.flat_map(|part| part.chars().filter(|character| !character.is_ascii_digit())).collect()
+}
+
+/// Draws findings on standard error: of each code the first ten, then how many more there are.
+fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for found in findings {
+        let count = counts.entry(found.code).or_default();
+        *count += 1;
+        if *count <= MAX_OF_A_KIND {
+            draw(source, found);
+        }
+    }
+    for (code, count) in counts.into_iter().filter(|(_, count)| *count > MAX_OF_A_KIND) {
+        warn(format_args!("and {} more findings {code}", count - MAX_OF_A_KIND));
+    }
 }
 
 /// Draws a finding under the formula on standard error.

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::pbs::check::error_findings;
 use job_sort_formula::pbs::submission::FormulaSubmission;
 use job_sort_formula::report::{Csv, Human, Json, Ndjson, RankFormat, RankReport, RankedRow};
@@ -10,7 +10,7 @@ use job_sort_formula::site::FormulaText;
 use job_sort_formula::{JobTable, Ranking};
 
 use super::args::{RankArgs, RankFormatName};
-use super::{CliError, Outcome, draw, read_formula, warn_all};
+use super::{CliError, Outcome, draw, draw_all, read_formula, warn_all};
 
 pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = arguments.site.open(arguments.threshold)?;
@@ -26,7 +26,8 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     warn_all(site.warnings());
     let jobs = site.jobs(formula)?;
     warn_all(&jobs.warnings);
-    draw_all(&source, &submitted, site.lint(formula, &jobs));
+    let findings = site.lint(formula, &jobs);
+    draw_submitted(&source, &submitted, findings.iter().cloned());
     let Ok(program) = formula.compile(&jobs.schema) else { return Ok(Outcome::Findings) };
     let ranked = site.rank_jobs(program, jobs.table, limit(arguments))?;
     warn_all(&ranked.warnings);
@@ -43,9 +44,12 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     format(arguments.format).write(&report, out)?;
     out.flush()?;
     if arguments.format == RankFormatName::Human {
-        draw_all(&source, &submitted, error_findings(&ranked.table, &ranked.ranking));
+        draw_submitted(&source, &submitted, error_findings(&ranked.table, &ranked.ranking));
     }
-    Ok(if ranked.ranking.failure().is_some() { Outcome::Findings } else { Outcome::Fine })
+    let scores = ranked.ranking.scores();
+    let cannot_work = findings.iter().any(|found| found.severity == Severity::Error)
+        || (scores.count() > 0 && ranked.ranking.error_count() == scores.count());
+    Ok(if cannot_work || ranked.ranking.failure().is_some() { Outcome::Findings } else { Outcome::Fine })
 }
 
 /// The number of ranks to determine: all if jobs are searched for among them, or if a summary counts them.
@@ -77,6 +81,12 @@ fn format(name: RankFormatName) -> Box<dyn RankFormat> {
     }
 }
 
-fn draw_all(source: &FormulaText, submitted: &FormulaSubmission<'_>, findings: Vec<Diagnostic>) {
-    findings.into_iter().for_each(|found| draw(source, &submitted.in_source(found)));
+/// Draws findings on the parsed formula under the text that was submitted.
+fn draw_submitted(
+    source: &FormulaText,
+    submitted: &FormulaSubmission<'_>,
+    findings: impl IntoIterator<Item = Diagnostic>,
+) {
+    let findings: Vec<Diagnostic> = findings.into_iter().map(|found| submitted.in_source(found)).collect();
+    draw_all(source, &findings);
 }

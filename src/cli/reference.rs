@@ -36,7 +36,17 @@ pub(super) fn completions(shell: clap_complete::Shell, out: &mut impl Write) -> 
 }
 
 /// `jsf man`
-pub(super) fn man(out: &mut impl Write) -> Result<Outcome, CliError> {
-    clap_mangen::Man::new(Cli::command()).render(out)?;
+pub(super) fn man(name: Option<&str>, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let mut all = Cli::command();
+    all.build();
+    let page = match name {
+        None => all,
+        Some(name) => {
+            let unknown = || CliError::usage(format!("`{name}` is not a command; `jsf --help` lists all commands"));
+            let found = all.get_subcommands().find(|command| command.get_name() == name && name != "help");
+            found.ok_or_else(unknown)?.clone()
+        }
+    };
+    clap_mangen::Man::new(page).render(out)?;
     Ok(Outcome::Fine)
 }

@@ -1,61 +1,121 @@
-//! Lint levels: codes that are denied, whose findings become errors, and codes that are allowed, whose findings are
-//! dropped.
+//! Lint levels: findings that are denied become errors, findings that are allowed are dropped, and a selection drops all
+//! findings but its own.
 
 use thiserror::Error;
 
 use crate::diagnostic::{Code, Diagnostic, Severity};
 
-/// The codes that are denied and those that are allowed.
+/// The codes of findings without which no other finding is made: the formula cannot be parsed.
+const SYNTAX: &str = "JSF1";
+/// The selector for all findings that are warnings.
+const WARNINGS: &str = "warnings";
+
+/// The findings that are denied, allowed and selected. Each is given as a code, as a prefix of codes such as `JSF6`, or
+/// as `warnings`. Where a finding is both denied and allowed, the longer code or prefix wins.
 ///
 /// ```
 /// use job_sort_formula::diagnostic::Levels;
 ///
-/// assert!(Levels::new(&["JSF203,JSF504"], &["jsf604"]).is_ok());
-/// assert_eq!(Levels::new(&["JSF999"], &[]).unwrap_err().to_string(), "`JSF999` is not a known code");
+/// assert!(Levels::new(&["JSF203,JSF504"], &["jsf604"], &[]).is_ok());
+/// assert!(Levels::new(&["warnings"], &["JSF6"], &["JSF2", "JSF6"]).is_ok());
+/// let unknown = Levels::new(&["JSF999"], &[], &[]).unwrap_err();
+/// assert_eq!(unknown.to_string(), "`JSF999` is not a known code, a prefix of codes, or `warnings`");
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Levels {
-    denied: Vec<&'static Code>,
-    allowed: Vec<&'static Code>,
+    denied: Vec<Selector>,
+    allowed: Vec<Selector>,
+    selected: Vec<Selector>,
 }
 
 /// The lists of codes are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LevelsError {
     /// A code is unknown.
-    #[error("`{0}` is not a known code")]
+    #[error("`{0}` is not a known code, a prefix of codes, or `warnings`")]
     Unknown(String),
     /// A code is in both lists.
     #[error("`{0}` is both denied and allowed")]
-    Both(&'static str),
+    Both(String),
+}
+
+/// A set of findings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Selector {
+    /// All findings that are warnings.
+    Warnings,
+    /// The findings whose codes start with this prefix; a whole code is a prefix of itself alone.
+    Prefix(String),
 }
 
 impl Levels {
-    /// Parses the two lists; an element can contain several codes, separated by commas.
+    /// Parses the three lists; an element can contain several codes, separated by commas. An empty selection selects
+    /// everything.
     ///
     /// # Errors
-    /// If a code is unknown or is in both lists.
-    pub fn new<S: AsRef<str>>(denied: &[S], allowed: &[S]) -> Result<Self, LevelsError> {
-        let levels = Self { denied: codes(denied)?, allowed: codes(allowed)? };
-        match levels.denied.iter().find(|code| levels.allowed.contains(code)) {
-            Some(code) => Err(LevelsError::Both(code.name)),
+    /// If a code is unknown, or is both denied and allowed.
+    pub fn new<S: AsRef<str>>(denied: &[S], allowed: &[S], selected: &[S]) -> Result<Self, LevelsError> {
+        let levels = Self { denied: selectors(denied)?, allowed: selectors(allowed)?, selected: selectors(selected)? };
+        match levels.denied.iter().find(|selector| levels.allowed.contains(selector)) {
+            Some(selector) => Err(LevelsError::Both(selector.as_str().to_owned())),
             None => Ok(levels),
         }
     }
 
-    /// Makes the denied findings errors, and drops the allowed ones.
+    /// Makes the denied findings errors, and drops the allowed ones and those that are not selected. A formula that
+    /// cannot be parsed is reported whatever is selected.
     pub fn apply(&self, findings: &mut Vec<Diagnostic>) {
-        let contains = |codes: &[&Code], found: &Diagnostic| codes.iter().any(|code| code.name == found.code);
-        findings.retain(|found| !contains(&self.allowed, found));
-        for found in findings.iter_mut().filter(|found| contains(&self.denied, found)) {
+        let is_selected = |found: &Diagnostic| {
+            self.selected.is_empty() || found.code.starts_with(SYNTAX) || closest(&self.selected, found).is_some()
+        };
+        findings.retain(|found| is_selected(found) && closest(&self.allowed, found) <= closest(&self.denied, found));
+        for found in findings.iter_mut().filter(|found| closest(&self.denied, found).is_some()) {
             found.severity = Severity::Error;
         }
     }
 }
 
-fn codes<S: AsRef<str>>(lists: &[S]) -> Result<Vec<&'static Code>, LevelsError> {
+impl Selector {
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Warnings => WARNINGS,
+            Self::Prefix(prefix) => prefix,
+        }
+    }
+
+    fn matches(&self, found: &Diagnostic) -> bool {
+        match self {
+            Self::Warnings => found.severity == Severity::Warning,
+            Self::Prefix(prefix) => found.code.starts_with(&**prefix),
+        }
+    }
+
+    /// How closely the selector describes a finding: the length of the prefix.
+    fn precision(&self) -> usize {
+        match self {
+            Self::Warnings => 0,
+            Self::Prefix(prefix) => prefix.len(),
+        }
+    }
+}
+
+/// The precision of the closest selector that matches the finding.
+fn closest(selectors: &[Selector], found: &Diagnostic) -> Option<usize> {
+    selectors.iter().filter(|selector| selector.matches(found)).map(Selector::precision).max()
+}
+
+fn selectors<S: AsRef<str>>(lists: &[S]) -> Result<Vec<Selector>, LevelsError> {
     let words = lists.iter().flat_map(|list| list.as_ref().split(',')).map(str::trim);
-    words.map(|word| Code::find(word).ok_or_else(|| LevelsError::Unknown(word.to_owned()))).collect()
+    words.map(|word| selector(word).ok_or_else(|| LevelsError::Unknown(word.to_owned()))).collect()
+}
+
+fn selector(word: &str) -> Option<Selector> {
+    if word.eq_ignore_ascii_case(WARNINGS) {
+        return Some(Selector::Warnings);
+    }
+    let prefix = word.to_ascii_uppercase();
+    let is_known = prefix.starts_with("JSF") && Code::all().iter().any(|code| code.name.starts_with(&prefix));
+    is_known.then_some(Selector::Prefix(prefix))
 }
 
 #[cfg(test)]
@@ -63,14 +123,39 @@ mod tests {
     use super::*;
     use crate::diagnostic::Span;
 
-    #[test]
-    fn denied_findings_are_errors_and_allowed_ones_are_dropped() {
+    fn left(denied: &[&str], allowed: &[&str], selected: &[&str]) -> Vec<(&'static str, Severity)> {
         let warning = |code| Diagnostic::warning(code, "", Span::default());
         let mut findings = vec![warning("JSF203"), warning("JSF504"), warning("JSF605")];
-        Levels::new(&["jsf203"], &["JSF504 , JSF604"]).unwrap().apply(&mut findings);
-        let left: Vec<_> = findings.iter().map(|found| (found.code, found.severity)).collect();
-        assert_eq!(left, [("JSF203", Severity::Error), ("JSF605", Severity::Warning)]);
-        assert_eq!(Levels::new(&["JSF203"], &["jsf203"]).unwrap_err(), LevelsError::Both("JSF203"));
-        assert_eq!(Levels::new(&[""], &[]).unwrap_err(), LevelsError::Unknown(String::new()));
+        findings.push(Diagnostic::note("JSF604", "", Span::default()));
+        findings.push(Diagnostic::error("JSF101", "", Span::default()));
+        Levels::new(denied, allowed, selected).unwrap().apply(&mut findings);
+        findings.iter().map(|found| (found.code, found.severity)).collect()
+    }
+
+    #[test]
+    fn denied_findings_are_errors_and_allowed_ones_are_dropped() {
+        use Severity::{Error, Note, Warning};
+        let expected = [("JSF203", Error), ("JSF605", Warning), ("JSF101", Error)];
+        assert_eq!(left(&["jsf203"], &["JSF504 , JSF604"], &[]), expected);
+        let expected = [("JSF203", Error), ("JSF504", Error), ("JSF605", Error), ("JSF604", Note), ("JSF101", Error)];
+        assert_eq!(left(&["warnings"], &[], &[]), expected);
+        let refused = |denied: &[&str], allowed: &[&str]| Levels::new(denied, allowed, &[]).unwrap_err();
+        assert_eq!(refused(&["JSF203"], &["jsf203"]), LevelsError::Both("JSF203".into()));
+        assert_eq!(refused(&[""], &[]), LevelsError::Unknown(String::new()));
+        assert_eq!(refused(&["J"], &[]), LevelsError::Unknown("J".into()));
+    }
+
+    #[test]
+    fn the_longer_prefix_wins() {
+        use Severity::Error;
+        let (code, error, denied) = (["JSF203", "JSF101"], Error, ["JSF203", "JSF604", "JSF101"]);
+        assert_eq!(left(&["warnings"], &["JSF5", "JSF6"], &[]), code.map(|code| (code, error)));
+        assert_eq!(left(&["warnings", "JSF604"], &["JSF5", "JSF6"], &[]), denied.map(|code| (code, error)));
+    }
+
+    #[test]
+    fn a_selection_keeps_what_it_names_and_syntax_errors() {
+        let codes = left(&[], &["JSF604"], &["JSF6"]).into_iter().map(|(code, _)| code);
+        assert_eq!(codes.collect::<Vec<_>>(), ["JSF605", "JSF101"]);
     }
 }

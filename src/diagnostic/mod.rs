@@ -166,34 +166,51 @@ impl Diagnostic {
     }
 }
 
-/// The text with every [safe](Applicability::Safe) fix applied; of two fixes that overlap, only the first is. `None` if
-/// there are no safe fixes.
-///
-/// ```
-/// use job_sort_formula::diagnostic::{Applicability, Diagnostic, Fix, Span, with_safe_fixes};
-///
-/// let fix = Fix { span: Span::new(0, 5), replacement: "ncpus".into(), applicability: Applicability::Safe };
-/// let found = Diagnostic::error("JSF206", "the name is `ncpus`", Span::new(0, 5)).with_fix(fix);
-/// assert_eq!(with_safe_fixes("NCPUS * 2", &[found]).as_deref(), Some("ncpus * 2"));
-/// ```
-pub fn with_safe_fixes(text: &str, findings: &[Diagnostic]) -> Option<String> {
-    let is_safe = |fix: &&Fix| fix.applicability == Applicability::Safe && text.get(fix.span.range()).is_some();
-    let mut fixes: Vec<&Fix> = findings.iter().filter_map(|found| found.fix.as_ref()).filter(is_safe).collect();
-    fixes.sort_by_key(|fix| fix.span);
-    let mut free_from = 0;
-    fixes.retain(|fix| {
-        let fits = fix.span.start >= free_from;
-        free_from = if fits { fix.span.end.max(fix.span.start + 1) } else { free_from };
-        fits
-    });
-    if fixes.is_empty() {
-        return None;
+/// A text in which fixes were applied.
+#[derive(Debug, Clone)]
+pub struct FixedText<'f> {
+    /// The text with the fixes.
+    pub text: String,
+    /// The findings whose fixes were applied, in the order of their places.
+    pub applied: Vec<&'f Diagnostic>,
+}
+
+impl<'f> FixedText<'f> {
+    /// Applies every [safe](Applicability::Safe) fix and, if `unsafe_too`, every [unsafe](Applicability::Unsafe) one; of
+    /// two fixes that overlap, only the first is applied. `None` if there is no fix.
+    ///
+    /// ```
+    /// use job_sort_formula::diagnostic::{Applicability, Diagnostic, FixedText, Span};
+    ///
+    /// let found = Diagnostic::error("JSF206", "the name is `ncpus`", Span::new(0, 5));
+    /// let found = found.replaced_by("ncpus", Applicability::Safe);
+    /// assert_eq!(FixedText::new("NCPUS * 2", &[found], false).unwrap().text, "ncpus * 2");
+    /// ```
+    pub fn new(text: &str, findings: &'f [Diagnostic], unsafe_too: bool) -> Option<Self> {
+        let is_wanted = |fix: &Fix| match fix.applicability {
+            Applicability::Safe => true,
+            Applicability::Unsafe => unsafe_too,
+            Applicability::DisplayOnly => false,
+        };
+        let fix_of = |found: &'f Diagnostic| found.fix.as_ref().map(|fix| (fix, found));
+        let mut fixes: Vec<(&Fix, &Diagnostic)> = findings.iter().filter_map(fix_of).collect();
+        fixes.retain(|(fix, _)| is_wanted(fix) && text.get(fix.span.range()).is_some());
+        fixes.sort_by_key(|(fix, _)| fix.span);
+        let mut free_from = 0;
+        fixes.retain(|(fix, _)| {
+            let fits = fix.span.start >= free_from;
+            free_from = if fits { fix.span.end.max(fix.span.start + 1) } else { free_from };
+            fits
+        });
+        if fixes.is_empty() {
+            return None;
+        }
+        let mut fixed = text.to_owned();
+        for (fix, _) in fixes.iter().rev() {
+            fixed.replace_range(fix.span.range(), &fix.replacement);
+        }
+        Some(Self { text: fixed, applied: fixes.into_iter().map(|(_, found)| found).collect() })
     }
-    let mut fixed = text.to_owned();
-    for fix in fixes.iter().rev() {
-        fixed.replace_range(fix.span.range(), &fix.replacement);
-    }
-    Some(fixed)
 }
 
 #[cfg(test)]
@@ -217,7 +234,11 @@ mod tests {
             found(90, 99, "outside", safe),
             Diagnostic::error("JSF101", "", Span::new(0, 1)),
         ];
-        assert_eq!(with_safe_fixes("a+b+d", &findings).as_deref(), Some("aa+b+dd"));
-        assert_eq!(with_safe_fixes("a+b", &findings[3..]), None);
+        let fixed = |text, findings, unsafe_too| FixedText::new(text, findings, unsafe_too).map(|fixed| fixed.text);
+        assert_eq!(fixed("a+b+d", &findings, false).as_deref(), Some("aa+b+dd"));
+        assert_eq!(fixed("a+b+d", &findings, true).as_deref(), Some("aa+x+dd"));
+        assert_eq!(fixed("a+b", &findings[3..], false), None);
+        let applied = FixedText::new("a+b+d", &findings, true).map(|fixed| fixed.applied);
+        assert_eq!(applied, Some(vec![&findings[1], &findings[3], &findings[0]]));
     }
 }

@@ -1,5 +1,6 @@
 //! The result of a check, for people and as JSON. A finding is drawn under the formula, with carets and a fix.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
@@ -9,6 +10,10 @@ use crate::diagnostic::{Applicability, Diagnostic, Severity, Span};
 use crate::pbs::check::{Checked, JobCounts};
 use crate::pbs::qmgr;
 use crate::pbs::qmgr_validation::{RefusedBy, Validation};
+use crate::report::terminal::{printable, printable_in_place};
+
+/// The most findings of one code that are drawn; the others are counted.
+const MAX_OF_A_CODE: usize = 10;
 
 /// A checked formula and its source.
 #[derive(Debug, Clone, Copy)]
@@ -46,8 +51,16 @@ pub struct CheckJson;
 impl CheckFormat for CheckHuman {
     fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
         let checked = report.checked;
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for found in &checked.findings {
-            writeln!(out, "{}\n", draw_finding(report.formula, report.origin, found, self.coloured))?;
+            let count = counts.entry(found.code).or_default();
+            *count += 1;
+            if *count <= MAX_OF_A_CODE {
+                writeln!(out, "{}\n", draw_finding(report.formula, report.origin, found, self.coloured))?;
+            }
+        }
+        for (code, count) in counts.into_iter().filter(|(_, count)| *count > MAX_OF_A_CODE) {
+            writeln!(out, "and {} more findings {code}\n", count - MAX_OF_A_CODE)?;
         }
         let validation = &checked.validation;
         match (validation.accepted, validation.code) {
@@ -97,40 +110,35 @@ impl CheckFormat for CheckJson {
 
 /// Draws a finding as the Rust compiler does; `origin` is the name of the source.
 pub fn draw_finding(formula: &str, origin: &str, finding: &Diagnostic, coloured: bool) -> String {
-    let shown = printable(formula);
+    let shown = printable_in_place(formula);
+    let (origin, message, label) = (printable(origin), printable(&finding.message), printable(&finding.label));
+    let labels: Vec<_> = finding.labels.iter().map(|label| (label.span, printable(&label.text))).collect();
+    let help = finding.help.as_deref().map(printable);
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let mut snippet = Snippet::source(&*shown).path(origin);
+    let mut snippet = Snippet::source(&*shown).path(&*origin);
     let primary = AnnotationKind::Primary.span(clamped(&shown, finding.span));
-    snippet = snippet.annotation(primary.label((!finding.label.is_empty()).then_some(&*finding.label)));
-    for label in &finding.labels {
-        snippet = snippet.annotation(AnnotationKind::Context.span(clamped(&shown, label.span)).label(&*label.text));
+    snippet = snippet.annotation(primary.label((!label.is_empty()).then_some(&*label)));
+    for (span, text) in &labels {
+        snippet = snippet.annotation(AnnotationKind::Context.span(clamped(&shown, *span)).label(&**text));
     }
-    let mut group = level.primary_title(&*finding.message).id(finding.code).element(snippet);
-    if let Some(help) = &finding.help {
+    let mut group = level.primary_title(&*message).id(finding.code).element(snippet);
+    if let Some(help) = &help {
         group = group.element(Level::HELP.message(&**help));
     }
     let mut report = vec![group];
-    if let Some(fix) = finding.fix.as_ref().filter(|fix| fix.applicability != Applicability::DisplayOnly) {
-        let patch = Patch::new(clamped(&shown, fix.span), &*fix.replacement);
+    let fix = finding.fix.as_ref().filter(|fix| fix.applicability != Applicability::DisplayOnly);
+    let replacement = fix.map(|fix| (fix.span, printable_in_place(&fix.replacement)));
+    if let Some((span, replacement)) = &replacement {
+        let patch = Patch::new(clamped(&shown, *span), &**replacement);
         let title = Level::HELP.secondary_title("write");
-        report.push(Group::with_title(title).element(Snippet::source(&*shown).path(origin).patch(patch)));
+        report.push(Group::with_title(title).element(Snippet::source(&*shown).path(&*origin).patch(patch)));
     }
     let renderer = if coloured { Renderer::styled() } else { Renderer::plain() };
     renderer.render(&report).clone()
-}
-
-/// Replaces control characters one for one, so that none reaches a terminal.
-fn printable(formula: &str) -> String {
-    let shown = formula.chars().map(|character| match character {
-        '\n' | '\t' => character,
-        _ if character.is_control() && character.len_utf8() == 1 => '?',
-        _ => character,
-    });
-    shown.collect()
 }
 
 /// The span as a range of the text, moved to the boundaries of characters.

@@ -10,6 +10,7 @@ mod rank_human;
 mod rank_json;
 mod sarif;
 pub mod shares;
+mod terminal;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -19,6 +20,7 @@ pub use rank_csv::Csv;
 pub use rank_human::Human;
 pub use rank_json::{Json, Ndjson};
 pub use sarif::Sarif;
+pub use terminal::printable;
 
 use crate::jobs::JobTable;
 use crate::pbs::order::NotConsidered;

@@ -128,7 +128,9 @@ fn check_evaluates_every_job() {
 fn fix_applies_safe_fixes_and_reports_the_rest() {
     let output = jsf(&["check", "--fix", "math.LOG(NCPUS + 1) + 10 * fair_share_perc"]);
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "log(ncpus + 1) + 10 * fairshare_perc\n"));
-    assert_eq!(stderr(&output), "");
+    let fixes = stderr(&output);
+    assert!(fixes.contains("jsf: fixed: JSF206: replaced `NCPUS` by `ncpus`\n"), "{fixes}");
+    assert!(fixes.contains("jsf: fixed: JSF203: replaced `fair_share_perc` by `fairshare_perc`\n"), "{fixes}");
     let output = jsf(&["check", "--fix", "NCPUS + walltme"]);
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), "ncpus + walltme\n"));
     assert!(stderr(&output).contains("JSF201"), "{}", stderr(&output));

@@ -1,4 +1,5 @@
 //! The command `jsf` as a user runs it.
 
+mod checks;
 mod commands;
 mod shares;

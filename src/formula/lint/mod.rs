@@ -46,7 +46,7 @@ pub fn lint(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::{Span, with_safe_fixes};
+    use crate::diagnostic::{FixedText, Span};
     use crate::formula::syntax::parse;
     use crate::schema::InputType;
 
@@ -80,7 +80,7 @@ mod tests {
         let formula = "NCPUS + LOG(Eligible_Time) + PI + true + MAX";
         let findings = found(formula, &[]);
         assert!(findings.iter().all(|found| found.code == "JSF206"), "{findings:?}");
-        let fixed = with_safe_fixes(formula, &findings).unwrap();
+        let fixed = FixedText::new(formula, &findings, false).unwrap().text;
         assert_eq!(fixed, "ncpus + log(eligible_time) + PI + true + MAX");
         assert_eq!(codes("PLACE + nothing_like_it", &[]), ["JSF201 PLACE", "JSF201 nothing_like_it"]);
     }

@@ -1,0 +1,67 @@
+//! Text from outside, made safe for a terminal.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// The text with every character escaped that a terminal could obey or that would reorder a line: control characters,
+/// line ends included, and the controls of bidirectional text.
+///
+/// ```
+/// use job_sort_formula::report::printable;
+///
+/// assert_eq!(printable("12.vm"), "12.vm");
+/// assert_eq!(printable("\u{1b}[2J"), r"\x1b[2J");
+/// ```
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        let _ = match character {
+            '\n' => shown.write_str("\\n"),
+            '\t' => shown.write_str("\\t"),
+            '\r' => shown.write_str("\\r"),
+            _ if !is_control(character) => shown.write_char(character),
+            _ if character.is_ascii() => write!(shown, "\\x{:02x}", u32::from(character)),
+            _ => write!(shown, "{}", character.escape_unicode()),
+        };
+    }
+    Cow::Owned(shown)
+}
+
+/// The text with every such character but line feeds and tabs replaced by one of the same length, so that the places of
+/// findings stay as they are.
+pub(super) fn printable_in_place(text: &str) -> String {
+    let replacement = |character: char| match character.len_utf8() {
+        _ if matches!(character, '\n' | '\t') || !is_control(character) => character,
+        1 => '?',
+        2 => '\u{bf}',
+        _ => char::REPLACEMENT_CHARACTER,
+    };
+    text.chars().map(replacement).collect()
+}
+
+fn is_control(character: char) -> bool {
+    let is_bidirectional =
+        matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    character.is_control() || is_bidirectional
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped_and_other_text_is_kept() {
+        assert_eq!(printable("a\nb\t\r\u{7}\u{7f}\u{9b}31m\u{202e}"), r"a\nb\t\r\x07\x7f\u{9b}31m\u{202e}");
+        assert_eq!(printable("grüße, 日本 \\n"), "grüße, 日本 \\n");
+    }
+
+    #[test]
+    fn places_are_kept() {
+        let text = "a\u{1b}b\u{9b}c\u{202e}d\n\te\u{61c}";
+        let shown = printable_in_place(text);
+        assert_eq!((shown.as_str(), shown.len()), ("a?b\u{bf}c\u{fffd}d\n\te\u{bf}", text.len()));
+    }
+}

@@ -1,0 +1,103 @@
+//! The options of `jsf check`, `jsf fmt` and `jsf man`, and what reaches a terminal.
+
+use crate::support::command::{jsf, jsf_with_input, stderr, stdout};
+
+#[track_caller]
+fn check(arguments: &[&str], code: i32, out: &str) -> String {
+    let output = jsf(&[&["check"], arguments].concat());
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(code), out), "{}", stderr(&output));
+    stderr(&output)
+}
+
+#[test]
+fn no_qmgr_command_is_printed_for_a_formula_with_an_error() {
+    let message = check(&["--qmgr", "walltme"], 1, "");
+    assert!(message.contains("JSF201") && message.contains("--force"), "{message}");
+    check(&["--qmgr", "--force", "walltme"], 1, "qmgr -c 'set server job_sort_formula=\"walltme\"'\n");
+    check(&["--qmgr", "ncpus", "--deny", "JSF6"], 0, "qmgr -c 'set server job_sort_formula=\"ncpus\"'\n");
+    assert_eq!(jsf(&["check", "--force", "ncpus"]).status.code(), Some(2));
+}
+
+#[test]
+fn fixes_are_applied_before_the_qmgr_command_is_printed() {
+    let message = check(
+        &["--fix", "--qmgr", "math.log(NCPUS + 1)"],
+        0,
+        "qmgr -c 'set server job_sort_formula=\"log(ncpus + 1)\"'\n",
+    );
+    assert!(message.contains("fixed: JSF206: replaced `NCPUS` by `ncpus`"), "{message}");
+    check(&["--fix", "--qmgr", "NCPUS + walltme"], 1, "");
+}
+
+#[test]
+fn unsafe_fixes_are_applied_only_on_request() {
+    check(&["--fix", "NCPUS + walltme"], 1, "ncpus + walltme\n");
+    let message = check(&["--unsafe-fixes", "NCPUS + walltme"], 0, "ncpus + walltime\n");
+    assert!(message.contains("fixed: JSF201: replaced `walltme` by `walltime`"), "{message}");
+    check(&["--fix", "--unsafe-fixes", "--qmgr", "walltme"], 0, "qmgr -c 'set server job_sort_formula=\"walltime\"'\n");
+}
+
+#[test]
+fn warnings_prefixes_and_a_selection_set_the_exit_code() {
+    let code = |arguments: &[&str]| jsf(&[&["check", "10 * fair_share_perc"], arguments].concat()).status.code();
+    assert_eq!(code(&[]), Some(0));
+    assert_eq!(code(&["--deny", "warnings"]), Some(1));
+    assert_eq!(code(&["--deny", "JSF2"]), Some(1));
+    assert_eq!(code(&["--deny", "JSF3"]), Some(0));
+    assert_eq!(code(&["--deny", "warnings", "--allow", "JSF203"]), Some(0));
+    assert_eq!(code(&["--deny", "JSF203", "--allow", "JSF2"]), Some(1));
+    assert_eq!(code(&["--deny", "warnings", "--select", "JSF3"]), Some(0));
+    assert_eq!(code(&["--deny", "JSF9"]), Some(2));
+    assert_eq!(jsf(&["check", "ncpus +", "--select", "JSF6"]).status.code(), Some(1));
+}
+
+#[test]
+fn a_formula_that_cannot_work_is_ranked_with_exit_code_1() {
+    let rank = |formula: &str| {
+        let queue = r#"{"id":"1.vm","resources":{"ncpus":1}}"#;
+        jsf_with_input(&["rank", formula, "--queue", "-", "--format", "csv"], queue)
+    };
+    assert_eq!(rank("ncpus").status.code(), Some(0));
+    for formula in
+        ["walltme", "ncpus +", "1 / (ncpus - 1)", "ncpus if ncpus else walltme", "[1, 2]", "__import__('os')"]
+    {
+        let output = rank(formula);
+        assert_eq!(output.status.code(), Some(1), "{formula}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn control_characters_do_not_reach_the_terminal() {
+    let is_clean = |text: &str| !text.chars().any(|character| character.is_control() && character != '\n');
+    let output = jsf(&["check", "ncpus * x\u{1b}[2J\u{9b}31m", "--format", "human"]);
+    assert!(is_clean(&stdout(&output)), "{:?}", stdout(&output));
+    let output = jsf(&["rank", "ncpus", "--queue", "no\u{1b}[2Jfile"]);
+    assert!(is_clean(&stderr(&output)) && stderr(&output).contains(r"no\x1b[2Jfile"), "{:?}", stderr(&output));
+}
+
+#[test]
+fn findings_of_one_kind_are_shown_ten_times() {
+    let text = stdout(&jsf(&["check", &["fair_share_perc"; 14].join(" + ")]));
+    assert_eq!(text.matches("warning[JSF203]").count(), 10, "{text}");
+    assert!(text.contains("and 4 more findings JSF203"), "{text}");
+}
+
+#[test]
+fn fmt_reports_a_formula_that_is_formatted_differently() {
+    let output = jsf(&["fmt", "--check", "a+b"]);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), ""));
+    assert!(stderr(&output).contains("`jsf fmt` prints: a + b"), "{}", stderr(&output));
+    assert_eq!(jsf(&["fmt", "--check", "a + b"]).status.code(), Some(0));
+    assert_eq!(jsf(&["fmt", "--check", "a +"]).status.code(), Some(1));
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let all = stdout(&jsf(&["man"]));
+    for name in ["check", "rank", "shares", "fmt", "codes", "pbsfs", "completions", "man"] {
+        assert!(all.contains(&format!("jsf\\-{name}(1)")), "{name}: {all}");
+        let page = stdout(&jsf(&["man", name]));
+        assert!(page.contains(&format!(".TH jsf-{name} 1")) && page.contains("\\fBjsf "), "{page}");
+    }
+    assert_eq!(jsf(&["man", "nothing"]).status.code(), Some(2));
+}
