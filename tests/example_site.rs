@@ -82,6 +82,7 @@ impl Site {
             numbers: NumberMode::OpenPbs,
             entity: self.config.fairshare_entity,
             queue_priorities: &self.queues.priorities(),
+            strict: false,
         };
         let read = read_jobs(&bytes(path), &options).unwrap_or_else(|error| panic!("{error}"));
         assert!(read.problems.is_empty(), "{path}: {:?}", read.problems.listed());

@@ -38,6 +38,8 @@ pub(super) struct FastReader<'a> {
     skipped_unknown: usize,
     /// The queue of the last job, and its priority.
     queue: (String, Option<i64>),
+    /// Whether a job without `euser` was met.
+    has_met_userless: bool,
 }
 
 /// The attributes of a job that are not inputs.
@@ -65,6 +67,7 @@ impl<'a> FastReader<'a> {
             unknown: Vec::new(),
             skipped_unknown: 0,
             queue: (String::new(), options.queue_priorities.get("").copied()),
+            has_met_userless: false,
         }
     }
 
@@ -281,6 +284,10 @@ impl<'a> FastReader<'a> {
                 return false;
             }
         }
+        if job.owner.lacks_user() && job.entity.is_none() && !std::mem::replace(&mut self.has_met_userless, true) {
+            // the reference reader parses the first such job and notes it
+            return false;
+        }
         let charged = self.options.entity.name_of(job.owner);
         let entity = job.entity.unwrap_or(&charged);
         let (state, queued_at) = (job.state, job.queued_at);
@@ -308,6 +315,7 @@ impl<'d> JobAttributes<'d> {
             JobKey::Queue => self.owner.queue = scanner.name()?.unwrap_or(self.owner.queue),
             JobKey::User => self.owner.user = scanner.name()?.unwrap_or(self.owner.user),
             JobKey::Group => self.owner.group = scanner.name()?.unwrap_or(self.owner.group),
+            JobKey::Owner => self.owner.submitter = scanner.name()?.unwrap_or(self.owner.submitter),
             JobKey::Account => self.owner.account = scanner.name()?.unwrap_or(self.owner.account),
             _ => return None,
         }

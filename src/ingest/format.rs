@@ -7,7 +7,7 @@ use serde::de::Error;
 use crate::ingest::error::ReadErrorKind;
 use crate::json_visitor::{Entry, ObjectReader, clipped, read_object};
 
-const EXPECTED: &str = "`qstat -f -F json`, `qstat -f`, {\"jobs\":[…]}, or one job per line as JSON";
+const EXPECTED: &str = "`qstat -f -F json`, `qstat -f -F dsv`, `qstat -f`, {\"jobs\":[…]}, or one job per line as JSON";
 /// How many lines that begin with `{` are searched for a job.
 const MAX_LINES: usize = 1000;
 
@@ -18,6 +18,8 @@ pub(super) enum DocumentFormat {
     QstatJson,
     /// What `qstat -f` prints, wrapped or not.
     QstatText,
+    /// What `qstat -f -F dsv` prints.
+    QstatDsv,
     /// `{"jobs":[…]}`
     NativeJson,
     /// One native job per line.
@@ -33,14 +35,15 @@ impl DocumentFormat {
         if text.trim().is_empty() {
             return Err(ReadErrorKind::Empty { expected: EXPECTED });
         }
-        if text.trim_start().starts_with("Job Id:") {
-            return Ok(Self::QstatText);
+        if let Some(format) = Self::from_job_line(text.trim_start()) {
+            return Ok(format);
         }
         let keys = TopLevelKeys::read(text);
         match keys.decisive {
             Some(DecisiveKey::Jobs(format)) => Ok(format),
             None if keys.is_from_pbs => Ok(Self::QstatJson),
             _ if Self::has_a_job_line(text) => Ok(Self::Ndjson),
+            None if let Some(format) = Self::after_other_lines(text) => Ok(format),
             Some(DecisiveKey::Other(found)) => {
                 Err(ReadErrorKind::Unrecognised { found: found.to_owned(), expected: EXPECTED })
             }
@@ -56,8 +59,8 @@ impl DocumentFormat {
         if is_complete {
             return Self::detect(head).ok();
         }
-        if head.trim_start().starts_with("Job Id:") {
-            return Some(Self::QstatText);
+        if let Some(format) = Self::from_job_line(head.trim_start()) {
+            return Some(format);
         }
         let keys = TopLevelKeys::read(head);
         let complete_lines = head.rfind('\n').map_or("", |end| &head[..end]);
@@ -66,6 +69,22 @@ impl DocumentFormat {
             None if keys.is_from_pbs || keys.error.is_none_or(|error| error.is_eof()) => None,
             _ => Self::has_a_job_line(complete_lines).then_some(Self::Ndjson),
         }
+    }
+
+    /// The format of a document that begins with this line of qstat.
+    fn from_job_line(line: &str) -> Option<Self> {
+        let job = line.strip_prefix("Job Id:")?;
+        let end = job.find('\n').unwrap_or(job.len());
+        Some(if job[..end].contains("Job_Name=") { Self::QstatDsv } else { Self::QstatText })
+    }
+
+    /// The format of a document of qstat behind other lines, such as a shell's prompt or an error of qstat, or of one whose
+    /// JSON is damaged before its jobs.
+    fn after_other_lines(text: &str) -> Option<Self> {
+        text.lines().map(str::trim).enumerate().find_map(|(number, line)| {
+            let is_jobs = line.strip_prefix("\"Jobs\"").is_some_and(|rest| rest.trim_start().starts_with(':'));
+            if is_jobs && number > 0 { Some(Self::QstatJson) } else { Self::from_job_line(line) }
+        })
     }
 
     fn has_a_job_line(text: &str) -> bool {

@@ -14,6 +14,8 @@ pub(super) enum JobKey {
     User,
     Group,
     Account,
+    /// `Job_Owner`, for documents without `euser`.
+    Owner,
     Queue,
     State,
     QueuedAt,
@@ -39,6 +41,7 @@ impl JobKey {
             "euser" => Self::User,
             "egroup" => Self::Group,
             "Account_Name" => Self::Account,
+            "Job_Owner" => Self::Owner,
             "queue" => Self::Queue,
             "job_state" => Self::State,
             "queue_rank" => Self::QueuedAt,

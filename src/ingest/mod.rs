@@ -20,6 +20,7 @@ mod job_key;
 mod json_scanner;
 mod key_dispatch;
 mod key_predictor;
+mod qstat_recovery;
 mod qstat_text;
 mod reader;
 mod reference_reader;

@@ -1,4 +1,4 @@
-//! The reader of `qstat -f` as text, wrapped at 80 columns or not (`-w`).
+//! The readers of `qstat -f` as text, wrapped at 80 columns or not (`-w`), and of `qstat -f -F dsv`, a job per line.
 
 use std::borrow::Cow;
 
@@ -9,38 +9,146 @@ use crate::ingest::table_builder::{ParsedJob, TableBuilder};
 use crate::json_visitor::JsonScalar;
 use crate::pbs::resource_amount::{AmountSource, number};
 
-/// Reads the jobs of a `qstat -f` text. A line that begins with a tab continues the value before it. Unlike the JSON
-/// of qstat, the text has every digit of a large number.
+/// Reads the jobs of a `qstat -f` text. Unlike the JSON of qstat, the text has every digit of a large number.
+///
+/// The lines may all be indented further, as in a mail, and other lines, such as a shell's prompt, may precede, follow
+/// and separate the jobs. A line that is indented further than an attribute, or begins with a tab, continues the value
+/// before it.
 ///
 /// # Errors
 /// There are too many jobs.
 pub(super) fn read_qstat_text(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
     let mut builder = TableBuilder::new(options, AmountSource::Server);
-    let mut job: Option<ParsedJob<'_>> = None;
-    let mut attribute: Option<Attribute<'_>> = None;
+    let mut job: Option<TextJob<'_>> = None;
     for line in text.lines() {
-        let line = line.strip_suffix('\r').unwrap_or(line);
-        if let Some(continuation) = line.strip_prefix('\t') {
-            if let Some(attribute) = &mut attribute {
-                attribute.value.to_mut().push_str(continuation);
-            }
-            continue;
-        }
-        set(&mut job, attribute.take());
-        if let Some(id) = line.strip_prefix("Job Id:") {
-            if let Some(job) = job.take() {
-                builder.push(job);
-            }
-            job = Some(ParsedJob { id: Some(Cow::Borrowed(id.trim())), ..ParsedJob::default() });
-        } else if let Some((name, value)) = line.strip_prefix("    ").and_then(|line| line.split_once(" = ")) {
-            attribute = Attribute::new(name, value, &builder);
+        let line = line.trim_end_matches('\r');
+        if let Some(id) = line.trim_start().strip_prefix("Job Id:") {
+            finish(job.replace(TextJob::new(id)), &mut builder);
+        } else if let Some(job) = &mut job {
+            job.read_line(line, &builder);
         }
     }
-    set(&mut job, attribute);
-    if let Some(job) = job {
-        builder.push(job);
+    finish(job, &mut builder);
+    builder.finish()
+}
+
+fn finish(job: Option<TextJob<'_>>, builder: &mut TableBuilder<'_>) {
+    if let Some(mut job) = job {
+        job.end_attribute();
+        builder.push(job.parsed);
+    }
+}
+
+/// The job that is being read.
+#[derive(Default)]
+struct TextJob<'d> {
+    parsed: ParsedJob<'d>,
+    attribute: Option<Attribute<'d>>,
+    /// What precedes each attribute on its line.
+    indentation: Option<&'d str>,
+}
+
+impl<'d> TextJob<'d> {
+    fn new(id: &'d str) -> Self {
+        let id = Some(Cow::Borrowed(id.trim()));
+        Self { parsed: ParsedJob { id, ..ParsedJob::default() }, ..Self::default() }
+    }
+
+    fn read_line(&mut self, line: &'d str, builder: &TableBuilder<'_>) {
+        let text = line.trim_start();
+        let indentation = &line[..line.len() - text.len()];
+        let is_attribute = self.indentation.is_none_or(|usual| usual == indentation);
+        if let Some((name, value)) = split_attribute(text).filter(|_| is_attribute) {
+            self.indentation = Some(indentation);
+            self.end_attribute();
+            self.attribute = Attribute::new(name, value, builder);
+        } else if indentation.starts_with('\t') || self.indentation.is_some_and(|usual| indentation.len() > usual.len())
+        {
+            if let Some(attribute) = &mut self.attribute {
+                attribute.value.to_mut().push_str(text);
+            }
+        } else {
+            self.end_attribute();
+        }
+    }
+
+    fn end_attribute(&mut self) {
+        if let Some(attribute) = self.attribute.take() {
+            self.parsed.has_resources |= attribute.key == JobKey::Resource;
+            self.parsed.set(attribute.key, Cow::Borrowed(attribute.name), attribute.scalar());
+        }
+    }
+}
+
+/// The name and the value of `name = value`; a value that is empty may lack the space after `=`.
+fn split_attribute(text: &str) -> Option<(&str, &str)> {
+    let (name, value) = text.split_once(" =")?;
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'));
+    match value.strip_prefix(' ') {
+        Some(value) if is_name => Some((name, value)),
+        None if is_name && value.is_empty() => Some((name, value)),
+        _ => None,
+    }
+}
+
+/// Reads the jobs of `qstat -f -F dsv`, with any delimiter. A line that does not begin with `Job Id:` continues the job
+/// before it, since a value may contain line ends.
+///
+/// # Errors
+/// There are too many jobs.
+pub(super) fn read_qstat_dsv(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
+    let mut builder = TableBuilder::new(options, AmountSource::Server);
+    let mut rest = text;
+    while let Some(start) = find_job(rest) {
+        let job = &rest[start..];
+        let end = job["Job Id:".len()..].find("\nJob Id:").map_or(job.len(), |end| end + "Job Id:".len());
+        let parsed = parse_dsv_job(&job["Job Id:".len()..end], &builder);
+        builder.push(parsed);
+        rest = &job[end..];
     }
     builder.finish()
+}
+
+/// Where the next line begins that begins with a job id.
+fn find_job(text: &str) -> Option<usize> {
+    if text.starts_with("Job Id:") { Some(0) } else { text.find("\nJob Id:").map(|at| at + 1) }
+}
+
+fn parse_dsv_job<'d>(text: &'d str, builder: &TableBuilder<'_>) -> ParsedJob<'d> {
+    let text = text.trim_end_matches(['\n', '\r']);
+    let id_end = text.find("Job_Name=").unwrap_or(text.len());
+    // behind the id, which has no spaces, is the delimiter, which `-D` may have set to any text
+    let id = text[..id_end].trim_start();
+    let id_length =
+        id.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '[' | ']'))).unwrap_or(id.len());
+    let (id, delimiter) = id.split_at(id_length);
+    let mut job = ParsedJob { id: Some(Cow::Borrowed(id)), ..ParsedJob::default() };
+    for field in split_unescaped(&text[id_end..], delimiter) {
+        let Some((name, value)) = field.split_once('=') else { continue };
+        let Some(mut attribute) = Attribute::new(name, value, builder) else { continue };
+        if value.contains('\\') && !delimiter.is_empty() {
+            attribute.value = Cow::Owned(value.replace(&format!("\\{delimiter}"), delimiter));
+        }
+        job.has_resources |= attribute.key == JobKey::Resource;
+        job.set(attribute.key, Cow::Borrowed(attribute.name), attribute.scalar());
+    }
+    job
+}
+
+/// The parts of a text between delimiters that have no `\` before them.
+fn split_unescaped<'d>(text: &'d str, delimiter: &str) -> Vec<&'d str> {
+    let mut parts = Vec::new();
+    let (mut start, mut from) = (0, 0);
+    while let Some(at) = text[from..].find(delimiter).filter(|_| !delimiter.is_empty()).map(|at| from + at) {
+        if !text[..at].ends_with('\\') {
+            parts.push(&text[start..at]);
+            start = at + delimiter.len();
+        }
+        from = at + delimiter.len();
+    }
+    parts.push(&text[start..]);
+    parts
 }
 
 /// An attribute of a job, up to the line that was read last.
@@ -67,11 +175,4 @@ impl<'d> Attribute<'d> {
             value => JsonScalar::String(value),
         }
     }
-}
-
-/// Sets an attribute of the job under whose id it is.
-fn set<'d>(job: &mut Option<ParsedJob<'d>>, attribute: Option<Attribute<'d>>) {
-    let (Some(job), Some(attribute)) = (job, attribute) else { return };
-    job.has_resources |= attribute.key == JobKey::Resource;
-    job.set(attribute.key, Cow::Borrowed(attribute.name), attribute.scalar());
 }

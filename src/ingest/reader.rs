@@ -9,7 +9,8 @@ use crate::ingest::chunked_reader::{self, DocumentLayout, last_line_end};
 use crate::ingest::chunks::Chunks;
 use crate::ingest::error::{ReadError, ReadErrorKind};
 use crate::ingest::format::DocumentFormat;
-use crate::ingest::qstat_text::read_qstat_text;
+use crate::ingest::qstat_recovery::read_damaged_qstat_json;
+use crate::ingest::qstat_text::{read_qstat_dsv, read_qstat_text};
 use crate::ingest::reference_reader::{read_native_json, read_ndjson, read_qstat_json};
 use crate::jobs::{JobTable, Problems};
 use crate::json_visitor::{decode_utf8, strip_byte_order_mark};
@@ -40,6 +41,9 @@ pub struct ReadOptions<'a> {
     pub entity: FairshareEntity,
     /// The priorities of the queues; a queue without one has priority 0.
     pub queue_priorities: &'a BTreeMap<String, i64>,
+    /// Whether a document of qstat that is not valid JSON is an error. Else it is read line by line, and what is repaired
+    /// or rejected is reported.
+    pub strict: bool,
 }
 
 impl<'a> ReadOptions<'a> {
@@ -52,6 +56,7 @@ impl<'a> ReadOptions<'a> {
             numbers: NumberMode::OpenPbs,
             entity: FairshareEntity::User,
             queue_priorities: &NO_PRIORITIES,
+            strict: false,
         }
     }
 }
@@ -63,6 +68,8 @@ pub struct ParsedJobs {
     pub table: JobTable,
     /// What is wrong with single jobs. The other jobs are read nevertheless.
     pub problems: Problems,
+    /// What is to be said of the document as a whole, a sentence each.
+    pub notes: Vec<String>,
 }
 
 /// Reads job documents.
@@ -163,11 +170,22 @@ impl<'a> JobReader<'a> {
         let bytes = source.read_all()?;
         let text = decode_utf8(strip_byte_order_mark(&bytes));
         Ok(DocumentFormat::detect(&text).and_then(|format| match format {
-            DocumentFormat::QstatJson => read_qstat_json(&text, self.options),
+            DocumentFormat::QstatJson => self.read_qstat_json(&text),
             DocumentFormat::QstatText => read_qstat_text(&text, self.options),
+            DocumentFormat::QstatDsv => read_qstat_dsv(&text, self.options),
             DocumentFormat::NativeJson => read_native_json(&text, self.options),
             DocumentFormat::Ndjson => read_ndjson(&text, self.options),
         }))
+    }
+
+    /// Reads the JSON of qstat strictly; where it is damaged, line by line.
+    fn read_qstat_json(&self, text: &str) -> Result<ParsedJobs, ReadErrorKind> {
+        match read_qstat_json(text, self.options) {
+            Err(error @ ReadErrorKind::Json { .. }) if !self.options.strict => {
+                read_damaged_qstat_json(text, &error, self.options)
+            }
+            result => result,
+        }
     }
 }
 

@@ -57,6 +57,9 @@ pub(super) fn read_entry(entry: &[u8], builder: &mut TableBuilder<'_>) -> bool {
     read_object(&text, QstatJobs(builder)).is_ok()
 }
 
+/// A server without jobs prints such a document.
+const NO_JOBS: &str = "the document has no `Jobs`: the server had no jobs, or none that its user may see";
+
 fn read_document(
     text: &str,
     options: &ReadOptions<'_>,
@@ -65,12 +68,18 @@ fn read_document(
 ) -> Result<ParsedJobs, ReadErrorKind> {
     let mut builder = TableBuilder::new(options, source);
     let jobs_key = if source == AmountSource::Server { "Jobs" } else { "jobs" };
-    let mut document = Document { builder: &mut builder, jobs_key, jobs_shape: Shape::Expected };
+    let mut document = Document { builder: &mut builder, jobs_key, jobs_shape: Shape::Expected, has_jobs: false };
     let shape = read_object(text, &mut document);
-    let jobs_shape = document.jobs_shape;
+    let (jobs_shape, has_jobs) = (document.jobs_shape, document.has_jobs);
     let shape = shape.map_err(|error| ReadErrorKind::json(text, &error, builder.jobs_read()))?;
     let found = match (jobs_shape, shape) {
-        (Shape::Expected, Shape::Expected) => return builder.finish(),
+        (Shape::Expected, Shape::Expected) => {
+            let mut read = builder.finish()?;
+            if !has_jobs {
+                read.notes.push(NO_JOBS.to_owned());
+            }
+            return Ok(read);
+        }
         (Shape::Other(found), _) => format!("a document whose `{jobs_key}` is {found}"),
         (_, Shape::Other(found)) => found.to_owned(),
     };
@@ -83,6 +92,7 @@ struct Document<'b, 'a> {
     jobs_key: &'static str,
     /// What the value of the jobs was.
     jobs_shape: Shape,
+    has_jobs: bool,
 }
 
 impl<'d> ObjectReader<'d> for Document<'_, '_> {
@@ -90,6 +100,7 @@ impl<'d> ObjectReader<'d> for Document<'_, '_> {
         if key != self.jobs_key {
             return value.skip();
         }
+        self.has_jobs = true;
         let shape = match self.jobs_key {
             "Jobs" => value.object(QstatJobs(self.builder))?,
             _ => value.list(|job: &RawValue| read_native_job(job.get(), None, self.builder))?,
@@ -172,7 +183,7 @@ impl<'d> ObjectReader<'d> for JobReader<'_, '_, 'd> {
 }
 
 /// Collects the entries of an object.
-struct Amounts<'v, 'd>(&'v mut Vec<(Cow<'d, str>, JsonScalar<'d>)>);
+pub(super) struct Amounts<'v, 'd>(pub &'v mut Vec<(Cow<'d, str>, JsonScalar<'d>)>);
 
 impl<'d> ObjectReader<'d> for Amounts<'_, 'd> {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {

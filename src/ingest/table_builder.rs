@@ -16,6 +16,9 @@ use crate::pbs::resource_amount::AmountSource;
 use crate::python::Value;
 use crate::schema::InputType;
 
+const NO_EUSER: &str = "jobs lack `euser`, which qstat shows only to administrators; \
+                        their user is `Job_Owner` up to the `@`";
+
 /// The attributes of one job as its document has them.
 #[derive(Debug, Default)]
 pub(super) struct ParsedJob<'d> {
@@ -27,6 +30,8 @@ pub(super) struct ParsedJob<'d> {
     pub user: Cow<'d, str>,
     pub group: Cow<'d, str>,
     pub account: Cow<'d, str>,
+    /// `Job_Owner`: the user and the host of the submission.
+    pub owner: Cow<'d, str>,
     pub queue: Cow<'d, str>,
     pub state: Option<JsonScalar<'d>>,
     pub queued_at: Option<JsonScalar<'d>>,
@@ -47,7 +52,13 @@ impl<'d> ParsedJob<'d> {
             JobKey::QueuedAt => self.queued_at = Some(scalar),
             JobKey::Special(special) => self.special.push((special, scalar)),
             JobKey::Resource => self.resources.push((name, scalar)),
-            JobKey::Id | JobKey::Entity | JobKey::User | JobKey::Group | JobKey::Account | JobKey::Queue => {
+            JobKey::Id
+            | JobKey::Entity
+            | JobKey::User
+            | JobKey::Group
+            | JobKey::Account
+            | JobKey::Owner
+            | JobKey::Queue => {
                 self.set_name(key, &name, scalar);
             }
             JobKey::Resources | JobKey::Inputs | JobKey::Unused | JobKey::Unknown => {}
@@ -60,12 +71,17 @@ impl<'d> ParsedJob<'d> {
             JsonScalar::Number(digits) => Cow::Borrowed(digits),
             JsonScalar::Other(found) => return self.report(attribute, found, "a string"),
         };
+        if text.contains(char::REPLACEMENT_CHARACTER) {
+            let what = format!("`{attribute}` contains bytes that are not UTF-8, which are replaced");
+            self.problems.push(Problem::Repaired { what });
+        }
         match key {
             JobKey::Id => self.id = Some(text),
             JobKey::Entity => self.entity = Some(text),
             JobKey::User => self.user = text,
             JobKey::Group => self.group = text,
             JobKey::Account => self.account = text,
+            JobKey::Owner => self.owner = text,
             _ => self.queue = text,
         }
     }
@@ -91,6 +107,8 @@ pub(super) struct TableBuilder<'a> {
     reported_keys: HashSet<String>,
     row: Vec<Result<Value, Value>>,
     is_full: bool,
+    /// Whether the entity of a job is its `Job_Owner`, for want of `euser`.
+    has_userless_jobs: bool,
 }
 
 impl<'a> TableBuilder<'a> {
@@ -107,6 +125,7 @@ impl<'a> TableBuilder<'a> {
             reported_keys: HashSet::new(),
             row: Vec::new(),
             is_full: false,
+            has_userless_jobs: false,
         }
     }
 
@@ -121,6 +140,11 @@ impl<'a> TableBuilder<'a> {
             JobKey::Special(special) if self.columns.filled_by(special).next().is_none() => JobKey::Unused,
             key => key,
         }
+    }
+
+    /// Whether a column gets the amounts of this resource.
+    pub(super) fn needs_resource(&self, name: &str) -> bool {
+        self.columns.index(name).is_some()
     }
 
     /// The problem of an unknown key, unless it was reported before: to look for similar names takes longer than all
@@ -165,7 +189,14 @@ impl<'a> TableBuilder<'a> {
         let unreadable = row.fill_resources();
         row.fill_inputs();
         let exclusion = if state.is_over() { Some(Exclusion::Over(state)) } else { unreadable };
-        let owner = Owner { user: &job.user, group: &job.group, account: &job.account, queue: &job.queue };
+        let owner = Owner {
+            user: &job.user,
+            group: &job.group,
+            account: &job.account,
+            submitter: &job.owner,
+            queue: &job.queue,
+        };
+        self.has_userless_jobs |= owner.lacks_user() && job.entity.is_none() && self.options.entity.uses_user();
         let entity = job.entity.clone().unwrap_or_else(|| self.options.entity.name_of(owner).into_owned().into());
         let parsed = Job { id: &id, entity: &entity, queue: &job.queue, state, queued_at, exclusion };
         if let Err(problem) = self.table.push(&parsed, &self.row) {
@@ -199,7 +230,11 @@ impl<'a> TableBuilder<'a> {
             return Err(ReadErrorKind::TooManyJobs);
         }
         self.table.exclude_waiting_subjobs();
-        Ok(ParsedJobs { table: self.table, problems: self.problems })
+        let mut notes = Vec::new();
+        if self.has_userless_jobs {
+            notes.push(NO_EUSER.to_owned());
+        }
+        Ok(ParsedJobs { table: self.table, problems: self.problems, notes })
     }
 
     fn resource_plan(&mut self, name: &str) -> ResourcePlan {
@@ -230,7 +265,7 @@ impl RowBuilder<'_, '_, '_> {
         let Some(scalar) = &job.state else { return JobState::default() };
         scalar.text().and_then(JobState::from_letter).unwrap_or_else(|| {
             self.report("job_state", scalar, "a letter such as `Q`, `H` or `R`");
-            JobState::default()
+            JobState::Unknown
         })
     }
 

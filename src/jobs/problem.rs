@@ -53,6 +53,34 @@ pub enum Problem {
         /// The number, as found.
         found: String,
     },
+    /// The document is damaged, and was repaired without loss.
+    #[error("{what}")]
+    Repaired {
+        /// What was found, and what it is taken for.
+        what: String,
+    },
+    /// An attribute that is not needed is damaged.
+    #[error("`{attribute}` is not valid JSON ({reason}); the attribute is ignored")]
+    DroppedAttribute {
+        /// The attribute.
+        attribute: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// An attribute that the formula, the order or fair share needs is damaged.
+    #[error("`{attribute}` is needed, and is not valid JSON ({reason}); the job is skipped")]
+    DamagedInput {
+        /// The attribute.
+        attribute: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The job cannot be read from a damaged document.
+    #[error("{reason}; the job is skipped")]
+    Unreadable {
+        /// What is wrong.
+        reason: String,
+    },
     /// The key is not one of a job.
     #[error("the key `{key}` is unknown and is ignored{advice}")]
     UnknownKey {
@@ -66,7 +94,15 @@ pub enum Problem {
 impl Problem {
     /// Whether the job is not in the table because of the problem.
     pub fn skips_the_job(&self) -> bool {
-        matches!(self, Self::Duplicate | Self::TooMany | Self::LongName { .. } | Self::NotAJob { .. })
+        matches!(
+            self,
+            Self::Duplicate
+                | Self::TooMany
+                | Self::LongName { .. }
+                | Self::NotAJob { .. }
+                | Self::DamagedInput { .. }
+                | Self::Unreadable { .. }
+        )
     }
 }
 

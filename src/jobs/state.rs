@@ -30,10 +30,14 @@ pub enum JobState {
     Finished,
     /// `X`: a subjob that has finished.
     Expired,
+    /// `C`: completed, in Torque.
+    Completed,
+    /// `?`: a letter that no scheduler is known to use.
+    Unknown,
 }
 
 impl JobState {
-    const LETTERS: [(&'static str, Self); 12] = [
+    const LETTERS: [(&'static str, Self); 14] = [
         ("Q", Self::Queued),
         ("H", Self::Held),
         ("W", Self::Waiting),
@@ -46,6 +50,8 @@ impl JobState {
         ("M", Self::Moved),
         ("F", Self::Finished),
         ("X", Self::Expired),
+        ("C", Self::Completed),
+        ("?", Self::Unknown),
     ];
 
     /// The state with this letter.
@@ -65,7 +71,7 @@ impl JobState {
 
     /// Whether the job has finished or was moved to another server: the scheduler does not get it.
     pub fn is_over(self) -> bool {
-        matches!(self, Self::Moved | Self::Finished | Self::Expired)
+        matches!(self, Self::Moved | Self::Finished | Self::Expired | Self::Completed)
     }
 }
 

@@ -33,10 +33,29 @@ pub(crate) struct Owner<'a> {
     pub user: &'a str,
     pub group: &'a str,
     pub account: &'a str,
+    /// `Job_Owner`, `user@host`.
+    pub submitter: &'a str,
     pub queue: &'a str,
 }
 
+impl<'a> Owner<'a> {
+    /// `euser`; qstat does not show it to ordinary users, who see the same user in `Job_Owner`.
+    fn user(&self) -> &'a str {
+        if self.user.is_empty() { self.submitter.split('@').next().unwrap_or("") } else { self.user }
+    }
+
+    /// Whether the user is known from `Job_Owner` alone.
+    pub fn lacks_user(&self) -> bool {
+        self.user.is_empty() && !self.submitter.is_empty()
+    }
+}
+
 impl FairshareEntity {
+    /// Whether the entity depends on the user.
+    pub(crate) fn uses_user(self) -> bool {
+        matches!(self, Self::User | Self::GroupUser)
+    }
+
     const WORDS: [(&'static str, Self); 5] = [
         ("euser", Self::User),
         ("egroup", Self::Group),
@@ -48,11 +67,11 @@ impl FairshareEntity {
     /// The entity of a job. A job that lacks the attribute has the entity `""`, which belongs to the group `unknown`.
     pub(crate) fn name_of<'a>(self, owner: Owner<'a>) -> Cow<'a, str> {
         match self {
-            Self::User => Cow::Borrowed(owner.user),
+            Self::User => Cow::Borrowed(owner.user()),
             Self::Group => Cow::Borrowed(owner.group),
             Self::Account => Cow::Borrowed(owner.account),
             Self::Queue => Cow::Borrowed(owner.queue),
-            Self::GroupUser => Cow::Owned(format!("{}:{}", owner.group, owner.user)),
+            Self::GroupUser => Cow::Owned(format!("{}:{}", owner.group, owner.user())),
         }
     }
 }

@@ -148,6 +148,7 @@ impl Site {
             numbers: self.rules.numbers,
             entity: self.config.fairshare_entity,
             queue_priorities: &self.queues.priorities(),
+            strict: false,
         };
         let read = self.jobs.read(path, &options, again)?;
         let mut schema = self.schema.clone();

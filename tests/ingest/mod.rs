@@ -1,5 +1,6 @@
 //! Reading job documents.
 
+mod damaged;
 mod faults;
 mod inputs;
 mod readers;

@@ -469,6 +469,7 @@ impl Site {
                 FairshareEntity::Queue,
             ][dice.roll(4)],
             queue_priorities: &self.queues.priorities(),
+            strict: false,
         };
         let reader = JobReader::new(&options);
         let piece = [1, 64, 500, 4000, 1 << 20][dice.roll(5)];

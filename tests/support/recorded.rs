@@ -84,6 +84,7 @@ impl RecordedSite {
             numbers: NumberMode::OpenPbs,
             entity: FairshareEntity::Account,
             queue_priorities: &self.queues.priorities(),
+            strict: false,
         };
         read_jobs(document, &options).unwrap_or_else(|error| panic!("{error}"))
     }

@@ -1,0 +1,168 @@
+//! Damaged documents of `qstat -f -F json`: what is repaired, what is rejected, and that nothing is lost in silence.
+//!
+//! `tests/corpus/qstat` has a document for each defect, and beside it what is read from it. `JSF_BLESS=1` writes the
+//! expected texts again. `JSF_MUTANTS` says how many random mutants are tried.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use job_sort_formula::ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs};
+use job_sort_formula::schema::Schema;
+
+use crate::support::random::Xorshift;
+use crate::support::{golden, setting};
+
+const NEEDED: [&str; 4] = ["ncpus", "mem", "walltime", "eligible_time"];
+
+fn read(document: &[u8]) -> Result<ParsedJobs, ReadError> {
+    let schema = Schema::openpbs();
+    read_jobs(document, &ReadOptions { source_name: "qstat.json", ..ReadOptions::new(&schema, &NEEDED) })
+}
+
+/// Everything that is read from one job.
+fn row(read: &ParsedJobs, row: usize) -> String {
+    let table = &read.table;
+    let values: Vec<_> =
+        NEEDED.map(|name| table.column(name).map_or("-".to_owned(), |column| column.value(row).repr())).into();
+    let (queue, state) = (table.queue(row), table.state(row).letter());
+    let excluded = table.exclusion(row).map_or(String::new(), |reason| format!(" ({reason})"));
+    format!("{} of `{}` in {queue}, {state}: {}{excluded}", table.id(row), table.entity(row), values.join(" "))
+}
+
+fn describe(read: Result<ParsedJobs, ReadError>) -> String {
+    let mut text = String::new();
+    match read {
+        Err(error) => writeln!(text, "error: {error}").expect("a string"),
+        Ok(read) => {
+            (0..read.table.len()).for_each(|at| writeln!(text, "{}", row(&read, at)).expect("a string"));
+            read.notes.iter().for_each(|note| writeln!(text, "note: {note}").expect("a string"));
+            read.problems.listed().iter().for_each(|problem| writeln!(text, "warning: {problem}").expect("a string"));
+            writeln!(text, "{} jobs read, {} rejected", read.table.len(), read.problems.skipped()).expect("a string");
+        }
+    }
+    text
+}
+
+fn documents() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/qstat");
+    let paths = fs::read_dir(folder).expect("the corpus").map(|entry| entry.expect("an entry").path());
+    let mut paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|end| end != "expected")).collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn each_defect_has_its_repairs() {
+    let mut wrong = Vec::new();
+    for path in documents() {
+        let found = describe(read(&fs::read(&path).expect("a document")));
+        let expected = path.with_extension("expected");
+        if std::env::var_os("JSF_BLESS").is_some() {
+            fs::write(&expected, &found).expect("a writable corpus");
+        }
+        if fs::read_to_string(&expected).ok().as_deref() != Some(&found) {
+            wrong.push(format!("{}:\n{found}", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The number of jobs in a document, by the lines that begin one.
+fn jobs_in(document: &[u8]) -> usize {
+    let text = String::from_utf8_lossy(document);
+    text.lines().filter(|line| line.starts_with("\t\t\"") && line.ends_with('{')).count()
+}
+
+/// A document with one defect: some bytes of one job are removed, inserted or replaced. Returns the lines of it that
+/// were touched.
+fn mutant(lines: &[&[u8]], random: &mut Xorshift) -> (Vec<u8>, std::ops::RangeInclusive<usize>) {
+    const PIECES: [&[u8]; 16] = [
+        b"\"", b"\\", b"{", b"}", b",", b":", b"\n", b"\t", b"\0", b"\xff", b"},", b"\\x1b", b"]", b"0x", b"\r\n",
+        b"\"\"",
+    ];
+    let mut below = |most: usize| (random.next() >> 33) as usize % most;
+    let line = 5 + below(lines.len() - 7);
+    let (mut text, mut last) = (lines[line].to_vec(), line);
+    match below(6) {
+        0 => text.clear(),
+        1 => {
+            let at = below(text.len() + 1);
+            text.splice(at..at, PIECES[below(PIECES.len())].iter().copied());
+        }
+        2 => {
+            let at = below(text.len());
+            text[at] = below(256) as u8;
+        }
+        3 => {
+            let (start, length) = (below(text.len()), 1 + below(8));
+            text.drain(start..(start + length).min(text.len()));
+        }
+        4 => {
+            // the end of the line and the start of the next one
+            last = line + 1;
+            let (keep, skip) = (below(text.len() + 1), below(lines[last].len() + 1));
+            text.truncate(keep);
+            text.extend_from_slice(&lines[last][skip..]);
+        }
+        _ => {
+            // not a line with an id: the document would have two jobs of that id, and the first one counts
+            let other = lines[5 + below(lines.len() - 7)];
+            text = if other.starts_with(b"\t\t\"") { b"\t\t\t{".to_vec() } else { other.to_vec() };
+        }
+    }
+    let mut document = lines[..line].join(&b'\n');
+    document.push(b'\n');
+    document.extend_from_slice(&text);
+    document.push(b'\n');
+    document.extend(lines[last + 1..].join(&b'\n'));
+    (document, line..=last)
+}
+
+#[test]
+fn a_defect_in_one_job_changes_no_other() {
+    let original = golden::bytes("openpbs/qstat/qstat_f.json");
+    let lines: Vec<&[u8]> = original.split(|&byte| byte == b'\n').collect();
+    let whole = read(&original).expect("the original");
+    let rows: BTreeMap<&str, String> = (0..whole.table.len()).map(|at| (whole.table.id(at), row(&whole, at))).collect();
+    // the id of the job that each line belongs to
+    let mut job_of = vec![""; lines.len()];
+    let mut current = "";
+    for (at, line) in lines.iter().enumerate() {
+        let text = std::str::from_utf8(line).expect("UTF-8");
+        if text.starts_with("\t\t\"") {
+            current = text.trim().split('"').nth(1).expect("an id");
+        }
+        job_of[at] = current;
+    }
+    let mut random = Xorshift(setting("JSF_SEED", 1));
+    for case in 0..setting("JSF_MUTANTS", 10_000) {
+        let (document, touched) = mutant(&lines, &mut random);
+        let said = |what: &str| {
+            let at = *touched.start();
+            let old: Vec<_> = lines[touched.clone()].iter().map(|line| String::from_utf8_lossy(line)).collect();
+            let new = document.split(|&byte| byte == b'\n').skip(at).take(3).map(String::from_utf8_lossy);
+            format!("case {case}: {what}\nline {}: {old:#?}\nnow {:#?}", at + 1, new.collect::<Vec<_>>())
+        };
+        let read = match read(&document) {
+            Ok(read) => read,
+            Err(error) => panic!("{}", said(&error.to_string())),
+        };
+        let mut touched_jobs: Vec<&str> = job_of[touched.clone()].to_vec();
+        // a line that ends a job also decides where the next one begins
+        touched_jobs.extend(job_of.get(touched.end() + 1));
+        let found: BTreeMap<&str, String> =
+            (0..read.table.len()).map(|at| (read.table.id(at), row(&read, at))).collect();
+        for (id, expected) in &rows {
+            if !touched_jobs.contains(id) {
+                assert_eq!(found.get(id), Some(expected), "{}", said("an untouched job"));
+            } else if found.get(id) != Some(expected) {
+                let is_said = !read.problems.is_empty() || !read.notes.is_empty();
+                // a valid document with another value, or with another name in place of a known one, has no defect
+                let is_valid = serde_json::from_slice::<serde::de::IgnoredAny>(&document).is_ok();
+                assert!(is_said || is_valid, "{}", said("a changed job without a word"));
+            }
+        }
+    }
+}
