@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use job_sort_formula::ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs};
+use job_sort_formula::ingest::{JobReader, ParsedJobs, ReadError, ReadOptions};
 use job_sort_formula::schema::Schema;
 
 use crate::support::random::Xorshift;
@@ -17,8 +18,9 @@ use crate::support::{golden, setting};
 const NEEDED: [&str; 4] = ["ncpus", "mem", "walltime", "eligible_time"];
 
 fn read(document: &[u8]) -> Result<ParsedJobs, ReadError> {
-    let schema = Schema::openpbs();
-    read_jobs(document, &ReadOptions { source_name: "qstat.json", ..ReadOptions::new(&schema, &NEEDED) })
+    static SCHEMA: LazyLock<Schema> = LazyLock::new(Schema::openpbs);
+    let options = ReadOptions { source_name: "qstat.json", ..ReadOptions::new(&SCHEMA, &NEEDED) };
+    JobReader::new(&options).chunk_size(4096).read(document)
 }
 
 /// Everything that is read from one job.
@@ -69,12 +71,6 @@ fn each_defect_has_its_repairs() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The number of jobs in a document, by the lines that begin one.
-fn jobs_in(document: &[u8]) -> usize {
-    let text = String::from_utf8_lossy(document);
-    text.lines().filter(|line| line.starts_with("\t\t\"") && line.ends_with('{')).count()
-}
-
 /// A document with one defect: some bytes of one job are removed, inserted or replaced. Returns the lines of it that
 /// were touched.
 fn mutant(lines: &[&[u8]], random: &mut Xorshift) -> (Vec<u8>, std::ops::RangeInclusive<usize>) {
@@ -120,9 +116,21 @@ fn mutant(lines: &[&[u8]], random: &mut Xorshift) -> (Vec<u8>, std::ops::RangeIn
     (document, line..=last)
 }
 
+/// The first and the last job of the recorded document, and an array.
+fn a_few_jobs() -> Vec<u8> {
+    let text = golden::text("openpbs/qstat/qstat_f.json");
+    let (head, jobs) = text.split_once("\"Jobs\":\t{\n").expect("jobs");
+    let jobs: Vec<&str> = jobs.trim_end().trim_end_matches(['}', '\n', '\t']).split("\n\t\t},\n").collect();
+    let is_array = |job: &&&str| job.contains("[].");
+    let some: Vec<&str> =
+        jobs[..1].iter().chain(jobs.iter().filter(is_array)).chain(&jobs[jobs.len() - 1..]).copied().collect();
+    assert_eq!(some.len(), 3);
+    format!("{head}\"Jobs\":\t{{\n{}\n\t\t}}\n\t}}\n}}\n", some.join("\n\t\t},\n")).into_bytes()
+}
+
 #[test]
 fn a_defect_in_one_job_changes_no_other() {
-    let original = golden::bytes("openpbs/qstat/qstat_f.json");
+    let original = a_few_jobs();
     let lines: Vec<&[u8]> = original.split(|&byte| byte == b'\n').collect();
     let whole = read(&original).expect("the original");
     let rows: BTreeMap<&str, String> = (0..whole.table.len()).map(|at| (whole.table.id(at), row(&whole, at))).collect();
