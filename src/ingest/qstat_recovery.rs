@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use crate::ingest::error::ReadErrorKind;
 use crate::ingest::job_key::JobKey;
 use crate::ingest::reader::{ParsedJobs, ReadOptions};
-use crate::ingest::reference_reader::Amounts;
+use crate::ingest::reference_reader::{Amounts, read_entry};
 use crate::ingest::table_builder::{ParsedJob, TableBuilder};
 use crate::jobs::Problem;
 use crate::json_visitor::{JsonScalar, Shape, clipped, read_object};
@@ -23,7 +23,7 @@ use crate::pbs::resource_amount::AmountSource;
 /// Reads the jobs of a document that is not valid JSON because of `error`.
 ///
 /// # Errors
-/// There are too many jobs.
+/// There are too many jobs, or the document does not have one attribute or one job per line.
 pub(super) fn read_damaged_qstat_json(
     text: &str,
     error: &ReadErrorKind,
@@ -33,6 +33,9 @@ pub(super) fn read_damaged_qstat_json(
     for (index, line) in text.lines().enumerate() {
         recovery.number = index + 1;
         recovery.read_line(line);
+    }
+    if recovery.builder.jobs_read() + usize::from(recovery.job.is_some()) == 0 || recovery.foreign.has_attributes {
+        return Err(error.clone());
     }
     recovery.finish()
 }
@@ -186,11 +189,14 @@ struct Recovery<'d, 'a> {
 struct ForeignLines {
     count: usize,
     first: Option<(usize, String)>,
+    /// Whether one of them has several attributes.
+    has_attributes: bool,
 }
 
 impl ForeignLines {
     fn push(&mut self, number: usize, text: &str) {
         self.count += 1;
+        self.has_attributes |= text.matches("\":").count() > 3;
         self.first.get_or_insert_with(|| (number, clipped(text).into_owned()));
     }
 
@@ -374,6 +380,9 @@ impl<'d, 'a> Recovery<'d, 'a> {
     }
 
     fn read_attribute(&mut self, key: &'d str, value: &'d str, depth: usize) {
+        if is_job_id(key) && value.starts_with('{') {
+            return self.read_job_on_one_line(key, value);
+        }
         if self.indentation.is_some_and(|level| depth == level.job) && is_job_id(key) {
             self.start_job(key);
             return self.repaired("`{` is missing after the job id");
@@ -416,6 +425,15 @@ impl<'d, 'a> Recovery<'d, 'a> {
                 self.is_inside_string = value.starts_with('"') && (value.len() == 1 || !ends_string(value));
                 self.drop_attribute(key, meaning, &reason(&error));
             }
+        }
+    }
+
+    fn read_job_on_one_line(&mut self, id: &'d str, value: &str) {
+        self.finish_job();
+        self.is_closed = false;
+        if !read_entry(format!("\"{id}\":{value}").as_bytes(), &mut self.builder) {
+            let reason = "the job on this line is not valid JSON".to_owned();
+            self.builder.report(Some(self.number), id, Problem::Unreadable { reason });
         }
     }
 

@@ -37,7 +37,7 @@ pub enum JobState {
 }
 
 impl JobState {
-    const LETTERS: [(&'static str, Self); 14] = [
+    const LETTERS: [(&'static str, Self); 13] = [
         ("Q", Self::Queued),
         ("H", Self::Held),
         ("W", Self::Waiting),
@@ -51,7 +51,6 @@ impl JobState {
         ("F", Self::Finished),
         ("X", Self::Expired),
         ("C", Self::Completed),
-        ("?", Self::Unknown),
     ];
 
     /// The state with this letter.
@@ -61,7 +60,7 @@ impl JobState {
 
     /// The letter of `job_state`.
     pub fn letter(self) -> &'static str {
-        Self::LETTERS.iter().find(|(_, state)| *state == self).map_or("", |&(letter, _)| letter)
+        Self::LETTERS.iter().find(|(_, state)| *state == self).map_or("?", |&(letter, _)| letter)
     }
 
     /// Whether the scheduler tries to run such a job. A held, waiting or running job is evaluated, but is not ranked.

@@ -21,10 +21,15 @@ const NEEDED: [&str; 8] = [
 ];
 
 fn try_read(bytes: &[u8]) -> Result<ParsedJobs, ReadError> {
+    read_with(bytes, false)
+}
+
+fn read_with(bytes: &[u8], strict: bool) -> Result<ParsedJobs, ReadError> {
     let schema = Schema::openpbs();
     let options = ReadOptions {
         source_name: "jobs.json",
         entity: FairshareEntity::GroupUser,
+        strict,
         ..ReadOptions::new(&schema, &NEEDED)
     };
     read_jobs(bytes, &options)
@@ -35,7 +40,7 @@ fn read(text: &str) -> ParsedJobs {
 }
 
 fn error(text: &str) -> String {
-    try_read(text.as_bytes()).map(|_| ()).expect_err(text).to_string()
+    read_with(text.as_bytes(), true).map(|_| ()).expect_err(text).to_string()
 }
 
 fn problems(read: &ParsedJobs) -> Vec<String> {
@@ -78,7 +83,8 @@ fn a_document_that_breaks_off() {
     let message = error(text);
     assert!(message.contains("line 4") && message.contains("1 job was read before it"), "{message}");
     assert!(message.ends_with("the document is cut off, write it again"), "{message}");
-    let Err(ReadErrorKind::Json { byte, jobs_before, .. }) = try_read(text.as_bytes()).map_err(|error| error.kind)
+    let Err(ReadErrorKind::Json { byte, jobs_before, .. }) =
+        read_with(text.as_bytes(), true).map_err(|error| error.kind)
     else {
         panic!()
     };
@@ -99,7 +105,9 @@ fn a_job_of_another_shape_stops_no_other() {
         r#"{"Jobs":{"1.vm":"gone","2.vm":{"Resource_List":"ncpus=1"},"3.vm":{"job_state":"?","euser":["x"],"Priority":"high","Resource_List":{"ncpus":3}},"4.vm":{}, "5.vm":[[1,{"a":2}],3],"6.vm":null}}"#,
     );
     assert_eq!((read.table.len(), read.problems.skipped()), (4 - 1, 3));
-    assert_eq!(seen(&read, "ncpus", read.table.row("3.vm").unwrap()), "3");
+    let third = read.table.row("3.vm").unwrap();
+    assert_eq!(seen(&read, "ncpus", third), "3");
+    assert!(!read.table.is_considered(third), "a state that is not known");
     assert_eq!(
         problems(&read),
         [
@@ -271,7 +279,10 @@ proptest! {
     fn a_cut_document_is_noticed(cut in 0usize..200) {
         let text = r#"{"Jobs":{"1.vm":{"Resource_List":{"ncpus":1}},"2.vm":{"Resource_List":{"ncpus":2,"mem":"4gb"}}}}"#;
         if cut < text.len() {
-            prop_assert!(try_read(&text.as_bytes()[..cut]).is_err());
+            prop_assert!(read_with(&text.as_bytes()[..cut], true).is_err());
+            if let Ok(read) = try_read(&text.as_bytes()[..cut]) {
+                prop_assert!(!read.notes.is_empty() && read.table.len() + read.problems.skipped() > 0);
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use job_sort_formula::ingest::{ParsedJobs, ReadOptions, read_jobs};
-use job_sort_formula::jobs::{Exclusion, JobTable};
+use job_sort_formula::jobs::{Exclusion, JobProblem, JobTable, Problem};
 use job_sort_formula::pbs::entity::FairshareEntity;
 use job_sort_formula::pbs::files::queues::Queues;
 use job_sort_formula::pbs::files::resources::add_resources;
@@ -292,4 +292,80 @@ fn the_schema_knows_what_the_server_knows() {
     let numeric: Vec<&str> =
         schema.iter().filter(|(_, entry)| entry.input_type.is_numeric()).map(|(name, _)| name).collect();
     assert_eq!(numeric, inputs.keys().map(String::as_str).collect::<Vec<_>>());
+}
+
+/// JSON, text, wrapped text and dsv of one queue give the same table.
+#[test]
+fn every_form_of_qstat_gives_the_same_table() {
+    let jobs: Vec<Recorded> = golden::lines("openpbs/evaluate/jobs.jsonl");
+    let mut needed = needed(&jobs);
+    // qstat ran a second later for each document
+    needed.retain(|name| *name != "eligible_time");
+    let contents = |name: &str| {
+        let read = read_all(golden::text(&format!("openpbs/qstat/{name}")).as_bytes(), &needed);
+        let is_json = name.ends_with("json");
+        let rounded = |found: &JobProblem| is_json && matches!(found.problem, Problem::Shortened { .. });
+        assert!(read.problems.listed().iter().all(rounded) && read.notes.is_empty(), "{name}");
+        let table = read.table;
+        let row = |row: usize| {
+            let values: Vec<String> =
+                table.columns().map(|(name, column)| format!("{name}={}", column.value(row).repr())).collect();
+            let (id, entity, queue) = (table.id(row), table.entity(row), table.queue(row));
+            format!(
+                "{id} {entity} {queue} {:?} {:?} {:?} {values:?}",
+                table.state(row),
+                table.submit_order(row),
+                table.exclusion(row)
+            )
+        };
+        (0..table.len()).map(row).collect::<Vec<String>>()
+    };
+    let json = contents("qstat_f.json");
+    assert_eq!(json.len(), 59);
+    for name in ["qstat_f.txt", "qstat_f_w.txt", "qstat_f.dsv"] {
+        for (json, other) in json.iter().zip(contents(name)) {
+            // the JSON of qstat has 15 digits
+            assert_eq!(json.replace("=9007199254740990\"", "=9007199254740992\""), other, "{name}");
+        }
+    }
+}
+
+/// The text as it is quoted in a mail or copied from a terminal.
+#[test]
+fn text_at_any_indentation_and_behind_prompts() {
+    let text = golden::text("openpbs/qstat/qstat_f.txt");
+    let rows = |text: &str| {
+        let read = read_all(text.as_bytes(), &["ncpus", "mem", "walltime", "eligible_time"]);
+        assert_eq!(read.problems.total(), 0);
+        let table = read.table;
+        let value = |name: &str, row| table.column(name).unwrap().value(row).repr();
+        (0..table.len())
+            .map(|row| format!("{} {} {}", table.id(row), table.entity(row), value("mem", row)))
+            .collect::<Vec<_>>()
+    };
+    let expected = rows(&text);
+    assert_eq!(expected.len(), 59);
+    let indented: String = text.lines().map(|line| format!("  {line}\n")).collect();
+    let prompted =
+        format!("user@login:~> qstat -f\n{}\n----------\nuser@login:~> \n", text.replace("\n\n", "\n\n-----\n"));
+    let spaces = text.replace('\t', "        ");
+    for (changed, what) in [(indented, "indented"), (prompted, "prompted"), (spaces, "without tabs")] {
+        assert_eq!(rows(&changed), expected, "{what}");
+    }
+}
+
+/// Torque prints states that OpenPBS does not have.
+#[test]
+fn states_of_torque() {
+    let job = |id: u32, state: &str| {
+        format!(
+            "Job Id: {id}.vm\n    Job_Name = a\n    Job_Owner = bob@login\n    job_state = {state}\n    Resource_List.nodes = 1:ppn=4\n\n"
+        )
+    };
+    let read = read_all((job(1, "C") + &job(2, "Q") + &job(3, "Z")).as_bytes(), &["ncpus"]);
+    let considered: Vec<bool> = (0..3).map(|row| read.table.is_considered(row)).collect();
+    assert_eq!(considered, [false, true, false]);
+    let problems: Vec<String> = read.problems.listed().iter().map(ToString::to_string).collect();
+    assert_eq!(problems.len(), 1);
+    assert!(problems[0].contains("`job_state` is the string \"Z\""), "{problems:?}");
 }
