@@ -51,6 +51,8 @@ pub struct SiteRules {
     pub on_error: OnError,
     /// `job_sort_formula_threshold`, instead of the server's: a job whose value is at most this does not run.
     pub threshold: Option<f64>,
+    /// Whether a damaged job document is an error, see [`ReadOptions::strict`](crate::ingest::ReadOptions::strict).
+    pub strict: bool,
 }
 
 /// A site: its server, queues, resources, scheduler settings, fair-share tree, jobs and rules.

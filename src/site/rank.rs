@@ -1,5 +1,8 @@
 //! Ranks a site's jobs by a formula, and checks a formula against them.
 
+use std::collections::HashMap;
+use std::mem;
+
 use super::files::display_name;
 use super::tree::{pending_nodes, unresolved};
 use super::{PolicyName, Site, SiteError};
@@ -10,6 +13,7 @@ use crate::formula::program::Program;
 use crate::ingest::ReadOptions;
 use crate::jobs::{JobTable, Problems};
 use crate::pbs::check::{Checked, ScoredQueue, SiteFacts};
+use crate::pbs::entity::FairshareEntity;
 use crate::pbs::order::{NotConsidered, Order, Ordered};
 use crate::pbs::resource_amount::NumberMode;
 use crate::pbs::share_tree::PbsTree;
@@ -148,14 +152,16 @@ impl Site {
             numbers: self.rules.numbers,
             entity: self.config.fairshare_entity,
             queue_priorities: &self.queues.priorities(),
-            strict: false,
+            strict: self.rules.strict,
         };
         let read = self.jobs.read(path, &options, again)?;
         let mut schema = self.schema.clone();
         for (name, kind) in read.table.undeclared() {
             schema.add_seen(name, kind);
         }
-        Ok(SiteJobs { table: read.table, schema, warnings: job_warnings(&read.problems, &source_name) })
+        let mut warnings: Vec<String> = read.notes.iter().map(|note| format!("`{source_name}`: {note}")).collect();
+        warnings.extend(job_warnings(&read.problems, &source_name));
+        Ok(SiteJobs { table: read.table, schema, warnings })
     }
 
     /// Fills in the fair-share numbers of the jobs. Returns OpenPBS's tree if the numbers come from it.
@@ -170,11 +176,15 @@ impl Site {
             return Ok(None);
         }
         let numbers = self.rules.numbers;
+        if self.tree.is_some() {
+            warnings.extend(jobs_without_entity(table, self.config.fairshare_entity));
+        }
         match (self.policy.name, &self.tree) {
             (_, None) => require_own_shares(program, table).map(|()| None),
             (PolicyName::Pbs, Some(tree)) => {
                 let entities = table.entities().iter().map(|entity| &**entity);
                 let tree = tree.pbs_tree(self.policy.rules, entities)?;
+                warnings.extend(unknown_entities(table, &tree));
                 fill_fairshare(table, &tree, |ratio| numbers.fairshare(ratio));
                 Ok(Some(tree))
             }
@@ -226,13 +236,58 @@ fn require_own_shares(program: &Program, table: &JobTable) -> Result<(), SiteErr
     }
 }
 
+/// The first problems of each kind, how many more there are, and how many jobs are skipped.
 fn job_warnings(problems: &Problems, source_name: &str) -> Vec<String> {
-    let shown = problems.listed().iter().take(MAX_WARNINGS);
-    let mut warnings: Vec<String> = shown.map(|problem| format!("`{source_name}`: {problem}")).collect();
-    if problems.total() > MAX_WARNINGS {
-        warnings.push(format!("`{source_name}`: and {} more", problems.total() - MAX_WARNINGS));
+    let mut counts = HashMap::new();
+    let mut warnings = Vec::new();
+    for found in problems.listed() {
+        let count = counts.entry(mem::discriminant(&found.problem)).or_insert(0_usize);
+        *count += 1;
+        if *count <= MAX_WARNINGS {
+            warnings.push(format!("`{source_name}`: {found}"));
+        }
+    }
+    if problems.total() > warnings.len() {
+        warnings
+            .push(format!("`{source_name}`: and {} more problems of these kinds", problems.total() - warnings.len()));
+    }
+    if problems.skipped() > 0 {
+        warnings.push(format!("`{source_name}`: {} of its jobs skipped", problems.skipped()));
     }
     warnings
+}
+
+/// Says how many jobs lack what `fairshare_entity` asks for.
+fn jobs_without_entity(table: &JobTable, entity: FairshareEntity) -> Option<String> {
+    let lacks_entity = |&row: &usize| {
+        let name = table.entity(row);
+        name.is_empty() || (entity == FairshareEntity::GroupUser && name.starts_with(':'))
+    };
+    let count = (0..table.len()).filter(lacks_entity).count();
+    (count > 0).then(|| {
+        format!(
+            "{count} of {} jobs do not show `{entity}`, which is their fair-share entity (`fairshare_entity` in \
+             `sched_config`); they count as unknown entities",
+            table.len()
+        )
+    })
+}
+
+/// Says that the tree has a line for no entity of the queue.
+fn unknown_entities(table: &JobTable, tree: &PbsTree) -> Option<String> {
+    let named = || table.entities().iter().filter(|entity| !entity.is_empty());
+    let is_unknown = |entity: &str| {
+        let node = tree.tree().find(entity);
+        node.is_none_or(|node| tree.tree().parent(node) == Some(tree.unknown()))
+    };
+    let first = named().next()?;
+    named().all(|entity| is_unknown(entity)).then(|| {
+        format!(
+            "the tree has none of the {} entities of the queue, the first is `{first}`; all of them are in the group \
+             `unknown` (is `fairshare_entity` right, and is the `resource_group` of this site?)",
+            named().count()
+        )
+    })
 }
 
 /// Appends the first warnings of one kind, and how many more there are.

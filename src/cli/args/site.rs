@@ -17,6 +17,9 @@ pub struct SiteArgs {
     /// The jobs: `qstat -f -F json`, `qstat -f`, native JSON or NDJSON; - is standard input
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub queue: Option<PathBuf>,
+    /// Refuse a job document that is not valid JSON, instead of reading what can be read of it
+    #[arg(long, help_heading = "Context")]
+    pub strict: bool,
     /// The scheduler's folder sched_priv: resource_group, usage, sched_config, and sched_formula if no formula is given
     #[arg(long, value_name = "DIR", help_heading = "Context")]
     pub sched_priv: Option<PathBuf>,
@@ -167,6 +170,7 @@ impl SiteArgs {
                 OnErrorArg::Null => OnError::Null,
             },
             threshold,
+            strict: self.strict,
         };
         Ok(Site::from_files(files, rules)?)
     }
