@@ -139,9 +139,10 @@ fn every_code_in_the_sources_has_a_page() {
                 walk(&path, found);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = fs::read_to_string(&path).expect("text");
-                found.extend(
-                    text.match_indices("\"JSF").filter_map(|(at, _)| Some(text.get(at + 1..at + 7)?.to_owned())),
-                );
+                let codes = text.match_indices("\"JSF").filter_map(|(at, _)| text.get(at + 1..at + 7));
+                // a prefix such as `JSF1` selects several codes
+                let is_whole = |code: &&str| code[3..].bytes().all(|byte| byte.is_ascii_digit());
+                found.extend(codes.filter(is_whole).map(str::to_owned));
             }
         }
     }
