@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod replay;
 mod shares;
 mod site;
 
+pub use replay::{ReplayArgs, ReplayFormatName};
 pub use shares::{SharesArgs, SharesFormatName};
 pub use site::{PolicyArg, SiteArgs};
 
@@ -72,6 +74,8 @@ pub enum Command {
     Rank(RankArgs),
     /// Show the fair-share tree with the numbers of a policy
     Shares(SharesArgs),
+    /// Compare the values in a scheduler's log with ours, and explain the differences
+    Replay(ReplayArgs),
     /// Print a formula with normalised spaces
     Fmt(FmtArgs),
     /// List the kinds of findings, or print the page of one

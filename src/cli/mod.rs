@@ -5,6 +5,7 @@ mod check;
 mod pbsfs;
 mod rank;
 mod reference;
+mod replay;
 mod shares;
 mod usage_file;
 
@@ -77,6 +78,7 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         Command::Rank(arguments) => rank::run(arguments, &mut out)?,
         Command::Check(arguments) => check::run(arguments, &mut out)?,
         Command::Shares(arguments) => shares::run(arguments, &mut out)?,
+        Command::Replay(arguments) => replay::run(arguments, &mut out)?,
         Command::Fmt(arguments) => check::format_formula(arguments, &mut out)?,
         Command::Codes(arguments) => reference::codes(arguments, &mut out)?,
         Command::Pbsfs(arguments) => pbsfs::run(arguments)?,

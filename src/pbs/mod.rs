@@ -3,7 +3,8 @@
 //! In: the text of a formula ([`submission`]), the files and listings of a site ([`files`]), resource amounts
 //! ([`resource_amount`], [`size`], [`duration`]), and a job table with scores. Out: the numbers that the formula sees, the
 //! fair-share tree ([`share_tree`]), the order of jobs ([`order`]), the answer of `qmgr` ([`qmgr_validation`]), the output
-//! of `pbsfs` ([`pbsfs`]), and the findings that need the site ([`check`]).
+//! of `pbsfs` ([`pbsfs`]), the findings that need the site ([`check`]), and the comparison with a scheduler's log
+//! ([`replay`]).
 
 mod c_number;
 mod c_string;
@@ -18,6 +19,7 @@ pub mod pbsfs;
 pub mod python_string_literal;
 pub mod qmgr;
 pub mod qmgr_validation;
+pub mod replay;
 pub mod resource_amount;
 pub mod share_tree;
 pub mod size;

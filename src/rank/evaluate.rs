@@ -73,6 +73,37 @@ fn score_with_buffers(
     Scores::concat(partitions, table.excluded_rows().collect(), precision, on_error)
 }
 
+/// Checks that a result is a number. `span` is the whole formula.
+fn python_result(value: Value, span: Span) -> Result<Exact, ScoreError> {
+    match to_double(&value) {
+        Ok(Some(_)) => Ok(Exact::Python(value)),
+        Ok(None) => Err(ScoreError::TooLarge { span }),
+        Err(type_name) => Err(ScoreError::NotANumber { type_name, span }),
+    }
+}
+
+/// Computes values as OpenPBS keeps them, for one job at a time.
+pub(crate) struct RowScorer<'p> {
+    interpreter: Interpreter<'p, Python>,
+    whole_span: Span,
+}
+
+impl<'p> RowScorer<'p> {
+    pub(crate) fn new(program: &'p Program) -> Self {
+        let whole_span = program.expr().node(program.expr().root()).span;
+        Self { interpreter: program.interpreter(Python::new()), whole_span }
+    }
+
+    /// The value of a job with these inputs, in the order of [`Program::inputs`].
+    pub(crate) fn value(&mut self, inputs: &[Value]) -> f64 {
+        let result = self.interpreter.evaluate(inputs).map_err(ScoreError::Raised);
+        match result.and_then(|value| python_result(value, self.whole_span)) {
+            Ok(exact) => ScorePrecision::Float32.round(exact.to_f64()),
+            Err(error) => OnError::ZeroLikePbs.value(&error),
+        }
+    }
+}
+
 struct Scorer<'t> {
     /// Buffers for the scores.
     buffers: Mutex<Vec<Vec<f64>>>,
@@ -99,13 +130,8 @@ impl<'t> Scorer<'t> {
         self.columns.iter().map(move |column| column.map_or(Value::Int(0), |column| column.value(row)))
     }
 
-    /// Checks that a result is a number.
     fn python_result(&self, value: Value) -> Result<Exact, ScoreError> {
-        match to_double(&value) {
-            Ok(Some(_)) => Ok(Exact::Python(value)),
-            Ok(None) => Err(ScoreError::TooLarge { span: self.whole_span }),
-            Err(type_name) => Err(ScoreError::NotANumber { type_name, span: self.whole_span }),
-        }
+        python_result(value, self.whole_span)
     }
 
     fn decimal_result(&self, value: &DecimalValue) -> Result<Decimal, ScoreError> {

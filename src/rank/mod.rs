@@ -7,6 +7,7 @@ mod order;
 mod score;
 mod scores;
 
+pub(crate) use evaluate::RowScorer;
 pub use evaluate::{rescore, score};
 #[doc(hidden)]
 pub use order::{higher_first, merge_sort, sort_by_value};

@@ -8,6 +8,7 @@ mod ordered_writer;
 mod rank_csv;
 mod rank_human;
 mod rank_json;
+pub mod replay;
 mod sarif;
 pub mod shares;
 mod terminal;

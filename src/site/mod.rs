@@ -7,6 +7,7 @@ mod files;
 mod formula_text;
 mod policy;
 mod rank;
+mod replay;
 mod shares;
 mod tree;
 
@@ -21,6 +22,8 @@ pub use files::read_bytes;
 pub use formula_text::FormulaText;
 pub use policy::PolicyName;
 pub use rank::{RankedQueue, SiteJobs};
+#[doc(hidden)]
+pub use replay::LogReplay;
 pub use shares::{PolicyShares, SharesRequest};
 
 use crate::fairshare::{Release, Rules};

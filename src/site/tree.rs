@@ -9,7 +9,7 @@ use crate::fairshare::{NodeId, NodeKind, Release, Rules, ShareTree};
 use crate::jobs::{JobState, JobTable};
 use crate::pbs::files::resource_group::ResourceGroup;
 use crate::pbs::files::sched_config::SchedConfig;
-use crate::pbs::files::usage::UsageFile;
+use crate::pbs::files::usage::{MIN_USAGE, UsageFile};
 use crate::pbs::share_tree::{PbsTree, PbsTreeBuilder};
 use crate::slurm;
 use crate::slurm::tree::TreeReadError;
@@ -51,6 +51,21 @@ impl SiteTree {
         entities: impl IntoIterator<Item = &'e str>,
     ) -> Result<PbsTree, SiteError> {
         let builder = PbsTreeBuilder::from_document(&self.document).rules(rules).with_entities(entities);
+        builder.build().map_err(|error| self.error(&error))
+    }
+
+    /// The same tree if every usage in its files were changed. An entity with a usage of 1 has no record.
+    pub(super) fn pbs_tree_with_usage<'e>(
+        &self,
+        rules: Rules,
+        entities: impl IntoIterator<Item = &'e str>,
+        change: impl Fn(f64) -> f64,
+    ) -> Result<PbsTree, SiteError> {
+        let mut document = self.document.clone();
+        document.records.iter_mut().for_each(|record| record.usage = change(record.usage));
+        document.records.retain(|record| record.usage != MIN_USAGE);
+        document.nodes.iter_mut().for_each(|node| node.usage = node.usage.map(&change));
+        let builder = PbsTreeBuilder::from_document(&document).rules(rules).with_entities(entities);
         builder.build().map_err(|error| self.error(&error))
     }
 

@@ -2,4 +2,5 @@
 
 mod checks;
 mod commands;
+mod replay;
 mod shares;

@@ -1,4 +1,5 @@
 //! The scores and the order of jobs.
 
 mod orders;
+mod replay;
 mod values;

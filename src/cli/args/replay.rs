@@ -1,0 +1,43 @@
+//! The arguments of `jsf replay`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{FormulaArgs, SiteArgs};
+
+/// `jsf replay`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A line of the log such as `…;pbs_sched;Job;12.vm;Formula Evaluation = 0.8843` is compared with the digits that this \
+value would be logged with; other lines are skipped. For a difference, each input of the job is searched for a value \
+that would explain it.
+
+Exit codes: 0 all values are equal or explained, 1 nothing explains a difference, 2 usage error, or a file that cannot \
+be read.
+
+Examples:
+  jsf replay examples/site/sched.log --sched-priv examples/site/sched_priv --queue examples/site/qstat.json")]
+pub struct ReplayArgs {
+    /// The log of pbs_sched; - is standard input
+    #[arg(value_name = "LOG")]
+    pub log: PathBuf,
+    /// The formula.
+    #[command(flatten)]
+    pub formula: FormulaArgs,
+    /// The site.
+    #[command(flatten)]
+    pub site: SiteArgs,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = ReplayFormatName::Human)]
+    pub format: ReplayFormatName,
+}
+
+/// The formats of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReplayFormatName {
+    /// Text for people
+    Human,
+    /// One JSON document
+    Json,
+}

@@ -1,0 +1,29 @@
+//! `jsf replay`
+
+use std::io::Write;
+
+use job_sort_formula::report::replay::{write_human, write_json};
+
+use super::args::{ReplayArgs, ReplayFormatName};
+use super::{CliError, Outcome, draw, read_formula, warn_all};
+
+pub(super) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let site = arguments.site.open(None)?;
+    let source = read_formula(&arguments.formula, Some(&site))?;
+    let submitted = source.submitted(arguments.site.number_mode());
+    let formula = match submitted.formula() {
+        Ok(formula) => formula,
+        Err(refusal) => {
+            draw(&source, &refusal.finding);
+            return Ok(Outcome::Findings);
+        }
+    };
+    warn_all(site.warnings());
+    let compared = site.replay(&arguments.log, formula)?;
+    warn_all(&compared.warnings);
+    match arguments.format {
+        ReplayFormatName::Human => write_human(&compared.replay, out)?,
+        ReplayFormatName::Json => write_json(&compared.replay, out)?,
+    }
+    Ok(if compared.replay.unexplained > 0 { Outcome::Findings } else { Outcome::Fine })
+}
