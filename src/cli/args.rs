@@ -123,7 +123,11 @@ pub struct RankArgs {
     /// Show only the first N jobs
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
-    /// Show only the jobs of this fair-share entity, with their ranks in the whole queue
+    /// Show only this job, with or without the server's name: 12 or 12.vm; may be repeated
+    #[arg(long, value_name = "ID")]
+    pub job: Vec<String>,
+    /// Show only the jobs of this fair-share entity, or of all entities below this group, with their ranks in the whole
+    /// queue
     #[arg(long, visible_alias = "user", value_name = "NAME")]
     pub entity: Option<String>,
     /// Show only the jobs of this queue
@@ -132,6 +136,9 @@ pub struct RankArgs {
     /// Show the inputs of the formula for each job
     #[arg(long)]
     pub inputs: bool,
+    /// Show all columns in full, however wide the terminal is
+    #[arg(long)]
+    pub wide: bool,
     /// The job_sort_formula_threshold: a job whose value is at most X does not run
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub threshold: Option<f64>,

@@ -10,7 +10,7 @@ mod shares;
 mod usage_file;
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 
 use args::{Cli, Command, FormulaArgs};
@@ -129,6 +129,13 @@ fn warn_all(messages: &[String]) {
 fn kind(message: &str) -> String {
     let unquoted = message.split('`').step_by(2);
     unquoted.flat_map(|part| part.chars().filter(|character| !character.is_ascii_digit())).collect()
+}
+
+/// The number of characters in a line of the terminal; `None` if standard output is not a terminal.
+fn terminal_width() -> Option<usize> {
+    let columns = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
+    let size = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    io::stdout().is_terminal().then(|| columns().or_else(size))?
 }
 
 /// Draws findings on standard error: of each code the first ten, then how many more there are.

@@ -2,15 +2,15 @@
 
 use std::io::Write;
 
+use job_sort_formula::Site;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::pbs::check::error_findings;
 use job_sort_formula::pbs::submission::FormulaSubmission;
-use job_sort_formula::report::{Csv, Human, Json, Ndjson, RankFormat, RankReport, RankedRow};
-use job_sort_formula::site::FormulaText;
-use job_sort_formula::{JobTable, Ranking};
+use job_sort_formula::report::{Csv, Human, JobFilter, Json, Ndjson, RankFormat, RankReport, RankedRow};
+use job_sort_formula::site::{FormulaText, RankedQueue};
 
 use super::args::{RankArgs, RankFormatName};
-use super::{CliError, Outcome, draw, draw_all, read_formula, warn_all};
+use super::{CliError, Outcome, draw, draw_all, read_formula, terminal_width, warn_all};
 
 pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = arguments.site.open(arguments.threshold)?;
@@ -32,7 +32,9 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     let ranked = site.rank_jobs(program, jobs.table, limit(arguments))?;
     warn_all(&ranked.warnings);
     let inputs: Vec<_> = ranked.program.inputs().iter().map(|name| &**name).filter(|_| arguments.inputs).collect();
-    let rows = rows(arguments, &ranked.table, &ranked.ranking);
+    let rows = rows(arguments, &site, &ranked)?;
+    let mut rules = vec![("formula:", source.text.trim_end().to_owned())];
+    rules.extend(site.rules_of(&ranked));
     let report = RankReport {
         formula: &source.text,
         table: &ranked.table,
@@ -40,8 +42,10 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         not_considered: &ranked.not_considered,
         rows: &rows,
         inputs: &inputs,
+        schema: &jobs.schema,
+        rules: &rules,
     };
-    format(arguments.format).write(&report, out)?;
+    format(arguments).write(&report, out)?;
     out.flush()?;
     if arguments.format == RankFormatName::Human {
         draw_submitted(&source, &submitted, error_findings(&ranked.table, &ranked.ranking));
@@ -54,27 +58,31 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
 
 /// The number of ranks to determine: all if jobs are searched for among them, or if a summary counts them.
 fn limit(arguments: &RankArgs) -> usize {
-    let is_searched = arguments.entity.is_some() || arguments.queue_name.is_some();
     let has_summary = matches!(arguments.format, RankFormatName::Human | RankFormatName::Json);
-    arguments.top.filter(|_| !is_searched && !has_summary).unwrap_or(usize::MAX)
+    arguments.top.filter(|_| filter(arguments).is_empty() && !has_summary).unwrap_or(usize::MAX)
+}
+
+fn filter(arguments: &RankArgs) -> JobFilter<'_> {
+    let RankArgs { job, entity, queue_name, .. } = arguments;
+    JobFilter { jobs: job, entity: entity.as_deref(), queue: queue_name.as_deref() }
 }
 
 /// The rows to show: those in the order first, then the others.
-fn rows(arguments: &RankArgs, table: &JobTable, ranking: &Ranking) -> Vec<RankedRow> {
-    let mut rows = RankedRow::all(ranking);
-    if let Some(entity) = &arguments.entity {
-        rows.retain(|ranked| table.entity(ranked.row()) == entity);
-    }
-    if let Some(queue) = &arguments.queue_name {
-        rows.retain(|ranked| table.queue(ranked.row()) == queue);
+fn rows(arguments: &RankArgs, site: &Site, ranked: &RankedQueue) -> Result<Vec<RankedRow>, CliError> {
+    let (mut rows, filter) = (RankedRow::all(&ranked.ranking), filter(arguments));
+    if !filter.is_empty() {
+        let tree = if filter.entity.is_some() { site.tree_of_jobs(&ranked.table)? } else { None };
+        let filtered = filter.select(rows, &ranked.table, tree.as_ref());
+        warn_all(&filtered.unmatched);
+        rows = filtered.rows;
     }
     rows.truncate(arguments.top.unwrap_or(usize::MAX));
-    rows
+    Ok(rows)
 }
 
-fn format(name: RankFormatName) -> Box<dyn RankFormat> {
-    match name {
-        RankFormatName::Human => Box::new(Human),
+fn format(arguments: &RankArgs) -> Box<dyn RankFormat> {
+    match arguments.format {
+        RankFormatName::Human => Box::new(Human { width: if arguments.wide { None } else { terminal_width() } }),
         RankFormatName::Json => Box::new(Json),
         RankFormatName::Csv => Box::new(Csv),
         RankFormatName::Ndjson => Box::new(Ndjson),

@@ -10,7 +10,7 @@ use std::fmt;
 
 use crate::jobs::JobTable;
 use crate::pbs::files::queues::Queues;
-use crate::pbs::files::sched_config::{ByTime, SchedConfig, SortKey};
+use crate::pbs::files::sched_config::{ByTime, SchedConfig, SortFirst, SortKey};
 use crate::pbs::number_format;
 use crate::pbs::share_tree::PbsTree;
 use crate::rank::{Ranking, Scores, sort_by_value};
@@ -110,6 +110,31 @@ impl<'a> Order<'a> {
     /// The columns that the table needs for `job_sort_key`, in addition to those of the formula.
     pub fn columns(&self) -> Vec<&'a str> {
         self.job_sort_keys().iter().filter_map(sort_keys::column_of).collect()
+    }
+
+    /// The criteria by which jobs are ordered, the first one first, in a few words each.
+    pub fn criteria(&self) -> Vec<String> {
+        let mut criteria = Vec::new();
+        if self.chooses_queue_first() {
+            criteria.push("priority of the queue".to_owned());
+        }
+        if self.at(&self.config.round_robin) {
+            criteria.push("queues in turn (round_robin)".to_owned());
+        }
+        if self.at(&self.config.preemptive_sched) {
+            let priority = self.config.preempt_queue_prio;
+            criteria.push(format!("express queues (priority {priority} or higher)"));
+        }
+        criteria.push("value of the formula".to_owned());
+        if self.active_tree().is_some() {
+            criteria.push("fair share (fair_share)".to_owned());
+        }
+        criteria.extend(self.job_sort_keys().iter().map(|key| {
+            let first = if key.first == SortFirst::High { "HIGH" } else { "LOW" };
+            format!("job_sort_key {} {first}", key.name)
+        }));
+        criteria.push("order of submission".to_owned());
+        criteria
     }
 
     /// Orders scored jobs.

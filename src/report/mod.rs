@@ -6,11 +6,13 @@ mod byte_buffer;
 mod check;
 mod ordered_writer;
 mod rank_csv;
+mod rank_filter;
 mod rank_human;
 mod rank_json;
 pub mod replay;
 mod sarif;
 pub mod shares;
+mod table;
 mod terminal;
 
 use std::collections::HashMap;
@@ -18,14 +20,16 @@ use std::io::{self, Write};
 
 pub use check::{CheckFormat, CheckHuman, CheckJson, CheckReport, draw_finding};
 pub use rank_csv::Csv;
+pub use rank_filter::{Filtered, JobFilter};
 pub use rank_human::Human;
 pub use rank_json::{Json, Ndjson};
 pub use sarif::Sarif;
 pub use terminal::printable;
 
-use crate::jobs::JobTable;
+use crate::jobs::{Exclusion, JobTable};
 use crate::pbs::order::NotConsidered;
 use crate::rank::{Exact, Ranking, Score, ScoreError};
+use crate::schema::Schema;
 
 /// A ranking, ready to be written.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +46,10 @@ pub struct RankReport<'a> {
     pub rows: &'a [RankedRow],
     /// The inputs to show with each job.
     pub inputs: &'a [&'a str],
+    /// What the names of the inputs measure.
+    pub schema: &'a Schema,
+    /// What is shown above a table, such as the policy: a heading and a text each.
+    pub rules: &'a [(&'static str, String)],
 }
 
 /// A row, and its rank if it has one.
@@ -105,6 +113,21 @@ impl<'a> RankReport<'a> {
     /// Makes the line of any row.
     pub(crate) fn line_maker(&self) -> LineMaker<'a> {
         LineMaker { ranking: self.ranking, not_considered: self.not_considered.iter().copied().collect() }
+    }
+}
+
+impl RankReport<'_> {
+    /// Why the scheduler does not consider a job: `state`, `threshold`, `no shares` or `invalid`, and in words.
+    pub(crate) fn excluded(&self, line: &Line<'_>) -> Option<(&'static str, String)> {
+        let (row, table) = (line.row, self.table);
+        match (table.exclusion(row), line.not_considered) {
+            (Some(exclusion @ Exclusion::Invalid { .. }), _) => Some(("invalid", exclusion.to_string())),
+            (Some(exclusion), _) => Some(("state", exclusion.to_string())),
+            (None, Some(reason @ NotConsidered::NoShares)) => Some(("no shares", reason.to_string())),
+            (None, Some(reason @ NotConsidered::UnderThreshold { .. })) => Some(("threshold", reason.to_string())),
+            (None, None) if line.rank.is_some() => None,
+            (None, None) => Some(("state", format!("not considered (state {})", table.state(row).letter()))),
+        }
     }
 }
 

@@ -37,12 +37,22 @@ impl RankFormat for Csv {
 }
 
 fn push_header(inputs: &[&str], text: &mut ByteBuffer<'_>) {
-    text.push_str("rank,id,entity,queue,score,exact,logged,error,considered");
+    text.push_str("rank,id,entity,queue,state,score,exact,logged,error,considered,excluded,reason");
     for input in inputs {
         text.push_byte(b',');
         push_field(input, text);
     }
     text.push_byte(b'\n');
+}
+
+/// The fields `considered`, `excluded` and `reason` of a job that is not considered.
+#[cold]
+fn push_excluded(report: &RankReport<'_>, line: &Line<'_>, text: &mut ByteBuffer<'_>) {
+    let (excluded, reason) = report.excluded(line).unwrap_or_default();
+    text.push_str(",false,");
+    text.push_str(excluded);
+    text.push_byte(b',');
+    push_field(&reason, text);
 }
 
 /// Writes the fields directly, not through a record: a million lines take a good part of the time of a whole ranking.
@@ -65,11 +75,17 @@ fn push_line(
         if may_need_quotes { push_field(name, text) } else { text.push_str(name) }
     }
     text.push_byte(b',');
+    text.push_str(table.state(row).letter());
+    text.push_byte(b',');
     match score {
         Some((kept, exact)) => push_floats(kept, exact, text),
         None => push_score(&lines.line(ranked), text),
     }
-    text.push_str(if ranked.rank().is_some() { ",true" } else { ",false" });
+    if ranked.rank().is_some() {
+        text.push_str(",true,,");
+    } else {
+        push_excluded(report, &lines.line(ranked), text);
+    }
     for input in report.inputs {
         text.push_byte(b',');
         if let Some(column) = table.column(input) {
@@ -88,12 +104,8 @@ fn push_floats(kept: f64, exact: f64, text: &mut ByteBuffer<'_>) {
         if exact.to_bits() == kept.to_bits() { kept_digits } else { fixed_point_digits(exact, &mut exact_digits) };
     let (Some(kept_digits), Some(exact_digits), Some(logged)) = (kept_digits, exact_digits, Logged::from_value(kept))
     else {
-        return push_values(
-            &Value::Float(kept).repr(),
-            &Value::Float(exact).repr(),
-            &number_format::logged(kept),
-            text,
-        );
+        let score = if kept.is_finite() { Value::Float(kept).repr() } else { String::new() };
+        return push_values(&score, &Value::Float(exact).repr(), &number_format::logged(kept), text);
     };
     text.push_str(kept_digits);
     text.push_byte(b',');
@@ -116,7 +128,9 @@ fn push_score(line: &Line<'_>, text: &mut ByteBuffer<'_>) {
     let (mut exact, mut kept, mut logged) = (String::new(), String::new(), String::new());
     line.write_exact(&mut exact);
     if let Some(score) = &line.score {
-        Value::Float(score.value).write_repr(&mut kept);
+        if score.value.is_finite() {
+            Value::Float(score.value).write_repr(&mut kept);
+        }
         number_format::write_logged(score.value, &mut logged);
     }
     push_values(&kept, &exact, &logged, text);

@@ -2,34 +2,68 @@
 
 use std::io::{self, Write};
 
-use comfy_table::{CellAlignment, Table, presets};
-
 use crate::pbs::number_format;
+use crate::report::ordered_writer::write_in_order;
+use crate::report::table::{Column, Layout};
+use crate::report::terminal::printable;
 use crate::report::{Line, RankFormat, RankReport};
+use crate::schema::{InputType, Schema};
+
+/// The number of rows that decide the widths of the columns, about a screenful.
+const SAMPLE_ROWS: usize = 50;
 
 /// A table for people.
-#[derive(Debug, Clone, Copy)]
-pub struct Human;
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Human {
+    /// The number of characters in a line; `None`: as many as needed.
+    pub width: Option<usize>,
+}
 
 impl RankFormat for Human {
     fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING);
-        let header = ["rank", "job", "entity", "queue", "value"];
-        table.set_header(header.iter().chain(report.inputs).chain(&["note"]).map(|name| (*name).to_owned()));
-        for line in report.lines() {
-            table.add_row(cells(report, &line));
+        for (heading, text) in report.rules {
+            writeln!(out, "{heading:10} {}", printable(text))?;
         }
-        for (index, column) in table.column_iter_mut().enumerate() {
-            let is_number = index == 0 || (index >= 4 && index < 5 + report.inputs.len());
-            column.set_padding((0, 2));
-            column.set_cell_alignment(if is_number { CellAlignment::Right } else { CellAlignment::Left });
+        if !report.rules.is_empty() {
+            writeln!(out)?;
         }
-        for line in table.lines() {
-            writeln!(out, "{}", line.trim_end())?;
-        }
+        let lines = report.line_maker();
+        let sample = report.rows.iter().take(SAMPLE_ROWS).map(|&row| cells(report, &lines.line(row)));
+        let layout = Layout::new(columns(report), &sample.collect::<Vec<_>>(), self.width);
+        let mut heading = Vec::new();
+        layout.write_heading(&mut heading);
+        out.write_all(&heading)?;
+        write_in_order(report.rows, out, |rows, text| {
+            rows.iter().for_each(|&row| layout.write_row(&cells(report, &lines.line(row)), text));
+        })?;
         writeln!(out)?;
-        write_summary(report, out)
+        write_summary(report, out)?;
+        match layout.dropped().as_slice() {
+            [] => Ok(()),
+            dropped => writeln!(out, "columns left out: {}; --wide shows all", printable(&dropped.join(", "))),
+        }
+    }
+}
+
+fn columns(report: &RankReport<'_>) -> Vec<Column> {
+    let mut columns =
+        vec![Column::number("rank", 9), Column::text("job", 9), Column::text("entity", 5), Column::text("queue", 3)];
+    columns.push(Column::number("value", 8));
+    let with_unit = |name: &&str| match unit(report.schema, name) {
+        Some(unit) => format!("{name} ({unit})"),
+        None => (*name).to_owned(),
+    };
+    columns.extend(report.inputs.iter().map(|name| Column::number(with_unit(name), 4)));
+    columns.push(Column::wrapped("note", 6));
+    columns
+}
+
+/// The unit in which a name reaches the formula.
+fn unit(schema: &Schema, name: &str) -> Option<&'static str> {
+    match schema.entry(name)?.input_type {
+        InputType::Size => Some("kb"),
+        InputType::Duration => Some("s"),
+        _ => None,
     }
 }
 
@@ -52,20 +86,8 @@ fn cells(report: &RankReport<'_>, line: &Line<'_>) -> Vec<String> {
 }
 
 fn note(report: &RankReport<'_>, line: &Line<'_>) -> String {
-    if let Some(reason) = report.table.exclusion(line.row) {
-        return reason.to_string();
-    }
-    let mut notes = Vec::new();
-    if let Some(error) = line.error() {
-        notes.push(format!("error: {error}"));
-    }
-    match line.not_considered {
-        Some(reason) => notes.push(reason.to_string()),
-        None if line.rank.is_none() => {
-            notes.push(format!("not considered (state {})", report.table.state(line.row).letter()));
-        }
-        None => {}
-    }
+    let error = line.error().map(|error| format!("error: {error}"));
+    let notes: Vec<String> = error.into_iter().chain(report.excluded(line).map(|(_, reason)| reason)).collect();
     notes.join("; ")
 }
 

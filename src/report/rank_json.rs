@@ -42,10 +42,10 @@ struct Job<'a> {
     logged: Option<String>,
     error: Option<Error>,
     considered: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ignored: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    passed_over: Option<String>,
+    /// Why the job is not considered: `state`, `threshold`, `no shares` or `invalid`.
+    excluded: Option<&'static str>,
+    /// The same in words.
+    reason: Option<String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     inputs: BTreeMap<&'a str, serde_json::Value>,
 }
@@ -107,6 +107,7 @@ fn job<'a>(report: &RankReport<'a>, line: &Line<'a>) -> Job<'a> {
     let column = |name: &&'a str| Some((*name, number(&table.column(name)?.value(line.row))));
     let mut exact = String::new();
     line.write_exact(&mut exact);
+    let (excluded, reason) = report.excluded(line).unzip();
     Job {
         rank: line.rank,
         id: table.id(line.row),
@@ -118,8 +119,8 @@ fn job<'a>(report: &RankReport<'a>, line: &Line<'a>) -> Job<'a> {
         logged: line.score.as_ref().map(|score| number_format::logged(score.value)),
         error: line.error().map(Error::new),
         considered: line.is_considered(),
-        ignored: table.exclusion(line.row).map(ToString::to_string),
-        passed_over: line.not_considered.map(|reason| reason.to_string()),
+        excluded,
+        reason,
         inputs: report.inputs.iter().filter_map(column).collect(),
     }
 }

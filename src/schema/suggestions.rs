@@ -6,7 +6,7 @@ const MAX_SUGGESTIONS: usize = 3;
 
 /// The names in `known` that differ from `typed` in at most a third of its characters, nearest first, names at the
 /// same distance in alphabetical order, at most three.
-pub(super) fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+pub(crate) fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let typed = normalized(typed);
     if typed.is_empty() || typed.len() > MAX_LENGTH {
         return Vec::new();

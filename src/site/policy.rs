@@ -86,6 +86,21 @@ impl PolicySelection {
         }
     }
 
+    /// The policy in force and whose rules it follows, in a few words.
+    pub(super) fn in_force(&self) -> String {
+        let rules = match (self.name, self.rules) {
+            (PolicyName::Pbs, Rules::Scheduler) => "as OpenPBS's scheduler computes it",
+            (PolicyName::Pbs, Rules::Documented) => "as PP-718 documents it",
+            (PolicyName::WeightedWalk, _) => "as in flux-accounting",
+            (_, Rules::Documented) => "as Slurm's manual documents it",
+            (_, Rules::Scheduler) => match self.release {
+                Release::V22_05 => "as in Slurm 22.05",
+                Release::V26_11 => "as in Slurm 26.11",
+            },
+        };
+        format!("{}, {rules}", self.name.as_str())
+    }
+
     /// The policy of that name; `active` are the nodes with pending jobs, which only the ticket-based policy uses.
     pub(super) fn policy(&self, name: PolicyName, active: &[NodeId]) -> Box<dyn Policy> {
         let (rules, release, dampening) = (self.rules, self.release, self.conf.dampening_factor);

@@ -7,7 +7,7 @@ use super::files::display_name;
 use super::tree::{pending_nodes, unresolved};
 use super::{PolicyName, Site, SiteError};
 use crate::diagnostic::Diagnostic;
-use crate::fairshare::AssessedTree;
+use crate::fairshare::{AssessedTree, ShareTree};
 use crate::formula::Formula;
 use crate::formula::program::Program;
 use crate::ingest::ReadOptions;
@@ -89,9 +89,49 @@ impl Site {
     pub fn rank_jobs(&self, program: Program, mut table: JobTable, limit: usize) -> Result<RankedQueue, SiteError> {
         let mut warnings = Vec::new();
         let tree = self.fill_shares(&program, &mut table, &mut warnings)?;
-        let Ordered { ranking, not_considered } =
-            self.order(&program, &table, tree.as_ref(), self.rules.threshold, limit);
+        let Ordered { ranking, not_considered } = self.order(&program, &table, tree.as_ref(), self.threshold(), limit);
         Ok(RankedQueue { table, ranking, not_considered, program, tree, warnings })
+    }
+
+    /// The rules that a ranking follows, for people: a heading and a text each.
+    pub fn rules_of(&self, ranked: &RankedQueue) -> Vec<(&'static str, String)> {
+        let mut rules = Vec::new();
+        let needs_shares = ranked.program.inputs().iter().any(|input| FairshareInput::from_name(input).is_some());
+        if (needs_shares || self.config.fair_share.prime) && self.tree.is_some() {
+            rules.push(("policy:", self.policy.in_force()));
+        }
+        let mut order = Order::new(&self.config, &self.queues);
+        if let Some(tree) = &ranked.tree {
+            order = order.tree(tree);
+        }
+        let criteria = match self.precision() {
+            ScorePrecision::Decimal => vec!["value of the formula, in decimals".to_owned()],
+            _ => order.criteria(),
+        };
+        rules.push(("order:", criteria.join(", then ")));
+        if let Some(threshold) = self.threshold() {
+            rules.push(("threshold:", threshold.to_string()));
+        }
+        rules
+    }
+
+    /// The fair-share tree with the entities of these jobs, to look up which group an entity belongs to; `None` if the
+    /// site has no tree.
+    ///
+    /// # Errors
+    /// The tree cannot be built.
+    pub fn tree_of_jobs(&self, table: &JobTable) -> Result<Option<ShareTree>, SiteError> {
+        let entities = || table.entities().iter().map(|entity| &**entity);
+        match (&self.tree, self.policy.name) {
+            (None, _) => Ok(None),
+            (Some(tree), PolicyName::Pbs) => Ok(Some(tree.pbs_tree(self.policy.rules, entities())?.tree().clone())),
+            (Some(tree), _) => tree.share_tree().map(Some),
+        }
+    }
+
+    /// `job_sort_formula_threshold`: the one given, else the server's.
+    fn threshold(&self) -> Option<f64> {
+        self.rules.threshold.or(self.server.job_sort_formula_threshold)
     }
 
     /// Checks a formula: the server's answer, and the result for every job of the queue, if there is one.
@@ -100,7 +140,7 @@ impl Site {
     /// The jobs or the tree cannot be read.
     pub fn check(&self, submitted: &FormulaSubmission<'_>) -> Result<Checked, SiteError> {
         let (mut ranked, mut schema, mut warnings) = (None, None, Vec::new());
-        let threshold = self.rules.threshold.or(self.server.job_sort_formula_threshold);
+        let threshold = self.threshold();
         if let Ok(formula) = submitted.formula()
             && self.files.queue.is_some()
         {

@@ -49,7 +49,11 @@ fn rank_as_json_has_jobs_errors_and_a_summary() {
     let held = jobs.iter().find(|job| job["id"] == "51.vm").expect("51.vm");
     assert_eq!((&held["rank"], &held["considered"]), (&Value::Null, &false.into()));
     let invalid = jobs.iter().find(|job| job["id"] == "17.vm").expect("17.vm");
-    assert!(invalid["ignored"].as_str().expect("a reason").contains("`3pb` of `mem`"));
+    assert_eq!(
+        (&held["excluded"], &nil["excluded"], &invalid["excluded"]),
+        (&"state".into(), &Value::Null, &"invalid".into())
+    );
+    assert!(invalid["reason"].as_str().expect("a reason").contains("`3pb` of `mem`"));
 }
 
 #[test]
@@ -70,8 +74,8 @@ fn selected_jobs_keep_their_ranks() {
     let output = on_the_site("rank", "ncpus", &["--format", "csv", "--entity", "Bob", "--top", "3", "--inputs"]);
     let text = stdout(&output);
     let lines: Vec<_> = text.lines().collect();
-    assert_eq!(lines[0], "rank,id,entity,queue,score,exact,logged,error,considered,ncpus");
-    assert_eq!((lines.len(), lines[1]), (4, "6,12.vm,Bob,workq,8.0,8,8,,true,8"));
+    assert_eq!(lines[0], "rank,id,entity,queue,state,score,exact,logged,error,considered,excluded,reason,ncpus");
+    assert_eq!((lines.len(), lines[1]), (4, "6,12.vm,Bob,workq,Q,8.0,8,8,,true,,,8"));
     let output = on_the_site("rank", "ncpus", &["--format", "ndjson", "--queue-name", "alcf"]);
     assert_eq!(stdout(&output).lines().count(), 3);
 }

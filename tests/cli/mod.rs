@@ -3,4 +3,5 @@
 mod checks;
 mod commands;
 mod replay;
+mod rankings;
 mod shares;

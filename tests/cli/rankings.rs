@@ -1,0 +1,139 @@
+//! What `jsf rank` shows: filters, columns and the lines above the table.
+
+use serde_json::Value;
+
+use crate::support::command::{jsf, jsf_with_input, json, stderr, success};
+
+const TREE: &str = "tests/data/pp718.json";
+const JOBS: &str = r#"{"jobs":[
+{"id":"12.vm.example.org","entity":"Bob","queue":"workq","resources":{"ncpus":4,"mem":"2gb","walltime":"01:00:00"}},
+{"id":"13.vm.example.org","entity":"Suzy","queue":"express","resources":{"ncpus":8}},
+{"id":"14.vm.example.org","entity":"Bob","queue":"express","state":"H","resources":{"ncpus":2}},
+{"id":"15.vm.example.org","entity":"Ted","queue":"workq","resources":{"ncpus":1}}]}"#;
+
+/// The ids that a ranking by `ncpus` shows, and standard error.
+fn shown(more: &[&str]) -> (Vec<String>, String) {
+    let arguments = ["rank", "ncpus", "--queue", "-", "--tree", TREE, "--format", "json"];
+    let output = jsf_with_input(&[&arguments, more].concat(), JOBS);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let document = json(&output);
+    let jobs = document["jobs"].as_array().expect("jobs").clone();
+    let id = |job: &Value| job["id"].as_str().expect("an id").split('.').next().expect("a number").to_owned();
+    (jobs.iter().map(id).collect(), stderr(&output))
+}
+
+#[test]
+fn jobs_are_found_by_id_entity_group_and_queue() {
+    for (filter, expected) in [
+        (&["--job", "12"][..], &["12"][..]),
+        (&["--job", "15.vm", "--job", "13.vm.example.org"], &["13", "15"]),
+        (&["--entity", "Bob"], &["12", "14"]),
+        (&["--user", "Suzy"], &["13"]),
+        (&["--entity", "group1"], &["12", "14"]),
+        (&["--entity", "group1", "--queue-name", "express"], &["14"]),
+        (&["--queue-name", "workq"], &["12", "15"]),
+        (&["--queue-name", "workq", "--top", "1"], &["12"]),
+    ] {
+        let (ids, warnings) = shown(filter);
+        assert_eq!(ids, expected, "{filter:?}: {warnings}");
+        assert!(!warnings.contains("no job"), "{warnings}");
+    }
+}
+
+#[test]
+fn a_filter_that_matches_nothing_says_so_and_suggests() {
+    for (filter, expected) in [
+        (&["--job", "99"][..], "no job is called `99`"),
+        (&["--job", "16.vm.example.org"], "no job is called `16.vm.example.org`; did you mean `12.vm.example.org`"),
+        (&["--entity", "bobb"], "no job belongs to an entity or a group `bobb`; did you mean `Bob`?"),
+        (&["--entity", "gruop1"], "did you mean `group1`"),
+        (&["--entity", "Cathy"], "no job belongs to `Cathy`, which is in the fair-share tree"),
+        (&["--queue-name", "worq"], "no job is in queue `worq`; did you mean `workq`?"),
+        (&["--entity", "Suzy", "--queue-name", "workq"], "no job matches all of the filters"),
+    ] {
+        let (ids, warnings) = shown(filter);
+        assert!(ids.is_empty() && warnings.contains(expected), "{filter:?}: {ids:?} {warnings}");
+    }
+}
+
+#[test]
+fn every_reason_for_not_being_considered_has_a_word() {
+    let queue = r#"{"jobs":[{"id":"1","entity":"Bob","resources":{"ncpus":4}},
+        {"id":"2","entity":"Bob","state":"R","resources":{"ncpus":4}},
+        {"id":"3","entity":"Bob","resources":{"ncpus":1}},
+        {"id":"4","entity":"Bob","resources":{"ncpus":"many"}}]}"#;
+    let output = jsf_with_input(&["rank", "ncpus", "--queue", "-", "--threshold", "2", "--format", "json"], queue);
+    let document = json(&output);
+    let jobs = document["jobs"].as_array().expect("jobs");
+    let mut reasons: Vec<(&str, Option<&str>)> =
+        jobs.iter().map(|job| (job["id"].as_str().expect("an id"), job["excluded"].as_str())).collect();
+    reasons.sort_unstable();
+    assert_eq!(&reasons[..3], [("1", None), ("2", Some("state")), ("3", Some("threshold"))], "{}", stderr(&output));
+    for job in jobs {
+        assert_eq!(job["considered"], job["excluded"].is_null(), "{job}");
+        assert_eq!(job["excluded"].is_null(), job["reason"].is_null(), "{job}");
+    }
+    let folder = "tests/golden/openpbs/qstat";
+    let queue = format!("{folder}/qstat_f.json");
+    let output = jsf(&["rank", "ncpus", "--queue", &queue, "--format", "json"]);
+    let document = json(&output);
+    let invalid = document["jobs"].as_array().expect("jobs").iter().find(|job| job["id"] == "17.vm").expect("17.vm");
+    assert_eq!(invalid["excluded"], "invalid");
+}
+
+#[test]
+fn csv_has_the_columns_of_ndjson() {
+    let arguments = ["rank", "10 / (ncpus - 1)", "--queue", "-", "--threshold", "2", "--format"];
+    let csv = success(&jsf_with_input(&[&arguments[..], &["csv"]].concat(), JOBS));
+    let ndjson = success(&jsf_with_input(&[&arguments[..], &["ndjson"]].concat(), JOBS));
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let headings: Vec<String> = reader.headers().expect("a header").iter().map(str::to_owned).collect();
+    let records: Vec<csv::StringRecord> = reader.records().map(|record| record.expect("a record")).collect();
+    assert_eq!(records.len(), 4);
+    for (record, line) in records.iter().zip(ndjson.lines()) {
+        let job: serde_json::Map<String, Value> = serde_json::from_str(line).expect("JSON");
+        let mut keys: Vec<&String> = job.keys().collect();
+        keys.sort_unstable();
+        let mut columns: Vec<&String> = headings.iter().collect();
+        columns.sort_unstable();
+        assert_eq!(keys, columns);
+        for (heading, field) in headings.iter().zip(record) {
+            let value = match &job[heading] {
+                Value::Null => String::new(),
+                Value::String(text) => text.clone(),
+                Value::Object(error) => error["message"].as_str().expect("a message").to_owned(),
+                Value::Number(number) => number.to_string(),
+                other => other.to_string(),
+            };
+            assert_eq!(field, value, "{heading}: {line}");
+        }
+    }
+}
+
+#[test]
+fn the_table_says_which_rules_were_used() {
+    let site = ["--queue", "examples/site/qstat.json", "--sched-priv", "examples/site/sched_priv"];
+    let text = success(&jsf(&[&["rank", "fairshare_factor * walltime", "--top", "3", "--inputs"], &site[..]].concat()));
+    let head: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).collect();
+    assert_eq!(head[0], "formula:   fairshare_factor * walltime");
+    assert_eq!(head[1], "policy:    pbs, as OpenPBS's scheduler computes it");
+    assert!(head[2].starts_with("order:     ") && head[2].contains("value of the formula, then"), "{text}");
+    assert!(text.contains("fairshare_factor  walltime (s)  note"), "{text}");
+    let text = success(&jsf_with_input(&["rank", "mem", "--queue", "-", "--inputs", "--threshold", "-1"], JOBS));
+    assert!(text.contains("threshold: -1\n") && text.contains("mem (kb)") && !text.contains("policy:"), "{text}");
+}
+
+#[test]
+fn the_threshold_of_the_server_applies_to_a_ranking() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = folder.path().join("server.txt");
+    std::fs::write(&server, "Server: vm\n    job_sort_formula = ncpus\n    job_sort_formula_threshold = 3\n")
+        .expect("written");
+    let server = server.to_str().expect("UTF-8");
+    let considered = |more: &[&str]| {
+        let arguments = ["rank", "--queue", "-", "--server", server, "--format", "json"];
+        json(&jsf_with_input(&[&arguments[..], more].concat(), JOBS))["summary"]["considered"].clone()
+    };
+    assert_eq!(considered(&[]), 2);
+    assert_eq!(considered(&["--threshold", "5"]), 1);
+}
