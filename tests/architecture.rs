@@ -32,7 +32,22 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ("rank", &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "parallel", "python", "schema"]),
     ("pbs", &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "json_visitor", "python", "rank", "schema"]),
     ("slurm", &["diagnostic", "fairshare", "json_visitor"]),
-    ("site", &["diagnostic", "fairshare", "formula", "formula/*", "ingest", "jobs", "pbs", "rank", "schema", "slurm"]),
+    (
+        "site",
+        &[
+            "diagnostic",
+            "fairshare",
+            "formula",
+            "formula/*",
+            "ingest",
+            "jobs",
+            "json_visitor",
+            "pbs",
+            "rank",
+            "schema",
+            "slurm",
+        ],
+    ),
     (
         "report",
         &[

@@ -17,6 +17,8 @@ mod qmgr;
 mod rank;
 #[cfg(feature = "cli")]
 mod report;
+#[cfg(feature = "cli")]
+mod site;
 mod slurm;
 mod support;
 mod syntax;

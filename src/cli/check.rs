@@ -10,7 +10,7 @@ use job_sort_formula::report::{CheckFormat, CheckHuman, CheckJson, CheckReport, 
 use job_sort_formula::site::FormulaText;
 
 use super::args::{CheckArgs, CheckFormatName, FmtArgs};
-use super::{CliError, Outcome, draw, draw_all, read_formula, report, warn_all};
+use super::{CliError, Outcome, draw, draw_all, read_formula, report, show_site, warn_all};
 
 /// The most rounds of fixes: one fix may uncover the next, as in `LOG(NCPUS)`.
 const MAX_FIX_ROUNDS: usize = 8;
@@ -20,6 +20,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
         .map_err(|error| CliError::usage(error.to_string()))?;
     let site = arguments.site.open(arguments.threshold)?;
     let mut source = read_formula(&arguments.formula, Some(&site))?;
+    show_site(&arguments.site, &site, arguments.format == CheckFormatName::Human);
     warn_all(site.warnings());
     let check = |source: &FormulaText| -> Result<Checked, CliError> {
         let mut checked = site.check(&source.submitted(arguments.site.number_mode()))?;

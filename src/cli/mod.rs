@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 
-use args::{Cli, Command, FormulaArgs};
+use args::{Cli, Command, FormulaArgs, SiteArgs};
 use job_sort_formula::Site;
 use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::report::{draw_finding, printable};
@@ -107,6 +107,13 @@ fn report(kind: &str, message: impl std::fmt::Display) {
 /// Writes a warning to standard error.
 fn warn(message: impl std::fmt::Display) {
     report("warning", message);
+}
+
+/// Writes what was found in `--site` and what is missing to standard error, for people.
+fn show_site(arguments: &SiteArgs, site: &Site, is_human: bool) {
+    if arguments.site.is_some() && is_human {
+        site.files().summary().iter().for_each(|line| report("site", line));
+    }
 }
 
 /// Writes warnings to standard error: of each kind the first ten, then how many more there are.

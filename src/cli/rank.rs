@@ -10,7 +10,7 @@ use job_sort_formula::report::{Csv, Human, JobFilter, Json, Ndjson, RankFormat, 
 use job_sort_formula::site::{FormulaText, RankedQueue};
 
 use super::args::{RankArgs, RankFormatName};
-use super::{CliError, Outcome, draw, draw_all, read_formula, terminal_width, warn_all};
+use super::{CliError, Outcome, draw, draw_all, read_formula, show_site, terminal_width, warn_all};
 
 pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = arguments.site.open(arguments.threshold)?;
@@ -23,6 +23,7 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
             return Ok(Outcome::Findings);
         }
     };
+    show_site(&arguments.site, &site, arguments.format == RankFormatName::Human);
     warn_all(site.warnings());
     let jobs = site.jobs(formula)?;
     warn_all(&jobs.warnings);

@@ -10,10 +10,11 @@ use job_sort_formula::site::{PolicyName, PolicyShares, SharesRequest};
 use job_sort_formula::slurm::load_file::load_file;
 
 use super::args::{PolicyArg, SharesArgs, SharesFormatName};
-use super::{CliError, Outcome, warn, warn_all};
+use super::{CliError, Outcome, show_site, warn, warn_all};
 
 pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = arguments.site.open_for_shares()?;
+    show_site(&arguments.site, &site, arguments.format == SharesFormatName::Human);
     warn_all(site.warnings());
     if matches!(arguments.format, SharesFormatName::Sacctmgr | SharesFormatName::ResourceGroup) {
         return export(&site.share_tree()?, arguments.format, out);

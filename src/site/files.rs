@@ -1,163 +1,187 @@
-//! The paths of a site's files, and reading them within limits.
+//! The files of a site: found in a folder or an archive, or given one by one.
 
-use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use super::SiteError;
-use crate::ingest::{JobReader, ParsedJobs, ReadOptions};
+use super::archive::read_archive;
+use super::layout::{FoundFiles, candidates, in_scheduler_folder, is_sched_priv, is_site_file};
+use super::source::FileSource;
 
-/// The largest file that is read, other than job documents, in bytes.
-pub(super) const MAX_FILE: u64 = 256 << 20;
-/// The largest job document that is read, in bytes.
-const MAX_JOBS: u64 = 64 << 30;
-
-/// The files of a site, each of them optional. The path `-` is standard input.
+/// The files of a site, each of them optional.
 #[derive(Debug, Clone, Default)]
 pub struct SiteFiles {
     /// The jobs: `qstat -f -F json`, `qstat -f`, native JSON or NDJSON.
-    pub queue: Option<PathBuf>,
+    pub queue: Option<FileSource>,
     /// The scheduler's folder `sched_priv`: `resource_group`, `usage`, `sched_config` and `sched_formula`.
     pub sched_priv: Option<PathBuf>,
     /// `resource_group`, instead of the one in `sched_priv`.
-    pub resource_group: Option<PathBuf>,
+    pub resource_group: Option<FileSource>,
     /// The binary `usage`, instead of the one in `sched_priv`.
-    pub usage: Option<PathBuf>,
+    pub usage: Option<FileSource>,
     /// `sched_config`, instead of the one in `sched_priv`.
-    pub sched_config: Option<PathBuf>,
+    pub sched_config: Option<FileSource>,
+    /// `sched_formula`, instead of the one in `sched_priv`.
+    pub sched_formula: Option<FileSource>,
     /// Another fair-share tree: native JSON, `sshare`, or a `sacctmgr dump`.
-    pub tree: Option<PathBuf>,
-    /// The server: `qstat -Bf` as text or JSON, or `qmgr -c 'print server'`.
-    pub server: Option<PathBuf>,
-    /// The queues: `qstat -Qf` as text or JSON, or `qmgr -c 'print server'`.
-    pub queues: Option<PathBuf>,
+    pub tree: Option<FileSource>,
+    /// The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`, `qmgr -c 'list sched'`. Of several that contain
+    /// a setting, the first one counts.
+    pub server: Vec<FileSource>,
+    /// The queues: `qstat -Qf` as text or JSON, or `qmgr -c 'print server'`; the first one that contains a queue counts.
+    pub queues: Vec<FileSource>,
     /// The site's resources: `resourcedef`, `qmgr -c 'print resource'` or `qmgr -c 'list resource'`.
-    pub resources: Option<PathBuf>,
+    pub resources: Vec<FileSource>,
     /// `slurm.conf`.
-    pub slurm_conf: Option<PathBuf>,
+    pub slurm_conf: Option<FileSource>,
+    /// The file in which `pbs_snapshot` writes when it was called.
+    pub taken: Option<FileSource>,
 }
 
 impl SiteFiles {
-    /// The files that a folder contains under their usual names: `sched_priv/`, `qstat.json` or `qstat.txt`,
-    /// `server.json` or `server.txt`, `queues.json` or `queues.txt`, `resourcedef`, `slurm.conf`, `sshare.json` or
-    /// `sshare.txt`. The folder may also be a `sched_priv` itself.
+    /// The files that a folder or a tar archive contains under their usual names, or under those of a `pbs_snapshot`:
+    /// `sched_priv/`, `qstat.json`, `server.json`, `queues.json`, `resourcedef`, `slurm.conf`, `sshare.json`,
+    /// `job/qstat_f.out` and so on. The folder may also be a `sched_priv`, or contain one folder with these files.
+    ///
+    /// The members of an archive are read in place: nothing is unpacked, and no other member is opened.
     ///
     /// # Errors
-    /// The folder cannot be read, or it contains none of them.
-    pub fn in_folder(folder: &Path) -> Result<Self, SiteError> {
-        folder.read_dir().map_err(|error| SiteError::read(folder, error))?;
-        let first = |names: &[&str]| names.iter().map(|name| folder.join(name)).find(|path| path.exists());
-        let is_sched_priv = folder.join("resource_group").is_file();
-        let files = Self {
-            queue: first(&["qstat.json", "qstat.txt"]),
-            sched_priv: if is_sched_priv { Some(folder.to_owned()) } else { first(&["sched_priv"]) },
-            tree: first(&["sshare.json", "sshare.txt"]),
-            server: first(&["server.json", "server.txt"]),
-            queues: first(&["queues.json", "queues.txt"]),
-            resources: first(&["resourcedef"]),
-            slurm_conf: first(&["slurm.conf"]),
-            ..Self::default()
+    /// The path cannot be read, or contains none of these files; an archive has a member outside of it, a link in place
+    /// of a file, or too many bytes or members.
+    pub fn open(path: &Path) -> Result<Self, SiteError> {
+        let failed = |error| SiteError::read(path, error);
+        let found = if path.is_dir() {
+            in_folder(path).map_err(failed)?
+        } else {
+            read_archive(path, File::open(path).map_err(failed)?)?
         };
-        if files.queue.is_none() && files.sched_priv.is_none() && files.tree.is_none() {
+        let files = found.into_site_files();
+        if files.is_empty() {
             return Err(SiteError::Missing(format!(
-                "`{}` contains neither jobs (`qstat.json`, `qstat.txt`) nor a fair-share tree (`sched_priv`, `sshare.json`, \
-                 `sshare.txt`)",
-                folder.display()
+                "`{}` contains no file of a site: expected jobs (`qstat.json`, `qstat.txt`), `sched_priv`, `server.json`, \
+                 `sshare.json`, `slurm.conf`, or a `pbs_snapshot`; `jsf capture` prints a script that makes such a folder",
+                path.display()
             )));
         }
         Ok(files)
     }
 
-    /// The file of that name: given by its own option, or in `sched_priv` if it exists there.
-    pub(super) fn in_sched_priv(&self, own: Option<&PathBuf>, name: &str) -> Option<PathBuf> {
-        own.cloned().or_else(|| {
-            let path = self.sched_priv.as_ref()?.join(name);
-            path.exists().then_some(path)
-        })
-    }
-}
-
-/// The name of a path in messages.
-pub(super) fn display_name(path: &Path) -> String {
-    if is_stdin(path) { "standard input".into() } else { path.display().to_string() }
-}
-
-fn is_stdin(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
-
-/// Reads a whole file of at most `limit` bytes, or standard input for `-`.
-///
-/// # Errors
-/// The file cannot be read or is larger.
-pub fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, SiteError> {
-    let mut bytes = Vec::new();
-    let source: Box<dyn Read> = if is_stdin(path) {
-        Box::new(io::stdin())
-    } else {
-        Box::new(File::open(path).map_err(|error| SiteError::read(path, error))?)
-    };
-    source.take(limit + 1).read_to_end(&mut bytes).map_err(|error| SiteError::read(path, error))?;
-    if bytes.len() as u64 > limit {
-        return Err(SiteError::TooLarge { path: path.to_owned(), limit });
-    }
-    Ok(bytes)
-}
-
-/// Reads a whole file as text; bytes that are not UTF-8 are replaced.
-pub(super) fn read_text(path: &Path) -> Result<String, SiteError> {
-    let bytes = read_bytes(path, MAX_FILE)?;
-    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
-}
-
-/// The job document of a site. Standard input can be read only once, so its bytes are kept for a second reading.
-#[derive(Debug, Default)]
-pub(super) struct JobDocument {
-    stdin: OnceLock<Vec<u8>>,
-}
-
-impl JobDocument {
-    /// Reads the jobs while the document arrives; `again` means that the site may read them once more.
-    pub(super) fn read(&self, path: &Path, options: &ReadOptions<'_>, again: bool) -> Result<ParsedJobs, SiteError> {
-        let reader = JobReader::new(options);
-        let read = if !is_stdin(path) {
-            let file = File::open(path).map_err(|error| SiteError::read(path, error))?;
-            if file.metadata().is_ok_and(|metadata| metadata.len() > MAX_JOBS) {
-                return Err(SiteError::TooLarge { path: path.to_owned(), limit: MAX_JOBS });
-            }
-            reader.read_file(file)
-        } else if again || self.stdin.get().is_some() {
-            reader.read(&self.kept_stdin(path)?)
-        } else {
-            reader.read_stream(LimitedReader { source: io::stdin(), left: MAX_JOBS })
-        };
-        read.map_err(SiteError::content)
-    }
-
-    fn kept_stdin(&self, path: &Path) -> Result<Cow<'_, [u8]>, SiteError> {
-        if self.stdin.get().is_none() {
-            let _ = self.stdin.set(read_bytes(path, MAX_JOBS)?);
+    /// These files, with each one replaced that is also among `given`.
+    pub fn replaced_by(self, given: Self) -> Self {
+        let replaces_scheduler = given.sched_priv.is_some();
+        let replaces_tree = replaces_scheduler || given.resource_group.is_some();
+        let of_scheduler =
+            |own: Option<FileSource>, given: Option<FileSource>| given.or_else(|| own.filter(|_| !replaces_scheduler));
+        let any = |own: Vec<FileSource>, given: Vec<FileSource>| if given.is_empty() { own } else { given };
+        Self {
+            queue: given.queue.or(self.queue),
+            sched_priv: given.sched_priv.or(self.sched_priv),
+            resource_group: of_scheduler(self.resource_group, given.resource_group),
+            usage: of_scheduler(self.usage, given.usage),
+            sched_config: of_scheduler(self.sched_config, given.sched_config),
+            sched_formula: of_scheduler(self.sched_formula, given.sched_formula),
+            tree: given.tree.or_else(|| self.tree.filter(|_| !replaces_tree)),
+            server: any(self.server, given.server),
+            queues: any(self.queues, given.queues),
+            resources: any(self.resources, given.resources),
+            slurm_conf: given.slurm_conf.or(self.slurm_conf),
+            taken: self.taken,
         }
-        Ok(Cow::Borrowed(self.stdin.get().map_or(&[], Vec::as_slice)))
+    }
+
+    fn is_empty(&self) -> bool {
+        let scheduler = [&self.resource_group, &self.usage, &self.sched_config, &self.sched_formula];
+        let others = [&self.queue, &self.tree, &self.slurm_conf];
+        self.sched_priv.is_none()
+            && scheduler.into_iter().chain(others).all(Option::is_none)
+            && [&self.server, &self.queues, &self.resources].into_iter().all(Vec::is_empty)
+    }
+
+    /// Replaces the scheduler's folder by the files in it.
+    ///
+    /// # Errors
+    /// The folder cannot be read, or contains none of the scheduler's files.
+    pub(super) fn with_scheduler_files(mut self) -> Result<Self, SiteError> {
+        let Some(folder) = self.sched_priv.clone() else { return Ok(self) };
+        folder.read_dir().map_err(|error| SiteError::read(&folder, error))?;
+        let failed = |error| SiteError::read(&folder, error);
+        let mut found = FoundFiles::default();
+        in_scheduler_folder("").try_for_each(|name| add(&mut found, &folder, name)).map_err(failed)?;
+        if found.is_empty() {
+            return Err(SiteError::Missing(format!(
+                "`{}` is not a scheduler's folder: it contains neither `resource_group` nor `sched_config`, `usage` or \
+                 `sched_formula`",
+                folder.display()
+            )));
+        }
+        let found = found.into_site_files();
+        self.resource_group = self.resource_group.or(found.resource_group);
+        self.usage = self.usage.or(found.usage);
+        self.sched_config = self.sched_config.or(found.sched_config);
+        self.sched_formula = self.sched_formula.or(found.sched_formula);
+        Ok(self)
     }
 }
 
-/// A reader that fails when its source is longer than the limit.
-struct LimitedReader<R> {
-    source: R,
-    left: u64,
+/// The site's files in a folder, or in the only folder in it that has any.
+fn in_folder(folder: &Path) -> io::Result<FoundFiles> {
+    let mut folders: Vec<String> = Vec::new();
+    for entry in folder.read_dir()? {
+        let entry = entry?;
+        if entry.path().is_dir() {
+            folders.extend(entry.file_name().into_string().ok());
+        }
+    }
+    let found = at_top(folder, &folders)?;
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let mut inner = BTreeMap::new();
+    for name in folders {
+        let path = folder.join(&name);
+        // a folder that belongs to others says nothing about this site
+        let Ok(entries) = path.read_dir() else { continue };
+        let below = entries.flatten().filter(|entry| entry.path().is_dir());
+        let below: Vec<String> = below.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        let found = at_top(&path, &below)?;
+        if !found.is_empty() {
+            inner.insert(name, found);
+        }
+    }
+    match inner.len() {
+        0 | 1 => Ok(inner.into_values().next().unwrap_or_default()),
+        _ => {
+            let names: Vec<String> = inner.keys().take(4).map(|name| format!("`{name}`")).collect();
+            Err(io::Error::other(format!("it contains several sites: {}; give one of them", names.join(", "))))
+        }
+    }
 }
 
-impl<R: Read> Read for LimitedReader<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.source.read(buffer)?;
-        self.left = self
-            .left
-            .checked_sub(read as u64)
-            .ok_or_else(|| io::Error::other(format!("it is larger than {MAX_JOBS} bytes, the limit for jobs")))?;
-        Ok(read)
+fn at_top(folder: &Path, folders: &[String]) -> io::Result<FoundFiles> {
+    let mut found = FoundFiles::default();
+    for path in candidates() {
+        add(&mut found, folder, path)?;
+    }
+    for scheduler in folders.iter().filter(|name| is_sched_priv(name)) {
+        in_scheduler_folder(&format!("{scheduler}/")).try_for_each(|path| add(&mut found, folder, path))?;
+    }
+    Ok(found)
+}
+
+/// Adds the file if it exists. A file that exists and cannot be read is an error: without it, numbers would be wrong.
+fn add(found: &mut FoundFiles, folder: &Path, path: String) -> io::Result<()> {
+    debug_assert!(is_site_file(&path));
+    let file = folder.join(&path);
+    match file.metadata() {
+        Ok(metadata) if metadata.is_file() => {
+            found.by_path.insert(path, file.into());
+            Ok(())
+        }
+        Ok(_) => Ok(()),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(()),
+        Err(error) => Err(io::Error::new(error.kind(), format!("{path}: {error}"))),
     }
 }
 
@@ -166,20 +190,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_source_beyond_its_limit_is_an_error() {
-        let read = |left| LimitedReader { source: &b"12345"[..], left }.read_to_end(&mut Vec::new()).ok();
-        assert_eq!((read(5), read(4)), (Some(5), None));
+    fn the_files_of_a_folder_are_found_by_their_names() {
+        let site = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/site");
+        let files = SiteFiles::open(&site).expect("the example site");
+        assert_eq!(files.queue, Some(site.join("qstat.json").into()));
+        assert_eq!(files.usage, Some(site.join("sched_priv/usage").into()));
+        let folder = SiteFiles::open(&site.join("sched_priv")).expect("a sched_priv");
+        assert_eq!(folder.usage, Some(site.join("sched_priv/usage").into()));
+        let error = SiteFiles::open(&site.join("../formulas")).expect_err("no site").to_string();
+        assert!(error.contains("contains no file of a site"), "{error}");
     }
 
     #[test]
-    fn the_files_of_a_folder_are_found_by_their_names() {
-        let site = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/site");
-        let files = SiteFiles::in_folder(&site).expect("the example site");
-        assert_eq!(files.queue, Some(site.join("qstat.json")));
-        assert_eq!(files.sched_priv, Some(site.join("sched_priv")));
-        let folder = SiteFiles::in_folder(&site.join("sched_priv")).expect("a sched_priv");
-        assert_eq!(folder.sched_priv, Some(site.join("sched_priv")));
-        let error = SiteFiles::in_folder(&site.join("../formulas")).expect_err("no site").to_string();
-        assert!(error.contains("contains neither jobs"), "{error}");
+    fn a_given_file_replaces_the_one_of_the_site() {
+        let site = || SiteFiles::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/site")).expect("a site");
+        let given = SiteFiles { queue: Some("other.json".into()), ..SiteFiles::default() };
+        let files = site().replaced_by(given);
+        assert_eq!(files.queue, Some("other.json".into()));
+        assert!(files.usage.is_some());
+        let files = site().replaced_by(SiteFiles { sched_priv: Some("other".into()), ..SiteFiles::default() });
+        assert!(files.usage.is_none() && files.sched_config.is_none());
     }
 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::SiteError;
-use super::files::{SiteFiles, display_name, read_text};
+use super::files::SiteFiles;
+use super::source::FileSource;
 use crate::pbs::files::formula_source::formula_in;
 use crate::pbs::resource_amount::NumberMode;
 use crate::pbs::submission::FormulaSubmission;
@@ -39,24 +40,30 @@ impl FormulaText {
     /// # Errors
     /// The file cannot be read, or it contains no formula.
     pub fn read(path: &Path) -> Result<Self, SiteError> {
-        let document = read_text(path)?;
-        let text = formula_in(&display_name(path), &document).map_err(SiteError::content)?;
-        let from = document.find("job_sort_formula").map_or(0, |at| at + "job_sort_formula".len());
-        let before = document[from..].find(&text).map_or("", |at| &document[..from + at]).to_owned();
-        Ok(Self { text, origin: path.display().to_string(), before })
+        Self::read_source(&path.into())
     }
 
-    /// Reads the formula in force from the server's document, else from `sched_priv/sched_formula`.
+    fn read_source(source: &FileSource) -> Result<Self, SiteError> {
+        let (name, document) = (source.name(), source.read_text()?);
+        let text = formula_in(&name, &document).map_err(SiteError::content)?;
+        let from = document.find("job_sort_formula").map_or(0, |at| at + "job_sort_formula".len());
+        let before = document[from..].find(&text).map_or("", |at| &document[..from + at]).to_owned();
+        Ok(Self { text, origin: name, before })
+    }
+
+    /// Reads the formula in force from the first document of the server that contains one, else from
+    /// `sched_priv/sched_formula`.
     pub(super) fn in_force(files: &SiteFiles) -> Result<Self, SiteError> {
-        let in_sched_priv = files.sched_priv.as_ref().map(|folder| folder.join("sched_formula"));
-        let path = files.server.clone().or(in_sched_priv);
-        path.map_or_else(
-            || {
-                let message = "no formula: give its text, --formula-file FILE, --server FILE or --sched-priv DIR";
-                Err(SiteError::Missing(message.into()))
-            },
-            |path| Self::read(&path),
-        )
+        let sources = files.server.iter().chain(&files.sched_formula);
+        let mut first_error = None;
+        for source in sources {
+            match Self::read_source(source) {
+                Err(error @ SiteError::Content(_)) => first_error = first_error.or(Some(error)),
+                read => return read,
+            }
+        }
+        let message = "no formula: give its text, --formula-file FILE, --server FILE, --sched-priv DIR or --site PATH";
+        Err(first_error.unwrap_or_else(|| SiteError::Missing(message.into())))
     }
 
     /// The formula as Python reads it: with OpenPBS's numbers, from the string literal in the scheduler's script.

@@ -3,12 +3,17 @@
 //! In: the paths of a scheduler's files and of the output of its commands. Out: the formula in force, the jobs, their
 //! [`RankedQueue`], the findings of a checked formula, the fair-share tree under any policy.
 
+mod archive;
+mod compression;
 mod files;
 mod formula_text;
+mod layout;
 mod policy;
 mod rank;
 mod replay;
 mod shares;
+mod source;
+mod summary;
 mod tree;
 
 use std::io;
@@ -17,14 +22,15 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 pub use files::SiteFiles;
-#[doc(hidden)]
-pub use files::read_bytes;
 pub use formula_text::FormulaText;
 pub use policy::PolicyName;
 pub use rank::{RankedQueue, SiteJobs};
 #[doc(hidden)]
 pub use replay::LogReplay;
 pub use shares::{PolicyShares, SharesRequest};
+pub use source::FileSource;
+#[doc(hidden)]
+pub use source::read_bytes;
 
 use crate::fairshare::{Release, Rules};
 use crate::pbs::files::queues::Queues;
@@ -34,9 +40,8 @@ use crate::pbs::files::server::ServerSettings;
 use crate::pbs::resource_amount::NumberMode;
 use crate::rank::OnError;
 use crate::schema::Schema;
-use crate::slurm::conf::SlurmConf;
-use files::{JobDocument, MAX_FILE, display_name, read_text};
 use policy::PolicySelection;
+use source::JobDocument;
 use tree::SiteTree;
 
 /// The rules that apply to a site. The default is what the OpenPBS daemon does.
@@ -84,12 +89,12 @@ pub struct Site {
 }
 
 impl Site {
-    /// Opens a folder by the usual names of its files, see [`SiteFiles::in_folder`].
+    /// Opens a folder or a tar archive by the usual names of the files in it, see [`SiteFiles::open`].
     ///
     /// # Errors
-    /// The folder contains none of these files, or one of them has another content than its name says.
-    pub fn open(folder: impl AsRef<Path>) -> Result<Self, SiteError> {
-        Self::from_files(SiteFiles::in_folder(folder.as_ref())?, SiteRules::default())
+    /// It contains none of these files, or one of them has another content than its name says.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, SiteError> {
+        Self::from_files(SiteFiles::open(path.as_ref())?, SiteRules::default())
     }
 
     /// Opens a site by its files and reads all of them except the jobs, which are read when a formula needs them.
@@ -97,32 +102,27 @@ impl Site {
     /// # Errors
     /// A file cannot be read, or has another content than it should.
     pub fn from_files(files: SiteFiles, rules: SiteRules) -> Result<Self, SiteError> {
-        if let Some(folder) = &files.sched_priv
-            && let Err(error) = folder.read_dir()
-        {
-            return Err(SiteError::read(folder, error));
-        }
+        let files = files.with_scheduler_files()?;
         let (mut schema, mut warnings) = (Schema::openpbs(), Vec::new());
-        if let Some(path) = &files.resources {
-            let problems = add_resources(&display_name(path), &read_text(path)?, &mut schema);
+        for source in &files.resources {
+            let problems = add_resources(&source.name(), &source.read_text()?, &mut schema);
             warnings.extend(problems.iter().map(ToString::to_string));
         }
-        let queues = match &files.queues {
-            Some(path) => Queues::read(&display_name(path), &read_text(path)?).map_err(SiteError::content)?,
+        let queues = match files.queues.first() {
+            Some(source) => Queues::read(&source.name(), &source.read_text()?).map_err(SiteError::content)?,
             None => Queues::default(),
         };
         queues.add_seen_to(&mut schema);
-        let config = match files.in_sched_priv(files.sched_config.as_ref(), "sched_config") {
-            Some(path) => SchedConfig::parse(&read_bytes(&path, MAX_FILE)?),
+        let config = match &files.sched_config {
+            Some(source) => SchedConfig::parse(&source.read()?),
             None => formula_only(),
         };
         warnings.extend(config.warnings.iter().map(|warning| format!("sched_config: {warning}")));
-        let server = match &files.server {
-            Some(path) => ServerSettings::read(&read_text(path)?),
-            None => ServerSettings::default(),
-        };
-        let conf =
-            files.slurm_conf.as_ref().map(|path| SlurmConf::read(path).map_err(SiteError::content)).transpose()?;
+        let mut server = ServerSettings::default();
+        for source in &files.server {
+            server = server.or(ServerSettings::read(&source.read_text()?));
+        }
+        let conf = files.slurm_conf.as_ref().map(FileSource::read_slurm_conf).transpose()?;
         warnings.extend(conf.iter().flat_map(|conf| conf.warnings.iter().map(ToString::to_string)));
         let tree = SiteTree::read(&files, &config, &mut warnings)?;
         let policy = PolicySelection::new(&rules, conf, tree.as_ref().and_then(SiteTree::release));

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::mem;
 
-use super::files::display_name;
 use super::tree::{pending_nodes, unresolved};
 use super::{PolicyName, Site, SiteError};
 use crate::diagnostic::Diagnostic;
@@ -178,11 +177,11 @@ impl Site {
     }
 
     fn read_jobs(&self, formula: &Formula, again: bool) -> Result<SiteJobs, SiteError> {
-        let Some(path) = &self.files.queue else {
+        let Some(source) = &self.files.queue else {
             let message = "no jobs: give --queue FILE (`qstat -f -F json`, `qstat -f`, native JSON or NDJSON)";
             return Err(SiteError::Missing(message.into()));
         };
-        let source_name = display_name(path);
+        let source_name = source.name();
         let mut needed = formula.names();
         needed.extend(Order::new(&self.config, &self.queues).columns());
         let options = ReadOptions {
@@ -194,7 +193,7 @@ impl Site {
             queue_priorities: &self.queues.priorities(),
             strict: self.rules.strict,
         };
-        let read = self.jobs.read(path, &options, again)?;
+        let read = self.jobs.read(source, &options, again)?;
         let mut schema = self.schema.clone();
         for (name, kind) in read.table.undeclared() {
             schema.add_seen(name, kind);

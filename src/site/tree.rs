@@ -1,9 +1,8 @@
 //! Reads the fair-share tree of a site from whichever of its files contain one, and looks up its nodes by name.
 
-use std::path::Path;
-
 use super::SiteError;
-use super::files::{MAX_FILE, SiteFiles, display_name, read_bytes};
+use super::files::SiteFiles;
+use super::source::FileSource;
 use crate::fairshare::tree_document::{TreeDocument, read_tree};
 use crate::fairshare::{NodeId, NodeKind, Release, Rules, ShareTree};
 use crate::jobs::{JobState, JobTable};
@@ -29,16 +28,22 @@ impl SiteTree {
         config: &SchedConfig,
         warnings: &mut Vec<String>,
     ) -> Result<Option<Self>, SiteError> {
-        if let Some(path) = &files.tree {
-            let document = document(path, warnings)?;
-            return Ok(Some(Self { document, source_name: Some(display_name(path)) }));
+        if let Some(source) = &files.tree {
+            let document = document(source, warnings)?;
+            return Ok(Some(Self { document, source_name: Some(source.name()) }));
         }
-        let Some(path) = files.in_sched_priv(files.resource_group.as_ref(), "resource_group") else { return Ok(None) };
-        let lines = ResourceGroup::parse(&read_bytes(&path, MAX_FILE)?);
-        warnings.extend(lines.rejected.iter().map(|line| format!("`{}`: {line}", path.display())));
-        let usage = match files.in_sched_priv(files.usage.as_ref(), "usage") {
-            Some(path) => read_usage(&path, warnings)?,
-            None => UsageFile::default(),
+        let Some(source) = &files.resource_group else { return Ok(None) };
+        let lines = ResourceGroup::parse(&source.read()?);
+        warnings.extend(lines.rejected.iter().map(|line| format!("`{}`: {line}", source.name())));
+        let usage = match &files.usage {
+            Some(source) => read_usage(source, warnings)?,
+            None => {
+                warnings.push(format!(
+                    "`{}` is given without the file `usage`: the usage of every entity is 1, as if nothing had run",
+                    source.name()
+                ));
+                UsageFile::default()
+            }
         };
         let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(config.unknown_shares);
         Ok(Some(Self { document: builder.into_document(), source_name: None }))
@@ -90,9 +95,9 @@ impl SiteTree {
     }
 }
 
-fn document(path: &Path, warnings: &mut Vec<String>) -> Result<TreeDocument, SiteError> {
-    let bytes = read_bytes(path, MAX_FILE)?;
-    let name = display_name(path);
+fn document(source: &FileSource, warnings: &mut Vec<String>) -> Result<TreeDocument, SiteError> {
+    let bytes = source.read()?;
+    let name = source.name();
     if is_native_json(&bytes) {
         let document = read_tree(&name, &bytes).map_err(SiteError::content)?;
         warnings.extend(document.unknown_keys.iter().map(|key| format!("`{name}`: unknown key `{key}` is ignored")));
@@ -120,9 +125,9 @@ fn is_native_json(bytes: &[u8]) -> bool {
     text.starts_with('{') && (text.contains("\"children\"") || !text.contains("\"shares\""))
 }
 
-fn read_usage(path: &Path, warnings: &mut Vec<String>) -> Result<UsageFile, SiteError> {
-    let usage = UsageFile::parse(&read_bytes(path, MAX_FILE)?).map_err(SiteError::content)?;
-    warnings.extend(usage.faults.iter().map(|fault| format!("`{}`: {fault}", path.display())));
+fn read_usage(source: &FileSource, warnings: &mut Vec<String>) -> Result<UsageFile, SiteError> {
+    let usage = UsageFile::parse(&source.read()?).map_err(SiteError::content)?;
+    warnings.extend(usage.faults.iter().map(|fault| format!("`{}`: {fault}", source.name())));
     Ok(usage)
 }
 

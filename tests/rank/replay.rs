@@ -10,7 +10,7 @@ use job_sort_formula::pbs::files::usage::write_usage;
 use job_sort_formula::pbs::number_format::logged;
 use job_sort_formula::pbs::replay::{Difference, Explanation, Replay, logged_values};
 use job_sort_formula::pbs::resource_amount::NumberMode;
-use job_sort_formula::site::{FormulaText, SiteFiles, SiteRules};
+use job_sort_formula::site::{FormulaText, FileSource, SiteFiles, SiteRules};
 use job_sort_formula::{Formula, Site, SiteError};
 
 use crate::support::golden;
@@ -33,14 +33,14 @@ impl Folder {
     }
 
     fn site(&self, queue: &str, change: impl FnOnce(&mut SiteFiles)) -> Site {
-        let golden = |name: &str| Some(golden::path("openpbs/qstat").join(name));
+        let golden = |name: &str| FileSource::from(golden::path("openpbs/qstat").join(name));
         let mut files = SiteFiles {
-            queue: Some(self.put("qstat.json", queue)),
-            resource_group: golden("resource_group"),
-            usage: golden("usage"),
-            sched_config: golden("sched_config"),
-            queues: golden("qstat_Qf.json"),
-            resources: golden("resourcedef"),
+            queue: Some(self.put("qstat.json", queue).into()),
+            resource_group: Some(golden("resource_group")),
+            usage: Some(golden("usage")),
+            sched_config: Some(golden("sched_config")),
+            queues: vec![golden("qstat_Qf.json")],
+            resources: vec![golden("resourcedef")],
             ..SiteFiles::default()
         };
         change(&mut files);
@@ -152,7 +152,7 @@ fn decayed_usage_is_found() {
     let tree = recorded::tree("openpbs/qstat", "usage", &config, []);
     let usage = folder.folder.path().join("usage");
     fs::write(&usage, write_usage(&tree, 0, |usage| decay.step(decay.step(usage)))).expect("written");
-    let later = folder.site(&queue(), |files| files.usage = Some(usage));
+    let later = folder.site(&queue(), |files| files.usage = Some(usage.into()));
     // all six digits of the input reach the log, so one number of decays explains all of them
     let formula = Formula::parse("1000000 * fairshare_tree_usage").expect("a formula");
     let ranked = later.rank(&formula).expect("ranked");
@@ -182,7 +182,7 @@ fn the_usage_of_an_entity_is_found() {
 #[test]
 fn an_undeclared_resource_counts_as_zero() {
     let folder = Folder::new();
-    let undeclared = folder.site(&queue(), |files| files.resources = None);
+    let undeclared = folder.site(&queue(), |files| files.resources.clear());
     let recorded = record("r_long + 0.5");
     // without `resourcedef` the jobs show which amounts there are, so the recorded values are still equal
     assert_eq!(folder.replay(&undeclared, &recorded).different, []);

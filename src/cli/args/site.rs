@@ -7,13 +7,17 @@ use job_sort_formula::Site;
 use job_sort_formula::fairshare::{Release, Rules};
 use job_sort_formula::pbs::resource_amount::NumberMode;
 use job_sort_formula::rank::OnError;
-use job_sort_formula::site::{PolicyName, SiteFiles, SiteRules};
+use job_sort_formula::site::{FileSource, PolicyName, SiteFiles, SiteRules};
 
 use crate::cli::CliError;
 
 /// The files of a site, and the rules.
 #[derive(Debug, Args)]
 pub struct SiteArgs {
+    /// Everything at once: a folder, or a tar archive of one (.tar, .tar.gz, .tar.zst), with the usual names or those of
+    /// pbs_snapshot; `jsf capture` prints a script that makes it. The options below replace single files of it
+    #[arg(long, value_name = "PATH", help_heading = "Context")]
+    pub site: Option<PathBuf>,
     /// The jobs: `qstat -f -F json`, `qstat -f`, native JSON or NDJSON; - is standard input
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub queue: Option<PathBuf>,
@@ -141,17 +145,23 @@ impl SiteArgs {
     }
 
     fn open_with(&self, threshold: Option<f64>) -> Result<Site, CliError> {
-        let files = SiteFiles {
-            queue: self.queue.clone(),
+        let file = |path: &Option<PathBuf>| path.clone().map(FileSource::Path);
+        let given = SiteFiles {
+            queue: file(&self.queue),
             sched_priv: self.sched_priv.clone(),
-            resource_group: self.resource_group.clone(),
-            usage: self.usage.clone(),
-            sched_config: self.sched_config.clone(),
-            tree: self.tree.clone(),
-            server: self.server.clone(),
-            queues: self.queues.clone(),
-            resources: self.resources.clone(),
-            slurm_conf: self.slurm_conf.clone(),
+            resource_group: file(&self.resource_group),
+            usage: file(&self.usage),
+            sched_config: file(&self.sched_config),
+            tree: file(&self.tree),
+            server: file(&self.server).into_iter().collect(),
+            queues: file(&self.queues).into_iter().collect(),
+            resources: file(&self.resources).into_iter().collect(),
+            slurm_conf: file(&self.slurm_conf),
+            ..SiteFiles::default()
+        };
+        let files = match &self.site {
+            Some(path) => SiteFiles::open(path)?.replaced_by(given),
+            None => given,
         };
         let rules = SiteRules {
             policy: self.policy.and_then(PolicyArg::name),

@@ -51,6 +51,14 @@ impl ServerSettings {
         settings
     }
 
+    /// These settings, and those of `other` that are not among them.
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            eligible_time_enable: self.eligible_time_enable.or(other.eligible_time_enable),
+            job_sort_formula_threshold: self.job_sort_formula_threshold.or(other.job_sort_formula_threshold),
+        }
+    }
+
     fn set(&mut self, name: &str, value: &str) {
         match name {
             "eligible_time_enable" => self.eligible_time_enable = boolean(value),

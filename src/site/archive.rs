@@ -1,0 +1,186 @@
+//! Reads a site's files in place from a tar archive. Nothing is written to disk, and no other member is opened.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::SiteError;
+use super::layout::FoundFiles;
+
+#[cfg(not(feature = "archives"))]
+pub(super) fn read_archive(path: &Path, _: File) -> Result<FoundFiles, SiteError> {
+    let message = format!("`{}` is a file, expected a folder: this build reads no archives", path.display());
+    Err(SiteError::Content(message))
+}
+
+#[cfg(feature = "archives")]
+pub(super) use members::read_archive;
+
+/// Whether the file begins as a tar archive does, after decompression.
+pub(super) fn is_tar(head: &[u8]) -> bool {
+    head.get(257..262) == Some(b"ustar")
+}
+
+#[cfg(feature = "archives")]
+mod members {
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::io::{self, BufReader, Cursor, Seek};
+
+    use tar::{Archive, Entries, Entry, EntryType, PaxExtensions};
+
+    use super::*;
+    use crate::site::compression::{Compression, decompressed};
+    use crate::site::layout::is_site_file;
+    use crate::site::source::FileSource;
+
+    /// The most members of an archive.
+    const MAX_MEMBERS: usize = 200_000;
+    /// The most bytes of all members that are kept.
+    const MAX_KEPT: u64 = 1 << 30;
+    /// The most bytes of a member that holds the name of the next one.
+    const MAX_NAME: u64 = 64 << 10;
+    /// How many bytes are read to recognize an archive.
+    const HEAD: usize = 512;
+
+    /// Reads the site's files from an archive, which gzip or zstd may have compressed.
+    pub(in crate::site) fn read_archive(path: &Path, mut file: File) -> Result<FoundFiles, SiteError> {
+        let failed = |error: io::Error| SiteError::read(path, error);
+        let mut head = Vec::new();
+        file.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(failed)?;
+        let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
+        if is_regular && Compression::detect(&head).is_none() {
+            require_tar(path, &head)?;
+            file.rewind().map_err(failed)?;
+            let mut archive = Archive::new(BufReader::new(file));
+            return collect(path, archive.entries_with_seek().map_err(failed)?);
+        }
+        let mut content = decompressed(Cursor::new(head).chain(file)).map_err(failed)?;
+        let mut head = Vec::new();
+        content.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(failed)?;
+        require_tar(path, &head)?;
+        let mut archive = Archive::new(Cursor::new(head).chain(content));
+        collect(path, archive.entries().map_err(failed)?)
+    }
+
+    fn require_tar(path: &Path, head: &[u8]) -> Result<(), SiteError> {
+        if is_tar(head) {
+            return Ok(());
+        }
+        let expected = "expected a folder or a tar archive (`.tar`, `.tar.gz`, `.tar.zst`) with the files of a site";
+        Err(SiteError::Content(format!("`{}` is neither: {expected}", path.display())))
+    }
+
+    /// The files by the folder that contains them, empty for the top of the archive, and by their paths in it.
+    type ByFolder = BTreeMap<String, FoundFiles>;
+
+    fn collect<R: Read>(path: &Path, entries: Entries<'_, R>) -> Result<FoundFiles, SiteError> {
+        let archive = path.display().to_string();
+        let refused = |reason: &str| SiteError::Content(format!("`{archive}`: {reason}"));
+        let (mut folders, mut kept, mut long_name) = (ByFolder::new(), 0, None);
+        // the library would read the name of the next member to its end, however long it is
+        for (index, entry) in entries.raw(true).enumerate() {
+            let mut entry = entry.map_err(|error| SiteError::read(path, error))?;
+            if index >= MAX_MEMBERS {
+                return Err(refused(&format!("the archive has more than {MAX_MEMBERS} members")));
+            }
+            if let Some(name) = name_of_the_next(&mut entry).map_err(|error| SiteError::read(path, error))? {
+                long_name = name.or(long_name);
+                continue;
+            }
+            let name = long_name.take().unwrap_or_else(|| entry.path_bytes().into_owned());
+            let name = String::from_utf8_lossy(&name).into_owned();
+            let Some((folder, file)) = place(&name).map_err(|reason| refused(&reason))? else { continue };
+            match entry.header().entry_type() {
+                EntryType::Regular | EntryType::Continuous => {}
+                EntryType::Directory => continue,
+                _ => return Err(refused(&format!("`{name}` is a link or a device, expected a regular file"))),
+            }
+            kept += entry.size();
+            if kept > MAX_KEPT {
+                return Err(refused(&format!("`{name}`: the files of the site have more than {MAX_KEPT} bytes")));
+            }
+            let mut bytes = Vec::new();
+            entry.read_to_end(&mut bytes).map_err(|error| SiteError::read(path, error))?;
+            let source = FileSource::Bytes { name: format!("{archive}: {name}"), bytes: bytes.into() };
+            folders.entry(folder).or_default().by_path.insert(file, source);
+        }
+        only_folder(folders).map_err(|reason| refused(&reason))
+    }
+
+    /// `Some` if the member only describes the next one; then the name of the next one, if it is there.
+    fn name_of_the_next<R: Read>(entry: &mut Entry<'_, R>) -> io::Result<Option<Option<Vec<u8>>>> {
+        let entry_type = entry.header().entry_type();
+        let describes = matches!(
+            entry_type,
+            EntryType::GNULongName | EntryType::GNULongLink | EntryType::XHeader | EntryType::XGlobalHeader
+        );
+        if !describes {
+            return Ok(None);
+        }
+        if entry.size() > MAX_NAME {
+            return Err(io::Error::other(format!("the name of a member has more than {MAX_NAME} bytes")));
+        }
+        let mut content = Vec::new();
+        entry.read_to_end(&mut content)?;
+        Ok(Some(match entry_type {
+            EntryType::GNULongName => {
+                let end = content.iter().position(|&byte| byte == 0).unwrap_or(content.len());
+                content.truncate(end);
+                Some(content)
+            }
+            EntryType::XHeader => {
+                let mut extensions = PaxExtensions::new(&content).filter_map(Result::ok);
+                extensions.find(|found| found.key_bytes() == b"path").map(|found| found.value_bytes().to_vec())
+            }
+            _ => None,
+        }))
+    }
+
+    /// The folder of a site and the path in it, if the name is that of a site's file; else `None`.
+    ///
+    /// # Errors
+    /// The name is absolute or leaves the archive, which no tool writes without being told to.
+    fn place(name: &str) -> Result<Option<(String, String)>, String> {
+        let parts: Vec<&str> = name.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+        if name.starts_with('/') || parts.contains(&"..") {
+            let shown = crate::json_visitor::clipped(name);
+            return Err(format!("the member `{shown}` has a name outside the archive, so none of its members is read"));
+        }
+        let at_top = parts.join("/");
+        if is_site_file(&at_top) {
+            return Ok(Some((String::new(), at_top)));
+        }
+        let in_folder = parts.split_first().map(|(folder, rest)| ((*folder).to_owned(), rest.join("/")));
+        Ok(in_folder.filter(|(_, file)| is_site_file(file)))
+    }
+
+    /// The files at the top, else those of the only folder with a site.
+    fn only_folder(mut folders: ByFolder) -> Result<FoundFiles, String> {
+        if let Some(top) = folders.remove("") {
+            return Ok(top);
+        }
+        let names: BTreeSet<String> = folders.keys().map(|folder| format!("`{folder}`")).collect();
+        match folders.len() {
+            0 | 1 => Ok(folders.into_values().next().unwrap_or_default()),
+            _ => {
+                let names: Vec<String> = names.into_iter().take(4).collect();
+                Err(format!("it contains several sites: {}; give one of them", names.join(", ")))
+            }
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_member_is_placed_by_its_name() {
+            let placed = |name| place(name).unwrap().map(|(folder, file)| format!("{folder}|{file}"));
+            assert_eq!(placed("./sched_priv/usage").as_deref(), Some("|sched_priv/usage"));
+            assert_eq!(placed("snapshot/sched_priv/usage").as_deref(), Some("snapshot|sched_priv/usage"));
+            assert_eq!(placed("snapshot/server_logs/20240101"), None);
+            assert_eq!(placed("a/b/qstat.json"), None);
+            assert!(place("/qstat.json").is_err() && place("a/../qstat.json").is_err());
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Where a site's files are in a folder or an archive: their usual names, and those in a `pbs_snapshot`.
+
+use super::files::SiteFiles;
+use super::source::FileSource;
+use std::collections::BTreeMap;
+
+/// What a file of a site is read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Role {
+    Queue,
+    ResourceGroup,
+    Usage,
+    SchedConfig,
+    SchedFormula,
+    Tree,
+    Server,
+    Queues,
+    Resources,
+    SlurmConf,
+    /// When the snapshot was taken.
+    Time,
+}
+
+/// The names of the files of each role, the preferred ones first. `pbs_snapshot` writes those that end in `.out`.
+const NAMES: &[(Role, &[&str])] = &[
+    (
+        Role::Queue,
+        &[
+            "qstat.json",
+            "job/qstat_f_F_json.out",
+            "qstat_f.json",
+            "qstat.dsv",
+            "job/qstat_f_F_dsv.out",
+            "qstat_f.dsv",
+            "qstat.txt",
+            "job/qstat_f.out",
+            "qstat_f.txt",
+            "jobs.json",
+            "jobs.ndjson",
+        ],
+    ),
+    (Role::Tree, &["sshare.json", "sshare.txt", "sacctmgr_dump.cfg"]),
+    (
+        Role::Server,
+        &[
+            "server.json",
+            "qstat_Bf.json",
+            "server/qstat_Bf.out",
+            "server.txt",
+            "qstat_Bf.txt",
+            "server/qmgr_ps.out",
+            "qmgr_print_server.txt",
+            "scheduler/qmgr_lsched.out",
+            "scheduler/qmgr_psched.out",
+            "qmgr_list_sched.txt",
+            "qmgr_print_sched.txt",
+        ],
+    ),
+    (
+        Role::Queues,
+        &[
+            "queues.json",
+            "qstat_Qf.json",
+            "server/qstat_Qf.out",
+            "queues.txt",
+            "qstat_Qf.txt",
+            "server/qmgr_pq.out",
+            "server/qmgr_ps.out",
+            "qmgr_print_server.txt",
+        ],
+    ),
+    (
+        Role::Resources,
+        &[
+            "resourcedef",
+            "server_priv/resourcedef",
+            "server/qmgr_pr.out",
+            "qmgr_print_resource.txt",
+            "qmgr_list_resource.txt",
+        ],
+    ),
+    (Role::SlurmConf, &["slurm.conf", "scontrol_show_config.txt"]),
+    (Role::Time, &["ctime"]),
+];
+
+/// The files of the scheduler's folder.
+const SCHED_PRIV: &[(Role, &str)] = &[
+    (Role::ResourceGroup, "resource_group"),
+    (Role::Usage, "usage"),
+    (Role::SchedConfig, "sched_config"),
+    (Role::SchedFormula, "sched_formula"),
+];
+
+/// The endings of compressed files.
+const COMPRESSED: [&str; 2] = [".gz", ".zst"];
+
+/// The name without the ending of a compressed file.
+fn uncompressed(path: &str) -> &str {
+    COMPRESSED.iter().find_map(|ending| path.strip_suffix(ending)).unwrap_or(path)
+}
+
+/// Whether the path is the scheduler's folder; a server with several schedulers has `sched_priv_NAME` for each other one.
+pub(super) fn is_sched_priv(folder: &str) -> bool {
+    folder == "sched_priv" || folder.starts_with("sched_priv_")
+}
+
+/// Whether a site's file has this path, relative to the folder of the site.
+pub(super) fn is_site_file(path: &str) -> bool {
+    let path = uncompressed(path);
+    let in_sched_priv = match path.split_once('/') {
+        Some((folder, name)) => is_sched_priv(folder).then_some(name),
+        None => Some(path),
+    };
+    NAMES.iter().any(|(_, names)| names.contains(&path))
+        || in_sched_priv.is_some_and(|name| SCHED_PRIV.iter().any(|(_, known)| *known == name))
+}
+
+/// The paths that a site's files can have, except those in a `sched_priv_NAME`.
+pub(super) fn candidates() -> impl Iterator<Item = String> {
+    let plain = NAMES.iter().flat_map(|(_, names)| names.iter().map(|name| (*name).to_owned()));
+    let scheduler = ["", "sched_priv/"].into_iter().flat_map(in_scheduler_folder);
+    let all = plain.chain(scheduler);
+    all.flat_map(|path| ["", COMPRESSED[0], COMPRESSED[1]].map(|ending| format!("{path}{ending}")))
+}
+
+/// The paths of the scheduler's files in a folder, whose name ends in `/`.
+pub(super) fn in_scheduler_folder(folder: &str) -> impl Iterator<Item = String> {
+    SCHED_PRIV.iter().map(move |(_, name)| format!("{folder}{name}"))
+}
+
+/// The files that were found, by their paths relative to the folder of the site.
+#[derive(Debug, Default)]
+pub(super) struct FoundFiles {
+    pub by_path: BTreeMap<String, FileSource>,
+}
+
+impl FoundFiles {
+    pub(super) fn is_empty(&self) -> bool {
+        self.by_path.is_empty()
+    }
+
+    /// The files in their roles.
+    pub(super) fn into_site_files(self) -> SiteFiles {
+        let scheduler = self.scheduler_folder();
+        let in_sched_priv = |role: Role| {
+            let name = SCHED_PRIV.iter().find(|(known, _)| *known == role).map_or("", |(_, name)| *name);
+            self.get(&format!("{scheduler}{name}"))
+        };
+        SiteFiles {
+            queue: self.all(Role::Queue).into_iter().next(),
+            resource_group: in_sched_priv(Role::ResourceGroup),
+            usage: in_sched_priv(Role::Usage),
+            sched_config: in_sched_priv(Role::SchedConfig),
+            sched_formula: in_sched_priv(Role::SchedFormula),
+            tree: self.all(Role::Tree).into_iter().next(),
+            server: self.all(Role::Server),
+            queues: self.all(Role::Queues),
+            resources: self.all(Role::Resources),
+            slurm_conf: self.all(Role::SlurmConf).into_iter().next(),
+            taken: self.all(Role::Time).into_iter().next(),
+            ..SiteFiles::default()
+        }
+    }
+
+    /// The folder of the default scheduler, else the first one; empty if the site is such a folder itself.
+    fn scheduler_folder(&self) -> String {
+        let folders = self.by_path.keys().filter_map(|path| path.split_once('/')).map(|(folder, _)| folder);
+        let folder = folders.filter(|folder| is_sched_priv(folder)).min();
+        folder.map(|folder| format!("{folder}/")).unwrap_or_default()
+    }
+
+    fn all(&self, role: Role) -> Vec<FileSource> {
+        let names = NAMES.iter().find(|(known, _)| *known == role).map_or(&[][..], |(_, names)| *names);
+        names.iter().filter_map(|name| self.get(name)).collect()
+    }
+
+    fn get(&self, path: &str) -> Option<FileSource> {
+        let compressed = COMPRESSED.iter().map(|ending| format!("{path}{ending}"));
+        std::iter::once(path.to_owned()).chain(compressed).find_map(|path| self.by_path.get(&path).cloned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_site_file_is_known_by_its_path() {
+        for path in ["qstat.json", "qstat.json.gz", "usage", "sched_priv/usage", "sched_priv_gpu/sched_config", "ctime"]
+        {
+            assert!(is_site_file(path), "{path}");
+        }
+        for path in ["", "/etc/passwd", "sched_priv/other", "mom_priv/usage", "sched_priv/usage/x", "../usage"] {
+            assert!(!is_site_file(path), "{path}");
+        }
+        assert!(candidates().all(|path| is_site_file(&path)));
+    }
+
+    #[test]
+    fn the_default_scheduler_comes_first() {
+        let source = |name: &str| FileSource::from(name);
+        let by_path = ["sched_priv_gpu/usage", "sched_priv/usage"].map(|path| (path.to_owned(), source(path)));
+        let files = FoundFiles { by_path: by_path.into() }.into_site_files();
+        assert_eq!(files.usage, Some(source("sched_priv/usage")));
+    }
+}

@@ -1,0 +1,205 @@
+//! Where the bytes of a site's file come from, and reading them within limits.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use super::SiteError;
+use super::compression::{Compression, decompressed};
+use crate::ingest::{JobReader, ParsedJobs, ReadOptions};
+use crate::slurm::conf::SlurmConf;
+
+/// The largest file that is read, other than job documents, in bytes.
+pub(super) const MAX_FILE: u64 = 256 << 20;
+/// The largest job document that is read, in bytes.
+const MAX_JOBS: u64 = 64 << 30;
+
+/// A file of a site: a path, standard input (the path `-`), or a member of an archive that was read before.
+///
+/// A file that gzip or zstd has compressed is decompressed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileSource {
+    /// A file; `-` is standard input.
+    Path(PathBuf),
+    /// A member of an archive, or any other content in memory.
+    Bytes {
+        /// The name in messages, such as `snapshot.tgz: server/qstat_Bf.out`.
+        name: String,
+        /// The content.
+        bytes: Arc<[u8]>,
+    },
+}
+
+impl<P: Into<PathBuf>> From<P> for FileSource {
+    fn from(path: P) -> Self {
+        Self::Path(path.into())
+    }
+}
+
+impl FileSource {
+    /// The name in messages.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Path(path) if is_stdin(path) => "standard input".into(),
+            Self::Path(path) => path.display().to_string(),
+            Self::Bytes { name, .. } => name.clone(),
+        }
+    }
+
+    /// The whole content, at most 256 MiB.
+    ///
+    /// # Errors
+    /// The file cannot be read or is larger.
+    pub(super) fn read(&self) -> Result<Vec<u8>, SiteError> {
+        read_limited(self, MAX_FILE)
+    }
+
+    /// The whole content as text; bytes that are not UTF-8 are replaced.
+    pub(super) fn read_text(&self) -> Result<String, SiteError> {
+        let bytes = self.read()?;
+        Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+
+    /// Reads `slurm.conf`. Only a file can include others.
+    pub(super) fn read_slurm_conf(&self) -> Result<SlurmConf, SiteError> {
+        match self {
+            Self::Path(path) if !is_stdin(path) && self.is_plain_file() => {
+                SlurmConf::read(path).map_err(SiteError::content)
+            }
+            _ => Ok(SlurmConf::parse(&self.name(), &self.read()?)),
+        }
+    }
+
+    fn is_plain_file(&self) -> bool {
+        matches!(self, Self::Path(path) if File::open(path).is_ok_and(|mut file| is_plain(&mut file).unwrap_or(false)))
+    }
+
+    fn open(&self) -> Result<Box<dyn Read + Send + '_>, SiteError> {
+        Ok(match self {
+            Self::Path(path) if is_stdin(path) => Box::new(io::stdin()),
+            Self::Path(path) => Box::new(File::open(path).map_err(|error| SiteError::read(path, error))?),
+            Self::Bytes { bytes, .. } => Box::new(&**bytes),
+        })
+    }
+
+    fn error(&self, error: io::Error) -> SiteError {
+        SiteError::read(Path::new(&self.name()), error)
+    }
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Reads a whole file of at most `limit` bytes, or standard input for `-`.
+///
+/// # Errors
+/// The file cannot be read or is larger.
+pub fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, SiteError> {
+    read_limited(&FileSource::from(path), limit)
+}
+
+fn read_limited(source: &FileSource, limit: u64) -> Result<Vec<u8>, SiteError> {
+    let mut bytes = Vec::new();
+    let content = decompressed(source.open()?).map_err(|error| source.error(error))?;
+    content.take(limit + 1).read_to_end(&mut bytes).map_err(|error| source.error(error))?;
+    if bytes.len() as u64 > limit {
+        return Err(SiteError::TooLarge { path: source.name().into(), limit });
+    }
+    Ok(bytes)
+}
+
+/// The job document of a site. Standard input can be read only once, so its bytes are kept for a second reading.
+#[derive(Debug, Default)]
+pub(super) struct JobDocument {
+    stdin: OnceLock<Vec<u8>>,
+}
+
+impl JobDocument {
+    /// Reads the jobs while the document arrives; `again` means that the site may read them once more.
+    pub(super) fn read(
+        &self,
+        source: &FileSource,
+        options: &ReadOptions<'_>,
+        again: bool,
+    ) -> Result<ParsedJobs, SiteError> {
+        let reader = JobReader::new(options);
+        let read = match source {
+            FileSource::Path(path) if is_stdin(path) => {
+                if again || self.stdin.get().is_some() {
+                    reader.read(&self.kept_stdin(source)?)
+                } else {
+                    reader.read_stream(limited(source, io::stdin())?)
+                }
+            }
+            FileSource::Path(path) => {
+                let mut file = File::open(path).map_err(|error| SiteError::read(path, error))?;
+                if is_plain(&mut file).map_err(|error| SiteError::read(path, error))? {
+                    if file.metadata().is_ok_and(|metadata| metadata.len() > MAX_JOBS) {
+                        return Err(SiteError::TooLarge { path: path.clone(), limit: MAX_JOBS });
+                    }
+                    reader.read_file(file)
+                } else {
+                    reader.read_stream(limited(source, file)?)
+                }
+            }
+            FileSource::Bytes { bytes, .. } if Compression::detect(bytes).is_none() => reader.read(bytes),
+            FileSource::Bytes { bytes, .. } => reader.read_stream(limited(source, &**bytes)?),
+        };
+        read.map_err(SiteError::content)
+    }
+
+    fn kept_stdin(&self, source: &FileSource) -> Result<Cow<'_, [u8]>, SiteError> {
+        if self.stdin.get().is_none() {
+            let _ = self.stdin.set(read_limited(source, MAX_JOBS)?);
+        }
+        Ok(Cow::Borrowed(self.stdin.get().map_or(&[], Vec::as_slice)))
+    }
+}
+
+/// Whether the file is a regular one that is not compressed. Its position is at its start then.
+fn is_plain(file: &mut File) -> io::Result<bool> {
+    if !file.metadata()?.is_file() {
+        return Ok(false);
+    }
+    let mut head = Vec::new();
+    file.by_ref().take(4).read_to_end(&mut head)?;
+    file.rewind()?;
+    Ok(Compression::detect(&head).is_none())
+}
+
+fn limited<'s>(source: &FileSource, stream: impl Read + Send + 's) -> Result<impl Read + Send + 's, SiteError> {
+    let content = decompressed(stream).map_err(|error| source.error(error))?;
+    Ok(LimitedReader { source: content, left: MAX_JOBS })
+}
+
+/// A reader that fails when its source is longer than the limit.
+struct LimitedReader<R> {
+    source: R,
+    left: u64,
+}
+
+impl<R: Read> Read for LimitedReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        self.left = self
+            .left
+            .checked_sub(read as u64)
+            .ok_or_else(|| io::Error::other(format!("it is larger than {MAX_JOBS} bytes, the limit for jobs")))?;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_beyond_its_limit_is_an_error() {
+        let read = |left| LimitedReader { source: &b"12345"[..], left }.read_to_end(&mut Vec::new()).ok();
+        assert_eq!((read(5), read(4)), (Some(5), None));
+    }
+}

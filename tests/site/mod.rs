@@ -1,0 +1,5 @@
+//! Sites as folders, as `pbs_snapshot` folders and as archives; what is found, what is missing, what is refused.
+
+mod archives;
+mod snapshots;
+mod support;
