@@ -1,7 +1,6 @@
 //! Reads a site's files in place from a tar archive. Nothing is written to disk, and no other member is opened.
 
 use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use super::SiteError;
@@ -16,15 +15,10 @@ pub(super) fn read_archive(path: &Path, _: File) -> Result<FoundFiles, SiteError
 #[cfg(feature = "archives")]
 pub(super) use members::read_archive;
 
-/// Whether the file begins as a tar archive does, after decompression.
-pub(super) fn is_tar(head: &[u8]) -> bool {
-    head.get(257..262) == Some(b"ustar")
-}
-
 #[cfg(feature = "archives")]
 mod members {
     use std::collections::{BTreeMap, BTreeSet};
-    use std::io::{self, BufReader, Cursor, Seek};
+    use std::io::{self, BufReader, Cursor, Read, Seek};
 
     use tar::{Archive, Entries, Entry, EntryType, PaxExtensions};
 
@@ -63,7 +57,7 @@ mod members {
     }
 
     fn require_tar(path: &Path, head: &[u8]) -> Result<(), SiteError> {
-        if is_tar(head) {
+        if head.get(257..262) == Some(b"ustar") {
             return Ok(());
         }
         let expected = "expected a folder or a tar archive (`.tar`, `.tar.gz`, `.tar.zst`) with the files of a site";
