@@ -5,7 +5,7 @@ use std::io::Write;
 use job_sort_formula::report::replay::{write_human, write_json};
 
 use super::args::{ReplayArgs, ReplayFormatName};
-use super::{CliError, Outcome, draw, read_formula, warn_all};
+use super::{CliError, Outcome, draw, read_formula, show_site, warn_all};
 
 pub(super) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = arguments.site.open(None)?;
@@ -18,6 +18,7 @@ pub(super) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
             return Ok(Outcome::Findings);
         }
     };
+    show_site(&arguments.site, &site, arguments.format == ReplayFormatName::Human);
     warn_all(site.warnings());
     let compared = site.replay(&arguments.log, formula)?;
     warn_all(&compared.warnings);

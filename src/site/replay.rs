@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::files::{display_name, read_bytes};
 use super::policy::PolicyName;
+use super::source::{FileSource, read_bytes};
 use super::{Site, SiteError};
 use crate::fairshare::decay::IntervalDecay;
 use crate::formula::Formula;
@@ -40,7 +40,7 @@ impl Site {
                 "`{}` is not a log with values: expected lines such as \
                  `…;pbs_sched;Job;12.vm;Formula Evaluation = 0.8843`, which pbs_sched writes with \
                  `qmgr -c 'set sched log_events = 4095'`",
-                display_name(log)
+                FileSource::from(log).name()
             )));
         }
         let jobs = self.jobs(formula)?;
@@ -65,7 +65,8 @@ impl Site {
         };
         let replay = replay(&bytes, &queue);
         if replay.unknown_jobs == replay.lines {
-            warnings.push(format!("no job of `{}` is in the queue, so nothing was compared", display_name(log)));
+            warnings
+                .push(format!("no job of `{}` is in the queue, so nothing was compared", FileSource::from(log).name()));
         }
         Ok(LogReplay { replay, warnings })
     }
