@@ -2,6 +2,6 @@
 
 mod checks;
 mod commands;
-mod replay;
 mod rankings;
+mod replay;
 mod shares;

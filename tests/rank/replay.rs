@@ -10,7 +10,7 @@ use job_sort_formula::pbs::files::usage::write_usage;
 use job_sort_formula::pbs::number_format::logged;
 use job_sort_formula::pbs::replay::{Difference, Explanation, Replay, logged_values};
 use job_sort_formula::pbs::resource_amount::NumberMode;
-use job_sort_formula::site::{FormulaText, FileSource, SiteFiles, SiteRules};
+use job_sort_formula::site::{FileSource, FormulaText, SiteFiles, SiteRules};
 use job_sort_formula::{Formula, Site, SiteError};
 
 use crate::support::golden;
