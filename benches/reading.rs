@@ -197,7 +197,7 @@ fn reading(criterion: &mut Criterion) {
                 pool.install(|| bencher.iter(|| JobReader::new(&options).read(black_box(text.as_bytes()))));
             });
         }
-        group.bench_function("jsf, general road", |bencher| {
+        group.bench_function("jsf, reference reader", |bencher| {
             bencher.iter(|| JobReader::new(&options).reference().read(black_box(text.as_bytes())));
         });
         group.finish();

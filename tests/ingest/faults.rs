@@ -1,4 +1,4 @@
-//! Documents of jobs with faults: what cannot be read is named, and nothing else suffers.
+//! Job documents with faults: what cannot be read is reported, and the rest is read.
 
 use job_sort_formula::ingest::{ParsedJobs, ReadError, ReadErrorKind, ReadOptions, read_jobs};
 use job_sort_formula::jobs::Exclusion;
@@ -66,7 +66,7 @@ fn an_empty_document_and_an_empty_queue() {
 }
 
 #[test]
-fn other_documents_are_named() {
+fn other_documents_are_described() {
     assert!(error(r#"{"pbs_version":"23","Queue":{"workq":{}}}"#).contains("is a document of queues"));
     assert!(error(r#"{"pbs_version":"23","nodes":{"n":{}}}"#).contains("is a document of nodes"));
     assert!(error(r#"{"a":1}"#).contains("is a JSON object without `Jobs` or `jobs`"));
@@ -78,7 +78,7 @@ fn other_documents_are_named() {
 }
 
 #[test]
-fn a_document_that_breaks_off() {
+fn a_document_that_is_cut_off() {
     let text = "{\n\"Jobs\":{\n\"1.vm\":{\"Resource_List\":{\"ncpus\":1}},\n\"2.vm\":{\"Resource_List\":{\"ncp";
     let message = error(text);
     assert!(message.contains("line 4") && message.contains("1 job was read before it"), "{message}");
@@ -92,7 +92,7 @@ fn a_document_that_breaks_off() {
 }
 
 #[test]
-fn a_control_character_as_older_versions_print_it() {
+fn an_unescaped_control_character() {
     let message = error("{\"pbs_version\":\"19\",\"Jobs\":{\"1.vm\":{},\"2.vm\":{\"Job_Name\":\"a\u{1}b\"}}}");
     assert!(message.contains("1 job was read before it; some versions of qstat do not escape"), "{message}");
     let message = error("{\"jobs\":[{\"id\":\"1\"},{\"id\":\"2\",}]}");
@@ -100,7 +100,7 @@ fn a_control_character_as_older_versions_print_it() {
 }
 
 #[test]
-fn a_job_of_another_shape_stops_no_other() {
+fn a_job_of_another_type_does_not_affect_the_others() {
     let read = read(
         r#"{"Jobs":{"1.vm":"gone","2.vm":{"Resource_List":"ncpus=1"},"3.vm":{"job_state":"?","euser":["x"],"Priority":"high","Resource_List":{"ncpus":3}},"4.vm":{}, "5.vm":[[1,{"a":2}],3],"6.vm":null}}"#,
     );
@@ -132,7 +132,7 @@ fn the_second_of_two_jobs_with_one_id_is_skipped() {
 }
 
 #[test]
-fn a_bad_line_stops_no_other() {
+fn an_invalid_line_does_not_affect_the_others() {
     let read = read(
         "{\"id\":\"1\",\"resources\":{\"ncpus\":1}}\r\n{\"id\":\"2\",oops}\r\n\r\nrubbish\r\n{\"queue\":\"q\"}\r\n[1]\r\n{\"id\":\"3\",\"resources\":{\"ncpus\":\"3\"}}",
     );
@@ -145,7 +145,7 @@ fn a_bad_line_stops_no_other() {
 }
 
 #[test]
-fn marks_and_line_ends_of_other_systems() {
+fn byte_order_marks_and_line_ends_of_other_systems() {
     let read = read("\u{feff}{\r\n\"jobs\":[\r\n{\"id\":\"1\",\"entity\":\"B\\u00f6b\"}\r\n]}\r\n");
     assert_eq!(read.table.entity(0), "Böb");
     let latin = b"{\"Jobs\":{\"1.vm\":{\"Job_Name\":\"\xe9\",\"Resource_List\":{\"ncpus\":2}}}}";
@@ -153,7 +153,7 @@ fn marks_and_line_ends_of_other_systems() {
 }
 
 #[test]
-fn depth_is_no_danger() {
+fn deep_nesting_is_an_error() {
     let deep = "[".repeat(1_000_000);
     let inside = format!("{{\"Jobs\":{{\"1.vm\":{{\"Variable_List\":{deep}");
     for text in
@@ -164,7 +164,7 @@ fn depth_is_no_danger() {
 }
 
 #[test]
-fn ready_made_inputs_reach_the_formula_as_they_stand() {
+fn ready_made_inputs_are_passed_on_unchanged() {
     let read = read(
         r#"{"jobs":[{"id":"1","resources":{"ncpus":9},"inputs":{"ncpus":-0,"mem":36893488147419103232,"walltime":1e5,"eligible_time":0.00001,"job_priority":"inf","fairshare_perc":0.12345678}},{"id":"2","inputs":{"ncpus":true,"mem":"12"}}]}"#,
     );
@@ -175,7 +175,7 @@ fn ready_made_inputs_reach_the_formula_as_they_stand() {
 }
 
 #[test]
-fn own_jobs_pass_through_the_server() {
+fn native_jobs_get_the_numbers_that_the_server_would_pass_on() {
     let read = read(
         r#"{"jobs":[{"id":"1","entity":"Bob","queue":"q","resources":{"ncpus":4,"mem":"4GB","walltime":"01:00:00"},"eligible_time":120,"queue_priority":7,"job_priority":-3,"fairshare_perc":0.1351351351,"walltme":1},
             {"id":"2","state":"H","resources":{"mem":"3pb"},"eligible_time":"00:02:00.5"},{"id":"3","job_state":"F"}]}"#,
@@ -203,7 +203,7 @@ fn a_job_without_owner_has_no_entity() {
 }
 
 #[test]
-fn undeclared_resources_are_told_by_their_looks() {
+fn the_types_of_undeclared_resources_are_inferred() {
     let read = read(
         r#"{"Jobs":{"1.vm":{"Resource_List":{"score":3,"disk":"4gb","lic":"abc","boost":0.5,"ncpus":1}},"2.vm":{"Resource_List":{"score":2.5,"lic":7,"boost":"inf"}}}}"#,
     );
@@ -252,7 +252,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_bytes_make_a_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn no_input_makes_a_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let _ = try_read(&bytes);
         let text = String::from_utf8_lossy(&bytes);
         let _ = Queues::read("q", &text);

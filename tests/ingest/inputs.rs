@@ -1,4 +1,4 @@
-//! What the formula sees of each job, against what a real scheduler handed to Python.
+//! The inputs of each job, compared with what a real scheduler passed to Python.
 
 use std::collections::BTreeMap;
 
@@ -169,7 +169,7 @@ fn seen(document: &str, resource: &str) -> Option<String> {
 }
 
 #[test]
-fn odd_amounts_as_qstat_prints_them() {
+fn unusual_amounts_as_qstat_prints_them() {
     let mut count = 0;
     for record in requested().iter().filter(|record| record.qsub_rc == Some(0)) {
         let resource = record.resource.as_deref().unwrap();
@@ -183,7 +183,7 @@ fn odd_amounts_as_qstat_prints_them() {
 
 /// The same amounts as a person would write them: qsub's argument goes straight to the formula.
 #[test]
-fn odd_amounts_as_they_were_requested() {
+fn unusual_amounts_as_requested() {
     for record in requested().iter().filter(|record| record.qsub_rc == Some(0)) {
         let (resource, requested) = (record.resource.as_deref().unwrap(), record.requested.as_deref().unwrap());
         if requested.is_empty() || requested == "0x10" || resource.starts_with("r_long") && requested == "010" {
@@ -221,7 +221,7 @@ fn the_digits_that_are_logged() {
 }
 
 #[test]
-fn subjobs_are_left_to_their_array() {
+fn waiting_subjobs_are_excluded() {
     let read = read_all(golden::text("openpbs/qstat/qstat_f_t.json").as_bytes(), &["mem"]);
     let table = &read.table;
     let row = table.row("50[].vm").unwrap();
@@ -232,7 +232,7 @@ fn subjobs_are_left_to_their_array() {
 }
 
 #[test]
-fn documents_that_are_something_else() {
+fn documents_of_other_kinds() {
     let schema = Schema::openpbs();
     let options =
         ReadOptions { source_name: "q.json", entity: FairshareEntity::Account, ..ReadOptions::new(&schema, &[]) };
@@ -246,7 +246,7 @@ fn documents_that_are_something_else() {
 }
 
 #[test]
-fn every_document_of_queues_says_the_same() {
+fn every_form_of_the_queues_gives_the_same() {
     let read = |name| Queues::read(name, &golden::text(name)).unwrap();
     let expected =
         [("alcf", Some(10)), ("express", Some(200)), ("high", Some(100)), ("low", Some(-50)), ("workq", None)];
@@ -256,7 +256,7 @@ fn every_document_of_queues_says_the_same() {
 }
 
 #[test]
-fn every_document_of_resources_says_the_same() {
+fn every_form_of_the_resources_gives_the_same() {
     let read = |name: &str| {
         let mut schema = Schema::openpbs();
         assert_eq!(add_resources(name, &golden::text(name), &mut schema), []);

@@ -1,4 +1,4 @@
-//! Two roads through a document of jobs, and one answer: the quick road against the general one, which is the judge.
+//! The fast reader of job documents, compared with the reference reader on random documents.
 //!
 //! `JSF_READER_CASES` says how many documents each property tries; the default is small enough for every run.
 
@@ -381,7 +381,7 @@ fn mutate(dice: &mut Dice, mut bytes: Vec<u8>) -> Vec<u8> {
             3 if dice.one_in(4) => bytes.truncate(at),
             4 if dice.one_in(8) => _ = bytes.splice(0..0, *b"\xef\xbb\xbf"),
             5 => {
-                let piece = bytes[at..bytes.len().min(at + dice.roll(60))].to_vec();
+                let chunk = bytes[at..bytes.len().min(at + dice.roll(60))].to_vec();
                 let to = dice.roll(bytes.len() + 1);
                 bytes.splice(to..to, piece);
             }
@@ -455,7 +455,7 @@ impl Site {
         Self { schema, queues: Queues::read("queues", queues).unwrap() }
     }
 
-    /// Holds the roads against each other on one document.
+    /// Compares the readers on one document.
     fn compare(&self, bytes: &[u8], dice: &mut Dice) -> bool {
         let options = ReadOptions {
             source_name: "q",
@@ -472,18 +472,18 @@ impl Site {
             strict: false,
         };
         let reader = JobReader::new(&options);
-        let piece = [1, 64, 500, 4000, 1 << 20][dice.roll(5)];
-        let quick = reader.chunk_size(piece);
-        let read = if dice.one_in(3) { quick.read_stream(Drop(bytes, 1 + dice.roll(300))) } else { quick.read(bytes) };
-        let (general, quick) = (answer(reader.reference().read(bytes)), answer(read));
+        let chunk = [1, 64, 500, 4000, 1 << 20][dice.roll(5)];
+        let fast = reader.chunk_size(chunk);
+        let read = if dice.one_in(3) { fast.read_stream(Drop(bytes, 1 + dice.roll(300))) } else { fast.read(bytes) };
+        let (expected, found) = (answer(reader.reference().read(bytes)), answer(read));
         assert!(
-            general == quick,
-            "pieces of {piece}, {:?}, {:?}:\n{}\ngeneral: {general:#?}\nquick: {quick:#?}",
+            expected == found,
+            "chunks of {chunk}, {:?}, {:?}:\n{}\nreference reader: {expected:#?}\nfast reader: {found:#?}",
             options.needed,
             options.numbers,
             String::from_utf8_lossy(bytes)
         );
-        general.is_ok()
+        expected.is_ok()
     }
 }
 
@@ -492,7 +492,7 @@ fn cases() -> usize {
     setting("JSF_READER_CASES", 2500) as usize
 }
 
-fn roads_agree(seed: u64, document: fn(&mut Dice) -> String) {
+fn compare_readers(seed: u64, document: fn(&mut Dice) -> String) {
     let (site, mut dice) = (Site::new(), Dice(Xorshift(seed)));
     let (mut jobs, mut read) = (0, 0);
     for case in 0..cases() {
@@ -506,18 +506,18 @@ fn roads_agree(seed: u64, document: fn(&mut Dice) -> String) {
 }
 
 #[test]
-fn lines_are_the_same_on_both_roads() {
-    roads_agree(0x1234_5678_9abc_def1, lines);
+fn lines_give_the_same_table_with_both_readers() {
+    compare_readers(0x1234_5678_9abc_def1, lines);
 }
 
 #[test]
-fn steady_jobs_are_the_same_on_both_roads() {
-    roads_agree(0x57ea_d1e5_0f1a_b0b1, steady);
+fn steady_jobs_give_the_same_table_with_both_readers() {
+    compare_readers(0x57ea_d1e5_0f1a_b0b1, steady);
 }
 
-/// More jobs than a piece makes room for at once, an input that only the last ones have, and ids out of order.
+/// More jobs than fit into a chunk, an input that only the last ones have, and ids out of order.
 #[test]
-fn a_long_document_is_the_same_on_both_roads() {
+fn a_long_document_gives_the_same_table_with_both_readers() {
     let (site, mut dice) = (Site::new(), Dice(Xorshift(0x0dd_ba11)));
     let mut text = String::new();
     for number in 0..20_000 {
@@ -531,13 +531,13 @@ fn a_long_document_is_the_same_on_both_roads() {
 }
 
 #[test]
-fn qstat_is_the_same_on_both_roads() {
-    roads_agree(0xfeed_face_cafe_beef, qstat);
+fn qstat_gives_the_same_table_with_both_readers() {
+    compare_readers(0xfeed_face_cafe_beef, qstat);
 }
 
-/// So many jobs that what was learnt of the first ones is wrong for later ones, and learnt anew.
+/// So many jobs that the predicted keys of the first ones are wrong for later ones, and are predicted again.
 #[test]
-fn many_jobs_are_the_same_on_both_roads() {
+fn many_jobs_give_the_same_table_with_both_readers() {
     let (site, mut dice) = (Site::new(), Dice(Xorshift(0x5eed_0fab)));
     for _ in 0..1 + cases() / 500 {
         let (plainness, style) = (Plainness([20, 400, 4000][dice.roll(3)]), STYLES[dice.roll(3)]);
