@@ -12,7 +12,7 @@ use crate::ingest::reader::ReadOptions;
 use crate::ingest::skipped_objects::ObjectSkipper;
 use crate::jobs::{Batch, BatchRow, InputPrecedence, JobState, is_same_name};
 use crate::json_visitor::JsonScalar;
-use crate::pbs::entity::Owner;
+use crate::pbs::entity::EntityAttributes;
 use crate::pbs::resource_amount::AmountSource;
 use crate::python::Value;
 use crate::schema::InputType;
@@ -47,7 +47,7 @@ pub(super) struct FastReader<'a> {
 struct JobAttributes<'d> {
     id: Option<&'d [u8]>,
     entity: Option<&'d str>,
-    owner: Owner<'d>,
+    owner: EntityAttributes<'d>,
     state: JobState,
     queued_at: Option<i64>,
     has_resources: bool,
@@ -284,11 +284,14 @@ impl<'a> FastReader<'a> {
                 return false;
             }
         }
-        if job.owner.lacks_user() && job.entity.is_none() && !std::mem::replace(&mut self.has_met_userless, true) {
+        if job.owner.takes_user_from_job_owner()
+            && job.entity.is_none()
+            && !std::mem::replace(&mut self.has_met_userless, true)
+        {
             // the reference reader parses the first such job and notes it
             return false;
         }
-        let charged = self.options.entity.name_of(job.owner);
+        let charged = self.options.entity.entity_of(job.owner);
         let entity = job.entity.unwrap_or(&charged);
         let (state, queued_at) = (job.state, job.queued_at);
         batch.finish(BatchRow { id: job.id.unwrap_or_default(), entity, queue, state, queued_at, line })

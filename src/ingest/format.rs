@@ -43,12 +43,12 @@ impl DocumentFormat {
             Some(DecisiveKey::Jobs(format)) => Ok(format),
             None if keys.is_from_pbs => Ok(Self::QstatJson),
             _ if Self::has_a_job_line(text) => Ok(Self::Ndjson),
-            None if let Some(format) = Self::after_other_lines(text) => Ok(format),
             Some(DecisiveKey::Other(found)) => {
                 Err(ReadErrorKind::Unrecognised { found: found.to_owned(), expected: EXPECTED })
             }
-            None => match keys.error {
-                Some(error) if text.trim_start().starts_with('{') => Err(ReadErrorKind::json(text, &error, 0)),
+            None => match (Self::after_other_lines(text), keys.error) {
+                (Some(format), _) => Ok(format),
+                (None, Some(error)) if text.trim_start().starts_with('{') => Err(ReadErrorKind::json(text, &error, 0)),
                 _ => Err(ReadErrorKind::Unrecognised { found: describe(text), expected: EXPECTED }),
             },
         }

@@ -11,7 +11,7 @@ use crate::ingest::reader::{ParsedJobs, ReadOptions};
 use crate::ingest::requested_columns::{RequestedColumns, ResourcePlan};
 use crate::jobs::{Batch, Exclusion, InputPrecedence, Job, JobProblem, JobState, JobTable, Problem, Problems};
 use crate::json_visitor::{JsonScalar, clipped};
-use crate::pbs::entity::Owner;
+use crate::pbs::entity::EntityAttributes;
 use crate::pbs::resource_amount::AmountSource;
 use crate::python::Value;
 use crate::schema::InputType;
@@ -189,15 +189,16 @@ impl<'a> TableBuilder<'a> {
         let unreadable = row.fill_resources();
         row.fill_inputs();
         let exclusion = if state.is_over() { Some(Exclusion::Over(state)) } else { unreadable };
-        let owner = Owner {
+        let owner = EntityAttributes {
             user: &job.user,
             group: &job.group,
             account: &job.account,
             submitter: &job.owner,
             queue: &job.queue,
         };
-        self.has_userless_jobs |= owner.lacks_user() && job.entity.is_none() && self.options.entity.uses_user();
-        let entity = job.entity.clone().unwrap_or_else(|| self.options.entity.name_of(owner).into_owned().into());
+        self.has_userless_jobs |=
+            owner.takes_user_from_job_owner() && job.entity.is_none() && self.options.entity.uses_user();
+        let entity = job.entity.clone().unwrap_or_else(|| self.options.entity.entity_of(owner).into_owned().into());
         let parsed = Job { id: &id, entity: &entity, queue: &job.queue, state, queued_at, exclusion };
         if let Err(problem) = self.table.push(&parsed, &self.row) {
             self.is_full |= problem == Problem::TooMany;

@@ -1,4 +1,4 @@
-//! The fair-share entity of a job, which its usage is charged to.
+//! The fair-share entity of a job: the node of the tree to which the job's usage is charged.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,12 +24,14 @@ pub enum FairshareEntity {
 
 /// A value that is not a `fairshare_entity`.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{0}` is not a fairshare_entity, expected `euser`, `egroup`, `Account_Name`, `queue` or `egroup:euser`")]
-pub struct UnknownEntity(String);
+#[error(
+    "`{0}` is not a valid `fairshare_entity`; expected `euser`, `egroup`, `Account_Name`, `queue` or `egroup:euser`"
+)]
+pub struct InvalidFairshareEntity(String);
 
-/// The attributes of a job that may name its entity; empty if the job lacks one.
+/// The attributes of a job that may name its entity; each is empty if the job lacks that attribute.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Owner<'a> {
+pub(crate) struct EntityAttributes<'a> {
     pub user: &'a str,
     pub group: &'a str,
     pub account: &'a str,
@@ -38,14 +40,14 @@ pub(crate) struct Owner<'a> {
     pub queue: &'a str,
 }
 
-impl<'a> Owner<'a> {
-    /// `euser`; qstat does not show it to ordinary users, who see the same user in `Job_Owner`.
-    fn user(&self) -> &'a str {
+impl<'a> EntityAttributes<'a> {
+    /// `euser`, or the user in `Job_Owner` if there is none: qstat does not show `euser` to ordinary users.
+    fn user_or_submitter(&self) -> &'a str {
         if self.user.is_empty() { self.submitter.split('@').next().unwrap_or("") } else { self.user }
     }
 
     /// Whether the user is known from `Job_Owner` alone.
-    pub fn lacks_user(&self) -> bool {
+    pub fn takes_user_from_job_owner(&self) -> bool {
         self.user.is_empty() && !self.submitter.is_empty()
     }
 }
@@ -56,7 +58,7 @@ impl FairshareEntity {
         matches!(self, Self::User | Self::GroupUser)
     }
 
-    const WORDS: [(&'static str, Self); 5] = [
+    const NAMES: [(&'static str, Self); 5] = [
         ("euser", Self::User),
         ("egroup", Self::Group),
         ("Account_Name", Self::Account),
@@ -64,31 +66,32 @@ impl FairshareEntity {
         ("egroup:euser", Self::GroupUser),
     ];
 
-    /// The entity of a job. A job that lacks the attribute has the entity `""`, which belongs to the group `unknown`.
-    pub(crate) fn name_of<'a>(self, owner: Owner<'a>) -> Cow<'a, str> {
+    /// The entity of a job. A job that lacks the attribute has the entity `""`, or `":"` under `egroup:euser`, which
+    /// OpenPBS puts into its fair-share group `unknown`.
+    pub(crate) fn entity_of<'a>(self, owner: EntityAttributes<'a>) -> Cow<'a, str> {
         match self {
-            Self::User => Cow::Borrowed(owner.user()),
+            Self::User => Cow::Borrowed(owner.user_or_submitter()),
             Self::Group => Cow::Borrowed(owner.group),
             Self::Account => Cow::Borrowed(owner.account),
             Self::Queue => Cow::Borrowed(owner.queue),
-            Self::GroupUser => Cow::Owned(format!("{}:{}", owner.group, owner.user())),
+            Self::GroupUser => Cow::Owned(format!("{}:{}", owner.group, owner.user_or_submitter())),
         }
     }
 }
 
 impl FromStr for FairshareEntity {
-    type Err = UnknownEntity;
+    type Err = InvalidFairshareEntity;
 
-    /// Reads the word of `sched_config`, in any case.
+    /// Parses a value of `fairshare_entity`, ignoring case.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let known = Self::WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(text.trim()));
-        known.map(|&(_, entity)| entity).ok_or_else(|| UnknownEntity(text.to_owned()))
+        let known = Self::NAMES.iter().find(|(word, _)| word.eq_ignore_ascii_case(text.trim()));
+        known.map(|&(_, entity)| entity).ok_or_else(|| InvalidFairshareEntity(text.to_owned()))
     }
 }
 
 impl fmt::Display for FairshareEntity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = Self::WORDS.iter().find(|(_, entity)| entity == self).map_or("", |&(word, _)| word);
+        let word = Self::NAMES.iter().find(|(_, entity)| entity == self).map_or("", |&(word, _)| word);
         f.write_str(word)
     }
 }

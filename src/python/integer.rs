@@ -1,4 +1,4 @@
-//! Operators on integers of any size. Results are exact, and at most [`limits::INTEGER_BITS`] long.
+//! Operators on integers of any size. Integer results are exact and have at most [`limits::INTEGER_BITS`].
 
 use std::cmp::Ordering;
 
@@ -26,7 +26,7 @@ pub(super) fn binary(op: BinaryOperator, x: Integer, y: Integer, fuel: &Fuel) ->
     binary_of_any_size(op, x, y, fuel)
 }
 
-/// The result, where 64-bit arithmetic gives it without overflow or error.
+/// The result, or `None` if 64-bit arithmetic overflows or the operation fails.
 #[inline]
 fn binary_in_64_bits(op: BinaryOperator, a: i64, b: i64) -> Option<Value> {
     use BinaryOperator as Op;
@@ -62,12 +62,14 @@ fn small_modulo(a: i64, b: i64) -> Option<i64> {
     Some(if remainder != 0 && (remainder < 0) != (b < 0) { remainder + b } else { remainder })
 }
 
-/// The result for operands of any size, and all errors.
+/// Computes the result for operands of any size, and raises all errors.
 #[cold]
 fn binary_of_any_size(op: BinaryOperator, x: Integer, y: Integer, fuel: &Fuel) -> Result<Option<Value>, Raised> {
     use BinaryOperator as Op;
     match op {
-        Op::Add | Op::Subtract | Op::BitAnd | Op::BitOr | Op::BitXor => linear(op, &x.to_big(), &y.to_big(), fuel),
+        Op::Add | Op::Subtract | Op::BitAnd | Op::BitOr | Op::BitXor => {
+            linear_time_operation(op, &x.to_big(), &y.to_big(), fuel)
+        }
         Op::Multiply => multiply(x, y, fuel),
         Op::Divide if y.is_zero() => Err(Raised::zero_division(DIVISION_BY_ZERO)),
         Op::Divide => {
@@ -86,10 +88,10 @@ fn binary_of_any_size(op: BinaryOperator, x: Integer, y: Integer, fuel: &Fuel) -
     .map(Some)
 }
 
-/// The operators whose cost is linear in the length of the longer operand.
-fn linear(op: BinaryOperator, a: &BigInt, b: &BigInt, fuel: &Fuel) -> Result<Value, Raised> {
+/// Applies an operator whose cost is linear in the length of the longer operand.
+fn linear_time_operation(op: BinaryOperator, a: &BigInt, b: &BigInt, fuel: &Fuel) -> Result<Value, Raised> {
     fuel.consume(a.bits().max(b.bits()) / 64 + 1)?;
-    checked(match op {
+    value_within_limit(match op {
         BinaryOperator::Add => a + b,
         BinaryOperator::Subtract => a - b,
         BinaryOperator::BitAnd => a & b,
@@ -99,7 +101,7 @@ fn linear(op: BinaryOperator, a: &BigInt, b: &BigInt, fuel: &Fuel) -> Result<Val
 }
 
 /// The integer as a value, if it is within the limit.
-pub(super) fn checked(value: BigInt) -> Result<Value, Raised> {
+pub(super) fn value_within_limit(value: BigInt) -> Result<Value, Raised> {
     limits::check_bits(value.bits())?;
     Ok(Value::int(value))
 }
@@ -108,9 +110,10 @@ pub(super) fn checked(value: BigInt) -> Result<Value, Raised> {
 pub(super) fn multiply(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     limits::check_bits((x.bits() + y.bits()).saturating_sub(1))?;
     fuel.consume(x.words() * y.words())?;
-    checked(x.to_big() * y.to_big())
+    value_within_limit(x.to_big() * y.to_big())
 }
 
+/// The cost of a division, in operations on 64-bit words.
 fn division_cost(x: Integer, y: Integer) -> u64 {
     x.words() + (x.words().saturating_sub(y.words()) + 1) * y.words()
 }
@@ -131,7 +134,7 @@ pub(super) fn divide_to_nearest(x: &BigInt, y: &BigInt) -> BigInt {
     }
 }
 
-/// `x ** y`. With a negative exponent it is a power of doubles.
+/// `x ** y`. With a negative exponent, both operands are converted to floats first.
 fn power(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     if y.is_negative() {
         return float::power(x.to_float()?, y.to_float()?).map(Value::Float);
@@ -152,7 +155,7 @@ fn power(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     limits::check_bits(bits)?;
     let words = base.bits().saturating_mul(u64::from(exponent)) / 64 + 1;
     fuel.consume(words.saturating_mul(words))?;
-    checked(base.pow(exponent))
+    value_within_limit(base.pow(exponent))
 }
 
 fn shift_left(x: Integer, y: Integer) -> Result<Value, Raised> {
@@ -164,14 +167,14 @@ fn shift_left(x: Integer, y: Integer) -> Result<Value, Raised> {
     }
     let count = match y {
         Integer::Small(count) => count,
-        // CPython counts the integer's digits, of 30 bits each, in 64 bits.
+        // CPython shifts by whole digits of 30 bits, and their number must fit in 64 bits
         Integer::Big(count) if (count / 30_u32).to_i64().is_none() => {
             return Err(Raised::overflow("too many digits in integer"));
         }
         Integer::Big(_) => return Err(limits::integer_too_long()),
     };
     limits::check_bits(x.bits().saturating_add(count.unsigned_abs()))?;
-    checked(x.to_big() << count)
+    value_within_limit(x.to_big() << count)
 }
 
 fn shift_right(x: Integer, y: Integer) -> Result<Value, Raised> {

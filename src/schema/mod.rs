@@ -129,17 +129,17 @@ impl Schema {
     /// Source: the names that a 23.06.06 scheduler passes to Python, and what its server answers to the others.
     pub fn openpbs() -> Self {
         let mut schema = Self::empty();
-        for &(name, input_type, range) in openpbs::SPECIAL {
+        for &(name, input_type, range) in openpbs::SCHEDULER_INPUTS {
             schema.insert(name, input_type, Origin::Special, range);
         }
         for (name, _) in FairshareInput::NAMES {
             schema.insert(name, InputType::Ratio, Origin::Special, InputType::Ratio.range());
         }
-        for &(name, input_type) in openpbs::RESOURCES {
+        for &(name, input_type) in openpbs::BUILT_IN_RESOURCES {
             schema.insert(name, input_type, Origin::Standard, input_type.range());
         }
-        if let Some(entry) = schema.entries.get_mut(openpbs::DEPRECATED.0) {
-            entry.replaced_by = Some(openpbs::DEPRECATED.1);
+        if let Some(entry) = schema.entries.get_mut(openpbs::DEPRECATED_NAME) {
+            entry.replaced_by = Some(openpbs::CURRENT_NAME);
         }
         schema
     }

@@ -2,12 +2,12 @@
 
 use crate::schema::{InputType, Range};
 
-/// The `Priority` of a job or a queue: the server refuses values outside it (pbs_job_attributes(7B),
+/// The range of the `Priority` of a job or a queue; the server refuses values outside this range (pbs_job_attributes(7B),
 /// pbs_queue_attributes(7B)).
 const PRIORITY: Range = Range { least: -1024.0, most: 1023.0 };
 
-/// The values that the scheduler computes itself, without the fair-share numbers.
-pub(super) const SPECIAL: &[(&str, InputType, Range)] = &[
+/// The inputs that the scheduler provides besides resources and the fair-share numbers.
+pub(super) const SCHEDULER_INPUTS: &[(&str, InputType, Range)] = &[
     ("eligible_time", InputType::Duration, Range { least: 0.0, most: f64::INFINITY }),
     ("queue_priority", InputType::Count, PRIORITY),
     ("job_priority", InputType::Count, PRIORITY),
@@ -17,9 +17,9 @@ pub(super) const SPECIAL: &[(&str, InputType, Range)] = &[
 /// A fair-share number that the scheduler computes for the entity of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FairshareInput {
-    /// `fairshare_perc`: the share of the whole tree that is allotted to the entity.
+    /// `fairshare_perc`: the fraction of the whole tree that is allotted to the entity, from 0 to 1.
     Perc,
-    /// `fairshare_tree_usage`: the entity's usage, as a part of the usage of the tree.
+    /// `fairshare_tree_usage`: the entity's effective usage, as a fraction of the usage of the whole tree.
     TreeUsage,
     /// `fairshare_factor`: `2 ** -(fairshare_tree_usage / fairshare_perc)`.
     Factor,
@@ -29,33 +29,34 @@ impl FairshareInput {
     /// Every name that a formula may use for one of these numbers.
     pub const NAMES: [(&'static str, Self); 4] = [
         ("fairshare_perc", Self::Perc),
-        (DEPRECATED.0, Self::Perc),
+        (DEPRECATED_NAME, Self::Perc),
         ("fairshare_tree_usage", Self::TreeUsage),
         ("fairshare_factor", Self::Factor),
     ];
 
-    /// The number that `name` stands for; the deprecated name counts too.
+    /// The fair-share input called `name`; the deprecated name is accepted too.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, input)| input)
     }
 }
 
-/// The deprecated name that OpenPBS still accepts, and its current name.
-pub(super) const DEPRECATED: (&str, &str) = ("fair_share_perc", "fairshare_perc");
+/// The deprecated name of `fairshare_perc`, which OpenPBS still accepts.
+pub(super) const DEPRECATED_NAME: &str = "fair_share_perc";
+pub(super) const CURRENT_NAME: &str = "fairshare_perc";
 
 /// The current name of an input: `fairshare_perc` for the deprecated `fair_share_perc`, else `name` itself.
 pub fn current_name(name: &str) -> &str {
-    if name == DEPRECATED.0 { DEPRECATED.1 } else { name }
+    if name == DEPRECATED_NAME { CURRENT_NAME } else { name }
 }
 
 /// The deprecated name of an input, if it has one.
 pub fn deprecated_name(name: &str) -> Option<&'static str> {
-    (name == DEPRECATED.1).then_some(DEPRECATED.0)
+    (name == CURRENT_NAME).then_some(DEPRECATED_NAME)
 }
 
-/// The resources of a server to which the site has added none: those of its resource table (`master_resc_def_all.xml` in
-/// OpenPBS), and `exec_host`, to which it answers alike.
-pub(super) const RESOURCES: &[(&str, InputType)] = &[
+/// The resources that a server has before the site adds any: those in its resource table (`master_resc_def_all.xml` in
+/// OpenPBS), and `exec_host`, which is not in the table but which the server treats in the same way.
+pub(super) const BUILT_IN_RESOURCES: &[(&str, InputType)] = &[
     ("accelerator", InputType::Bool),
     ("accelerator_group", InputType::Text),
     ("accelerator_memory", InputType::Size),

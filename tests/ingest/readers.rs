@@ -381,7 +381,7 @@ fn mutate(dice: &mut Dice, mut bytes: Vec<u8>) -> Vec<u8> {
             3 if dice.one_in(4) => bytes.truncate(at),
             4 if dice.one_in(8) => _ = bytes.splice(0..0, *b"\xef\xbb\xbf"),
             5 => {
-                let chunk = bytes[at..bytes.len().min(at + dice.roll(60))].to_vec();
+                let piece = bytes[at..bytes.len().min(at + dice.roll(60))].to_vec();
                 let to = dice.roll(bytes.len() + 1);
                 bytes.splice(to..to, piece);
             }

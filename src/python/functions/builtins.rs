@@ -142,7 +142,7 @@ fn round_integer(value: Integer, digits: i64, fuel: &Fuel) -> Result<Value, Rais
     let words = value.words();
     fuel.consume(words.saturating_mul(words).saturating_mul(2))?;
     let unit = BigInt::from(10).pow(places as u32);
-    integer::checked(integer::divide_to_nearest(&value.to_big(), &unit) * unit)
+    integer::value_within_limit(integer::divide_to_nearest(&value.to_big(), &unit) * unit)
 }
 
 /// The double nearest to the decimal number of this many digits that is nearest to `x`.

@@ -1,8 +1,8 @@
-//! The special functions of `math`: `gamma`, `lgamma`, `erf`, `erfc`, with Python's bits.
+//! The special functions of `math`: `gamma`, `lgamma`, `erf`, `erfc`, bit-identical to Python's results.
 //!
-//! `gamma` and `lgamma` are CPython's own: Lanczos's approximation with the coefficients that Boost publishes for doubles
-//! (13 terms). `erf` and `erfc` are the C library's: the rational approximations that Sun published with fdlibm.
-// The coefficients have their published digits, more than a double keeps.
+//! `gamma` and `lgamma` use CPython's algorithm: Lanczos's approximation with the coefficients that Boost publishes for doubles
+//! (13 terms). `erf` and `erfc` use the C library's algorithm: the rational approximations that Sun published with fdlibm.
+// The coefficients are written with all published digits, which are more than an `f64` can hold.
 #![allow(clippy::excessive_precision)]
 
 use std::f64::consts::PI;
@@ -19,7 +19,7 @@ const LN_PI: f64 = 1.144729885849400174143427351353058711647;
 /// Below this, `gamma(x)` is `1 / x`.
 const GAMMA_SMALL: f64 = 1e-20;
 
-/// From this on, the power is computed in two factors, because it would overflow before the result does.
+/// From this `|x|` on, the power is applied as two equal factors, because it could overflow although the result does not.
 const GAMMA_LARGE: f64 = 140.0;
 
 /// Beyond this, `gamma` overflows, or underflows for negative arguments.
@@ -62,10 +62,10 @@ const LANCZOS_DENOMINATOR: [f64; 13] = [
 /// Lanczos's sum. For large arguments it uses powers of `1/x`, which do not overflow.
 fn lanczos(x: f64) -> f64 {
     let (numerator, denominator) = if x < 5.0 {
-        let horner = |terms: &[f64; 13]| terms.iter().rev().fold(0.0, |sum, term| sum * x + term);
+        let horner = |coefficients: &[f64; 13]| coefficients.iter().rev().fold(0.0, |sum, term| sum * x + term);
         (horner(&LANCZOS_NUMERATOR), horner(&LANCZOS_DENOMINATOR))
     } else {
-        let horner = |terms: &[f64; 13]| terms.iter().fold(0.0, |sum, term| sum / x + term);
+        let horner = |coefficients: &[f64; 13]| coefficients.iter().fold(0.0, |sum, term| sum / x + term);
         (horner(&LANCZOS_NUMERATOR), horner(&LANCZOS_DENOMINATOR))
     };
     numerator / denominator
@@ -73,13 +73,13 @@ fn lanczos(x: f64) -> f64 {
 
 /// `sin(pi x)`, exact at multiples of 1/2.
 fn sin_pi(x: f64) -> f64 {
-    let turn = x.abs() % 2.0;
-    let sine = match (2.0 * turn).round() as i32 {
-        0 => (PI * turn).sin(),
-        1 => (PI * (turn - 0.5)).cos(),
-        2 => (PI * (1.0 - turn)).sin(),
-        3 => -(PI * (turn - 1.5)).cos(),
-        _ => (PI * (turn - 2.0)).sin(),
+    let half_turns = x.abs() % 2.0;
+    let sine = match (2.0 * half_turns).round() as i32 {
+        0 => (PI * half_turns).sin(),
+        1 => (PI * (half_turns - 0.5)).cos(),
+        2 => (PI * (1.0 - half_turns)).sin(),
+        3 => -(PI * (half_turns - 1.5)).cos(),
+        _ => (PI * (half_turns - 2.0)).sin(),
     };
     1.0_f64.copysign(x) * sine
 }
@@ -93,39 +93,40 @@ pub(super) fn gamma(x: f64) -> Result<f64, Raised> {
         return Err(Raised::domain());
     }
     if x == x.floor() && x <= 23.0 {
-        return Ok(factorial_below(x as u64));
+        return Ok(gamma_of_integer(x as u64));
     }
-    let size = x.abs();
-    let result = if size < GAMMA_SMALL {
+    let magnitude = x.abs();
+    let result = if magnitude < GAMMA_SMALL {
         1.0 / x
-    } else if size > GAMMA_LIMIT {
+    } else if magnitude > GAMMA_LIMIT {
         if x < 0.0 { 0.0 / sin_pi(x) } else { f64::INFINITY }
     } else {
-        gamma_by_lanczos(x, size)
+        gamma_by_lanczos(x, magnitude)
     };
     if result.is_infinite() { Err(Raised::range()) } else { Ok(result) }
 }
 
-/// `(n - 1)!`, exact for `n` up to 23.
-fn factorial_below(n: u64) -> f64 {
+/// `gamma(n)`, which is `(n - 1)!`, exact for `n` up to 23.
+fn gamma_of_integer(n: u64) -> f64 {
     (2..n).map(|factor| factor as f64).product()
 }
 
 /// `gamma(x)` by Lanczos's approximation, with reflection for negative arguments and a correction for the rounding of
-/// `x + g - 1/2`.
-fn gamma_by_lanczos(x: f64, size: f64) -> f64 {
-    let base = size + G_MINUS_HALF;
-    let lost = if size > G_MINUS_HALF { (base - size) - G_MINUS_HALF } else { (base - G_MINUS_HALF) - size };
-    let correction = lost * G / base;
-    let half_power = || base.powf(size / 2.0 - 0.25);
+/// `|x| + g - 1/2`.
+fn gamma_by_lanczos(x: f64, magnitude: f64) -> f64 {
+    let base = magnitude + G_MINUS_HALF;
+    let rounding_error =
+        if magnitude > G_MINUS_HALF { (base - magnitude) - G_MINUS_HALF } else { (base - G_MINUS_HALF) - magnitude };
+    let correction = rounding_error * G / base;
+    let half_power = || base.powf(magnitude / 2.0 - 0.25);
     if x < 0.0 {
-        let mut result = -PI / sin_pi(size) / size * base.exp() / lanczos(size);
+        let mut result = -PI / sin_pi(magnitude) / magnitude * base.exp() / lanczos(magnitude);
         result -= correction * result;
-        if size < GAMMA_LARGE { result / base.powf(size - 0.5) } else { result / half_power() / half_power() }
+        if magnitude < GAMMA_LARGE { result / base.powf(magnitude - 0.5) } else { result / half_power() / half_power() }
     } else {
-        let mut result = lanczos(size) / base.exp();
+        let mut result = lanczos(magnitude) / base.exp();
         result += correction * result;
-        if size < GAMMA_LARGE { result * base.powf(size - 0.5) } else { result * half_power() * half_power() }
+        if magnitude < GAMMA_LARGE { result * base.powf(magnitude - 0.5) } else { result * half_power() * half_power() }
     }
 }
 
@@ -137,29 +138,29 @@ pub(super) fn lgamma(x: f64) -> Result<f64, Raised> {
     if x == x.floor() && x <= 2.0 {
         return if x <= 0.0 { Err(Raised::domain()) } else { Ok(0.0) };
     }
-    let size = x.abs();
-    if size < GAMMA_SMALL {
-        return Ok(-size.ln());
+    let magnitude = x.abs();
+    if magnitude < GAMMA_SMALL {
+        return Ok(-magnitude.ln());
     }
-    let mut result = lanczos(size).ln() - G;
-    result += (size - 0.5) * ((size + G - 0.5).ln() - 1.0);
+    let mut result = lanczos(magnitude).ln() - G;
+    result += (magnitude - 0.5) * ((magnitude + G - 0.5).ln() - 1.0);
     if x < 0.0 {
-        result = LN_PI - sin_pi(size).abs().ln() - size.ln() - result;
+        result = LN_PI - sin_pi(magnitude).abs().ln() - magnitude.ln() - result;
     }
     if result.is_infinite() { Err(Raised::range()) } else { Ok(result) }
 }
 
-/// `erf(1)`, to which the approximation about 1 is added.
-const ERF_ONE: f64 = 8.45062911510467529297e-01;
+/// A constant near `erf(1)`; the approximation for `|x|` near 1 is added to it.
+const ERF_NEAR_ONE_OFFSET: f64 = 8.45062911510467529297e-01;
 
-/// `2 / sqrt(pi) - 1`: the slope at 0, minus 1.
-const SLOPE_MINUS_ONE: f64 = 1.28379167095512586316e-01;
+/// `2 / sqrt(pi) - 1`: the slope of `erf` at 0, minus 1.
+const ERF_SLOPE_MINUS_ONE: f64 = 1.28379167095512586316e-01;
 
 /// A rational approximation: numerator and denominator, the constant terms first.
 type Ratio<'a> = (&'a [f64], &'a [f64]);
 
-/// For `|x|` below 0.84375, in `x²`.
-const NEAR_ZERO: Ratio = (
+/// `erf(x) / x - 1` for `|x|` below 0.84375, as a function of `x²`.
+const ERF_NEAR_ZERO: Ratio = (
     &[
         1.28379167095512558561e-01,
         -3.25042107247001499370e-01,
@@ -177,8 +178,8 @@ const NEAR_ZERO: Ratio = (
     ],
 );
 
-/// For `|x|` from 0.84375 to 1.25, in `|x| - 1`.
-const NEAR_ONE: Ratio = (
+/// `erf(|x|)` minus [`ERF_NEAR_ONE_OFFSET`] for `|x|` from 0.84375 to 1.25, as a function of `|x| - 1`.
+const ERF_NEAR_ONE: Ratio = (
     &[
         -2.36211856075265944077e-03,
         4.14856118683748331666e-01,
@@ -199,8 +200,8 @@ const NEAR_ONE: Ratio = (
     ],
 );
 
-/// For `|x|` from 1.25 to 1 / 0.35, in `1 / x²`.
-const MIDDLE: Ratio = (
+/// `ln(x * erfc(x)) + x² + 0.5625` for `x` from 1.25 to 1 / 0.35, as a function of `1 / x²`.
+const ERFC_MIDDLE: Ratio = (
     &[
         -9.86494403484714822705e-03,
         -6.93858572707181764372e-01,
@@ -224,8 +225,8 @@ const MIDDLE: Ratio = (
     ],
 );
 
-/// For `|x|` from 1 / 0.35 on, in `1 / x²`.
-const FAR: Ratio = (
+/// `ln(x * erfc(x)) + x² + 0.5625` for `x` from 1 / 0.35 on, as a function of `1 / x²`.
+const ERFC_FAR: Ratio = (
     &[
         -9.86494292470009928597e-03,
         -7.99283237680523006574e-01,
@@ -247,18 +248,19 @@ const FAR: Ratio = (
     ],
 );
 
-/// Where [`NEAR_ONE`] begins.
-const NEAR_ONE_FROM: f64 = 0.84375;
+/// Where [`ERF_NEAR_ONE`] begins.
+const NEAR_ONE_START: f64 = 0.84375;
 
-/// Where [`MIDDLE`] begins.
-const MIDDLE_FROM: f64 = 1.25;
+/// Where [`ERFC_MIDDLE`] begins.
+const MIDDLE_START: f64 = 1.25;
 
-/// Where [`FAR`] begins for `erf`: the upper half of the double 1 / 0.35, as fdlibm compares it. It differs by one for
-/// `erfc`.
-const ERF_FAR_FROM: u64 = 0x4006_DB6E;
-const ERFC_FAR_FROM: u64 = 0x4006_DB6D;
+/// Where [`ERFC_FAR`] begins for `erf`: the upper 32 bits of the double, which is what fdlibm compares. Its bound for `erf` is one
+/// higher than 1 / 0.35.
+const ERF_FAR_START_BITS: u64 = 0x4006_DB6E;
+/// Where [`ERFC_FAR`] begins for `erfc`: the upper 32 bits of the double 1 / 0.35.
+const ERFC_FAR_START_BITS: u64 = 0x4006_DB6D;
 
-/// 2^-1015: below it, the linear term is scaled up, because it would be subnormal.
+/// 2^-1015: below it, the linear term is scaled up, because it could become subnormal.
 const ERF_TINY: f64 = f64::MIN_POSITIVE * 128.0;
 
 /// 2^-28: below it, `erf` is linear.
@@ -270,48 +272,49 @@ const ERF_END: f64 = 6.0;
 /// From here on, `erfc(x)` is 0.
 const ERFC_END: f64 = 28.0;
 
-/// The polynomial, summed in pairs of terms, which is the order in which glibc rounds.
-fn polynomial(terms: &[f64], x: f64) -> f64 {
-    let second = x * x;
-    let fourth = second * second;
-    let powers = [1.0, second, fourth, fourth * second, fourth * fourth];
-    let pair = |pair: &[f64]| match pair {
+/// Evaluates a polynomial in pairs of terms, the same order as glibc, so that the rounding is the same.
+fn polynomial(coefficients: &[f64], x: f64) -> f64 {
+    let x2 = x * x;
+    let x4 = x2 * x2;
+    let powers = [1.0, x2, x4, x4 * x2, x4 * x4];
+    let evaluate_pair = |pair: &[f64]| match pair {
         [first, second] => first + x * second,
         rest => rest.iter().sum(),
     };
-    let pairs = terms.chunks(2).zip(powers).skip(1);
-    pairs.fold(terms.get(..2).map_or(0.0, pair), |sum, (terms, power)| sum + power * pair(terms))
+    let pairs = coefficients.chunks(2).zip(powers).skip(1);
+    let first = coefficients.get(..2).map_or(0.0, evaluate_pair);
+    pairs.fold(first, |sum, (pair, power)| sum + power * evaluate_pair(pair))
 }
 
 fn ratio((numerator, denominator): Ratio, x: f64) -> f64 {
     polynomial(numerator, x) / polynomial(denominator, x)
 }
 
-/// `1 - erf(x)` for `x >= 1.25`. The exponent `-x²` is split so that the square of the upper half of `x` is exact.
-fn tail(x: f64, far_from: u64) -> f64 {
+/// `erfc(x)` for `x >= 1.25`. The exponent `-x²` is split so that the square of the upper 32 bits of `x` is exact.
+fn erfc_tail(x: f64, far_start_bits: u64) -> f64 {
     let inverse = 1.0 / (x * x);
-    let approximation = if x.to_bits() >> 32 < far_from { MIDDLE } else { FAR };
+    let approximation = if x.to_bits() >> 32 < far_start_bits { ERFC_MIDDLE } else { ERFC_FAR };
     let upper = f64::from_bits(x.to_bits() & !0xffff_ffff);
-    let main = (-upper * upper - 0.5625).exp();
-    main * ((upper - x) * (upper + x) + ratio(approximation, inverse)).exp() / x
+    let leading_factor = (-upper * upper - 0.5625).exp();
+    leading_factor * ((upper - x) * (upper + x) + ratio(approximation, inverse)).exp() / x
 }
 
 /// `erf(x)`.
 pub(super) fn erf(x: f64) -> f64 {
-    let size = x.abs();
+    let magnitude = x.abs();
     if x.is_nan() {
         return x;
     }
-    let result = if size < ERF_TINY {
-        0.0625 * (16.0 * size + 16.0 * SLOPE_MINUS_ONE * size)
-    } else if size < ERF_SMALL {
-        size + SLOPE_MINUS_ONE * size
-    } else if size < NEAR_ONE_FROM {
-        size + size * ratio(NEAR_ZERO, size * size)
-    } else if size < MIDDLE_FROM {
-        ERF_ONE + ratio(NEAR_ONE, size - 1.0)
-    } else if size < ERF_END {
-        1.0 - tail(size, ERF_FAR_FROM)
+    let result = if magnitude < ERF_TINY {
+        0.0625 * (16.0 * magnitude + 16.0 * ERF_SLOPE_MINUS_ONE * magnitude)
+    } else if magnitude < ERF_SMALL {
+        magnitude + ERF_SLOPE_MINUS_ONE * magnitude
+    } else if magnitude < NEAR_ONE_START {
+        magnitude + magnitude * ratio(ERF_NEAR_ZERO, magnitude * magnitude)
+    } else if magnitude < MIDDLE_START {
+        ERF_NEAR_ONE_OFFSET + ratio(ERF_NEAR_ONE, magnitude - 1.0)
+    } else if magnitude < ERF_END {
+        1.0 - erfc_tail(magnitude, ERF_FAR_START_BITS)
     } else {
         1.0
     };
@@ -320,24 +323,28 @@ pub(super) fn erf(x: f64) -> f64 {
 
 /// `erfc(x)`.
 pub(super) fn erfc(x: f64) -> f64 {
-    let size = x.abs();
+    let magnitude = x.abs();
     if x.is_nan() {
         x
-    } else if size < f64::EPSILON / 16.0 {
+    } else if magnitude < f64::EPSILON / 16.0 {
         1.0 - x
-    } else if size < NEAR_ONE_FROM {
-        let excess = x * ratio(NEAR_ZERO, x * x);
-        if x < 0.25 { 1.0 - (x + excess) } else { 0.5 - (excess + (x - 0.5)) }
-    } else if size < MIDDLE_FROM {
-        let from_one = ratio(NEAR_ONE, size - 1.0);
-        if x < 0.0 { 1.0 + (ERF_ONE + from_one) } else { (1.0 - ERF_ONE) - from_one }
+    } else if magnitude < NEAR_ONE_START {
+        let erf_minus_x = x * ratio(ERF_NEAR_ZERO, x * x);
+        if x < 0.25 { 1.0 - (x + erf_minus_x) } else { 0.5 - (erf_minus_x + (x - 0.5)) }
+    } else if magnitude < MIDDLE_START {
+        let erf_minus_offset = ratio(ERF_NEAR_ONE, magnitude - 1.0);
+        if x < 0.0 {
+            1.0 + (ERF_NEAR_ONE_OFFSET + erf_minus_offset)
+        } else {
+            (1.0 - ERF_NEAR_ONE_OFFSET) - erf_minus_offset
+        }
     } else if x < -ERF_END {
         2.0
     } else if x >= ERFC_END {
         0.0
     } else if x < 0.0 {
-        2.0 - tail(size, ERFC_FAR_FROM)
+        2.0 - erfc_tail(magnitude, ERFC_FAR_START_BITS)
     } else {
-        tail(size, ERFC_FAR_FROM)
+        erfc_tail(magnitude, ERFC_FAR_START_BITS)
     }
 }

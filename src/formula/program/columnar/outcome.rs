@@ -1,16 +1,16 @@
-//! The results of a block.
+//! The results of a formula for one block of jobs.
 
 use crate::formula::program::columnar::kernels;
 use crate::formula::program::columnar::kernels::Broadcast;
 use crate::formula::program::columnar::vector::{Entry, LaneBuffer, LaneType, LaneTypesRef, Operand, Scratch, Vector};
 use crate::python::Value;
 
-/// The results of a block, lane by lane.
+/// The results of a formula for one block of jobs, one lane for each job.
 #[derive(Debug, Default)]
 pub struct Outcome {
     lanes: Vec<f64>,
     lane_type: Option<LaneType>,
-    /// The type of each lane, if they differ.
+    /// The type tag of each lane, if they differ.
     types: Vec<u8>,
     fallback: Vec<u8>,
 }
@@ -33,12 +33,12 @@ impl Outcome {
         fallback.iter().enumerate().filter(|(_, byte)| **byte != 0).map(|(lane, _)| lane)
     }
 
-    /// The type of all lanes, if it is the same.
+    /// The type that all lanes share; `None` if they differ.
     pub fn lane_type(&self) -> Option<LaneType> {
         self.lane_type
     }
 
-    /// The type of each lane as a number, if they differ.
+    /// The type tag of each lane, see [`LaneType::from_tag`], if the types differ.
     pub fn lane_types(&self) -> Option<&[u8]> {
         self.lane_type.is_none().then_some(&self.types)
     }
@@ -52,26 +52,29 @@ impl Outcome {
         (*self.fallback.get(lane)? == 0).then_some(lane_type.value(*self.lanes.get(lane)?))
     }
 
-    pub(super) fn reset(&mut self, rows: usize, inexact: &[usize]) {
-        self.lanes.resize(rows, 0.0);
+    /// Starts a block of so many lanes. The inputs of the `inexact` lanes are not all doubles, so that these fall back.
+    pub(super) fn reset(&mut self, lanes: usize, inexact: &[usize]) {
+        self.lanes.resize(lanes, 0.0);
         self.lane_type = Some(LaneType::Float);
         self.fallback.clear();
-        self.fallback.resize(rows, 0);
-        inexact.iter().filter(|&&row| row < rows).for_each(|&row| self.fallback[row] = 1);
+        self.fallback.resize(lanes, 0);
+        inexact.iter().filter(|&&lane| lane < lanes).for_each(|&lane| self.fallback[lane] = 1);
     }
 
     pub(super) fn fall_back_all(&mut self) {
         self.fallback.fill(1);
     }
 
-    /// The lanes of a mask fall back.
+    /// Marks every lane whose byte in `mask` is 1 as falling back.
     pub(super) fn fall_back(&mut self, mask: &[u8]) {
         kernels::zip_into(&mut self.fallback, mask, |fallback, mask| fallback | mask);
     }
 
-    /// Stores the result. NaN falls back: its sign, which Python keeps, may differ here.
+    /// Stores the result. Lanes whose result is NaN fall back, because the sign of a NaN that is computed here may differ from
+    /// Python's.
     pub(super) fn store(&mut self, mut result: Entry<'_>, scratch: &mut Scratch) {
         match result.operand() {
+            // a sequence is not a number
             None => self.fall_back_all(),
             Some(Operand { lanes, types, .. }) => {
                 self.store_types(types);
