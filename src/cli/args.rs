@@ -11,7 +11,7 @@ mod site;
 
 pub use replay::{ReplayArgs, ReplayFormatName};
 pub use shares::{SharesArgs, SharesFormatName};
-pub use site::{PolicyArg, SiteArgs};
+pub use site::{OnErrorArg, PolicyArg, SiteArgs};
 
 /// Shows what a PBS job_sort_formula does before the scheduler runs it.
 #[derive(Debug, Parser)]
@@ -21,7 +21,7 @@ pub use site::{PolicyArg, SiteArgs};
     after_help = "\
 Examples:
   jsf check 'pow(2, -(fairshare_tree_usage/fairshare_perc))'
-  jsf rank --formula-file examples/formulas/alcf.txt --queue examples/site/qstat.json \\
+  jsf rank -f examples/formulas/alcf.txt --queue examples/site/qstat.json \\
       --sched-priv examples/site/sched_priv --top 10
 
 Exit codes: 0 success, 1 findings, 2 usage error, or a file that cannot be read or written."
@@ -83,12 +83,13 @@ pub enum Command {
     /// Print and write what pbsfs does, without root and without a server
     Pbsfs(PbsfsArgs),
     /// Print a completion script for a shell
+    #[command(after_help = "Example:\n  jsf completions bash")]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
     /// Print a manual page, in roff
-    #[command(after_help = "Examples:\n  jsf man\n  jsf man rank | man -l -")]
+    #[command(after_help = "Examples:\n  jsf man\n  jsf man rank > jsf-rank.1")]
     Man {
         /// The command whose page to print [default: the page that names all commands]
         command: Option<String>,
@@ -98,7 +99,8 @@ pub enum Command {
 /// The source of the formula.
 #[derive(Debug, Args)]
 pub struct FormulaArgs {
-    /// The text of the formula
+    /// The text of the formula, alone or pasted as `job_sort_formula = …`, `set server job_sort_formula = "…"` or
+    /// `qmgr -c '…'`; - is standard input
     #[arg(value_name = "FORMULA", allow_hyphen_values = true)]
     pub formula: Option<String>,
     /// The file that contains the formula: plain text, sched_formula, `qmgr -c 'print server'`, or `qstat -Bf` as text or
@@ -111,8 +113,12 @@ pub struct FormulaArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  jsf rank 'fairshare_factor' --queue examples/site/qstat.json --sched-priv examples/site/sched_priv
-  qstat -f -F json | jsf rank 'eligible_time / 3600 + ncpus' --queue - --top 20 --inputs")]
+  jsf rank 'fairshare_factor' --queue examples/site/qstat.json \\
+      --sched-priv examples/site/sched_priv
+  jsf rank 'eligible_time / 3600 + ncpus' --queue - --top 20 --inputs \\
+      < examples/site/qstat.json
+  jsf rank -f examples/formulas/pp718.txt --queue examples/site/qstat.json \\
+      --tree examples/site/tree.json --entity Bob --format csv")]
 pub struct RankArgs {
     /// The formula.
     #[command(flatten)]
@@ -167,7 +173,8 @@ Exit codes: 0 no finding is an error, 1 a finding is an error, 2 usage error, or
 
 Examples:
   jsf check '2^-(fairshare_tree_usage/fairshare_perc)'
-  jsf check -f examples/formulas/alcf.txt --queue examples/site/qstat.json --sched-priv examples/site/sched_priv
+  jsf check -f examples/formulas/alcf.txt --queue examples/site/qstat.json \\
+      --sched-priv examples/site/sched_priv
   jsf check --deny warnings --allow JSF6 --format sarif 'fair_share_perc * 100'
   jsf check --fix --qmgr 'math.log(NCPUS + 1)'")]
 pub struct CheckArgs {
@@ -237,7 +244,7 @@ pub struct FmtArgs {
     /// The formula.
     #[command(flatten)]
     pub formula: FormulaArgs,
-    /// Print nothing, and exit with 1 if the formula is formatted differently
+    /// Do not print the formula; exit with 1 if it is not formatted
     #[arg(long)]
     pub check: bool,
 }

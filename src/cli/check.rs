@@ -10,7 +10,7 @@ use job_sort_formula::report::{CheckFormat, CheckHuman, CheckJson, CheckReport, 
 use job_sort_formula::site::FormulaText;
 
 use super::args::{CheckArgs, CheckFormatName, FmtArgs};
-use super::{CliError, Outcome, draw, draw_all, read_formula, report, show_site, warn_all};
+use super::{CliError, Outcome, draw, draw_all, open_site, read_formula, report, show_site, warn_all};
 
 /// The most rounds of fixes: one fix may uncover the next, as in `LOG(NCPUS)`.
 const MAX_FIX_ROUNDS: usize = 8;
@@ -18,7 +18,7 @@ const MAX_FIX_ROUNDS: usize = 8;
 pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let levels = Levels::new(&arguments.deny, &arguments.allow, &arguments.select)
         .map_err(|error| CliError::usage(error.to_string()))?;
-    let site = arguments.site.open(arguments.threshold)?;
+    let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
     let mut source = read_formula(&arguments.formula, Some(&site))?;
     show_site(&arguments.site, &site, arguments.format == CheckFormatName::Human);
     warn_all(site.warnings());

@@ -11,6 +11,7 @@ mod usage_file;
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use args::{Cli, Command, FormulaArgs, SiteArgs};
@@ -20,6 +21,10 @@ use job_sort_formula::report::{draw_finding, printable};
 use job_sort_formula::site::{FormulaText, SiteError};
 use thiserror::Error;
 
+/// The path that means standard input.
+const STDIN: &str = "-";
+/// The longest path, in bytes.
+const MAX_PATH: usize = 4096;
 /// The most warnings of one kind that are shown; the others are counted.
 const MAX_OF_A_KIND: usize = 10;
 
@@ -89,14 +94,43 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
     Ok(outcome)
 }
 
-/// Takes the formula from the argument or the file, else from the site.
+/// Takes the formula from the argument or the file, else from the site; `-` is standard input.
 fn read_formula(arguments: &FormulaArgs, site: Option<&Site>) -> Result<FormulaText, CliError> {
     match (&arguments.formula, &arguments.formula_file, site) {
-        (Some(text), ..) => Ok(FormulaText::new(text)),
+        (Some(text), ..) if text == STDIN => Ok(FormulaText::read(Path::new(STDIN))?),
+        (Some(text), ..) => {
+            if names_a_file(text) {
+                report("help", format_args!("a file `{text}` exists; to read the formula from it, use -f"));
+            }
+            Ok(FormulaText::new(text))
+        }
         (None, Some(path), _) => Ok(FormulaText::read(path)?),
         (None, None, Some(site)) => Ok(site.formula_text()?),
-        (None, None, None) => Err(SiteError::Missing("no formula: give its text or --formula-file FILE".into()).into()),
+        (None, None, None) => {
+            let message = "no formula: give its text, -f FILE, or - for standard input";
+            Err(SiteError::Missing(message.into()).into())
+        }
     }
+}
+
+/// Opens the site of a command that also takes a formula. Standard input can be only one of its files.
+fn open_site(site: &SiteArgs, formula: &FormulaArgs, threshold: Option<f64>) -> Result<Site, CliError> {
+    let is_stdin = |path: &Path| path.as_os_str() == STDIN;
+    let takes_formula =
+        formula.formula.as_deref() == Some(STDIN) || formula.formula_file.as_deref().is_some_and(is_stdin);
+    let mut options = site.files_from(is_stdin);
+    if takes_formula {
+        options.push("the formula");
+    }
+    match options.as_slice() {
+        [] | [_] => site.open(threshold),
+        several => Err(CliError::usage(format!("standard input cannot be both {}", several.join(" and ")))),
+    }
+}
+
+/// Whether a formula is also the path of a file, which is probably what was meant.
+fn names_a_file(formula: &str) -> bool {
+    formula.len() <= MAX_PATH && Path::new(formula).is_file()
 }
 
 /// Writes a message to standard error.

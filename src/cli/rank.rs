@@ -9,11 +9,11 @@ use job_sort_formula::pbs::submission::FormulaSubmission;
 use job_sort_formula::report::{Csv, Human, JobFilter, Json, Ndjson, RankFormat, RankReport, RankedRow};
 use job_sort_formula::site::{FormulaText, RankedQueue};
 
-use super::args::{RankArgs, RankFormatName};
-use super::{CliError, Outcome, draw, draw_all, read_formula, show_site, terminal_width, warn_all};
+use super::args::{OnErrorArg, RankArgs, RankFormatName};
+use super::{CliError, Outcome, draw, draw_all, open_site, read_formula, report, show_site, terminal_width, warn_all};
 
 pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let site = arguments.site.open(arguments.threshold)?;
+    let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
     let source = read_formula(&arguments.formula, Some(&site))?;
     let submitted = source.submitted(arguments.site.number_mode());
     let formula = match submitted.formula() {
@@ -48,8 +48,12 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     };
     format(arguments).write(&report, out)?;
     out.flush()?;
-    if arguments.format == RankFormatName::Human {
-        draw_submitted(&source, &submitted, error_findings(&ranked.table, &ranked.ranking));
+    match arguments.format {
+        RankFormatName::Human => {
+            draw_submitted(&source, &submitted, error_findings(&ranked.table, &ranked.ranking));
+        }
+        RankFormatName::Csv | RankFormatName::Ndjson => report_errors(arguments, &ranked),
+        RankFormatName::Json => {}
     }
     let scores = ranked.ranking.scores();
     let cannot_work = findings.iter().any(|found| found.severity == Severity::Error)
@@ -88,6 +92,22 @@ fn format(arguments: &RankArgs) -> Box<dyn RankFormat> {
         RankFormatName::Csv => Box::new(Csv),
         RankFormatName::Ndjson => Box::new(Ndjson),
     }
+}
+
+/// Counts the jobs with an error on standard error, for formats without a summary.
+fn report_errors(arguments: &RankArgs, ranked: &RankedQueue) {
+    let errors = ranked.ranking.error_count();
+    let Some((row, error)) = ranked.ranking.scores().errors().next() else { return };
+    let (kind, consequence) = match arguments.site.on_error {
+        OnErrorArg::Zero => ("warning", "counted as 0, as in OpenPBS"),
+        OnErrorArg::Null => ("warning", "ranked last"),
+        OnErrorArg::Fail => ("error", "--on-error is fail"),
+    };
+    let jobs = if errors == 1 { "1 job".to_owned() } else { format!("{errors} jobs") };
+    report(
+        kind,
+        format_args!("the formula fails for {jobs}, first for `{}`: {error}; {consequence}", ranked.table.id(row)),
+    );
 }
 
 /// Draws findings on the parsed formula under the text that was submitted.

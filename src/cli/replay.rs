@@ -5,10 +5,10 @@ use std::io::Write;
 use job_sort_formula::report::replay::{write_human, write_json};
 
 use super::args::{ReplayArgs, ReplayFormatName};
-use super::{CliError, Outcome, draw, read_formula, show_site, warn_all};
+use super::{CliError, Outcome, draw, open_site, read_formula, show_site, warn_all};
 
 pub(super) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let site = arguments.site.open(None)?;
+    let site = open_site(&arguments.site, &arguments.formula, None)?;
     let source = read_formula(&arguments.formula, Some(&site))?;
     let submitted = source.submitted(arguments.site.number_mode());
     let formula = match submitted.formula() {

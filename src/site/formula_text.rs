@@ -5,7 +5,7 @@ use std::path::Path;
 use super::SiteError;
 use super::files::SiteFiles;
 use super::source::FileSource;
-use crate::pbs::files::formula_source::formula_in;
+use crate::pbs::files::formula_source::{formula_in, pasted};
 use crate::pbs::resource_amount::NumberMode;
 use crate::pbs::submission::FormulaSubmission;
 
@@ -29,9 +29,18 @@ pub struct FormulaText {
 }
 
 impl FormulaText {
-    /// A formula that was given as text.
+    /// A formula that was given as text: the formula alone, or pasted as `job_sort_formula = …`, as the directive
+    /// `set server job_sort_formula = "…"` or as the command `qmgr -c '…'`.
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), origin: "FORMULA".into(), before: String::new() }
+        let given = text.into();
+        let (text, before) = match pasted(&given) {
+            Some(formula) => {
+                let before = text_before(&given, &formula).to_owned();
+                (formula, before)
+            }
+            None => (given, String::new()),
+        };
+        Self { text, origin: "FORMULA".into(), before }
     }
 
     /// Reads the formula from a file: plain text, `sched_formula`, `qmgr -c 'print server'`, `qstat -Bf` as text or
@@ -46,8 +55,7 @@ impl FormulaText {
     fn read_source(source: &FileSource) -> Result<Self, SiteError> {
         let (name, document) = (source.name(), source.read_text()?);
         let text = formula_in(&name, &document).map_err(SiteError::content)?;
-        let from = document.find("job_sort_formula").map_or(0, |at| at + "job_sort_formula".len());
-        let before = document[from..].find(&text).map_or("", |at| &document[..from + at]).to_owned();
+        let before = text_before(&document, &text).to_owned();
         Ok(Self { text, origin: name, before })
     }
 
@@ -73,4 +81,10 @@ impl FormulaText {
             NumberMode::Exact | NumberMode::Decimal => FormulaSubmission::as_expression(&self.text),
         }
     }
+}
+
+/// The text before a formula that a document contains verbatim, else an empty text.
+fn text_before<'d>(document: &'d str, formula: &str) -> &'d str {
+    let from = document.find("job_sort_formula").map_or(0, |at| at + "job_sort_formula".len());
+    document[from..].find(formula).map_or("", |at| &document[..from + at])
 }

@@ -1,4 +1,4 @@
-//! The options of `jsf check`, `jsf fmt` and `jsf man`, and what reaches a terminal.
+//! The options of `jsf check` and `jsf fmt`, the sources of a formula, and what reaches a terminal.
 
 use crate::support::command::{jsf, jsf_with_input, stderr, stdout};
 
@@ -92,12 +92,20 @@ fn fmt_reports_a_formula_that_is_formatted_differently() {
 }
 
 #[test]
-fn every_command_has_a_manual_page() {
-    let all = stdout(&jsf(&["man"]));
-    for name in ["check", "rank", "shares", "fmt", "codes", "pbsfs", "completions", "man"] {
-        assert!(all.contains(&format!("jsf\\-{name}(1)")), "{name}: {all}");
-        let page = stdout(&jsf(&["man", name]));
-        assert!(page.contains(&format!(".TH jsf-{name} 1")) && page.contains("\\fBjsf "), "{page}");
-    }
-    assert_eq!(jsf(&["man", "nothing"]).status.code(), Some(2));
+fn a_formula_comes_from_standard_input_a_file_or_pasted_text() {
+    let formatted = |arguments: &[&str], input: &str| {
+        let output = jsf_with_input(&[&["fmt"], arguments].concat(), input);
+        (output.status.code(), stdout(&output), stderr(&output))
+    };
+    let expected = (Some(0), "a + b\n".to_owned(), String::new());
+    assert_eq!(formatted(&["-"], "a+b\n"), expected);
+    assert_eq!(formatted(&["-f", "-"], "a+b"), expected);
+    assert_eq!(formatted(&["-"], "set server job_sort_formula = \"a+b\"\n"), expected);
+    assert_eq!(formatted(&["job_sort_formula = a+b"], ""), expected);
+    assert_eq!(formatted(&["qmgr -c 'set server job_sort_formula=\"a+b\"'"], ""), expected);
+    let (code, _, message) = formatted(&["examples/formulas/nas.txt"], "");
+    assert!(code.is_some() && message.contains("a file `examples/formulas/nas.txt` exists"), "{message}");
+    let output = jsf(&["rank", "-", "--queue", "-"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("cannot be both --queue and the formula"), "{}", stderr(&output));
 }

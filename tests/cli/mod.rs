@@ -2,6 +2,8 @@
 
 mod checks;
 mod commands;
+mod help;
 mod rankings;
 mod replay;
 mod shares;
+mod tasks;

@@ -17,7 +17,8 @@ Exit codes: 0 all values are equal or explained, 1 nothing explains a difference
 be read.
 
 Examples:
-  jsf replay examples/site/sched.log --sched-priv examples/site/sched_priv --queue examples/site/qstat.json")]
+  jsf replay examples/site/sched.log --sched-priv examples/site/sched_priv \\
+      --queue examples/site/qstat.json")]
 pub struct ReplayArgs {
     /// The log of pbs_sched; - is standard input
     #[arg(value_name = "LOG")]

@@ -10,7 +10,8 @@ use super::SiteArgs;
 Examples:
   jsf shares --sched-priv examples/site/sched_priv
   jsf shares --tree examples/site/tree.json --policy all
-  jsf shares --tree examples/site/tree.json --policy fair-tree --charge Bob=500 --format json")]
+  jsf shares --tree examples/site/tree.json --policy fair-tree \\
+      --charge Bob=500 --format json")]
 pub struct SharesArgs {
     /// The site.
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! The arguments that describe a site: its files, and the rules that apply.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use job_sort_formula::Site;
@@ -137,6 +137,23 @@ impl SiteArgs {
             return Err(CliError::usage("a ranking needs one policy, not `all` of them"));
         }
         self.open_with(threshold)
+    }
+
+    /// The options whose file is this one.
+    pub fn files_from(&self, is_file: impl Fn(&Path) -> bool) -> Vec<&'static str> {
+        let options = [
+            ("--queue", &self.queue),
+            ("--resource-group", &self.resource_group),
+            ("--usage", &self.usage),
+            ("--sched-config", &self.sched_config),
+            ("--tree", &self.tree),
+            ("--server", &self.server),
+            ("--queues", &self.queues),
+            ("--resources", &self.resources),
+            ("--slurm-conf", &self.slurm_conf),
+        ];
+        let given = options.into_iter().filter(|(_, path)| path.as_deref().is_some_and(&is_file));
+        given.map(|(option, _)| option).collect()
     }
 
     /// Opens the site for `jsf shares`, which can show all policies.

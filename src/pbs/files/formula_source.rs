@@ -63,7 +63,69 @@ pub fn formula_in(source_name: &str, document: &str) -> Result<String, NoFormula
     if is_listing {
         return in_listing(document).ok_or_else(|| NoFormula::Unset(source_name.to_owned()));
     }
-    Ok(document.trim_end().to_owned())
+    Ok(pasted(document).unwrap_or_else(|| document.trim_end().to_owned()))
+}
+
+/// Extracts the formula from text that was pasted with its surroundings: `job_sort_formula = …` as `qstat -Bf` prints it,
+/// the directive `set server job_sort_formula = "…"`, or the whole command `qmgr -c '…'`. `None` for any other text.
+///
+/// ```
+/// use job_sort_formula::pbs::files::formula_source::pasted;
+///
+/// assert_eq!(pasted("job_sort_formula = a + b").as_deref(), Some("a + b"));
+/// assert_eq!(pasted(r#"qmgr -c 'set server job_sort_formula = "a + b"'"#).as_deref(), Some("a + b"));
+/// assert_eq!(pasted("a + b"), None);
+/// ```
+pub fn pasted(text: &str) -> Option<String> {
+    let text = text.trim_start();
+    let command = ["$ ", "# ", "Qmgr: "].iter().find_map(|prompt| text.strip_prefix(prompt)).unwrap_or(text);
+    let command = command.trim_start();
+    let command = command.strip_prefix("sudo ").unwrap_or(command).trim_start();
+    let (program, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+    if program == "qmgr" || program.ends_with("/qmgr") {
+        let argument = rest.trim_start().strip_prefix("-c")?.trim_start();
+        return in_directive(&shell_word(argument)?);
+    }
+    in_directive(command)
+}
+
+/// The value of `[set server] job_sort_formula = …`.
+fn in_directive(directive: &str) -> Option<String> {
+    let directive = directive.trim_start();
+    let mut words = directive.split_whitespace();
+    let is_set = matches!(words.next(), Some("set" | "s"))
+        && words.next().is_some_and(|object| matches!(object, "server" | "s" | "sched"));
+    let is_attribute = directive.starts_with("job_sort_formula");
+    if is_set || is_attribute { in_listing(directive) } else { None }
+}
+
+/// The first word of a shell command, without its quotes; `None` if a quote is not closed.
+fn shell_word(command: &str) -> Option<String> {
+    let (mut word, mut characters) = (String::new(), command.chars());
+    while let Some(character) = characters.next() {
+        match character {
+            '\'' => loop {
+                match characters.next()? {
+                    '\'' => break,
+                    quoted => word.push(quoted),
+                }
+            },
+            '"' => loop {
+                match characters.next()? {
+                    '"' => break,
+                    '\\' => match characters.next()? {
+                        escaped @ ('"' | '\\' | '$' | '`') => word.push(escaped),
+                        other => word.extend(['\\', other]),
+                    },
+                    quoted => word.push(quoted),
+                }
+            },
+            '\\' => word.extend(characters.next()),
+            blank if blank.is_whitespace() => break,
+            plain => word.push(plain),
+        }
+    }
+    Some(word)
 }
 
 /// The attribute in a listing. A long value continues after a line break and one tab, which are not part of it.
@@ -71,7 +133,8 @@ fn in_listing(document: &str) -> Option<String> {
     let mut lines = document.lines();
     let first = lines.find_map(|line| {
         let line = line.trim_start();
-        let line = line.strip_prefix("set server ").or_else(|| line.strip_prefix("set sched ")).unwrap_or(line);
+        let directives = ["set server ", "set sched ", "s s "];
+        let line = directives.iter().find_map(|directive| line.strip_prefix(directive)).unwrap_or(line);
         let at = line.find("job_sort_formula")?;
         let is_attribute = line[..at].split_whitespace().count() <= 1;
         let value = line[at + "job_sort_formula".len()..].trim_start().strip_prefix('=')?;
@@ -103,6 +166,30 @@ mod tests {
             "Server: vm\n    job_sort_formula = a +\n\t b\n",
         ] {
             assert_eq!(formula_in("f", document).as_deref(), Ok("a + b"), "{document}");
+        }
+    }
+
+    #[test]
+    fn pasted_text_is_recognised() {
+        for text in [
+            "job_sort_formula = a + b",
+            "    job_sort_formula = a +\n\t b\n",
+            "job_sort_formula=\"a + b\"",
+            "set server job_sort_formula = \"a + b\"",
+            "s s job_sort_formula='a + b'",
+            "Qmgr: set server job_sort_formula = 'a + b'",
+            "qmgr -c 'set server job_sort_formula=\"a + b\"'",
+            "# qmgr -c \"set server job_sort_formula = \\\"a + b\\\"\"",
+            "$ sudo /opt/pbs/bin/qmgr -c \"set server job_sort_formula = 'a + b'\" \n",
+            "qmgr -c 'set server job_sort_formula='\\''a + b'\\'''",
+        ] {
+            assert_eq!(pasted(text).as_deref(), Some("a + b"), "{text}");
+            assert_eq!(formula_in("f", text).as_deref(), Ok("a + b"), "{text}");
+        }
+        for text in
+            ["", "a + b", "qmgr", "qmgr -c 'set", "qmgr - c", "set server scheduling = True", "job_sort_formula"]
+        {
+            assert_eq!(pasted(text), None, "{text}");
         }
     }
 
