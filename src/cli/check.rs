@@ -95,7 +95,7 @@ pub(super) fn format_formula(arguments: &FmtArgs, out: &mut impl Write) -> Resul
             return Ok(Outcome::Findings);
         }
     };
-    let formatted = formula.to_string();
+    let formatted = formula.with_comments();
     if !arguments.check {
         writeln!(out, "{formatted}")?;
     } else if formatted != source.text.trim_end_matches(['\r', '\n']) {

@@ -89,6 +89,22 @@ impl FromStr for Formula {
     }
 }
 
+impl Formula {
+    /// The formula with normalized spaces and with the comments of its text, which [`Display`](fmt::Display) leaves out.
+    ///
+    /// ```
+    /// use job_sort_formula::Formula;
+    ///
+    /// let formula: Formula = "ncpus*2 # twice".parse()?;
+    /// assert_eq!(formula.with_comments(), "ncpus * 2  # twice");
+    /// assert_eq!(formula.to_string(), "ncpus * 2");
+    /// # Ok::<(), job_sort_formula::SyntaxError>(())
+    /// ```
+    pub fn with_comments(&self) -> String {
+        syntax::with_comments(&self.expr)
+    }
+}
+
 impl fmt::Display for Formula {
     /// The formula with normalized spaces.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

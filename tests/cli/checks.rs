@@ -92,6 +92,13 @@ fn fmt_reports_a_formula_that_is_formatted_differently() {
 }
 
 #[test]
+fn fmt_keeps_comments() {
+    let output = jsf(&["fmt", "# the sum\na+b # of both"]);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "# the sum\na + b  # of both\n"));
+    assert_eq!(jsf(&["fmt", "--check", "# the sum\na + b  # of both"]).status.code(), Some(0));
+}
+
+#[test]
 fn a_formula_comes_from_standard_input_a_file_or_pasted_text() {
     let formatted = |arguments: &[&str], input: &str| {
         let output = jsf_with_input(&[&["fmt"], arguments].concat(), input);

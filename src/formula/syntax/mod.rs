@@ -6,6 +6,7 @@
 
 mod ast;
 mod ast_builder;
+mod comments;
 mod error;
 mod foreign_notation;
 mod grammar;
@@ -38,6 +39,11 @@ pub(crate) fn parse_with_limit(text: &str, max_length: usize) -> Result<Expr, Sy
     scanner::with_deep_stack(|| grammar::parse(text, ast_builder::build))
         .flatten()
         .unwrap_or_else(|| Err(SyntaxError::no_stack(text)))
+}
+
+/// The formula with normalized spaces, and with the comments of its text.
+pub(crate) fn with_comments(expr: &Expr) -> String {
+    comments::print(expr)
 }
 
 #[cfg(test)]

@@ -1,0 +1,133 @@
+//! Printing a formula with its comments, which are no part of the tree.
+
+use super::ast::Expr;
+
+/// A comment of the source.
+struct Comment<'t> {
+    /// How many characters that are not blank come before it, comments not counted.
+    position: usize,
+    /// Its text, from `#` on.
+    text: &'t str,
+    /// Whether nothing comes before it on its line.
+    has_own_line: bool,
+}
+
+/// The formula with normalized spaces and with the comments of its text, each after the same token as before. A text whose
+/// tokens are printed differently is returned as it is, rather than without its comments.
+pub(super) fn print(expr: &Expr) -> String {
+    let (printed, source) = (expr.to_string(), expr.text());
+    let (comments, solid) = split(source);
+    if comments.is_empty() {
+        return printed;
+    }
+    if !printed.chars().filter(|character| !is_blank(*character)).eq(solid.chars()) {
+        return source.trim_end().to_owned();
+    }
+    let (mut text, mut position, mut comments) = (String::new(), 0, comments.into_iter().peekable());
+    for character in printed.chars() {
+        while let Some(comment) = comments.next_if(|comment| comment.position == position && !is_blank(character)) {
+            push(&comment, &mut text);
+            text.push('\n');
+        }
+        if !(is_blank(character) && (text.is_empty() || text.ends_with('\n'))) {
+            text.push(character);
+        }
+        position += usize::from(!is_blank(character));
+    }
+    for comment in comments {
+        push(&comment, &mut text);
+        text.push('\n');
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+fn push(comment: &Comment<'_>, text: &mut String) {
+    text.truncate(text.trim_end_matches(' ').len());
+    let starts_line = text.is_empty() || text.ends_with('\n');
+    match (starts_line, comment.has_own_line) {
+        (true, _) => {}
+        (false, true) => text.push('\n'),
+        (false, false) => text.push_str("  "),
+    }
+    text.push_str(comment.text.trim_end());
+}
+
+/// The comments of a text, and its other characters that are not blank.
+fn split(source: &str) -> (Vec<Comment<'_>>, String) {
+    let (mut comments, mut solid, mut position, mut at) = (Vec::new(), String::new(), 0, 0);
+    let mut has_own_line = true;
+    while let Some(character) = source[at..].chars().next() {
+        let rest = &source[at..];
+        let length = match character {
+            '#' => {
+                let text = rest.split(['\n', '\r']).next().unwrap_or(rest);
+                comments.push(Comment { position, text, has_own_line });
+                at += text.len();
+                continue;
+            }
+            '"' | '\'' => string_length(rest, character),
+            '\\' if rest.starts_with("\\\n") || rest.starts_with("\\\r") => 2,
+            _ => character.len_utf8(),
+        };
+        has_own_line = if is_blank(character) { has_own_line || matches!(character, '\n' | '\r') } else { false };
+        if !(character == '\\' && length == 2) {
+            let characters = rest[..length].chars().filter(|character| !is_blank(*character));
+            let before = solid.len();
+            solid.extend(characters);
+            position += solid[before..].chars().count();
+        }
+        at += length;
+    }
+    (comments, solid)
+}
+
+/// The length of the string literal at the start of a text, in bytes.
+fn string_length(text: &str, quote: char) -> usize {
+    let triple: String = std::iter::repeat_n(quote, 3).collect();
+    let end = if text.starts_with(&triple) { triple } else { quote.to_string() };
+    let mut at = end.len();
+    while let Some(character) = text[at..].chars().next() {
+        if text[at..].starts_with(&end) {
+            return at + end.len();
+        }
+        at += character.len_utf8();
+        if character == '\\' {
+            at += text[at..].chars().next().map_or(0, char::len_utf8);
+        }
+    }
+    text.len()
+}
+
+fn is_blank(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\n' | '\r' | '\x0c')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::*;
+
+    #[test]
+    fn comments_stay_after_their_tokens() {
+        for (text, expected) in [
+            ("a+b", "a + b"),
+            ("a+b # the sum  ", "a + b  # the sum"),
+            ("# first\n\n#second\na+b", "# first\n#second\na + b"),
+            ("max(a, # one\n  b # two\n)", "max(a,  # one\nb  # two\n)"),
+            ("max(a,\n  # own line\n  b)", "max(a,\n# own line\nb)"),
+            ("(a+\\\n b) # x", "(a + b)  # x"),
+            ("len('# no comment')+1 # one", "len('# no comment') + 1  # one"),
+            ("len(\"\"\"a\"#\"\"\")+1#one", "len(\"\"\"a\"#\"\"\") + 1  #one"),
+            ("x[1 # inside\n]+ 1", "x[1 # inside\n]+ 1"),
+            ("é+1 # grüße\n", "é + 1  # grüße"),
+        ] {
+            let Ok(expr) = parse(text) else { panic!("{text}") };
+            let printed = print(&expr);
+            assert_eq!(printed, expected, "{text}");
+            let Ok(again) = parse(&printed) else { panic!("{printed}") };
+            assert_eq!(print(&again), printed);
+            assert_eq!(again.to_string(), expr.to_string());
+        }
+    }
+}
