@@ -479,8 +479,33 @@ impl<'d, 'a> Recovery<'d, 'a> {
                 let what = format!("the line is not an attribute and is ignored: `{}`", clipped(text));
                 self.repaired(&what);
             }
-            Some(_) => self.reject(format!("the line cannot be read as an attribute: `{}`", clipped(text))),
+            Some(_) if self.may_be_needed(text) => {
+                self.reject(format!("the line cannot be read as an attribute: `{}`", clipped(text)));
+            }
+            Some(_) => self.repaired(&format!("the line is not an attribute and is ignored: `{}`", clipped(text))),
         }
+    }
+
+    /// Whether a damaged line may contain an attribute that is needed, by what is left of the attribute's name.
+    fn may_be_needed(&self, text: &str) -> bool {
+        const ATTRIBUTES: [&str; 11] = [
+            "Resource_List",
+            "euser",
+            "egroup",
+            "Account_Name",
+            "Job_Owner",
+            "queue",
+            "job_state",
+            "queue_rank",
+            "eligible_time",
+            "accrue_type",
+            "Priority",
+        ];
+        let name = text.trim_start_matches('"');
+        let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))).unwrap_or(name.len());
+        let name = &name[..end];
+        let is_alike = |needed: &str| needed.contains(name) || name.contains(needed);
+        name.len() < 3 || ATTRIBUTES.into_iter().any(is_alike) || self.builder.column_names().any(is_alike)
     }
 
     /// Adds a job to the table, or reports why it is not added.

@@ -142,6 +142,11 @@ impl<'a> TableBuilder<'a> {
         }
     }
 
+    /// The names of the columns.
+    pub(super) fn column_names(&self) -> impl Iterator<Item = &'a str> {
+        self.columns.names()
+    }
+
     /// Whether a column gets the amounts of this resource.
     pub(super) fn needs_resource(&self, name: &str) -> bool {
         self.columns.index(name).is_some()

@@ -291,7 +291,9 @@ fn job_warnings(problems: &Problems, source_name: &str) -> Vec<String> {
             .push(format!("`{source_name}`: and {} more problems of these kinds", problems.total() - warnings.len()));
     }
     if problems.skipped() > 0 {
-        warnings.push(format!("`{source_name}`: {} of its jobs skipped", problems.skipped()));
+        let skipped = problems.skipped();
+        let jobs = if skipped == 1 { "job is" } else { "jobs are" };
+        warnings.push(format!("`{source_name}`: {skipped} {jobs} skipped"));
     }
     warnings
 }
