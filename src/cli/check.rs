@@ -6,11 +6,12 @@ use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Diagnostic, FixedText, Levels};
 use job_sort_formula::pbs::check::Checked;
 use job_sort_formula::pbs::qmgr::set_command;
+use job_sort_formula::pbs::qmgr_validation::RefusedBy;
 use job_sort_formula::report::{CheckFormat, CheckHuman, CheckJson, CheckReport, Sarif};
 use job_sort_formula::site::FormulaText;
 
 use super::args::{CheckArgs, CheckFormatName, FmtArgs};
-use super::{CliError, Outcome, draw, draw_all, open_site, read_formula, report, show_site, warn_all};
+use super::{CliError, Outcome, Progress, draw, draw_all, open_site, read_formula, report, show_site, warn_all};
 
 /// The most rounds of fixes: one fix may uncover the next, as in `LOG(NCPUS)`.
 const MAX_FIX_ROUNDS: usize = 8;
@@ -23,6 +24,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     show_site(&arguments.site, &site, arguments.format == CheckFormatName::Human);
     warn_all(site.warnings());
     let check = |source: &FormulaText| -> Result<Checked, CliError> {
+        let _progress = Progress::start("checking the formula");
         let mut checked = site.check(&source.submitted(arguments.site.number_mode()))?;
         levels.apply(&mut checked.findings);
         Ok(checked)
@@ -50,7 +52,8 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
         let report = CheckReport { formula: text, origin, before, checked: &checked };
         format(arguments.format).write(&report, out)?;
     }
-    Ok(if checked.has_errors() { Outcome::Findings } else { Outcome::Fine })
+    let does_not_reach_server = checked.validation.by == Some(RefusedBy::Qmgr);
+    Ok(if checked.has_errors() || does_not_reach_server { Outcome::Findings } else { Outcome::Fine })
 }
 
 /// Says which fix is applied to the formula.

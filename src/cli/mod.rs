@@ -3,6 +3,7 @@
 pub mod args;
 mod check;
 mod pbsfs;
+mod progress;
 mod rank;
 mod reference;
 mod replay;
@@ -19,6 +20,7 @@ use job_sort_formula::Site;
 use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::report::{draw_finding, printable};
 use job_sort_formula::site::{FormulaText, SiteError};
+use progress::Progress;
 use thiserror::Error;
 
 /// The path that means standard input.

@@ -10,7 +10,9 @@ use job_sort_formula::report::{Csv, Human, JobFilter, Json, Ndjson, RankFormat, 
 use job_sort_formula::site::{FormulaText, RankedQueue};
 
 use super::args::{OnErrorArg, RankArgs, RankFormatName};
-use super::{CliError, Outcome, draw, draw_all, open_site, read_formula, report, show_site, terminal_width, warn_all};
+use super::{
+    CliError, Outcome, Progress, draw, draw_all, open_site, read_formula, report, show_site, terminal_width, warn_all,
+};
 
 pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
@@ -25,12 +27,16 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
     };
     show_site(&arguments.site, &site, arguments.format == RankFormatName::Human);
     warn_all(site.warnings());
+    let progress = Progress::start("reading the jobs");
     let jobs = site.jobs(formula)?;
+    drop(progress);
     warn_all(&jobs.warnings);
     let findings = site.lint(formula, &jobs);
     draw_submitted(&source, &submitted, findings.iter().cloned());
     let Ok(program) = formula.compile(&jobs.schema) else { return Ok(Outcome::Findings) };
+    let progress = Progress::start("ranking the jobs");
     let ranked = site.rank_jobs(program, jobs.table, limit(arguments))?;
+    drop(progress);
     warn_all(&ranked.warnings);
     let inputs: Vec<_> = ranked.program.inputs().iter().map(|name| &**name).filter(|_| arguments.inputs).collect();
     let rows = rows(arguments, &site, &ranked)?;

@@ -92,6 +92,13 @@ fn fmt_reports_a_formula_that_is_formatted_differently() {
 }
 
 #[test]
+fn a_formula_that_qmgr_does_not_pass_on_has_exit_code_1() {
+    let output = jsf(&["check", "ncpus & 1"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("qmgr: does not pass the formula on"), "{}", stdout(&output));
+}
+
+#[test]
 fn fmt_keeps_comments() {
     let output = jsf(&["fmt", "# the sum\na+b # of both"]);
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "# the sum\na + b  # of both\n"));

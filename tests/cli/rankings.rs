@@ -137,3 +137,14 @@ fn the_threshold_of_the_server_applies_to_a_ranking() {
     assert_eq!(considered(&[]), 2);
     assert_eq!(considered(&["--threshold", "5"]), 1);
 }
+
+#[test]
+fn the_first_rows_decide_the_widths_of_a_long_table() {
+    let job = |number: usize| format!("{{\"id\":\"{number}\",\"queue\":\"workq\",\"resources\":{{\"ncpus\":1}}}}\n");
+    let long = "{\"id\":\"9999.a-much-longer-name\",\"queue\":\"workq\",\"resources\":{\"ncpus\":1}}\n";
+    let queue = (0..3000).map(job).chain([long.to_owned()]).collect::<String>();
+    let text = success(&jsf_with_input(&["rank", "ncpus", "--queue", "-"], &queue));
+    let rows: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("rank")).collect();
+    assert_eq!(rows[..2], ["rank  job  entity  queue  value  note", "   1  0    -       workq      1"]);
+    assert_eq!(rows[3001], "3001  9999.a-much-longer-name  -  workq      1");
+}
