@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Map, Value, json};
 
+use super::terminal::printable;
 use crate::fairshare::{AssociationShares, NodeId, NodeKind, ShareTree, Shares, TreeShares};
 
 /// The numbers of one policy.
@@ -116,7 +117,7 @@ pub fn write_human(views: &[PolicyView<'_>], out: &mut dyn Write) -> io::Result<
     table.set_header(["name", "shares"].map(str::to_owned).into_iter().chain(headings(views)));
     let branches = Branches::new(first.tree, first.nodes);
     for &node in first.nodes {
-        let name = format!("{}{}", branches.before(node), first.tree.name(node));
+        let name = format!("{}{}", branches.before(node), printable(first.tree.name(node)));
         let allotted =
             if first.tree.parent(node).is_some() { plain(&shares(first.tree.shares(node))) } else { String::new() };
         let cells = cells(views, node);
