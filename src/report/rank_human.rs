@@ -47,7 +47,7 @@ impl RankFormat for Human {
 
 fn columns(report: &RankReport<'_>) -> Vec<Column> {
     let mut columns =
-        vec![Column::number("rank", 9), Column::text("job", 9), Column::text("entity", 5), Column::text("queue", 3)];
+        vec![Column::number("rank", 9), Column::id("job", 9), Column::text("entity", 5), Column::text("queue", 3)];
     columns.push(Column::number("value", 8));
     let with_unit = |name: &&str| match unit(report.schema, name) {
         Some(unit) => format!("{name} ({unit})"),

@@ -6,8 +6,10 @@ use super::terminal::printable;
 
 /// The number of blanks between two columns.
 const GAP: usize = 2;
-/// A column of text is not made narrower than this.
+/// A column of names is not made narrower than this.
 const MIN_TEXT: usize = 8;
+/// A column of ids, whose start says which one it is, is not made narrower than this.
+const MIN_ID: usize = 16;
 /// The last column is wrapped if at least this much is left for it; otherwise it is dropped.
 const MIN_WRAPPED: usize = 16;
 
@@ -26,7 +28,10 @@ enum ColumnKind {
     /// Aligned to the right, never cut.
     Number,
     /// Aligned to the left, cut if it is too long.
-    Text,
+    Text {
+        /// The least width.
+        min: usize,
+    },
     /// The last column, wrapped if it is too long.
     Wrapped,
 }
@@ -37,7 +42,11 @@ impl Column {
     }
 
     pub(super) fn text(heading: impl Into<String>, importance: u8) -> Self {
-        Self { heading: heading.into(), kind: ColumnKind::Text, importance }
+        Self { heading: heading.into(), kind: ColumnKind::Text { min: MIN_TEXT }, importance }
+    }
+
+    pub(super) fn id(heading: impl Into<String>, importance: u8) -> Self {
+        Self { heading: heading.into(), kind: ColumnKind::Text { min: MIN_ID }, importance }
     }
 
     pub(super) fn wrapped(heading: impl Into<String>, importance: u8) -> Self {
@@ -72,12 +81,12 @@ impl Layout {
 
     fn fit(&mut self, limit: usize) {
         loop {
-            let excess = self.total().saturating_sub(limit);
-            if excess == 0 || self.narrow(ColumnKind::Wrapped, MIN_WRAPPED, excess) {
-                return;
-            }
-            let excess = self.total().saturating_sub(limit);
-            if excess == 0 || self.narrow(ColumnKind::Text, MIN_TEXT, excess) {
+            let is_wrapped = |kind: ColumnKind| (kind == ColumnKind::Wrapped).then_some(MIN_WRAPPED);
+            let is_text = |kind: ColumnKind| match kind {
+                ColumnKind::Text { min } => Some(min),
+                _ => None,
+            };
+            if self.narrow(limit, is_wrapped) || self.narrow(limit, is_text) {
                 return;
             }
             let shown = (0..self.columns.len()).filter(|&index| self.widths[index].is_some());
@@ -89,15 +98,18 @@ impl Layout {
         }
     }
 
-    /// Makes columns of a kind narrower, the widest first, and returns whether the excess is gone.
-    fn narrow(&mut self, kind: ColumnKind, min: usize, mut excess: usize) -> bool {
-        while excess > 0 {
-            let of_kind = (0..self.columns.len()).filter(|&index| self.columns[index].kind == kind);
-            let Some(index) = of_kind.max_by_key(|&index| self.widths[index]) else { return false };
-            let least = min.max(self.columns[index].heading.width());
-            let Some(width) = self.widths[index].as_mut().filter(|width| **width > least) else { return false };
+    /// Makes columns narrower, the widest first, and returns whether the table fits. `min` gives the least width of the
+    /// columns that can be narrower.
+    fn narrow(&mut self, limit: usize, min: impl Fn(ColumnKind) -> Option<usize>) -> bool {
+        while self.total() > limit {
+            let can_shrink = |index: &usize| {
+                let column = &self.columns[*index];
+                let least = min(column.kind).map(|min| min.max(column.heading.width()));
+                least.is_some_and(|least| self.widths[*index].is_some_and(|width| width > least))
+            };
+            let widest = (0..self.columns.len()).filter(can_shrink).max_by_key(|&index| self.widths[index]);
+            let Some(width) = widest.and_then(|index| self.widths[index].as_mut()) else { return false };
             *width -= 1;
-            excess -= 1;
         }
         true
     }
@@ -133,12 +145,12 @@ impl Layout {
                     line.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.width())));
                     line.push_str(&cell);
                 }
-                ColumnKind::Text if self.is_limited && cell.width() > width => line.push_str(&cut(&cell, width)),
+                ColumnKind::Text { .. } if self.is_limited && cell.width() > width => line.push_str(&cut(&cell, width)),
                 ColumnKind::Wrapped if self.is_limited && cell.width() > width => {
                     rest = wrapped(&cell, width);
                     line.push_str(&rest.remove(0));
                 }
-                ColumnKind::Text | ColumnKind::Wrapped => line.push_str(&cell),
+                ColumnKind::Text { .. } | ColumnKind::Wrapped => line.push_str(&cell),
             }
             at += width;
         }

@@ -92,6 +92,18 @@ fn fmt_reports_a_formula_that_is_formatted_differently() {
 }
 
 #[test]
+fn warnings_of_one_kind_are_shown_ten_times() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let lines: String = (0..14).map(|number| format!("bob{number} many root 10\n")).collect();
+    std::fs::write(folder.path().join("resource_group"), lines).expect("written");
+    let folder = folder.path().to_str().expect("UTF-8");
+    let output = jsf_with_input(&["rank", "ncpus", "--queue", "-", "--sched-priv", folder], "{\"jobs\":[]}");
+    let message = stderr(&output);
+    assert_eq!(message.lines().filter(|line| line.contains("resource_group`: line ")).count(), 10, "{message}");
+    assert!(message.contains("jsf: warning: and 4 more of these kinds\n"), "{message}");
+}
+
+#[test]
 fn a_formula_that_qmgr_does_not_pass_on_has_exit_code_1() {
     let output = jsf(&["check", "ncpus & 1"]);
     assert_eq!(output.status.code(), Some(1));
