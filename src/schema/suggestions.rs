@@ -3,10 +3,18 @@
 /// Longer names are not compared, because the work grows with the product of the two lengths.
 const MAX_LENGTH: usize = 64;
 const MAX_SUGGESTIONS: usize = 3;
+/// Resources that many sites declare: such a name is not a misspelled one of OpenPBS.
+const COMMON_AT_SITES: [&str; 16] = [
+    "disk", "gpu", "gpumem", "gpus", "jobtype", "licenses", "mic", "mics", "ngpu", "ngpus", "nic", "nmics", "nvme",
+    "scratch", "switch", "tmem",
+];
 
 /// The names in `known` that differ from `typed` in at most a third of its characters, nearest first, names at the
 /// same distance in alphabetical order, at most three.
 pub(crate) fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    if COMMON_AT_SITES.iter().any(|common| common.eq_ignore_ascii_case(typed)) {
+        return Vec::new();
+    }
     let typed = normalized(typed);
     if typed.is_empty() || typed.len() > MAX_LENGTH {
         return Vec::new();

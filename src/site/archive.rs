@@ -24,7 +24,7 @@ mod members {
 
     use super::*;
     use crate::site::compression::{Compression, decompressed};
-    use crate::site::layout::is_site_file;
+    use crate::site::layout::{is_scheduler_file, is_site_file};
     use crate::site::source::FileSource;
 
     /// The most members of an archive.
@@ -92,6 +92,10 @@ mod members {
             kept += entry.size();
             if kept > MAX_KEPT {
                 return Err(refused(&format!("`{name}`: the files of the site have more than {MAX_KEPT} bytes")));
+            }
+            // a command that failed leaves an empty file
+            if entry.size() == 0 && !is_scheduler_file(&file) {
+                continue;
             }
             let mut bytes = Vec::new();
             entry.read_to_end(&mut bytes).map_err(|error| SiteError::read(path, error))?;

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::SiteError;
 use super::archive::read_archive;
-use super::layout::{FoundFiles, candidates, in_scheduler_folder, is_sched_priv, is_site_file};
+use super::layout::{FoundFiles, candidates, in_scheduler_folder, is_sched_priv, is_scheduler_file, is_site_file};
 use super::source::FileSource;
+use crate::schema::InputType;
 
 /// The files of a site, each of them optional.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +35,8 @@ pub struct SiteFiles {
     pub queues: Vec<FileSource>,
     /// The site's resources: `resourcedef`, `qmgr -c 'print resource'` or `qmgr -c 'list resource'`.
     pub resources: Vec<FileSource>,
+    /// Resources that are declared without a document, with their types.
+    pub declared: Vec<(String, InputType)>,
     /// `slurm.conf`.
     pub slurm_conf: Option<FileSource>,
     /// The file in which `pbs_snapshot` writes when it was called.
@@ -86,6 +89,7 @@ impl SiteFiles {
             server: any(self.server, given.server),
             queues: any(self.queues, given.queues),
             resources: any(self.resources, given.resources),
+            declared: given.declared,
             slurm_conf: given.slurm_conf.or(self.slurm_conf),
             taken: self.taken,
         }
@@ -175,6 +179,8 @@ fn add(found: &mut FoundFiles, folder: &Path, path: String) -> io::Result<()> {
     debug_assert!(is_site_file(&path));
     let file = folder.join(&path);
     match file.metadata() {
+        // a command that failed leaves an empty file
+        Ok(metadata) if metadata.is_file() && metadata.len() == 0 && !is_scheduler_file(&path) => Ok(()),
         Ok(metadata) if metadata.is_file() => {
             found.by_path.insert(path, file.into());
             Ok(())

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::SiteError;
+use super::documents::read_formula_document;
 use super::files::SiteFiles;
 use super::source::FileSource;
 use crate::pbs::files::formula_source::{formula_in, pasted};
@@ -53,7 +54,7 @@ impl FormulaText {
     }
 
     fn read_source(source: &FileSource) -> Result<Self, SiteError> {
-        let (name, document) = (source.name(), source.read_text()?);
+        let (name, document) = (source.name(), read_formula_document(source)?);
         let text = formula_in(&name, &document).map_err(SiteError::content)?;
         let before = text_before(&document, &text).to_owned();
         Ok(Self { text, origin: name, before })

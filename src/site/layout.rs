@@ -115,6 +115,12 @@ pub(super) fn is_site_file(path: &str) -> bool {
         || in_sched_priv.is_some_and(|name| SCHED_PRIV.iter().any(|(_, known)| *known == name))
 }
 
+/// Whether the file is one of the scheduler's own, which may be empty.
+pub(super) fn is_scheduler_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    SCHED_PRIV.iter().any(|(_, known)| *known == name)
+}
+
 /// The paths that a site's files can have, except those in a `sched_priv_NAME`.
 pub(super) fn candidates() -> impl Iterator<Item = String> {
     let plain = NAMES.iter().flat_map(|(_, names)| names.iter().map(|name| (*name).to_owned()));

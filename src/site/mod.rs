@@ -5,6 +5,8 @@
 
 mod archive;
 mod compression;
+mod documents;
+mod file_kind;
 mod files;
 mod formula_text;
 mod layout;
@@ -34,12 +36,12 @@ pub use source::read_bytes;
 
 use crate::fairshare::{Release, Rules};
 use crate::pbs::files::queues::Queues;
-use crate::pbs::files::resources::add_resources;
 use crate::pbs::files::sched_config::{ByTime, SchedConfig};
 use crate::pbs::files::server::ServerSettings;
 use crate::pbs::resource_amount::NumberMode;
 use crate::rank::OnError;
 use crate::schema::Schema;
+use documents::Documents;
 use policy::PolicySelection;
 use source::JobDocument;
 use tree::SiteTree;
@@ -103,25 +105,12 @@ impl Site {
     /// A file cannot be read, or has another content than it should.
     pub fn from_files(files: SiteFiles, rules: SiteRules) -> Result<Self, SiteError> {
         let files = files.with_scheduler_files()?;
-        let (mut schema, mut warnings) = (Schema::openpbs(), Vec::new());
-        for source in &files.resources {
-            let problems = add_resources(&source.name(), &source.read_text()?, &mut schema);
-            warnings.extend(problems.iter().map(ToString::to_string));
-        }
-        let queues = match files.queues.first() {
-            Some(source) => Queues::read(&source.name(), &source.read_text()?).map_err(SiteError::content)?,
-            None => Queues::default(),
-        };
-        queues.add_seen_to(&mut schema);
+        let Documents { schema, queues, server, mut warnings } = Documents::read(&files)?;
         let config = match &files.sched_config {
-            Some(source) => SchedConfig::parse(&source.read()?),
+            Some(source) => SchedConfig::parse(&source.read_expected(&file_kind::SCHED_CONFIG)?),
             None => formula_only(),
         };
         warnings.extend(config.warnings.iter().map(|warning| format!("sched_config: {warning}")));
-        let mut server = ServerSettings::default();
-        for source in &files.server {
-            server = server.or(ServerSettings::read(&source.read_text()?));
-        }
         let conf = files.slurm_conf.as_ref().map(FileSource::read_slurm_conf).transpose()?;
         warnings.extend(conf.iter().flat_map(|conf| conf.warnings.iter().map(ToString::to_string)));
         let tree = SiteTree::read(&files, &config, &mut warnings)?;

@@ -156,7 +156,8 @@ impl Site {
             ranked.as_ref().map(|(table, ordered, _)| ScoredQueue { table, ordered, precision: self.precision() });
         let tree = ranked.as_ref().and_then(|(_, _, tree)| tree.as_ref());
         let (config, server) = (Some(&self.config), self.server);
-        let facts = SiteFacts { queue, tree, config, server, threshold };
+        let defaulted = self.queues.defaulted();
+        let facts = SiteFacts { queue, tree, config, server, threshold, defaulted: &defaulted };
         let mut checked = Checked::new(submitted, schema.as_ref().unwrap_or(&self.schema), &facts);
         checked.warnings = warnings;
         Ok(checked)
@@ -200,7 +201,20 @@ impl Site {
         }
         let mut warnings: Vec<String> = read.notes.iter().map(|note| format!("`{source_name}`: {note}")).collect();
         warnings.extend(job_warnings(&read.problems, &source_name));
+        if formula.names().contains(&"queue_priority") {
+            warnings.extend(self.unknown_queue_priority(&read.table));
+        }
         Ok(SiteJobs { table: read.table, schema, warnings })
+    }
+
+    /// A warning if no job has a `queue_priority` because no document of the queues was given.
+    fn unknown_queue_priority(&self, table: &JobTable) -> Option<String> {
+        let column = table.column("queue_priority")?;
+        let is_unknown = self.queues.is_empty()
+            && (0..table.len()).any(|row| !table.queue(row).is_empty())
+            && (0..table.len()).all(|row| column.nearest_double(row) == 0.0);
+        let message = "`queue_priority` is 0 for every job, because no document of the queues is given: add                        --queues FILE with `qstat -Qf`";
+        is_unknown.then(|| message.to_owned())
     }
 
     /// Fills in the fair-share numbers of the jobs. Returns OpenPBS's tree if the numbers come from it.

@@ -8,11 +8,14 @@ use std::sync::{Arc, OnceLock};
 
 use super::SiteError;
 use super::compression::{Compression, decompressed};
+use super::file_kind::{self, Expected, FileKind};
 use crate::ingest::{JobReader, ParsedJobs, ReadOptions};
 use crate::slurm::conf::SlurmConf;
 
 /// The largest file that is read, other than job documents, in bytes.
 pub(super) const MAX_FILE: u64 = 256 << 20;
+/// How many bytes are read again to recognize a file.
+const HEAD: u64 = 64 << 10;
 /// The largest job document that is read, in bytes.
 const MAX_JOBS: u64 = 64 << 30;
 
@@ -57,6 +60,13 @@ impl FileSource {
         read_limited(self, MAX_FILE)
     }
 
+    /// The whole content of a file that must be of an expected kind.
+    pub(super) fn read_expected(&self, expected: &Expected) -> Result<Vec<u8>, SiteError> {
+        let bytes = self.read()?;
+        expected.check(&self.name(), &bytes)?;
+        Ok(bytes)
+    }
+
     /// The whole content as text; bytes that are not UTF-8 are replaced.
     pub(super) fn read_text(&self) -> Result<String, SiteError> {
         let bytes = self.read()?;
@@ -67,10 +77,35 @@ impl FileSource {
     pub(super) fn read_slurm_conf(&self) -> Result<SlurmConf, SiteError> {
         match self {
             Self::Path(path) if !is_stdin(path) && self.is_plain_file() => {
+                self.require_settings(&self.head().unwrap_or_default())?;
                 SlurmConf::read(path).map_err(SiteError::content)
             }
-            _ => Ok(SlurmConf::parse(&self.name(), &self.read()?)),
+            _ => {
+                let bytes = self.read()?;
+                self.require_settings(&bytes)?;
+                Ok(SlurmConf::parse(&self.name(), &bytes))
+            }
         }
+    }
+
+    /// A `slurm.conf` may consist of settings that are not recognized.
+    fn require_settings(&self, bytes: &[u8]) -> Result<(), SiteError> {
+        let is_setting = |line: &[u8]| !line.trim_ascii_start().starts_with(b"#") && line.contains(&b'=');
+        let is_text = FileKind::detect(bytes) == FileKind::Text;
+        if is_text && bytes.split(|&byte| byte == b'\n').any(is_setting) {
+            return Ok(());
+        }
+        file_kind::SLURM_CONF.check(&self.name(), bytes).map(|_| ())
+    }
+
+    /// The first bytes of a file that can be read again.
+    fn head(&self) -> Option<Vec<u8>> {
+        if matches!(self, Self::Path(path) if !path.is_file()) {
+            return None;
+        }
+        let mut head = Vec::new();
+        decompressed(self.open().ok()?).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
+        Some(head)
     }
 
     fn is_plain_file(&self) -> bool {
@@ -149,7 +184,12 @@ impl JobDocument {
             FileSource::Bytes { bytes, .. } if Compression::detect(bytes).is_none() => reader.read(bytes),
             FileSource::Bytes { bytes, .. } => reader.read_stream(limited(source, &**bytes)?),
         };
-        read.map_err(SiteError::content)
+        read.map_err(|error| match source.head().map(|head| (FileKind::detect(&head), head)) {
+            Some((kind, head)) if !file_kind::JOBS.kinds.contains(&kind) => {
+                file_kind::JOBS.refusal(&source.name(), kind, &head)
+            }
+            _ => SiteError::content(error),
+        })
     }
 
     fn kept_stdin(&self, source: &FileSource) -> Result<Cow<'_, [u8]>, SiteError> {

@@ -1,6 +1,7 @@
 //! Reads the fair-share tree of a site from whichever of its files contain one, and looks up its nodes by name.
 
 use super::SiteError;
+use super::file_kind::{self, FileKind};
 use super::files::SiteFiles;
 use super::source::FileSource;
 use crate::fairshare::tree_document::{TreeDocument, read_tree};
@@ -33,7 +34,11 @@ impl SiteTree {
             return Ok(Some(Self { document, source_name: Some(source.name()) }));
         }
         let Some(source) = &files.resource_group else { return Ok(None) };
-        let lines = ResourceGroup::parse(&source.read()?);
+        let bytes = source.read()?;
+        let lines = ResourceGroup::parse(&bytes);
+        if lines.lines.is_empty() && !lines.rejected.is_empty() || FileKind::detect(&bytes) != FileKind::Text {
+            file_kind::RESOURCE_GROUP.check(&source.name(), &bytes)?;
+        }
         warnings.extend(lines.rejected.iter().map(|line| format!("`{}`: {line}", source.name())));
         let usage = match &files.usage {
             Some(source) => read_usage(source, warnings)?,
@@ -96,7 +101,7 @@ impl SiteTree {
 }
 
 fn document(source: &FileSource, warnings: &mut Vec<String>) -> Result<TreeDocument, SiteError> {
-    let bytes = source.read()?;
+    let bytes = source.read_expected(&file_kind::TREE)?;
     let name = source.name();
     if is_native_json(&bytes) {
         let document = read_tree(&name, &bytes).map_err(SiteError::content)?;
@@ -126,7 +131,7 @@ fn is_native_json(bytes: &[u8]) -> bool {
 }
 
 fn read_usage(source: &FileSource, warnings: &mut Vec<String>) -> Result<UsageFile, SiteError> {
-    let usage = UsageFile::parse(&source.read()?).map_err(SiteError::content)?;
+    let usage = UsageFile::parse(&source.read_expected(&file_kind::USAGE)?).map_err(SiteError::content)?;
     warnings.extend(usage.faults.iter().map(|fault| format!("`{}`: {fault}", source.name())));
     Ok(usage)
 }

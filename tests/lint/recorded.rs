@@ -167,7 +167,7 @@ const CLASHES: [(&str, &str, &[&str]); 16] = [
     ("pow", "pow", &["JSF204"]),
     ("int", "int(1.5)", &["JSF205"]),
     ("SyntaxError", "1+", &["JSF101"]),
-    ("a-b", "a-b", &["JSF201", "JSF201"]),
+    ("a-b", "a-b", &["JSF201"]),
     ("a-b", "a", &["JSF201"]),
 ];
 

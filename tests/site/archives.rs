@@ -99,7 +99,7 @@ fn ten_gigabytes_of_zeros_take_bounded_time_and_memory() {
         let mut file = File::create(&path).expect("a file");
         file.write_all(header(name, SIZE, EntryType::Regular).as_bytes()).expect("a header");
         file.seek(SeekFrom::Current(SIZE as i64)).expect("a sparse file");
-        file.write_all(&member("s/resourcedef", EntryType::Regular)).expect("a member");
+        file.write_all(&member("s/usage", EntryType::Regular)).expect("a member");
         drop(file);
         match is_refused {
             true => assert_refused(&path, "the files of the site have more than"),

@@ -3,3 +3,4 @@
 mod archives;
 mod snapshots;
 mod support;
+mod wrong_files;

@@ -7,6 +7,7 @@ use job_sort_formula::Site;
 use job_sort_formula::fairshare::{Release, Rules};
 use job_sort_formula::pbs::resource_amount::NumberMode;
 use job_sort_formula::rank::OnError;
+use job_sort_formula::schema::InputType;
 use job_sort_formula::site::{FileSource, PolicyName, SiteFiles, SiteRules};
 
 use crate::cli::CliError;
@@ -48,6 +49,10 @@ pub struct SiteArgs {
     /// The site's resources: resourcedef, `qmgr -c 'print resource'`, `qmgr -c 'list resource'`
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub resources: Option<PathBuf>,
+    /// Declare a resource of the site, repeatable; TYPE as in resourcedef: long (the default), float, size, duration,
+    /// boolean, string
+    #[arg(long, value_name = "NAME[=TYPE]", value_parser = declaration, help_heading = "Context")]
+    pub resource: Vec<(String, InputType)>,
     /// The slurm.conf, which chooses the policy, its damping factor and half-life
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub slurm_conf: Option<PathBuf>,
@@ -130,6 +135,20 @@ pub enum OnErrorArg {
     Null,
 }
 
+/// Parses `NAME[=TYPE]`.
+fn declaration(text: &str) -> Result<(String, InputType), String> {
+    let (name, word) = text.split_once('=').unwrap_or((text, "long"));
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    let expected = "expected a letter, then letters, digits, `_` and `-`";
+    let types = "expected long, float, size, duration, boolean, string or string_array";
+    match InputType::from_pbs_type(word) {
+        _ if !is_name => Err(format!("`{name}` is not a resource name, {expected}")),
+        Some(kind) => Ok((name.to_owned(), kind)),
+        None => Err(format!("`{word}` is not a resource type, {types}")),
+    }
+}
+
 impl SiteArgs {
     /// Opens the site for a command that needs one policy.
     pub fn open(&self, threshold: Option<f64>) -> Result<Site, CliError> {
@@ -173,6 +192,7 @@ impl SiteArgs {
             server: file(&self.server).into_iter().collect(),
             queues: file(&self.queues).into_iter().collect(),
             resources: file(&self.resources).into_iter().collect(),
+            declared: self.resource.clone(),
             slurm_conf: file(&self.slurm_conf),
             ..SiteFiles::default()
         };

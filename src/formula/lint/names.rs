@@ -13,7 +13,47 @@ const SERVER_SCRIPT_NAMES: [&str; 2] = ["ans", "errnum"];
 
 /// Findings on every name, also in branches that are not taken.
 pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<Diagnostic> {
-    expr.iter().filter_map(|(id, _)| name(expr, id, schema, parents)).collect()
+    let mut findings: Vec<Diagnostic> = expr.iter().filter_map(|(id, _)| name(expr, id, schema, parents)).collect();
+    group_unknown(expr, &mut findings);
+    findings
+}
+
+/// Joins the findings on unknown names that resemble no known one: the answer is the same for all of them.
+fn group_unknown(expr: &Expr, findings: &mut Vec<Diagnostic>) {
+    let is_alone = |found: &Diagnostic| found.code == "JSF201" && found.fix.is_none();
+    let (mut unknown, others): (Vec<_>, Vec<_>) = findings.drain(..).partition(is_alone);
+    *findings = others;
+    unknown.sort_by_key(|found| found.span.start);
+    let text_at = |span: Span| {
+        let of = |kind: &NodeKind| if let NodeKind::Name(name) = kind { Some(name.to_string()) } else { None };
+        expr.nodes().iter().find(|node| node.span == span).and_then(|node| of(&node.kind)).unwrap_or_default()
+    };
+    let mut names: Vec<String> = Vec::new();
+    for name in unknown.iter().map(|found| text_at(found.span)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let Some((first, others)) = unknown.split_first() else { return };
+    if others.is_empty() {
+        return findings.push(first.clone());
+    }
+    let mut grouped = first.clone();
+    if let [before @ .., last] = names.as_slice()
+        && !before.is_empty()
+    {
+        let before: Vec<String> = before.iter().map(|name| format!("`{name}`")).collect();
+        grouped.message = format!("{} and `{last}` are not known resources, functions or constants", before.join(", "));
+        let declared: Vec<String> = names.iter().map(|name| format!("--resource {name}=TYPE")).collect();
+        grouped = grouped.with_help(how_to_declare(&declared.join(" ")));
+    }
+    let grouped =
+        others.iter().fold(grouped, |found, other| found.with_secondary_label(other.span, "not known either"));
+    findings.push(grouped);
+}
+
+fn how_to_declare(options: &str) -> String {
+    format!("if the server knows it, declare it: {options}, or --resources FILE with `qmgr -c 'print resource'`")
 }
 
 fn name(expr: &Expr, id: NodeId, schema: &Schema, parents: &Parents<'_>) -> Option<Diagnostic> {
@@ -63,7 +103,7 @@ fn undefined(name: &str, span: Span, is_callee: bool, schema: &Schema) -> Diagno
     let found = Diagnostic::error("JSF201", format!("`{name}` is not a known resource, function or constant"), span);
     match schema.suggestions(name).first() {
         Some(&near) => found.with_label(format!("did you mean `{near}`?")).replaced_by(near, Applicability::Unsafe),
-        None => found.with_help("if it is a resource of your site, declare it with --resources FILE or --queue FILE"),
+        None => found.with_help(how_to_declare(&format!("--resource {name}=TYPE"))),
     }
 }
 

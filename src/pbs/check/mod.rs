@@ -26,6 +26,9 @@ use crate::rank::ScorePrecision;
 use crate::schema::Schema;
 pub use site_findings::error_findings;
 
+/// The least amount above 0 of a float resource: OpenPBS prints four decimals.
+const SMALLEST_FLOAT: f64 = 1e-4;
+
 /// A queue whose jobs the formula was evaluated for.
 #[derive(Debug, Clone, Copy)]
 pub struct ScoredQueue<'a> {
@@ -50,6 +53,8 @@ pub struct SiteFacts<'a> {
     pub server: ServerSettings,
     /// `job_sort_formula_threshold`, which [`ScoredQueue::ordered`] takes into account.
     pub threshold: Option<f64>,
+    /// The resources of which every new job has more than 0, because the server or its queue has a default.
+    pub defaulted: &'a [String],
 }
 
 /// The result of checking a formula.
@@ -116,7 +121,7 @@ impl Checked {
         findings.extend(compile_error);
         findings.extend(site_findings(formula, site));
         let observed = queue.map(|queue| error_findings(queue.table, &queue.ordered.ranking)).unwrap_or_default();
-        findings.extend(predicted(formula, schema, &findings, &observed));
+        findings.extend(predicted(formula, schema, site.defaulted, &findings, &observed));
         findings.extend(observed);
         let mut findings: Vec<_> = findings.into_iter().map(|found| submitted.in_source(found)).collect();
         findings.extend(submitted.dropped_lines());
@@ -141,8 +146,14 @@ impl Checked {
 
 /// The findings of the value analysis, without those already in `found` and without the failures that `observed`
 /// reports together with the jobs that have them.
-fn predicted(formula: &Formula, schema: &Schema, found: &[Diagnostic], observed: &[Diagnostic]) -> Vec<Diagnostic> {
-    let mut findings = lint::lint_values(formula.expr(), schema, &lint::Ranges::default());
+fn predicted(
+    formula: &Formula,
+    schema: &Schema,
+    defaulted: &[String],
+    found: &[Diagnostic],
+    observed: &[Diagnostic],
+) -> Vec<Diagnostic> {
+    let mut findings = lint::lint_values(formula.expr(), schema, &ranges(schema, defaulted));
     findings.retain(|new| {
         let is_observed =
             |error: &Diagnostic| matches!(new.code, "JSF303" | "JSF304" | "JSF305" | "JSF306") && covers(error, new);
@@ -150,6 +161,17 @@ fn predicted(formula: &Formula, schema: &Schema, found: &[Diagnostic], observed:
         !observed.iter().any(is_observed) && !found.iter().any(is_known)
     });
     findings
+}
+
+/// The values of the inputs; those with a default are above 0.
+fn ranges(schema: &Schema, defaulted: &[String]) -> lint::Ranges {
+    let mut ranges = lint::Ranges::default();
+    for name in defaulted.iter().filter(|name| schema.is_numeric(name)) {
+        let values = ranges.values(name, schema);
+        let least = if values.is_integral() { 1.0 } else { SMALLEST_FLOAT };
+        ranges.set(name, lint::ValueSet::between(values.types(), least, values.most()));
+    }
+    ranges
 }
 
 /// Whether the span of an observed error contains the span of a predicted one.

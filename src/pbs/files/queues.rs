@@ -3,7 +3,7 @@
 //! In: `qstat -Qf` as text or JSON, or a listing of `qmgr`. Out: [`Queues`].
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
 use thiserror::Error;
@@ -20,6 +20,10 @@ pub struct Queues {
     /// In the order of the document.
     names: Vec<Box<str>>,
     undeclared: BTreeMap<Box<str>, InputType>,
+    /// The resources with a default above 0, by queue; those of the server under an empty name.
+    defaults: BTreeMap<Box<str>, BTreeSet<Box<str>>>,
+    /// The queues that only pass jobs on to others.
+    routes: BTreeSet<Box<str>>,
 }
 
 /// A document of queues that cannot be read.
@@ -58,20 +62,60 @@ impl Queues {
     /// # Errors
     /// The document contains no queue, is invalid JSON, or has a priority that is not a whole number.
     pub fn read(source_name: &str, text: &str) -> Result<Self, QueuesError> {
+        let queues = Self::read_listed(source_name, text)?;
+        if queues.is_empty() {
+            return Err(QueuesError::NoQueue { source_name: source_name.to_owned() });
+        }
+        Ok(queues)
+    }
+
+    /// Reads the same documents, and those that describe the server only: what they say of queues and of resources.
+    ///
+    /// # Errors
+    /// The document is invalid JSON, or has a priority that is not a whole number.
+    pub fn read_listed(source_name: &str, text: &str) -> Result<Self, QueuesError> {
         let text = text.trim_start_matches('\u{feff}');
         let mut parser = Parser { source_name, queues: Self::default(), error: None };
         if text.trim_start().starts_with('{') {
             parser.json(text)?;
         } else {
-            text.lines().fold(String::new(), |queue, line| parser.line(queue, line));
+            lines_of(text).fold(Block::None, |block, line| parser.line(block, &line));
         }
-        match parser.error {
-            Some(error) => Err(error),
-            None if parser.queues.priorities.is_empty() => {
-                Err(QueuesError::NoQueue { source_name: source_name.to_owned() })
-            }
-            None => Ok(parser.queues),
+        parser.error.map_or(Ok(parser.queues), Err)
+    }
+
+    /// Whether no queue is known.
+    pub fn is_empty(&self) -> bool {
+        self.priorities.is_empty()
+    }
+
+    /// Adds what another document says: its queues if none is known, and its resources.
+    pub fn add(&mut self, other: Self) {
+        if self.is_empty() {
+            self.priorities = other.priorities;
+            self.names = other.names;
+            self.routes = other.routes;
         }
+        for (name, kind) in other.undeclared {
+            self.undeclared.entry(name).or_insert(kind);
+        }
+        for (queue, resources) in other.defaults {
+            self.defaults.entry(queue).or_default().extend(resources);
+        }
+    }
+
+    /// The resources of which every new job has more than 0 unless it requests 0: those with a default of the server, or
+    /// of each queue that runs jobs.
+    pub fn defaulted(&self) -> Vec<String> {
+        let of = |queue: &str| self.defaults.get(queue);
+        let mut found: BTreeSet<&str> = of("").into_iter().flatten().map(|name| &**name).collect();
+        let queues: Vec<&str> =
+            self.names.iter().map(|name| &**name).filter(|queue| !self.routes.contains(*queue)).collect();
+        if let Some((first, others)) = queues.split_first() {
+            let in_all = |name: &&str| others.iter().all(|queue| of(queue).is_some_and(|known| known.contains(*name)));
+            found.extend(of(first).into_iter().flatten().map(|name| &**name).filter(in_all));
+        }
+        found.into_iter().map(str::to_owned).collect()
     }
 
     /// The priority of a queue; `None` if it has none (the formula then sees 0) or is unknown.
@@ -108,6 +152,16 @@ impl Queues {
         }
     }
 
+    fn add_amount(&mut self, queue: &str, list: &str, resource: &str, scalar: &JsonScalar<'_>) {
+        self.add_undeclared(resource, scalar);
+        let is_default = matches!(list, "resources_default" | "default_chunk");
+        let is_positive =
+            |amount: &str| !amount.starts_with('-') && amount.contains(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
+        if is_default && scalar.text().is_some_and(is_positive) {
+            self.defaults.entry(queue.into()).or_default().insert(resource.into());
+        }
+    }
+
     fn add_undeclared(&mut self, resource: &str, scalar: &JsonScalar<'_>) {
         let (text, bare) = match scalar {
             JsonScalar::Number(text) => (*text, true),
@@ -139,10 +193,13 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads one line of text in the block of `queue`; returns the queue whose block the next line is in.
-    fn line(&mut self, queue: String, line: &str) -> String {
+    /// Reads one line of text in a block; returns the block that the next line is in.
+    fn line(&mut self, block: Block, line: &str) -> Block {
         if let Some(name) = line.strip_prefix("Queue:").or_else(|| line.strip_prefix("Queue ")) {
-            return self.add_queue(name);
+            return Block::Object(self.add_queue(name));
+        }
+        if line.starts_with("Server:") || line.starts_with("Server ") {
+            return Block::Object(String::new());
         }
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
@@ -151,12 +208,14 @@ impl Parser<'_> {
             }
             ["set", "queue", name, attribute, "=", value @ ..] => self.attribute(name, attribute, &value.join(" ")),
             ["set", "server", attribute, "=", value @ ..] => self.attribute("", attribute, &value.join(" ")),
-            [attribute, "=", value @ ..] if !queue.is_empty() && line.starts_with([' ', '\t']) => {
-                self.attribute(&queue, attribute, &value.join(" "));
+            [attribute, "=", value @ ..] if line.starts_with([' ', '\t']) => {
+                if let Block::Object(queue) = &block {
+                    self.attribute(queue, attribute, &value.join(" "));
+                }
             }
             _ => {}
         }
-        queue
+        block
     }
 
     fn add_queue(&mut self, name: &str) -> String {
@@ -170,12 +229,14 @@ impl Parser<'_> {
 
     fn attribute(&mut self, queue: &str, attribute: &str, value: &str) {
         let value = value.trim_matches('"');
-        if attribute == "Priority" {
+        if attribute == "Priority" && !queue.is_empty() {
             self.priority(queue, Some(JsonScalar::String(value.into())));
-        } else if let Some(resource) = resource_name(attribute) {
+        } else if attribute == "queue_type" && value.to_ascii_lowercase().starts_with('r') {
+            self.queues.routes.insert(queue.into());
+        } else if let Some((list, resource)) = resource_name(attribute) {
             let number = resource_amount::number(value).is_some();
             let scalar = if number { JsonScalar::Number(value) } else { JsonScalar::String(value.into()) };
-            self.queues.add_undeclared(resource, &scalar);
+            self.queues.add_amount(queue, list, resource, &scalar);
         }
     }
 
@@ -194,21 +255,49 @@ impl Parser<'_> {
     }
 }
 
-/// The resource in `resources_default.NAME` and the like.
-fn resource_name(attribute: &str) -> Option<&str> {
-    let (list, resource) = attribute.split_once('.')?;
-    is_resource_list(list).then_some(resource)
+/// What the lines of a text describe.
+enum Block {
+    None,
+    /// A queue, or the server under an empty name.
+    Object(String),
+}
+
+/// The lines of a text. One of `-F dsv`, `Queue: workq|Priority=100|…`, is several.
+fn lines_of(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    text.lines().flat_map(|line| {
+        let is_dsv = (line.starts_with("Queue: ") || line.starts_with("Server: ")) && line.contains('|');
+        let parts: Vec<Cow<'_, str>> = match line.split_once('|').filter(|_| is_dsv) {
+            None => vec![Cow::Borrowed(line)],
+            Some((object, attributes)) => {
+                let attribute = |text: &str| Cow::Owned(format!("    {}", text.replacen('=', " = ", 1)));
+                std::iter::once(Cow::Borrowed(object)).chain(attributes.split('|').map(attribute)).collect()
+            }
+        };
+        parts
+    })
+}
+
+/// The list and the resource in `resources_default.NAME` and the like.
+fn resource_name(attribute: &str) -> Option<(&str, &str)> {
+    attribute.split_once('.').filter(|(list, _)| is_resource_list(list))
 }
 
 fn is_resource_list(attribute: &str) -> bool {
-    matches!(attribute, "resources_default" | "default_chunk" | "resources_max" | "resources_min")
+    matches!(
+        attribute,
+        "resources_default" | "default_chunk" | "resources_max" | "resources_min" | "resources_available"
+    )
 }
 
 struct Document<'r, 'a>(&'r mut Parser<'a>);
 
 impl<'d> ObjectReader<'d> for Document<'_, '_> {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        if key == "Queue" { value.object(QueueList(self.0)).map(|_| ()) } else { value.skip() }
+        match &*key {
+            "Queue" => value.object(QueueList(self.0)).map(|_| ()),
+            "Server" => value.object(ServerList(self.0)).map(|_| ()),
+            _ => value.skip(),
+        }
     }
 }
 
@@ -221,6 +310,15 @@ impl<'d> ObjectReader<'d> for QueueList<'_, '_> {
     }
 }
 
+struct ServerList<'r, 'a>(&'r mut Parser<'a>);
+
+impl<'d> ObjectReader<'d> for ServerList<'_, '_> {
+    fn entry<E: Entry<'d>>(&mut self, _: Cow<'d, str>, value: E) -> Result<(), E::Error> {
+        value.object(QueueAttributes { queue: "", parser: self.0 }).map(|_: Shape| ())
+    }
+}
+
+/// The attributes of a queue, or of the server under an empty name.
 struct QueueAttributes<'r, 'a> {
     queue: &'r str,
     parser: &'r mut Parser<'a>,
@@ -228,21 +326,36 @@ struct QueueAttributes<'r, 'a> {
 
 impl<'d> ObjectReader<'d> for QueueAttributes<'_, '_> {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        if key == "Priority" {
+        if key == "Priority" && !self.queue.is_empty() {
             let raw: &RawValue = value.raw()?;
             self.parser.priority(self.queue, JsonScalar::from_raw(raw));
             return Ok(());
         }
-        if is_resource_list(&key) { value.object(Amounts(self.parser)).map(|_| ()) } else { value.skip() }
+        if key == "queue_type" {
+            let scalar = JsonScalar::from_raw(value.raw()?);
+            if scalar.as_ref().and_then(JsonScalar::text).is_some_and(|text| text.starts_with(['r', 'R'])) {
+                self.parser.queues.routes.insert(self.queue.into());
+            }
+            return Ok(());
+        }
+        if is_resource_list(&key) {
+            let amounts = Amounts { queue: self.queue, list: &key, queues: &mut self.parser.queues };
+            return value.object(amounts).map(|_| ());
+        }
+        value.skip()
     }
 }
 
-struct Amounts<'r, 'a>(&'r mut Parser<'a>);
+struct Amounts<'r> {
+    queue: &'r str,
+    list: &'r str,
+    queues: &'r mut Queues,
+}
 
-impl<'d> ObjectReader<'d> for Amounts<'_, '_> {
+impl<'d> ObjectReader<'d> for Amounts<'_> {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
         if let Some(scalar) = JsonScalar::from_raw(value.raw()?) {
-            self.0.queues.add_undeclared(&key, &scalar);
+            self.queues.add_amount(self.queue, self.list, &key, &scalar);
         }
         Ok(())
     }
@@ -260,11 +373,26 @@ mod tests {
             "{\"pbs_version\":\"1\",\"Queue\":{\"workq\":{\"enabled\":\"True\"},\"high\":{\"Priority\":100},\"low\":{\"Priority\":\"-50\"}}}",
             "#\ncreate queue workq\ncreate queue high\nset queue high Priority = 100\r\ncreate queue low\nset queue low Priority = -50\nset server x = 1\n",
             "Queue workq\n    queue_type = Execution\nQueue high\n    Priority = 100\nQueue low\n    Priority = -50\n",
+            "Queue: workq|queue_type=Execution\nQueue: high|Priority=100|enabled=True\nQueue: low|Priority=-50\n",
         ] {
             let queues = Queues::read("queues", text).unwrap();
             assert_eq!(queues.iter().collect::<Vec<_>>(), expected, "{text}");
             assert_eq!(["workq", "high", "low"].map(|name| queues.position(name)), [Some(0), Some(1), Some(2)]);
         }
+    }
+
+    #[test]
+    fn defaults_above_0_are_known() {
+        let json =
+            r#"{"Server":{"vm":{"resources_default":{"ncpus":1,"mem":"0kb"},"default_chunk":{"mpiprocs":"2"}}}}"#;
+        let text = "Server: vm\n    resources_default.ncpus = 1\n    resources_default.mem = 0kb\n    default_chunk.mpiprocs = 2\n";
+        let dsv = "Server: vm|resources_default.ncpus=1|resources_default.mem=0kb|default_chunk.mpiprocs=2\n";
+        let qmgr = "set server resources_default.ncpus = 1\nset server resources_default.mem = 0kb\nset server default_chunk.mpiprocs = 2\n";
+        for document in [json, text, dsv, qmgr] {
+            assert_eq!(Queues::read_listed("s", document).unwrap().defaulted(), ["mpiprocs", "ncpus"], "{document}");
+        }
+        let queues = "Queue: in\n    queue_type = Route\nQueue: a\n    resources_default.x = 1\n    resources_default.y = 1\nQueue: b\n    resources_default.x = 2\n";
+        assert_eq!(Queues::read("q", queues).unwrap().defaulted(), ["x"]);
     }
 
     #[test]

@@ -42,7 +42,9 @@ impl ServerSettings {
             }
             return settings;
         }
-        for line in document.lines() {
+        let is_dsv = |line: &&str| line.starts_with("Server: ") && line.contains('|');
+        let (dsv, lines): (Vec<&str>, Vec<&str>) = document.lines().partition(is_dsv);
+        for line in lines.into_iter().chain(dsv.into_iter().flat_map(|line| line.split('|'))) {
             if let Some((names, value)) = line.split_once('=') {
                 let name = names.split_whitespace().next_back().unwrap_or("");
                 settings.set(name, value.trim().trim_matches('"'));
@@ -85,6 +87,7 @@ mod tests {
     fn every_format_gives_the_same_settings() {
         for document in [
             "{\"Server\":{\"vm\":{\"eligible_time_enable\":\"False\",\"job_sort_formula_threshold\":7.5}}}",
+            "Server: vm|eligible_time_enable=False|job_sort_formula_threshold=7.5\n",
             "Server: vm\n    eligible_time_enable = False\n    job_sort_formula_threshold = 7.5\n",
             "set server eligible_time_enable = False\nset sched default job_sort_formula_threshold = 7.5\n",
         ] {

@@ -1,0 +1,170 @@
+//! Each option refuses the files of the others, and says what they seem to be.
+
+use std::fs;
+
+use crate::support::command::{jsf, jsf_with_input, json, stderr, stdout};
+use crate::support::golden;
+
+fn recorded(name: &str) -> String {
+    golden::path(&format!("openpbs/qstat/{name}")).display().to_string()
+}
+
+#[track_caller]
+fn assert_refused(arguments: &[&str], expected: &str) {
+    let output = jsf(arguments);
+    let message = stderr(&output);
+    assert_eq!((output.status.code(), stdout(&output)), (Some(2), String::new()), "{arguments:?}: {message}");
+    assert!(message.contains(expected), "{arguments:?}: `{expected}` is not in: {message}");
+    assert!(message.lines().count() < 5, "{arguments:?}: {message}");
+}
+
+#[test]
+fn a_file_of_another_option_is_refused() {
+    let (jobs, queues, server) = (recorded("qstat_f.json"), recorded("qstat_Qf.txt"), recorded("qstat_Bf.json"));
+    let (group, usage, config) = (recorded("resource_group"), recorded("usage"), recorded("sched_config"));
+    let (table, nodes, text) = (recorded("qstat.txt"), recorded("pbsnodes_a.json"), recorded("qstat_f.txt"));
+    let sshare = golden::path("slurm/files/t01a_doc_defaultroot/classic_d1.sshare_a_l_P.txt").display().to_string();
+    for (option, file, expected) in [
+        (
+            "--usage",
+            &jobs,
+            "is a document of jobs, such as `qstat -f` prints, expected the scheduler's binary file `usage`",
+        ),
+        ("--usage", &group, "is a `resource_group`"),
+        ("--usage", &config, "is a `sched_config`"),
+        ("--resource-group", &jobs, "is a document of jobs"),
+        ("--resource-group", &usage, "is a binary usage file of the scheduler"),
+        ("--sched-config", &group, "is a `resource_group`, which gives shares, expected `sched_config`"),
+        ("--sched-config", &jobs, "is a document of jobs"),
+        ("--server", &text, "is a document of jobs"),
+        ("--server", &usage, "is a binary usage file"),
+        ("--queues", &nodes, "describes nodes, as `pbsnodes` prints them"),
+        ("--queues", &config, "is a `sched_config`"),
+        ("--resources", &jobs, "is a document of jobs"),
+        ("--resources", &table, "is the table that `qstat` prints without `-f`"),
+        ("--tree", &jobs, "is a document of jobs"),
+        ("--tree", &group, "is a `resource_group`"),
+        ("--slurm-conf", &server, "describes a server"),
+        ("--slurm-conf", &sshare, "is a tree of Slurm"),
+        ("--formula-file", &jobs, "is a document of jobs, such as `qstat -f` prints, expected a formula as text"),
+        ("--formula-file", &queues, "describes queues"),
+        ("--formula-file", &usage, "is a binary usage file"),
+    ] {
+        let group = ["--resource-group", group.as_str()];
+        let with_group = if option == "--usage" { &group[..] } else { &[] };
+        let formula = if option == "--formula-file" { &[][..] } else { &["ncpus"][..] };
+        assert_refused(&[&["rank"], formula, &["--queue", &jobs, option, file], with_group].concat(), expected);
+    }
+    for (file, expected) in [
+        (&table, "is the table that `qstat` prints without `-f`"),
+        (&sshare, "is a tree of Slurm"),
+        (&group, "is a `resource_group`"),
+        (&usage, "is a binary usage file"),
+        (&server, "server"),
+    ] {
+        assert_refused(&["rank", "ncpus", "--queue", file], expected);
+    }
+}
+
+#[test]
+fn junk_is_refused() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let junk = temporary.path().join("junk");
+    fs::write(&junk, "nothing of the kind\nat all\n").expect("a file");
+    let junk = junk.to_str().expect("a path");
+    let (jobs, group) = (recorded("qstat_f.json"), recorded("resource_group"));
+    for option in
+        ["--server", "--queues", "--resources", "--sched-config", "--resource-group", "--usage", "--slurm-conf"]
+    {
+        let mut arguments = vec!["rank", "ncpus", "--queue", &jobs, option, junk];
+        if option == "--usage" {
+            arguments.extend(["--resource-group", &group]);
+        }
+        assert_refused(&arguments, "is another text and begins with `nothing of the kind`, expected");
+    }
+    assert_refused(
+        &["rank", "ncpus", "--queue", &jobs, "--sched-priv", "examples/formulas"],
+        "is not a scheduler's folder",
+    );
+}
+
+#[test]
+fn every_document_declares_what_it_lists_under_every_option() {
+    let formula = "r_long + queue_priority";
+    for (option, file) in [
+        ("--server", "qmgr_print_server.txt"),
+        ("--queues", "qmgr_print_server.txt"),
+        ("--resources", "qmgr_print_server.txt"),
+        ("--server", "resourcedef"),
+        ("--queues", "qmgr_list_resource.txt"),
+    ] {
+        let output = jsf(&["check", formula, option, &recorded(file), "--format", "json"]);
+        assert_eq!(json(&output)["findings"].as_array().map(Vec::len), Some(0), "{option} {file}: {}", stdout(&output));
+    }
+    let output = jsf(&["check", formula, "--format", "json"]);
+    assert_eq!(json(&output)["findings"][0]["code"], "JSF201");
+    let output = jsf(&["check", formula, "--resource", "r_long=long", "--format", "json"]);
+    assert_eq!(json(&output)["findings"].as_array().map(Vec::len), Some(0), "{}", stdout(&output));
+    assert_eq!(jsf(&["check", formula, "--resource", "r_long=lnog"]).status.code(), Some(2));
+}
+
+#[test]
+fn queues_and_server_are_read_as_dsv() {
+    let jobs = recorded("qstat_f.json");
+    let rank = |queues: &str| {
+        let queues = recorded(queues);
+        json(&jsf(&["rank", "queue_priority", "--queue", &jobs, "--queues", &queues, "--format", "json"]))
+    };
+    assert_eq!(rank("qstat_Qf.dsv"), rank("qstat_Qf.json"));
+}
+
+#[test]
+fn a_default_of_the_server_makes_a_division_safe() {
+    let codes = |server: &str| {
+        let arguments = ["check", "walltime / ncpus", "--server", "-", "--format", "json"];
+        let output = jsf_with_input(&arguments[..if server.is_empty() { 2 } else { 4 }], server);
+        stdout(&output).contains("JSF303") || stdout(&output).contains("divides by 0")
+    };
+    assert!(codes(""));
+    assert!(codes("Server: vm\n    resources_default.mem = 1gb\n"));
+    assert!(!codes("Server: vm\n    resources_default.ncpus = 1\n"));
+}
+
+#[test]
+fn names_in_the_formula_in_force_are_known() {
+    let server = "Server: vm\n    job_sort_formula = ncpus * site_weight\n";
+    let output = jsf_with_input(&["check", "--server", "-"], server);
+    // standard input cannot be read twice
+    assert_ne!(output.status.code(), Some(101), "{}", stderr(&output));
+    let temporary = tempfile::tempdir().expect("a folder");
+    let path = temporary.path().join("server.txt");
+    fs::write(&path, server).expect("a file");
+    let path = path.to_str().expect("a path");
+    let output = jsf(&["check", "--server", path, "--format", "json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
+    let other = jsf(&["check", "ncpus * other_weight", "--server", path]);
+    assert_eq!(other.status.code(), Some(1));
+}
+
+#[test]
+fn unknown_names_are_one_finding_that_says_how_to_declare_them() {
+    let output = jsf(&["check", "ngpus * 3 + site_weight + ngpus", "--format", "json"]);
+    let document = json(&output);
+    let unknown: Vec<_> =
+        document["findings"].as_array().expect("findings").iter().filter(|found| found["code"] == "JSF201").collect();
+    assert_eq!(unknown.len(), 1, "{document}");
+    assert_eq!(unknown[0]["message"], "`ngpus` and `site_weight` are not known resources, functions or constants");
+    let help = unknown[0]["help"].as_str().expect("help");
+    assert!(help.contains("--resource ngpus=TYPE --resource site_weight=TYPE"), "{help}");
+    assert!(unknown[0]["fix"].is_null(), "{document}");
+}
+
+#[test]
+fn a_queue_priority_without_queues_is_a_warning() {
+    let jobs = recorded("qstat_f.json");
+    let output = jsf(&["rank", "queue_priority", "--queue", &jobs, "--top", "1"]);
+    assert!(stderr(&output).contains("`queue_priority` is 0 for every job"), "{}", stderr(&output));
+    let queues = recorded("qstat_Qf.txt");
+    let output = jsf(&["rank", "queue_priority", "--queue", &jobs, "--queues", &queues, "--top", "1"]);
+    assert!(!stderr(&output).contains("`queue_priority` is 0"), "{}", stderr(&output));
+}
