@@ -88,6 +88,16 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+    /// Print every name and function that a formula may use
+    Names(NamesArgs),
+    /// Print the sh script that collects what --site reads, on a login node of PBS or Slurm
+    #[command(after_help = "\
+Examples:
+  jsf capture > capture.sh
+  jsf capture | head -20
+
+The script only reads and needs no root. What it cannot read is noted in missing.txt in the folder that it makes.")]
+    Capture,
     /// Print a manual page, in roff
     #[command(after_help = "Examples:\n  jsf man\n  jsf man rank > jsf-rank.1")]
     Man {
@@ -224,6 +234,30 @@ pub enum CheckFormatName {
     Json,
     /// SARIF 2.1.0, for CI.
     Sarif,
+}
+
+/// `jsf names`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  jsf names
+  jsf names --resources examples/site/resourcedef --format json")]
+pub struct NamesArgs {
+    /// The site.
+    #[command(flatten)]
+    pub site: SiteArgs,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = NamesFormatName::Human)]
+    pub format: NamesFormatName,
+}
+
+/// The formats of the names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum NamesFormatName {
+    /// A table
+    Human,
+    /// One JSON document
+    Json,
 }
 
 /// `jsf codes`

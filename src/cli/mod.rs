@@ -2,6 +2,7 @@
 
 pub mod args;
 mod check;
+mod names;
 mod pbsfs;
 mod progress;
 mod rank;
@@ -90,6 +91,11 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         Command::Codes(arguments) => reference::codes(arguments, &mut out)?,
         Command::Pbsfs(arguments) => pbsfs::run(arguments)?,
         Command::Completions { shell } => reference::completions(*shell, &mut out),
+        Command::Names(arguments) => names::run(arguments, &mut out)?,
+        Command::Capture => {
+            out.write_all(include_bytes!("capture.sh"))?;
+            Outcome::Fine
+        }
         Command::Man { command } => reference::man(command.as_deref(), &mut out)?,
     };
     out.flush()?;

@@ -1,6 +1,8 @@
 //! Sites as folders, as `pbs_snapshot` folders and as archives; what is found, what is missing, what is refused.
 
 mod archives;
+#[cfg(unix)]
+mod capture;
 mod snapshots;
 mod support;
 mod wrong_files;

@@ -1,0 +1,85 @@
+#!/bin/sh
+# Collects what `jsf --site FOLDER` reads, on a login node of PBS or Slurm. It only reads, and needs no root: what fails
+# is noted in FOLDER/missing.txt, and the rest goes on.
+#
+# usage: sh capture.sh [FOLDER]
+
+umask 077
+folder=${1:-site-$(date +%Y%m%d-%H%M%S)}
+if [ -e "$folder" ]; then
+    echo "capture: $folder exists already; give the name of a new folder" >&2
+    exit 2
+fi
+mkdir -p "$folder" || exit 2
+missing=$folder/missing.txt
+found=0
+
+note() {
+    printf '%s\n' "$1" >>"$missing"
+}
+
+# save FILE COMMAND…: the output of a command, unless it fails or prints nothing
+save() {
+    file=$1
+    shift
+    command -v "$1" >/dev/null 2>&1 || return 1
+    mkdir -p "$(dirname "$folder/$file")"
+    if "$@" >"$folder/$file" 2>"$folder/.error" && [ -s "$folder/$file" ]; then
+        found=$((found + 1))
+    else
+        reason=$(head -n 1 "$folder/.error")
+        note "$file: $* failed: ${reason:-no output}"
+        rm -f "$folder/$file" "$folder/.error"
+        return 1
+    fi
+    rm -f "$folder/.error"
+}
+
+# copy FILE PATH: a file that may be readable by root only
+copy() {
+    if [ -r "$2" ]; then
+        mkdir -p "$(dirname "$folder/$1")"
+        if cp "$2" "$folder/$1" 2>/dev/null; then
+            found=$((found + 1))
+            return 0
+        fi
+    fi
+    note "$1: $2 cannot be read by $(id -un)"
+}
+
+date >"$folder/ctime"
+
+if command -v qstat >/dev/null 2>&1; then
+    save qstat.json qstat -f -F json || save qstat.txt qstat -f
+    save server.json qstat -Bf -F json || save server.txt qstat -Bf
+    save queues.json qstat -Qf -F json || save queues.txt qstat -Qf
+    save qmgr_print_server.txt qmgr -c 'print server'
+    save qmgr_list_sched.txt qmgr -c 'list sched'
+    save qmgr_print_resource.txt qmgr -c 'print resource'
+    conf=${PBS_CONF_FILE:-/etc/pbs.conf}
+    home=${PBS_HOME:-}
+    if [ -z "$home" ] && [ -r "$conf" ]; then
+        home=$(sed -n 's/^PBS_HOME=//p' "$conf" | tail -n 1)
+    fi
+    home=${home:-/var/spool/pbs}
+    for name in sched_config resource_group usage sched_formula; do
+        copy "sched_priv/$name" "$home/sched_priv/$name"
+    done
+    copy resourcedef "$home/server_priv/resourcedef"
+fi
+
+if command -v sshare >/dev/null 2>&1; then
+    save sshare.json sshare -a --json || save sshare.txt sshare -a -l -P
+    save scontrol_show_config.txt scontrol show config
+    copy slurm.conf "${SLURM_CONF:-/etc/slurm/slurm.conf}"
+fi
+
+if [ "$found" -eq 0 ]; then
+    echo "capture: neither qstat nor sshare gave anything; run this on a login node" >&2
+    exit 1
+fi
+echo "capture: $found files in $folder"
+if [ -s "$missing" ]; then
+    echo "capture: what could not be read:"
+    cat "$missing"
+fi
