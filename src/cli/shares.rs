@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
+use job_sort_formula::Site;
+use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::fairshare::tree_document::TreeDocument;
-use job_sort_formula::fairshare::{NodeId, ShareTree};
-use job_sort_formula::pbs::files::resource_group::write_groups;
 use job_sort_formula::report::shares::{PolicyView, write_human, write_json};
 use job_sort_formula::site::{PolicyName, PolicyShares, SharesRequest};
 use job_sort_formula::slurm::load_file::load_file;
@@ -17,7 +17,7 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     show_site(&arguments.site, &site, arguments.format == SharesFormatName::Human);
     warn_all(site.warnings());
     if matches!(arguments.format, SharesFormatName::Sacctmgr | SharesFormatName::ResourceGroup) {
-        return export(&site.share_tree()?, arguments.format, out);
+        return export(&site, arguments.format, out);
     }
     let policies = if arguments.site.policy == Some(PolicyArg::All) { PolicyName::ALL.to_vec() } else { Vec::new() };
     let request = SharesRequest {
@@ -27,18 +27,26 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         decay: arguments.decay,
     };
     let shares = site.shares(&request)?;
+    shares.iter().flat_map(|one| &one.notes).for_each(warn);
     let shown: Vec<Vec<NodeId>> = shares.iter().map(|one| nodes(one, arguments)).collect::<Result<_, _>>()?;
     let views = shares.iter().zip(&shown).map(|(one, nodes)| PolicyView {
         name: one.policy.as_str(),
         tree: one.assessed.tree(),
         shares: one.assessed.shares(),
         is_pbs: one.policy == PolicyName::Pbs,
+        has_factors: one.has_factors,
         nodes,
     });
     let views: Vec<PolicyView<'_>> = views.collect();
     match arguments.format {
         SharesFormatName::Json => write_json(&views, out)?,
-        _ => write_human(&views, out)?,
+        _ => {
+            let policies: Vec<String> = match shares.as_slice() {
+                [_] if arguments.site.policy != Some(PolicyArg::All) => vec![site.described_policy(None)],
+                all => all.iter().map(|one| site.described_policy(Some(one.policy))).collect(),
+            };
+            write_human(&views, &policies, &site.usage_unit(), out)?;
+        }
     }
     Ok(Outcome::Fine)
 }
@@ -53,13 +61,13 @@ fn nodes(shares: &PolicyShares, arguments: &SharesArgs) -> Result<Vec<NodeId>, C
 }
 
 /// Writes the tree as a scheduler's file, and warns of what the file does not preserve.
-fn export(tree: &ShareTree, format: SharesFormatName, out: &mut impl Write) -> Result<Outcome, CliError> {
+fn export(site: &Site, format: SharesFormatName, out: &mut impl Write) -> Result<Outcome, CliError> {
     if format == SharesFormatName::ResourceGroup {
-        let written = write_groups(tree);
+        let written = site.resource_group()?;
         written.losses.iter().for_each(warn);
         out.write_all(written.text.as_ref())?;
     } else {
-        let written = load_file(&TreeDocument::from_tree(tree), "cluster");
+        let written = load_file(&TreeDocument::from_tree(&site.share_tree()?), "cluster");
         written.losses.iter().for_each(warn);
         out.write_all(written.text.as_ref())?;
     }

@@ -19,6 +19,8 @@ pub struct PolicyView<'a> {
     pub shares: &'a TreeShares,
     /// Whether the policy is OpenPBS's, whose numbers differ from those of Slurm.
     pub is_pbs: bool,
+    /// Whether its factors are known.
+    pub has_factors: bool,
     /// The nodes to show, parents first.
     pub nodes: &'a [NodeId],
 }
@@ -87,7 +89,11 @@ fn slurm_fields(association: &AssociationShares) -> Vec<(&'static str, Value)> {
 }
 
 fn association(view: &PolicyView<'_>, node: NodeId) -> AssociationShares {
-    view.shares.association(node).unwrap_or_default()
+    let association = view.shares.association(node).unwrap_or_default();
+    match view.has_factors {
+        true => association,
+        false => AssociationShares { fairshare: None, tickets: None, ..association },
+    }
 }
 
 fn shares(shares: Shares) -> Value {
@@ -106,12 +112,23 @@ fn number(value: Option<f64>) -> Value {
     }
 }
 
-/// Draws the tree, with the numbers of one policy or, for several, their factors side by side.
+/// Draws the tree, with the numbers of one policy or, for several, their factors side by side, below a line for each
+/// policy. `usage_unit` is the unit of usage.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write_human(views: &[PolicyView<'_>], out: &mut dyn Write) -> io::Result<()> {
+pub fn write_human(
+    views: &[PolicyView<'_>],
+    policies: &[String],
+    usage_unit: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let Some(first) = views.first() else { return Ok(()) };
+    for policy in policies {
+        writeln!(out, "policy:    {policy}")?;
+    }
+    writeln!(out, "units:     {}", units(views, usage_unit))?;
+    writeln!(out)?;
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(["name", "shares"].map(str::to_owned).into_iter().chain(headings(views)));
@@ -133,6 +150,18 @@ pub fn write_human(views: &[PolicyView<'_>], out: &mut dyn Write) -> io::Result<
     Ok(())
 }
 
+/// What the columns are measured in.
+fn units(views: &[PolicyView<'_>], usage_unit: &str) -> String {
+    match views {
+        [one] if one.is_pbs => format!("usage in {usage_unit}; perc, tree_usage and factor from 0 to 1"),
+        [_] => format!(
+            "raw_usage in {usage_unit}; norm_shares, norm_usage, effective_usage and fairshare from 0 to 1; level_fs is \
+             shares by usage, 1 on target; tickets are counted"
+        ),
+        _ => format!("usage in {usage_unit}; factors from 0 to 1"),
+    }
+}
+
 fn headings(views: &[PolicyView<'_>]) -> Vec<String> {
     let names: &[&str] = match views {
         [one] if one.is_pbs => &["perc", "usage", "tree_usage", "factor"],
@@ -148,7 +177,7 @@ fn cells(views: &[PolicyView<'_>], node: NodeId) -> Vec<String> {
         false => slurm_fields(&association(view, node)),
     };
     match views {
-        [one] => fields(one).iter().skip(1).map(|(name, value)| cell(name, value)).collect(),
+        [one] => fields(one).iter().skip(1).map(|(name, value)| cell(one, name, value)).collect(),
         [first, ..] => {
             let path = first.tree.path(node);
             let factors = views.iter().map(|view| plain(&number(factor(view, &path))));
@@ -158,8 +187,9 @@ fn cells(views: &[PolicyView<'_>], node: NodeId) -> Vec<String> {
     }
 }
 
-fn cell(name: &str, value: &Value) -> String {
+fn cell(view: &PolicyView<'_>, name: &str, value: &Value) -> String {
     match (name, value.as_f64()) {
+        ("fairshare" | "tickets", None) if !view.has_factors => "-".to_owned(),
         ("usage" | "raw_usage" | "tickets", Some(usage)) => amount(usage),
         _ => plain(value),
     }
@@ -168,6 +198,9 @@ fn cell(name: &str, value: &Value) -> String {
 /// The factor of a node's jobs, or the number that the policy computes for an account. The policies' trees may differ, so
 /// the node is looked up by its path.
 fn factor(view: &PolicyView<'_>, path: &[&str]) -> Option<f64> {
+    if !view.has_factors {
+        return None;
+    }
     let node = path.iter().copied().try_fold(view.tree.root(), |above, name| view.tree.find_in(above, name))?;
     if view.is_pbs || view.tree.kind(node) == NodeKind::Entity {
         return view.shares.get(node).map(|shares| shares.fairshare_factor);

@@ -6,6 +6,7 @@
 mod archive;
 mod compression;
 mod documents;
+mod duration;
 mod file_kind;
 mod files;
 mod formula_text;
@@ -23,6 +24,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+#[doc(hidden)]
+pub use duration::parse_duration;
 pub use files::SiteFiles;
 pub use formula_text::FormulaText;
 pub use policy::PolicyName;
@@ -114,7 +117,9 @@ impl Site {
         let conf = files.slurm_conf.as_ref().map(FileSource::read_slurm_conf).transpose()?;
         warnings.extend(conf.iter().flat_map(|conf| conf.warnings.iter().map(ToString::to_string)));
         let tree = SiteTree::read(&files, &config, &mut warnings)?;
-        let policy = PolicySelection::new(&rules, conf, tree.as_ref().and_then(SiteTree::release));
+        let origin = tree.as_ref().and_then(SiteTree::slurm_origin);
+        let written_by = tree.as_ref().and_then(SiteTree::release);
+        let policy = PolicySelection::new(&rules, conf, origin, written_by, &mut warnings);
         let jobs = JobDocument::default();
         Ok(Self { files, rules, schema, queues, config, server, policy, tree, jobs, warnings })
     }

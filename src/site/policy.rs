@@ -2,7 +2,8 @@
 
 use std::str::FromStr;
 
-use super::SiteRules;
+use super::tree::SlurmOrigin;
+use super::{Site, SiteRules};
 use crate::fairshare::policy::classic::Classic;
 use crate::fairshare::policy::depth_oblivious::DepthOblivious;
 use crate::fairshare::policy::fair_tree::FairTree;
@@ -11,6 +12,7 @@ use crate::fairshare::policy::ticket_based::TicketBased;
 use crate::fairshare::policy::weighted_walk::WeightedWalk;
 use crate::fairshare::{NodeId, Policy, Release, Rules};
 use crate::pbs::daemon_policy::DaemonPolicy;
+use crate::pbs::files::sched_config::SchedConfig;
 use crate::slurm::conf::{ConfPolicy, SlurmConf};
 
 /// A published fair-share policy, by its name on the command line.
@@ -67,38 +69,104 @@ pub(super) struct PolicySelection {
     pub rules: Rules,
     release: Release,
     pub conf: SlurmConf,
+    /// Where the policy comes from.
+    source: &'static str,
 }
 
 impl PolicySelection {
-    /// An explicit policy wins over that of `slurm.conf`, and that over OpenPBS's; an explicit release wins over the one
-    /// that wrote the tree's document, and that over the newest.
-    pub(super) fn new(rules: &SiteRules, conf: Option<SlurmConf>, written_by: Option<Release>) -> Self {
+    /// An explicit policy wins over that of `slurm.conf`, that over the one under which a document of Slurm was printed;
+    /// other trees have OpenPBS's. An explicit release wins over that of `scontrol show config`, that over the one that
+    /// wrote the tree's document, and that over the newest.
+    pub(super) fn new(
+        rules: &SiteRules,
+        conf: Option<SlurmConf>,
+        tree: Option<SlurmOrigin>,
+        written_by: Option<Release>,
+        warnings: &mut Vec<String>,
+    ) -> Self {
         let by_conf = conf.as_ref().map(|conf| match conf.policy {
             ConfPolicy::FairTree => PolicyName::FairTree,
             ConfPolicy::DepthOblivious => PolicyName::DepthOblivious,
             ConfPolicy::Classic => PolicyName::Classic,
         });
-        Self {
-            name: rules.policy.or(by_conf).unwrap_or(PolicyName::Pbs),
-            rules: rules.rules,
-            release: rules.slurm_release.or(written_by).unwrap_or_default(),
-            conf: conf.unwrap_or_default(),
+        let by_tree = tree.map(|tree| match tree.is_fair_tree {
+            Some(false) => PolicyName::Classic,
+            Some(true) | None => PolicyName::FairTree,
+        });
+        let (name, source) = match (rules.policy, by_conf, by_tree, tree) {
+            (Some(policy), ..) => (policy, "given"),
+            (_, Some(policy), ..) => (policy, "from slurm.conf"),
+            (.., Some(policy), Some(SlurmOrigin { is_fair_tree: Some(_) })) => (policy, "from the tree's file"),
+            (.., Some(policy), _) => (policy, "default for a tree of Slurm"),
+            _ => (PolicyName::Pbs, "default"),
+        };
+        let printed_under_fair_tree = tree.and_then(|tree| tree.is_fair_tree);
+        if let (None, Some(by_conf), Some(printed)) = (rules.policy, by_conf, printed_under_fair_tree)
+            && printed != (by_conf == PolicyName::FairTree)
+        {
+            let (other, applied) = (if printed { "fair-tree" } else { "another policy" }, by_conf.as_str());
+            warnings.push(format!(
+                "the tree's file was printed under {other}, but `slurm.conf` says {applied}, which is used"
+            ));
         }
+        if rules.policy.is_none() && by_conf.is_none() && printed_under_fair_tree == Some(false) {
+            warnings.push(
+                "the tree's file was not printed under fair tree: classic is assumed; \
+                 give `--slurm-conf FILE`, or `--policy depth-oblivious` if that is the policy"
+                    .to_owned(),
+            );
+        }
+        let by_version = conf.as_ref().and_then(|conf| Release::from_version(conf.version.as_deref()?));
+        let release = rules.slurm_release.or(by_version).or(written_by);
+        if conf.as_ref().is_some_and(|conf| conf.priority_type.is_none()) && release != Some(Release::V26_11) {
+            warnings.push(
+                "`slurm.conf` has no `PriorityType`: before 23.11 that means `priority/basic`, under which fair share \
+                 has no effect; from then on it means `priority/multifactor`"
+                    .to_owned(),
+            );
+        }
+        let (conf, release) = (conf.unwrap_or_default(), release.unwrap_or_default());
+        Self { name, rules: rules.rules, release, conf, source }
     }
 
-    /// The policy in force and whose rules it follows, in a few words.
-    pub(super) fn in_force(&self) -> String {
-        let rules = match (self.name, self.rules) {
+    /// A policy, whose rules it follows and how usage decays under it, in a few words.
+    pub(super) fn described(&self, name: PolicyName, config: &SchedConfig) -> String {
+        let rules = match (name, self.rules) {
             (PolicyName::Pbs, Rules::Scheduler) => "as OpenPBS's scheduler computes it",
             (PolicyName::Pbs, Rules::Documented) => "as PP-718 documents it",
-            (PolicyName::WeightedWalk, _) => "as in flux-accounting",
+            (PolicyName::WeightedWalk, _) => "as in flux-accounting 0.60",
             (_, Rules::Documented) => "as Slurm's manual documents it",
+            (PolicyName::TicketBased, _) => "as in Slurm 14.11",
             (_, Rules::Scheduler) => match self.release {
                 Release::V22_05 => "as in Slurm 22.05",
                 Release::V26_11 => "as in Slurm 26.11",
             },
         };
-        format!("{}, {rules}", self.name.as_str())
+        let dampening = match name {
+            PolicyName::Classic | PolicyName::DepthOblivious => {
+                format!(", dampening factor {}", self.conf.dampening_factor)
+            }
+            _ => String::new(),
+        };
+        let decay = match (name, self.conf.decay_half_life) {
+            (PolicyName::Pbs, _) => {
+                let (factor, seconds) = (config.fairshare_decay_factor, config.fairshare_decay_time);
+                let (hours, minutes, seconds) = (seconds / 3600, seconds % 3600 / 60, seconds % 60);
+                format!("usage is multiplied by {factor} every {hours:02}:{minutes:02}:{seconds:02}")
+            }
+            (_, 0) => "usage does not decay".to_owned(),
+            (_, seconds) => {
+                let (days, rest) = (seconds / 86_400, seconds % 86_400);
+                let (hours, minutes, seconds) = (rest / 3600, rest % 3600 / 60, rest % 60);
+                format!("half-life {days}-{hours:02}:{minutes:02}:{seconds:02}")
+            }
+        };
+        format!("{}, {rules}{dampening}, {decay}", name.as_str())
+    }
+
+    /// The policy in force, where it comes from, whose rules it follows and how usage decays.
+    pub(super) fn in_force(&self, config: &SchedConfig) -> String {
+        format!("{} ({})", self.described(self.name, config), self.source)
     }
 
     /// The policy of that name; `active` are the nodes with pending jobs, which only the ticket-based policy uses.
@@ -114,6 +182,40 @@ impl PolicySelection {
             (PolicyName::TicketBased, _) => Box::new(TicketBased::new(rules, active.iter().copied())),
             (PolicyName::FairTree, _) => Box::new(FairTree::new(rules).release(release)),
             (PolicyName::WeightedWalk, _) => Box::new(WeightedWalk),
+        }
+    }
+}
+
+impl Site {
+    /// The unit of the usage in the tree: what `fairshare_usage_res` names for OpenPBS's files, `billing` seconds for a
+    /// tree of Slurm, and the unit of the document for another.
+    pub fn usage_unit(&self) -> String {
+        match &self.tree {
+            Some(tree) if tree.is_of_openpbs() => match self.config.fairshare_usage_res.as_str() {
+                "cput" | "walltime" => format!("seconds of {}", self.config.fairshare_usage_res),
+                formula => format!("units of `{formula}` (fairshare_usage_res)"),
+            },
+            Some(tree) if tree.slurm_origin().is_some() => "TRES-seconds (billing)".to_owned(),
+            _ => "units of the tree's file".to_owned(),
+        }
+    }
+
+    /// A policy, whose rules it follows and how usage decays under it, in a few words; `None`: the policy in force, and
+    /// where it comes from.
+    ///
+    /// ```
+    /// use job_sort_formula::Site;
+    /// use job_sort_formula::site::PolicyName;
+    ///
+    /// let site = Site::open("examples/site")?;
+    /// let fair_tree = site.described_policy(Some(PolicyName::FairTree));
+    /// assert_eq!(fair_tree, "fair-tree, as in Slurm 26.11, half-life 7-00:00:00");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn described_policy(&self, policy: Option<PolicyName>) -> String {
+        match policy {
+            Some(policy) => self.policy.described(policy, &self.config),
+            None => self.policy.in_force(&self.config),
         }
     }
 }

@@ -97,7 +97,7 @@ impl Site {
         let mut rules = Vec::new();
         let needs_shares = ranked.program.inputs().iter().any(|input| FairshareInput::from_name(input).is_some());
         if (needs_shares || self.config.fair_share.prime) && self.tree.is_some() {
-            rules.push(("policy:", self.policy.in_force()));
+            rules.push(("policy:", self.policy.in_force(&self.config)));
         }
         let mut order = Order::new(&self.config, &self.queues);
         if let Some(tree) = &ranked.tree {

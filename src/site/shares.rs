@@ -3,8 +3,9 @@
 use super::tree::{SiteTree, find, pending_entities};
 use super::{PolicyName, Site, SiteError};
 use crate::fairshare::decay::{HalfLife, IntervalDecay};
-use crate::fairshare::{AssessedTree, NodeId, ShareTree};
+use crate::fairshare::{AssessedTree, NodeId, NodeKind, Rules, ShareTree};
 use crate::formula::Formula;
+use crate::pbs::files::resource_group::{WrittenGroups, write_groups, write_groups_with_cgroups};
 
 /// The policies to apply to a fair-share tree, and the changes to assume first.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +27,10 @@ pub struct PolicyShares {
     pub policy: PolicyName,
     /// The tree and each node's numbers.
     pub assessed: AssessedTree,
+    /// Whether the policy has a factor: the ticket-based one has none where nobody is known to have pending jobs.
+    pub has_factors: bool,
+    /// What the numbers leave out, one sentence each.
+    pub notes: Vec<String>,
 }
 
 impl PolicyShares {
@@ -62,6 +67,20 @@ impl Site {
     /// The site has no tree, or its files cannot be read.
     pub fn share_tree(&self) -> Result<ShareTree, SiteError> {
         self.required_tree()?.share_tree()
+    }
+
+    /// The tree as a file `resource_group`; the nodes of OpenPBS's files keep their cgroups.
+    ///
+    /// # Errors
+    /// The site has no tree, or its files cannot be read.
+    pub fn resource_group(&self) -> Result<WrittenGroups, SiteError> {
+        let tree = self.required_tree()?;
+        if tree.is_of_openpbs() {
+            let tree = tree.pbs_tree(Rules::Documented, [])?;
+            let cgroup = |node| Some(tree.cgroup(node)).filter(|&cgroup| cgroup >= 0);
+            return Ok(write_groups_with_cgroups(tree.tree(), cgroup));
+        }
+        Ok(write_groups(&tree.share_tree()?))
     }
 
     /// Applies policies to the fair-share tree.
@@ -106,13 +125,27 @@ impl Site {
             let node = find(&tree, name)?;
             tree.charge(node, *amount);
         }
+        let mut notes = Vec::new();
+        let has_factors =
+            policy != PolicyName::TicketBased || !request.active.is_empty() || self.files().queue.is_some();
+        if !has_factors {
+            notes.push(
+                "ticket-based gives tickets to those with pending jobs, of whom nothing is known: give `--queue FILE` \
+                 or `--active NAME,…`"
+                    .to_owned(),
+            );
+        }
+        if policy == PolicyName::WeightedWalk {
+            notes.extend(users_beside_groups(&tree));
+        }
         let active: Vec<NodeId> = if request.active.is_empty() {
             let pending = queue.iter().filter(|(_, is_pending)| *is_pending);
             pending.filter_map(|(entity, _)| tree.resolve(entity)).collect()
         } else {
             request.active.iter().map(|name| find(&tree, name)).collect::<Result<_, _>>()?
         };
-        Ok(PolicyShares { policy, assessed: AssessedTree::new(tree, &self.policy.policy(policy, &active)) })
+        let assessed = AssessedTree::new(tree, &self.policy.policy(policy, &active));
+        Ok(PolicyShares { policy, assessed, has_factors, notes })
     }
 
     /// Decays all usage: by whole intervals under OpenPBS's policy, by the half-life under Slurm's.
@@ -142,4 +175,20 @@ impl Site {
         pending_entities(&jobs.table).into_iter().for_each(|entity| entities[entity].1 = true);
         Ok(entities)
     }
+}
+
+/// The users of whom the weighted walk takes no notice.
+fn users_beside_groups(tree: &ShareTree) -> Option<String> {
+    let is_entity = |node: NodeId| tree.kind(node) == NodeKind::Entity;
+    let has_groups = |parent: NodeId| tree.children(parent).iter().any(|&child| !is_entity(child));
+    let mut beside = tree.nodes().filter(|&node| is_entity(node) && tree.parent(node).is_some_and(has_groups));
+    let first = beside.next()?;
+    let (parent, others) = (tree.parent(first)?, beside.count());
+    let others = if others > 0 { format!(" and {others} more users") } else { String::new() };
+    Some(format!(
+        "weighted-walk leaves out `{}` of `{}`{others}: a user beside a group has the factor 0.5, and the usage counts \
+         nowhere",
+        tree.name(first),
+        tree.name(parent)
+    ))
 }

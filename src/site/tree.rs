@@ -12,7 +12,7 @@ use crate::pbs::files::sched_config::SchedConfig;
 use crate::pbs::files::usage::{MIN_USAGE, UsageFile};
 use crate::pbs::share_tree::{PbsTree, PbsTreeBuilder};
 use crate::slurm;
-use crate::slurm::tree::TreeReadError;
+use crate::slurm::tree::{TreeFormat, TreeReadError};
 
 /// A tree as its files describe it, before a policy is applied.
 #[derive(Debug)]
@@ -20,6 +20,15 @@ pub(super) struct SiteTree {
     document: TreeDocument,
     /// The name of the tree's file; `None` for OpenPBS's files.
     source_name: Option<String>,
+    /// What a document of Slurm says of its origin; `None` for another tree.
+    slurm: Option<SlurmOrigin>,
+}
+
+/// What a document of Slurm says of its origin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SlurmOrigin {
+    /// Whether it was printed under fair tree, where that can be told.
+    pub is_fair_tree: Option<bool>,
 }
 
 impl SiteTree {
@@ -30,8 +39,8 @@ impl SiteTree {
         warnings: &mut Vec<String>,
     ) -> Result<Option<Self>, SiteError> {
         if let Some(source) = &files.tree {
-            let document = document(source, warnings)?;
-            return Ok(Some(Self { document, source_name: Some(source.name()) }));
+            let (document, slurm) = document(source, warnings)?;
+            return Ok(Some(Self { document, source_name: Some(source.name()), slurm }));
         }
         let Some(source) = &files.resource_group else { return Ok(None) };
         let bytes = source.read()?;
@@ -51,7 +60,7 @@ impl SiteTree {
             }
         };
         let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(config.unknown_shares);
-        Ok(Some(Self { document: builder.into_document(), source_name: None }))
+        Ok(Some(Self { document: builder.into_document(), source_name: None, slurm: None }))
     }
 
     /// The tree that OpenPBS's scheduler has after it has seen jobs of these entities.
@@ -79,6 +88,16 @@ impl SiteTree {
         builder.build().map_err(|error| self.error(&error))
     }
 
+    /// Whether the tree is from OpenPBS's files.
+    pub(super) fn is_of_openpbs(&self) -> bool {
+        self.source_name.is_none()
+    }
+
+    /// What a document of Slurm says of its origin; `None` for another tree.
+    pub(super) fn slurm_origin(&self) -> Option<SlurmOrigin> {
+        self.slurm
+    }
+
     /// The release of Slurm that wrote the tree, if its document contains it.
     pub(super) fn release(&self) -> Option<Release> {
         self.document.release
@@ -100,17 +119,23 @@ impl SiteTree {
     }
 }
 
-fn document(source: &FileSource, warnings: &mut Vec<String>) -> Result<TreeDocument, SiteError> {
+fn document(source: &FileSource, warnings: &mut Vec<String>) -> Result<(TreeDocument, Option<SlurmOrigin>), SiteError> {
     let bytes = source.read_expected(&file_kind::TREE)?;
     let name = source.name();
     if is_native_json(&bytes) {
         let document = read_tree(&name, &bytes).map_err(SiteError::content)?;
         warnings.extend(document.unknown_keys.iter().map(|key| format!("`{name}`: unknown key `{key}` is ignored")));
-        return Ok(document);
+        return Ok((document, None));
     }
     let associations = slurm::read_tree(&name, &bytes).map_err(or_native_json)?;
     warnings.extend(associations.warnings.iter().map(|warning| format!("`{name}`: {warning}")));
-    Ok(associations.document)
+    if !associations.usage_known && associations.format != TreeFormat::Sshare {
+        warnings.push(format!(
+            "`{name}`: what `sacctmgr` prints has no usage, so every usage is 0; `sshare -a -l -P` has it"
+        ));
+    }
+    let origin = SlurmOrigin { is_fair_tree: associations.is_fair_tree };
+    Ok((associations.document, Some(origin)))
 }
 
 /// Adds native JSON to the expected formats of a document that is in none of them.

@@ -6,4 +6,5 @@ mod help;
 mod rankings;
 mod replay;
 mod shares;
+mod slurm;
 mod tasks;

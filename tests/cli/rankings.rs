@@ -116,7 +116,11 @@ fn the_table_says_which_rules_were_used() {
     let text = success(&jsf(&[&["rank", "fairshare_factor * walltime", "--top", "3", "--inputs"], &site[..]].concat()));
     let head: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).collect();
     assert_eq!(head[0], "formula:   fairshare_factor * walltime");
-    assert_eq!(head[1], "policy:    pbs, as OpenPBS's scheduler computes it");
+    assert!(
+        head[1].starts_with("policy:    pbs, as OpenPBS's scheduler computes it, usage is multiplied by "),
+        "{}",
+        head[1]
+    );
     assert!(head[2].starts_with("order:     ") && head[2].contains("value of the formula, then"), "{text}");
     assert!(text.contains("fairshare_factor  walltime (s)  note"), "{text}");
     let text = success(&jsf_with_input(&["rank", "mem", "--queue", "-", "--inputs", "--threshold", "-1"], JOBS));

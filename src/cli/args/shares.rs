@@ -2,6 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
+use job_sort_formula::site::parse_duration;
+
 use super::SiteArgs;
 
 /// `jsf shares`
@@ -26,8 +28,9 @@ pub struct SharesArgs {
     /// Add usage to an entity, named as for --entity, before the policy is applied
     #[arg(long, value_name = "NAME=AMOUNT")]
     pub charge: Vec<Charge>,
-    /// Decay all usage by this time before the policy is applied: seconds, HH:MM:SS, or a number with s, m, h, d or w
-    #[arg(long, value_name = "DURATION", value_parser = seconds)]
+    /// Decay all usage by this time before the policy is applied: seconds, [[HH:]MM:]SS, D-HH:MM:SS, or a number with s,
+    /// m, h, d or w
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub decay: Option<u64>,
     /// The output format
     #[arg(long, value_enum, default_value_t = SharesFormatName::Human)]
@@ -65,22 +68,4 @@ impl std::str::FromStr for Charge {
         let amount = parsed.ok_or_else(|| format!("`{amount}` is not an amount, expected a number"))?;
         Ok(Self { name: name.to_owned(), amount })
     }
-}
-
-fn seconds(text: &str) -> Result<u64, String> {
-    let unit = match text.chars().last() {
-        Some('s') => 1,
-        Some('m') => 60,
-        Some('h') => 60 * 60,
-        Some('d') => 24 * 60 * 60,
-        Some('w') => 7 * 24 * 60 * 60,
-        _ => {
-            let seconds = job_sort_formula::pbs::duration::seconds(text).ok();
-            let seconds = seconds.and_then(|seconds| u64::try_from(seconds).ok());
-            return seconds.ok_or_else(|| "expected seconds, HH:MM:SS, or a number with s, m, h, d or w".to_owned());
-        }
-    };
-    let number: u64 =
-        text[..text.len() - 1].parse().map_err(|_| "expected a whole number before the unit".to_owned())?;
-    number.checked_mul(unit).ok_or_else(|| "the duration is too long".to_owned())
 }

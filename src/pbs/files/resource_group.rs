@@ -21,7 +21,7 @@ const CHUNK: usize = 255;
 /// The longest name that is written, in bytes: two of them fit on a line that the daemon reads in one chunk.
 const MAX_NAME: usize = 100;
 /// The first number of a written group; the daemon reserves those below.
-const FIRST_CGROUP: usize = 10;
+const FIRST_CGROUP: i64 = 10;
 
 /// A valid line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -201,10 +201,18 @@ fn nodes(count: usize) -> String {
 /// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
 /// ```
 pub fn write_groups(tree: &ShareTree) -> WrittenGroups {
+    write_groups_with_cgroups(tree, |_| None)
+}
+
+/// Writes the file as [`write_groups`] does, with the given cgroups; the nodes without one get the next free numbers.
+pub fn write_groups_with_cgroups(tree: &ShareTree, cgroup: impl Fn(NodeId) -> Option<i32>) -> WrittenGroups {
+    let highest = tree.nodes().skip(1).filter_map(&cgroup).max().map_or(FIRST_CGROUP - 1, i64::from);
+    let mut free = (highest + 1).max(FIRST_CGROUP)..;
     let mut file = WrittenGroups::default();
     let names = names(tree, &mut file.losses);
     let name = |node: NodeId| names.get(&node).map_or("root", String::as_str);
-    for (index, node) in tree.nodes().skip(1).enumerate() {
+    for node in tree.nodes().skip(1) {
+        let cgroup = cgroup(node).map(i64::from).or_else(|| free.next()).unwrap_or(FIRST_CGROUP);
         let parent = tree.parent(node).unwrap_or(tree.root());
         let shares = shares(tree, node, parent, &mut file.losses);
         if is_unknown_group(tree, node) {
@@ -212,7 +220,7 @@ pub fn write_groups(tree: &ShareTree) -> WrittenGroups {
             continue;
         }
         // writing to a string cannot fail
-        let _ = writeln!(file.text, "{}\t{}\t{}\t{shares}", name(node), FIRST_CGROUP + index, name(parent));
+        let _ = writeln!(file.text, "{}\t{}\t{}\t{shares}", name(node), cgroup, name(parent));
     }
     for node in tree.nodes() {
         let sum = tree.children(node).iter().map(|&child| i128::from(tree.shares(child).count())).sum::<i128>();

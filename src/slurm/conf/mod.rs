@@ -1,4 +1,4 @@
-//! The file `slurm.conf`.
+//! The file `slurm.conf`, or what `scontrol show config` prints of it.
 //!
 //! In: the file, and the files that it includes from its own folder. Out: the settings that affect fair share: policy,
 //! half-life, dampening factor. A value with which `slurmctld` does not start is a [`ConfWarning`], and the setting keeps
@@ -68,8 +68,10 @@ pub enum ResetPeriod {
 /// The settings that affect fair share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SlurmConf {
-    /// The priority plugin; `None` if the file does not set it. Its default was `priority/basic` for many releases.
+    /// The priority plugin; `None` if the file does not set it. The default is `priority/basic` before 23.11.
     pub priority_type: Option<String>,
+    /// The version of Slurm, which only `scontrol show config` prints.
+    pub version: Option<String>,
     /// The policy, which applies under `priority/multifactor` only.
     pub policy: ConfPolicy,
     /// `PriorityDecayHalfLife` in seconds, 0 for usage that does not decay. Default: 7 days.
@@ -88,6 +90,7 @@ impl Default for SlurmConf {
     fn default() -> Self {
         Self {
             priority_type: None,
+            version: None,
             policy: ConfPolicy::default(),
             decay_half_life: 7 * 24 * 60 * 60,
             calc_period: 5 * 60,
@@ -193,6 +196,9 @@ pub enum ConfFault {
     /// A line that is not a setting.
     #[error("`{0}` is not `Key=Value`; slurmctld does not start with it")]
     NotASetting(String),
+    /// A key without a value.
+    #[error("`{0}` has no value: a parse error, with which slurmctld does not start; remove the line")]
+    NoValue(String),
     /// A value that `slurmctld` rejects.
     #[error("`{key}` is `{value}`, expected {expected}; slurmctld does not start with it, the default is used")]
     BadValue {

@@ -15,7 +15,11 @@ const KEYS: &[&str] = &[
     "PriorityUsageResetPeriod",
     "FairShareDampeningFactor",
     "ClusterName",
+    "SLURM_VERSION",
 ];
+
+/// The beginning of the first line of `scontrol show config`.
+const SHOW_CONFIG: &str = "Configuration data as of";
 
 /// Slurm's other settings that begin with `Priority`.
 const OTHER_KEYS: &[&str] = &[
@@ -73,7 +77,11 @@ pub(super) struct Settings<'a> {
 impl<'a> Settings<'a> {
     pub(super) fn collect(file: &str, text: &str, include: Include<'a>) -> SlurmConf {
         let mut settings = Self { include, files: 1, found: HashMap::new(), conf: SlurmConf::default() };
-        settings.read_file(file, text, 0);
+        if text.trim_start().starts_with(SHOW_CONFIG) {
+            settings.read_show_config(file, text);
+        } else {
+            settings.read_file(file, text, 0);
+        }
         settings.interpret();
         settings.conf
     }
@@ -83,6 +91,19 @@ impl<'a> Settings<'a> {
             match include_target(&line.text) {
                 Some(name) => self.include_file(file, line.number, name, depth),
                 None => self.read_line(file, line.number, &line.text),
+            }
+        }
+    }
+
+    /// Reads `scontrol show config`: one setting per line, with blanks around `=` and in values, and lines of other
+    /// forms between them. A setting without a value has its default.
+    fn read_show_config(&mut self, file: &str, text: &str) {
+        for (index, line) in text.lines().enumerate() {
+            let Some((key, value)) = line.split_once('=') else { continue };
+            let Some(key) = canonical_name(KEYS, key.trim()) else { continue };
+            let value = value.trim();
+            if !matches!(value, "" | "(null)") {
+                self.set(file, index + 1, key, value);
             }
         }
     }
@@ -112,7 +133,11 @@ impl<'a> Settings<'a> {
             match setting {
                 Ok((key, _)) if index == 0 && canonical_name(OBJECTS, key).is_some() => return,
                 Ok((key, value)) => self.set(file, line, key, value),
-                Err(rest) => self.warn_at(file, line, ConfFault::NotASetting(clipped(rest).into_owned())),
+                Err(rest) => {
+                    let text = clipped(rest).into_owned();
+                    let fault = if is_key(rest) { ConfFault::NoValue(text) } else { ConfFault::NotASetting(text) };
+                    self.warn_at(file, line, fault);
+                }
             }
         }
     }
@@ -133,6 +158,7 @@ impl<'a> Settings<'a> {
 
     /// Interprets each setting as the daemon does.
     fn interpret(&mut self) {
+        self.conf.version = self.found.get("SLURM_VERSION").map(|found| found.value.clone());
         self.priority_type();
         self.flags();
         self.half_life();
@@ -254,6 +280,11 @@ fn canonical_name(names: &[&'static str], name: &str) -> Option<&'static str> {
     names.iter().copied().find(|known| known.eq_ignore_ascii_case(name))
 }
 
+/// Whether the text is a key and `=`, and nothing else.
+fn is_key(text: &str) -> bool {
+    text.trim_end().strip_suffix('=').is_some_and(|key| !key.trim().contains(|c: char| c.is_whitespace() || c == '='))
+}
+
 /// The file that an `Include` names.
 fn include_target(line: &str) -> Option<&str> {
     let (word, rest) = line.split_once(|c: char| c.is_ascii_whitespace())?;
@@ -276,6 +307,10 @@ fn settings(line: &str) -> impl Iterator<Item = Result<(&str, &str), &str>> {
             return Some(Err(start));
         };
         let value = value.trim_start();
+        if value.is_empty() {
+            rest = "";
+            return Some(Err(start));
+        }
         let (value, after) = match value.strip_prefix('"') {
             Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
             None => value.split_at(value.find(|c: char| c.is_ascii_whitespace()).unwrap_or(value.len())),

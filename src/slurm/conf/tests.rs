@@ -48,6 +48,7 @@ fn keys_are_case_insensitive_and_lines_may_be_continued() {
     let conf = SlurmConf::parse("s", text.as_bytes());
     let expected = SlurmConf {
         priority_type: Some("priority/multifactor".into()),
+        version: None,
         policy: ConfPolicy::Classic,
         decay_half_life: 1_209_600,
         calc_period: 60,
@@ -127,4 +128,77 @@ fn files_are_included_from_the_same_folder_only() {
     }
     let error = SlurmConf::read(&folder.join("missing")).expect_err("no such file").to_string();
     assert!(error.starts_with("cannot read `"), "{error}");
+}
+
+/// What `scontrol show config` of 22.05 prints, shortened.
+const SHOW_CONFIG: &str = "\
+Configuration data as of 2023-02-28T10:11:12
+AccountingStorageBackupHost = (null)
+AccountingStorageEnforce = associations,limits,qos
+AccountingStoreFlags    = (null)
+BOOT_TIME               = 2023-02-01T08:00:00
+BurstBufferType         = (null)
+ClusterName             = kestrel
+DependencyParameters    = (null)
+EpilogMsgTime           = 2000 usec
+FairShareDampeningFactor = 1
+FederationParameters    = (null)
+GroupUpdateForce        = 1
+HealthCheckInterval     = 0 sec
+PriorityParameters      = (null)
+PrioritySiteFactorParameters = (null)
+PrioritySiteFactorPlugin = (null)
+PriorityDecayHalfLife   = 14-00:00:00
+PriorityCalcPeriod      = 00:05:00
+PriorityFavorSmall      = No
+PriorityFlags           = 
+PriorityMaxAge          = 7-00:00:00
+PriorityUsageResetPeriod = NONE
+PriorityType            = priority/multifactor
+PriorityWeightAge       = 1000
+PriorityWeightTRES      = (null)
+SLURM_CONF              = /etc/slurm/slurm.conf
+SLURM_VERSION           = 22.05.8
+SchedulerParameters     = bf_continue,bf_max_job_test=1000
+SlurmctldPort           = 6817-6820
+
+Cgroup Support Configuration:
+AllowedRAMSpace         = 100.0%
+CgroupPlugin            = (null)
+
+Slurmctld(primary) at head is UP
+";
+
+#[test]
+fn the_output_of_scontrol_show_config_has_no_false_warnings() {
+    let conf = SlurmConf::parse("scontrol.txt", SHOW_CONFIG.as_bytes());
+    let expected = SlurmConf {
+        priority_type: Some("priority/multifactor".into()),
+        version: Some("22.05.8".into()),
+        decay_half_life: 1_209_600,
+        ..SlurmConf::default()
+    };
+    assert_eq!(conf, expected);
+    let flags =
+        SHOW_CONFIG.replace("PriorityFlags           = ", "PriorityFlags           = ACCRUE_ALWAYS,NO_FAIR_TREE");
+    let conf = SlurmConf::parse("scontrol.txt", flags.as_bytes());
+    assert_eq!((conf.policy, conf.warnings), (ConfPolicy::Classic, Vec::new()));
+    let basic = SHOW_CONFIG.replace("priority/multifactor", "priority/basic").replace("14-00:00:00", "00:00:00");
+    let conf = SlurmConf::parse("scontrol.txt", basic.as_bytes());
+    let found = messages(&conf);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].starts_with("`scontrol.txt`, line 23: under `priority/basic`"), "{found:?}");
+    assert!(found[1].contains("usage neither decays nor is reset"), "{found:?}");
+}
+
+#[test]
+fn a_key_without_a_value_is_a_parse_error() {
+    let conf = SlurmConf::parse("s", b"PriorityFlags=\nSlurmUser = # none\nPriorityType=priority/multifactor x=\n");
+    let expected = [
+        "`s`, line 1: `PriorityFlags=` has no value: a parse error, with which slurmctld does not start; remove the line",
+        "`s`, line 2: `SlurmUser =` has no value: a parse error, with which slurmctld does not start; remove the line",
+        "`s`, line 3: `x=` has no value: a parse error, with which slurmctld does not start; remove the line",
+    ];
+    assert_eq!(messages(&conf), expected);
+    assert_eq!(SlurmConf::parse("s", b"PriorityFlags=\"\"\n").warnings, []);
 }

@@ -319,6 +319,24 @@ pub enum TreeWarning {
         /// The top account.
         name: String,
     },
+    /// Normalized shares that differ from those of the rows.
+    #[error(
+        "rows are missing: the share of `{name}` in `{account}` is {printed:.6}, but {ours:.6} among the rows here \
+         ({}), and the numbers of these are wrong; print all rows with `sshare -a -l -P`, as an operator where \
+         `PrivateData` hides other users", differs(*.count)
+    )]
+    MissingRows {
+        /// The first association whose shares differ.
+        name: String,
+        /// The account that it is in.
+        account: String,
+        /// The shares in the document.
+        printed: f64,
+        /// The shares among the rows of the document.
+        ours: f64,
+        /// The number of associations whose shares differ.
+        count: usize,
+    },
     /// A table without usage.
     #[error("there is no column `RawUsage`: every usage is 0")]
     NoUsage,
@@ -347,6 +365,10 @@ fn shown(shares: Shares) -> String {
         Shares::Count(count) => count.to_string(),
         Shares::Parent => "`parent`".to_owned(),
     }
+}
+
+fn differs(count: usize) -> String {
+    if count == 1 { "1 association differs".to_owned() } else { format!("{count} associations differ") }
 }
 
 fn others(count: usize) -> String {

@@ -43,6 +43,8 @@ pub struct SlurmTree {
     pub cluster: Option<String>,
     /// Whether the document has usage.
     pub usage_known: bool,
+    /// Whether the document was printed under fair tree, where that can be told.
+    pub is_fair_tree: Option<bool>,
     /// The warnings about the document, in the order in which they were found.
     pub warnings: Vec<TreeWarning>,
 }

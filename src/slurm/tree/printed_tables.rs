@@ -18,6 +18,7 @@ struct SshareColumns {
     user: usize,
     shares: usize,
     usage: Option<usize>,
+    norm_shares: Option<usize>,
     partition: Option<usize>,
     cluster: Option<usize>,
 }
@@ -30,6 +31,7 @@ pub(super) fn read_sshare<'a>(source: Source<'a>, text: &str) -> Result<Records<
         user: table.required(source, "User", SSHARE_ADVICE)?,
         shares: table.required(source, "RawShares", SSHARE_ADVICE)?,
         usage: table.column(&["RawUsage"]),
+        norm_shares: table.column(&["NormShares"]),
         partition: table.column(&["Partition"]),
         cluster: table.column(&["Cluster"]),
     };
@@ -80,7 +82,8 @@ fn read_sshare_row(
         records.cluster = Some(row.cell(Some(cluster)).to_owned());
     }
     let (name, partition) = (name.to_owned(), row.cell(columns.partition).to_owned());
-    records.push(Record { place, kind, name, parent, partition, shares, usage })
+    let norm_shares = columns.norm_shares.and_then(|column| row.cell(Some(column)).parse().ok());
+    records.push(Record { place, kind, name, parent, partition, shares, usage, norm_shares })
 }
 
 /// The source of the parents in a table of `show assoc`.
@@ -117,7 +120,7 @@ pub(super) fn read_show_assoc<'a>(source: Source<'a>, text: &str) -> Result<Reco
             text => shares(&mut records, place, name, text, false)?,
         };
         let (name, partition) = (name.to_owned(), row.cell(partition).to_owned());
-        records.push(Record { place, kind, name, parent, partition, shares, usage: 0.0 })?;
+        records.push(Record { place, kind, name, parent, partition, shares, usage: 0.0, norm_shares: None })?;
     }
     records.finish_clusters();
     let is_account = |row: &Record| row.kind == NodeKind::Group && row.parent.is_some();

@@ -3,15 +3,19 @@
 
 use std::collections::HashMap;
 
+use crate::fairshare::policy::classic::Classic;
+use crate::fairshare::policy::fair_tree::FairTree;
 use crate::fairshare::policy::stored_shares;
 use crate::fairshare::tree_document::{TreeDocument, TreeNode};
-use crate::fairshare::{NodeKind, Release, Shares};
+use crate::fairshare::{NodeKind, Policy, Release, Rules, Shares};
 use crate::slurm::tree::error::Source;
 use crate::slurm::tree::{
     MAX_ASSOCIATIONS, MAX_NAME, Place, RowFault, SlurmTree, TreeFormat, TreeReadError, TreeWarning,
 };
 
 pub(super) const ROOT: &str = "root";
+/// The error of a number with six decimals, and of its way over the daemon's wire.
+const PRINTED_PRECISION: f64 = 1.5e-6;
 /// The first character of a partition that the document does not name. No real partition has it.
 pub(in crate::slurm) const UNNAMED_PARTITION: &str = "?";
 
@@ -27,6 +31,8 @@ pub(super) struct Record {
     pub(super) partition: String,
     pub(super) shares: Shares,
     pub(super) usage: f64,
+    /// The normalized shares that the document has for it.
+    pub(super) norm_shares: Option<f64>,
 }
 
 impl Record {
@@ -151,9 +157,19 @@ impl<'a> Records<'a> {
         if self.usage_known {
             self.subtract_members();
         }
+        let is_fair_tree = self.is_fair_tree();
+        let norm_shares: Vec<Option<f64>> =
+            self.rows.iter().filter(|row| row.parent.is_some()).map(|row| row.norm_shares).collect();
         let document = self.document(root);
+        self.warnings.extend(missing_rows(&document, &norm_shares, is_fair_tree));
         let Self { format, cluster, usage_known, warnings, .. } = self;
-        Ok(SlurmTree { document, format, cluster, usage_known, warnings })
+        Ok(SlurmTree { document, format, cluster, usage_known, is_fair_tree, warnings })
+    }
+
+    /// Under fair tree the root has no normalized shares, under every other policy it has all of them.
+    fn is_fair_tree(&self) -> Option<bool> {
+        let root = self.rows.iter().find(|row| row.parent.is_none())?;
+        root.norm_shares.map(|shares| shares < 0.5)
     }
 
     fn warn_of_cut_names(&mut self) {
@@ -310,6 +326,35 @@ impl<'a> Records<'a> {
         }
         document
     }
+}
+
+/// Compares the normalized shares in the document with those of the rows: they are less where the document lacks
+/// siblings, as `sshare` does without `-a`, or for a user from whom `PrivateData` hides the others.
+fn missing_rows(document: &TreeDocument, printed: &[Option<f64>], is_fair_tree: Option<bool>) -> Option<TreeWarning> {
+    if printed.iter().all(Option::is_none) {
+        return None;
+    }
+    let tree = document.share_tree().ok()?;
+    let differences = |policy: &dyn Policy| {
+        let shares = policy.assess(&tree);
+        let nodes = tree.nodes().skip(1).zip(printed).enumerate();
+        let pairs = nodes
+            .filter_map(|(index, (node, printed))| Some((index, (*printed)?, shares.association(node)?.norm_shares?)));
+        pairs.filter(|(_, printed, ours)| ours - printed > PRINTED_PRECISION).collect::<Vec<_>>()
+    };
+    let found = match is_fair_tree {
+        Some(true) => differences(&FairTree::new(Rules::Scheduler)),
+        Some(false) => differences(&Classic::new(Rules::Scheduler)),
+        None => {
+            let by_policy =
+                [differences(&FairTree::new(Rules::Scheduler)), differences(&Classic::new(Rules::Scheduler))];
+            by_policy.into_iter().min_by_key(Vec::len).unwrap_or_default()
+        }
+    };
+    let &(index, printed, ours) = found.first()?;
+    let node = document.nodes.get(index)?;
+    let (name, account) = (node.full_name(), document.parent_name(node).to_owned());
+    Some(TreeWarning::MissingRows { name, account, printed, ours, count: found.len() })
 }
 
 /// The index of every account's row, `None` for the root.

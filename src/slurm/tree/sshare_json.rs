@@ -46,6 +46,8 @@ struct Entry {
     #[serde(default)]
     cluster: String,
     shares: Number,
+    #[serde(default)]
+    shares_normalized: Option<Number>,
     usage: Number,
     r#type: Types,
 }
@@ -116,7 +118,8 @@ fn push(records: &mut Records<'_>, place: Place, entry: Entry) -> Result<(), Tre
     if !(usage.is_finite() && usage >= 0.0) {
         return Err(records.source.row_error(place, RowFault::Usage { name, text: usage.to_string() }));
     }
-    records.push(Record { place, kind, name, parent, partition, shares, usage })
+    let norm_shares = entry.shares_normalized.and_then(|shares| shares.value());
+    records.push(Record { place, kind, name, parent, partition, shares, usage, norm_shares })
 }
 
 /// The reason without its line and column, which count from the start of the entry.

@@ -40,7 +40,8 @@ impl Row<'_> {
 pub(super) fn is_column(column: &str, name: &str) -> bool {
     match column.strip_suffix('+') {
         Some(start) => start.len() > 3 && name.starts_with(start),
-        None => column.eq_ignore_ascii_case(name),
+        // older releases print blanks, `Raw Shares`
+        None => column.split(' ').collect::<String>().eq_ignore_ascii_case(&name.replace(' ', "")),
     }
 }
 
@@ -62,8 +63,10 @@ impl<'t> Table<'t> {
             let is_header = names.iter().any(|name| is_column(name, "Account"));
             return is_header.then(|| Self { text, columns: Columns::Piped, names, first_row: at + 1, cluster });
         }
-        let (rule_at, rule) = lines.next()?;
-        let spans = spans(rule)?;
+        let (rule_at, spans) = match lines.next().and_then(|(rule_at, rule)| Some((rule_at, spans(rule)?))) {
+            Some(found) => found,
+            None => (at, spans_of_header(line)?),
+        };
         let names = cells(line, &spans).iter().map(|name| name.trim().to_owned()).collect();
         Some(Self { text, columns: Columns::Fixed(spans), names, first_row: rule_at + 1, cluster })
     }
@@ -150,6 +153,60 @@ fn spans(rule: &str) -> Option<Vec<(usize, usize)>> {
         start += run.len() + 1;
     }
     (!spans.is_empty()).then_some(spans)
+}
+
+/// The columns of `sshare`, and their widths.
+const SSHARE_COLUMNS: [(&str, usize); 14] = [
+    ("Account", 20),
+    ("User", 10),
+    ("Partition", 12),
+    ("RawShares", 10),
+    ("NormShares", 11),
+    ("RawUsage", 11),
+    ("NormUsage", 11),
+    ("EffectvUsage", 13),
+    ("FairShare", 10),
+    ("LevelFS", 10),
+    ("GrpTRESMins", 30),
+    ("TRESRunMins", 30),
+    ("GrpCPUMins", 11),
+    ("CPURunMins", 15),
+];
+
+/// The columns below a header without its line of dashes, if these are columns of `sshare`, all but the first aligned
+/// to the right.
+fn spans_of_header(header: &str) -> Option<Vec<(usize, usize)>> {
+    let mut spans: Vec<(usize, usize)> = Vec::new();
+    let mut at = 0;
+    while let Some(offset) = header[at..].find(|c: char| !c.is_ascii_whitespace()) {
+        let start = at + offset;
+        let (width, length) =
+            SSHARE_COLUMNS.iter().find_map(|&(name, width)| Some((width, name_at(header, start, name)?)))?;
+        let end = start + length;
+        spans.push(match spans.last() {
+            None if start == 0 => (0, width),
+            None => (end.saturating_sub(width), width.min(end)),
+            Some(&(before, size)) => {
+                let first = end.saturating_sub(width).max(before + size + 1).min(start);
+                (first, end - first)
+            }
+        });
+        at = end;
+    }
+    (spans.len() > 2).then_some(spans)
+}
+
+/// The length of a column's name at a place of the header, where it may have blanks in it.
+fn name_at(header: &str, start: usize, name: &str) -> Option<usize> {
+    let mut rest = header[start..].char_indices().peekable();
+    for expected in name.chars() {
+        while expected.is_ascii_uppercase() && rest.peek().is_some_and(|&(at, c)| at > 0 && c == ' ') {
+            rest.next();
+        }
+        rest.next().filter(|(_, c)| c.eq_ignore_ascii_case(&expected))?;
+    }
+    let end = rest.peek().map_or(header.len() - start, |&(at, _)| at);
+    header[start + end..].chars().next().is_none_or(|c| c.is_ascii_whitespace()).then_some(end)
 }
 
 /// The cells of a line in columns. A number that is wider than its column moves the columns after it to the right.

@@ -393,3 +393,58 @@ proptest! {
         }
     }
 }
+
+const COLUMNS: &str = "\
+Account                    User  RawShares  NormShares    RawUsage  EffectvUsage  FairShare
+-------------------- ---------- ---------- ----------- ----------- ------------- ----------
+root                                          0.000000         100      1.000000
+ root                      root          1    0.200000           0      0.000000   1.000000
+ a                                       4    0.800000         100      1.000000
+  a                         ann          1    0.500000          70      0.700000   0.333333
+  a                  bob_is_lon          1    0.500000          30      0.300000   0.666667
+";
+
+#[test]
+fn columns_are_read_without_the_line_of_dashes_and_with_blanks_in_the_header() {
+    let whole = tree(COLUMNS);
+    assert_eq!((whole.warnings.len(), whole.document.nodes.len()), (0, 4));
+    let lines: Vec<&str> = COLUMNS.lines().collect();
+    let without_rule = [&lines[..1], &lines[2..]].concat().join("\n") + "\n";
+    assert_eq!(tree(&without_rule), whole);
+    let old = |text: &str| {
+        text.replace(
+            " RawShares  NormShares    RawUsage  EffectvUsage",
+            "Raw Shares Norm Shares   Raw Usage Effectv Usage",
+        )
+    };
+    for text in [COLUMNS, &without_rule] {
+        let old = old(text);
+        assert!(old.contains("Raw Shares"));
+        assert_eq!(tree(&old), whole);
+    }
+    let piped = "Account|User|Raw Shares|Norm Shares|Raw Usage\nroot|||0.000000|100\n a||4|1.000000|100\n";
+    assert_eq!(tree(piped).document.nodes[0].shares, Shares::Count(4));
+    assert!(refused("Account and User of a text\nroot x\n").contains("begins with `Account and User"));
+}
+
+#[test]
+fn rows_that_sshare_does_not_print_are_missed() {
+    let own_only: String =
+        COLUMNS.lines().filter(|line| !line.contains("bob_is_lon")).map(|line| format!("{line}\n")).collect();
+    let read = tree(&own_only);
+    assert_eq!(read.is_fair_tree, Some(true));
+    let told: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].starts_with(
+            "rows are missing: the share of `ann` in `a` is 0.500000, but 1.000000 among the rows here (1 association \
+             differs)"
+        ),
+        "{told:?}"
+    );
+    let classic =
+        "Account|User|RawShares|NormShares|RawUsage\nroot|||1.000000|100\n a||1|0.250000|100\n  a|ann|1|0.125000|9\n";
+    let read = tree(classic);
+    assert_eq!(read.is_fair_tree, Some(false));
+    assert!(matches!(read.warnings.as_slice(), [TreeWarning::MissingRows { count: 2, .. }]), "{:?}", read.warnings);
+}
