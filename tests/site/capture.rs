@@ -84,3 +84,10 @@ fn names_have_kind_unit_and_origin() {
     assert_eq!(name("fairshare_perc")["origin"], "the scheduler");
     assert!(stdout(&jsf(&["names"])).contains("eligible_time"));
 }
+
+#[test]
+fn the_captured_example_is_read_and_its_missing_file_is_named() {
+    let output = jsf(&["rank", "--site", "examples/captured", "--top", "1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("is given without the file `usage`"), "{}", stderr(&output));
+}
