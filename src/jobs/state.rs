@@ -37,30 +37,44 @@ pub enum JobState {
 }
 
 impl JobState {
-    const LETTERS: [(&'static str, Self); 13] = [
-        ("Q", Self::Queued),
-        ("H", Self::Held),
-        ("W", Self::Waiting),
-        ("R", Self::Running),
-        ("E", Self::Exiting),
-        ("S", Self::Suspended),
-        ("U", Self::Parked),
-        ("B", Self::Begun),
-        ("T", Self::Transit),
-        ("M", Self::Moved),
-        ("F", Self::Finished),
-        ("X", Self::Expired),
-        ("C", Self::Completed),
-    ];
-
     /// The state with this letter.
     pub fn from_letter(letter: &str) -> Option<Self> {
-        Self::LETTERS.iter().find(|(known, _)| *known == letter).map(|&(_, state)| state)
+        Some(match letter {
+            "Q" => Self::Queued,
+            "H" => Self::Held,
+            "W" => Self::Waiting,
+            "R" => Self::Running,
+            "E" => Self::Exiting,
+            "S" => Self::Suspended,
+            "U" => Self::Parked,
+            "B" => Self::Begun,
+            "T" => Self::Transit,
+            "M" => Self::Moved,
+            "F" => Self::Finished,
+            "X" => Self::Expired,
+            "C" => Self::Completed,
+            _ => return None,
+        })
     }
 
-    /// The letter of `job_state`.
+    /// The letter of `job_state`; `?` if it is unknown.
     pub fn letter(self) -> &'static str {
-        Self::LETTERS.iter().find(|(_, state)| *state == self).map_or("?", |&(letter, _)| letter)
+        match self {
+            Self::Queued => "Q",
+            Self::Held => "H",
+            Self::Waiting => "W",
+            Self::Running => "R",
+            Self::Exiting => "E",
+            Self::Suspended => "S",
+            Self::Parked => "U",
+            Self::Begun => "B",
+            Self::Transit => "T",
+            Self::Moved => "M",
+            Self::Finished => "F",
+            Self::Expired => "X",
+            Self::Completed => "C",
+            Self::Unknown => "?",
+        }
     }
 
     /// Whether the scheduler tries to run such a job. A held, waiting or running job is evaluated, but is not ranked.

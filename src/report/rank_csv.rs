@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::jobs::JobState;
 use crate::pbs::number_format::{self, Logged};
 use crate::python::Value;
 use crate::python::repr::fixed_point_digits;
@@ -27,8 +28,9 @@ impl RankFormat for Csv {
             // the rows of consecutive ranks are scattered over the table: in loops that only read, the cache misses overlap
             let scores: Vec<_> = rows.iter().map(|ranked| report.ranking.scores().float_score(ranked.row())).collect();
             let ids: Vec<_> = rows.iter().map(|ranked| report.table.id(ranked.row())).collect();
-            for ((&ranked, score), id) in rows.iter().zip(scores).zip(ids) {
-                push_line(report, &lines, ranked, id, score, may_need_quotes, &mut text);
+            let states: Vec<_> = rows.iter().map(|ranked| report.table.state(ranked.row())).collect();
+            for (((&ranked, score), id), state) in rows.iter().zip(scores).zip(ids).zip(states) {
+                push_line(report, &lines, ranked, (id, state), score, may_need_quotes, &mut text);
             }
             text.finish();
         })?;
@@ -61,7 +63,7 @@ fn push_line(
     report: &RankReport<'_>,
     lines: &LineMaker<'_>,
     ranked: RankedRow,
-    id: &str,
+    (id, state): (&str, JobState),
     score: Option<(f64, f64)>,
     may_need_quotes: bool,
     text: &mut ByteBuffer<'_>,
@@ -75,7 +77,7 @@ fn push_line(
         if may_need_quotes { push_field(name, text) } else { text.push_str(name) }
     }
     text.push_byte(b',');
-    text.push_str(table.state(row).letter());
+    text.push_str(state.letter());
     text.push_byte(b',');
     match score {
         Some((kept, exact)) => push_floats(kept, exact, text),
