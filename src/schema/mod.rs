@@ -9,6 +9,7 @@ mod suggestions;
 use std::collections::BTreeMap;
 
 pub use openpbs::{FairshareInput, current_name, deprecated_name};
+#[cfg(feature = "cli")]
 pub(crate) use suggestions::nearest;
 
 /// What a name measures, and in which unit its value reaches the formula.
