@@ -94,7 +94,8 @@ fn fmt_reports_a_formula_that_is_formatted_differently() {
 #[test]
 fn warnings_of_one_kind_are_shown_ten_times() {
     let folder = tempfile::tempdir().expect("a folder");
-    let lines: String = (0..14).map(|number| format!("bob{number} many root 10\n")).collect();
+    let bad = (0..14).map(|number| format!("bob{number} many root 10\n"));
+    let lines: String = std::iter::once("ann 20 root 10\n".to_owned()).chain(bad).collect();
     std::fs::write(folder.path().join("resource_group"), lines).expect("written");
     let folder = folder.path().to_str().expect("UTF-8");
     let output = jsf_with_input(&["rank", "ncpus", "--queue", "-", "--sched-priv", folder], "{\"jobs\":[]}");
