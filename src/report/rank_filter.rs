@@ -3,7 +3,7 @@
 use crate::fairshare::{NodeId, ShareTree};
 use crate::jobs::JobTable;
 use crate::report::RankedRow;
-use crate::schema::nearest;
+use crate::schema::suggestions::nearest;
 
 /// A search for similar names looks at this many at most.
 const MAX_COMPARED: usize = 100_000;

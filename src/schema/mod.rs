@@ -4,13 +4,11 @@
 //! [`Entry`] for each name, and for an unknown name the known names nearest to it ([`Schema::suggestions`]).
 
 mod openpbs;
-mod suggestions;
+pub(crate) mod suggestions;
 
 use std::collections::BTreeMap;
 
 pub use openpbs::{FairshareInput, current_name, deprecated_name};
-#[cfg(feature = "cli")]
-pub(crate) use suggestions::nearest;
 
 /// What a name measures, and in which unit its value reaches the formula.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
