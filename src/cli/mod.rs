@@ -90,7 +90,7 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         Command::Fmt(arguments) => check::format_formula(arguments, &mut out)?,
         Command::Codes(arguments) => reference::codes(arguments, &mut out)?,
         Command::Pbsfs(arguments) => pbsfs::run(arguments)?,
-        Command::Completions { shell } => reference::completions(*shell, &mut out),
+        Command::Completions { shell } => reference::completions(*shell, &mut out)?,
         Command::Names(arguments) => names::run(arguments, &mut out)?,
         Command::Capture => {
             out.write_all(include_bytes!("capture.sh"))?;
@@ -106,6 +106,9 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
 fn read_formula(arguments: &FormulaArgs, site: Option<&Site>) -> Result<FormulaText, CliError> {
     match (&arguments.formula, &arguments.formula_file, site) {
         (Some(text), ..) if text == STDIN => Ok(FormulaText::read(Path::new(STDIN))?),
+        (Some(text), ..) if looks_like_an_option(text) => Err(CliError::usage(format!(
+            "unexpected argument `{text}`: no such option; a formula cannot begin with `--` here, put it into brackets"
+        ))),
         (Some(text), ..) => {
             if names_a_file(text) {
                 report("help", format_args!("a file `{text}` exists; to read the formula from it, use -f"));
@@ -134,6 +137,11 @@ fn open_site(site: &SiteArgs, formula: &FormulaArgs, threshold: Option<f64>) -> 
         [] | [_] => site.open(threshold),
         several => Err(CliError::usage(format!("standard input cannot be both {}", several.join(" and ")))),
     }
+}
+
+/// Whether a formula is a misspelled option rather than a formula with two signs.
+fn looks_like_an_option(formula: &str) -> bool {
+    formula.strip_prefix("--").is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
 /// Whether a formula is also the path of a file, which is probably what was meant.

@@ -30,9 +30,12 @@ pub(super) fn codes(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outco
 }
 
 /// `jsf completions`
-pub(super) fn completions(shell: clap_complete::Shell, out: &mut impl Write) -> Outcome {
-    clap_complete::generate(shell, &mut Cli::command(), "jsf", out);
-    Outcome::Fine
+pub(super) fn completions(shell: clap_complete::Shell, out: &mut impl Write) -> Result<Outcome, CliError> {
+    // `generate` panics where it cannot write
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "jsf", &mut script);
+    out.write_all(&script)?;
+    Ok(Outcome::Fine)
 }
 
 /// `jsf man`

@@ -532,15 +532,19 @@ impl<'d, 'a> Recovery<'d, 'a> {
         if let Some(job) = &self.job {
             if !job.is_ended_by_document {
                 self.reject("the document ends in the middle of the job");
+                self.notes.push(CUT_OFF.to_owned());
             }
             self.finish_job();
         } else if !self.is_closed {
-            self.notes.push("the document is cut off after its last complete job; jobs may be missing".to_owned());
+            self.notes.push(CUT_OFF.to_owned());
         }
         let notes = self.notes.into_iter().chain(self.foreign.note()).collect();
         Ok(ParsedJobs { notes, ..self.builder.finish()? })
     }
 }
+
+const CUT_OFF: &str =
+    "the document is cut off: the jobs after its end are missing, and ranks are not those of the queue";
 
 const RESOURCE_LIST: &str = "Resource_List";
 

@@ -6,7 +6,7 @@ use crate::ingest::error::ReadErrorKind;
 use crate::ingest::job_key::JobKey;
 use crate::ingest::reader::{ParsedJobs, ReadOptions};
 use crate::ingest::table_builder::{ParsedJob, TableBuilder};
-use crate::json_visitor::JsonScalar;
+use crate::json_visitor::{JsonScalar, clipped};
 use crate::pbs::resource_amount::{AmountSource, number};
 
 /// Reads the jobs of a `qstat -f` text. Unlike the JSON of qstat, the text has every digit of a large number.
@@ -28,8 +28,21 @@ pub(super) fn read_qstat_text(text: &str, options: &ReadOptions<'_>) -> Result<P
             job.read_line(line, &builder);
         }
     }
+    let last_job = job.as_ref().and_then(|job| job.parsed.id.as_deref()).map(str::to_owned);
     finish(job, &mut builder);
-    builder.finish()
+    Ok(with_note_if_cut_off(builder.finish()?, text, last_job))
+}
+
+/// qstat ends its output with a line end.
+fn with_note_if_cut_off(mut read: ParsedJobs, text: &str, last_job: Option<String>) -> ParsedJobs {
+    if let Some(job) = last_job.filter(|_| !text.ends_with('\n')) {
+        read.notes.push(format!(
+            "the last line has no line end: if the document is cut off, attributes of its last job `{}` and all later jobs \
+             are missing",
+            clipped(&job)
+        ));
+    }
+    read
 }
 
 fn finish(job: Option<TextJob<'_>>, builder: &mut TableBuilder<'_>) {
@@ -99,15 +112,16 @@ fn split_attribute(text: &str) -> Option<(&str, &str)> {
 /// There are too many jobs.
 pub(super) fn read_qstat_dsv(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
     let mut builder = TableBuilder::new(options, AmountSource::Server);
-    let mut rest = text;
+    let (mut rest, mut last_job) = (text, None);
     while let Some(start) = find_job(rest) {
         let job = &rest[start..];
         let end = job["Job Id:".len()..].find("\nJob Id:").map_or(job.len(), |end| end + "Job Id:".len());
         let parsed = parse_dsv_job(&job["Job Id:".len()..end], &builder);
+        last_job = parsed.id.as_deref().map(str::to_owned);
         builder.push(parsed);
         rest = &job[end..];
     }
-    builder.finish()
+    Ok(with_note_if_cut_off(builder.finish()?, text, last_job))
 }
 
 /// Where the next line begins that begins with a job id.

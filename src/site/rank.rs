@@ -213,7 +213,8 @@ impl Site {
         let is_unknown = self.queues.is_empty()
             && (0..table.len()).any(|row| !table.queue(row).is_empty())
             && (0..table.len()).all(|row| column.nearest_double(row) == 0.0);
-        let message = "`queue_priority` is 0 for every job, because no document of the queues is given: add                        --queues FILE with `qstat -Qf`";
+        let message = "`queue_priority` is 0 for every job, because no document lists the queues: give --queues FILE with the \
+                       output of `qstat -Qf`";
         is_unknown.then(|| message.to_owned())
     }
 
@@ -321,8 +322,8 @@ fn jobs_without_entity(table: &JobTable, entity: FairshareEntity) -> Option<Stri
     let count = (0..table.len()).filter(lacks_entity).count();
     (count > 0).then(|| {
         format!(
-            "{count} of {} jobs do not show `{entity}`, which is their fair-share entity (`fairshare_entity` in \
-             `sched_config`); they count as unknown entities",
+            "`{entity}`, the fair-share entity (`fairshare_entity` in `sched_config`), is missing in {count} of {} jobs, \
+             which count as unknown entities",
             table.len()
         )
     })
@@ -338,7 +339,7 @@ fn unknown_entities(table: &JobTable, tree: &PbsTree) -> Option<String> {
     let first = named().next()?;
     named().all(|entity| is_unknown(entity)).then(|| {
         format!(
-            "the tree has none of the {} entities of the queue, the first is `{first}`; all of them are in the group \
+            "the tree has no entity of the queue (number of entities: {}, the first is `{first}`); all of them are in the group \
              `unknown` (is `fairshare_entity` right, and is the `resource_group` of this site?)",
             named().count()
         )

@@ -64,8 +64,9 @@ impl std::str::FromStr for Charge {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, amount) = text.rsplit_once('=').ok_or("expected NAME=AMOUNT")?;
-        let parsed: Option<f64> = amount.parse().ok().filter(|amount: &f64| amount.is_finite());
-        let amount = parsed.ok_or_else(|| format!("`{amount}` is not an amount, expected a number"))?;
+        let parsed: Option<f64> = amount.parse().ok().filter(|amount: &f64| amount.is_finite() && *amount >= 0.0);
+        let amount =
+            parsed.ok_or_else(|| format!("`{amount}` is not an amount, expected a number that is not negative"))?;
         Ok(Self { name: name.to_owned(), amount })
     }
 }
