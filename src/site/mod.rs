@@ -182,7 +182,7 @@ pub enum SiteError {
     /// The formula is valid Python but not arithmetic, so it cannot be ranked.
     #[error("the formula is valid Python but not arithmetic: it cannot be ranked")]
     NotArithmetic,
-    /// A job failed under [`OnError::Fail`](crate::rank::OnError::Fail).
+    /// A job failed under [`OnError::Fail`].
     #[error("the formula fails for {count} of the jobs, first for `{job}`: {error}")]
     JobFailed {
         /// The first such job in the order of the document.

@@ -28,7 +28,7 @@ pub struct SharesArgs {
     /// Add usage to an entity, named as for --entity, before the policy is applied
     #[arg(long, value_name = "NAME=AMOUNT")]
     pub charge: Vec<Charge>,
-    /// Decay all usage by this time before the policy is applied: seconds, [[HH:]MM:]SS, D-HH:MM:SS, or a number with s,
+    /// Decay all usage by this time before the policy is applied: seconds, HH:MM:SS, D-HH:MM:SS, or a number with s,
     /// m, h, d or w
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub decay: Option<u64>,

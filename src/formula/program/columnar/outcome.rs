@@ -38,7 +38,7 @@ impl Outcome {
         self.lane_type
     }
 
-    /// The type tag of each lane, see [`LaneType::from_tag`], if the types differ.
+    /// The tag of each lane's type, if the types differ.
     pub fn lane_types(&self) -> Option<&[u8]> {
         self.lane_type.is_none().then_some(&self.types)
     }
