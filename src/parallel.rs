@@ -25,7 +25,8 @@ pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync)
 
 /// Passes items through three stages until `fill` or `drain` returns `false`: `fill` prepares them one after the other,
 /// `work` runs on several at once, and `drain` takes them one after the other in the order in which they were filled.
-/// `new` creates an item; items are reused. The thread that works on an item also fills it, so that it is in its cache. While one wave of items is filled and worked on, the calling thread drains the wave before it.
+/// `new` creates an item; items are reused. The thread that works on an item also fills it, so that it is in its cache.
+/// While one wave of items is filled and worked on, the calling thread drains the wave before it.
 ///
 /// # Errors
 /// The first error of `fill` or `drain`.

@@ -17,10 +17,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use args::{Cli, Command, FormulaArgs, SiteArgs};
-use job_sort_formula::Site;
 use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::pbs::submission::FormulaSubmission;
 use job_sort_formula::report::{draw_finding, printable};
 use job_sort_formula::site::{FormulaText, SiteError};
+use job_sort_formula::{Formula, Site};
 use progress::Progress;
 use thiserror::Error;
 
@@ -122,6 +123,11 @@ fn read_formula(arguments: &FormulaArgs, site: Option<&Site>) -> Result<FormulaT
             Err(SiteError::Missing(message.into()).into())
         }
     }
+}
+
+/// The formula, if it parses; else `None`, and the finding is drawn.
+fn parsed_formula<'s>(source: &FormulaText, submitted: &'s FormulaSubmission<'_>) -> Option<&'s Formula> {
+    submitted.formula().map_err(|refusal| draw(source, &refusal.finding)).ok()
 }
 
 /// Opens the site of a command that also takes a formula. Standard input can be only one of its files.

@@ -11,20 +11,15 @@ use job_sort_formula::site::{FormulaText, RankedQueue};
 
 use super::args::{OnErrorArg, RankArgs, RankFormatName};
 use super::{
-    CliError, Outcome, Progress, draw, draw_all, open_site, read_formula, report, show_site, terminal_width, warn_all,
+    CliError, Outcome, Progress, draw_all, open_site, parsed_formula, read_formula, report, show_site, terminal_width,
+    warn_all,
 };
 
 pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
     let source = read_formula(&arguments.formula, Some(&site))?;
     let submitted = source.submitted(arguments.site.number_mode());
-    let formula = match submitted.formula() {
-        Ok(formula) => formula,
-        Err(refusal) => {
-            draw(&source, &refusal.finding);
-            return Ok(Outcome::Findings);
-        }
-    };
+    let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(Outcome::Findings) };
     show_site(&arguments.site, &site, arguments.format == RankFormatName::Human);
     warn_all(site.warnings());
     let progress = Progress::start("reading the jobs");

@@ -5,19 +5,13 @@ use std::io::Write;
 use job_sort_formula::report::replay::{write_human, write_json};
 
 use super::args::{ReplayArgs, ReplayFormatName};
-use super::{CliError, Outcome, draw, open_site, read_formula, show_site, warn_all};
+use super::{CliError, Outcome, open_site, parsed_formula, read_formula, show_site, warn_all};
 
 pub(super) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = open_site(&arguments.site, &arguments.formula, None)?;
     let source = read_formula(&arguments.formula, Some(&site))?;
     let submitted = source.submitted(arguments.site.number_mode());
-    let formula = match submitted.formula() {
-        Ok(formula) => formula,
-        Err(refusal) => {
-            draw(&source, &refusal.finding);
-            return Ok(Outcome::Findings);
-        }
-    };
+    let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(Outcome::Findings) };
     show_site(&arguments.site, &site, arguments.format == ReplayFormatName::Human);
     warn_all(site.warnings());
     let compared = site.replay(&arguments.log, formula)?;

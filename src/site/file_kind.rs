@@ -132,7 +132,7 @@ pub(super) const FORMULA: Expected = Expected {
 };
 pub(super) const JOBS: Expected = Expected {
     kinds: &[FileKind::Jobs, FileKind::Json, FileKind::Text, FileKind::Empty, FileKind::Binary],
-    what: "jobs: `qstat -f -F json`, `qstat -f`, native JSON or NDJSON",
+    what: "jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON",
 };
 
 impl Expected {

@@ -14,7 +14,7 @@ use crate::schema::InputType;
 /// The files of a site, each of them optional.
 #[derive(Debug, Clone, Default)]
 pub struct SiteFiles {
-    /// The jobs: `qstat -f -F json`, `qstat -f`, native JSON or NDJSON.
+    /// The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON.
     pub queue: Option<FileSource>,
     /// The scheduler's folder `sched_priv`: `resource_group`, `usage`, `sched_config` and `sched_formula`.
     pub sched_priv: Option<PathBuf>,

@@ -129,8 +129,8 @@ impl PolicySelection {
         Self { name, rules: rules.rules, release, conf, source }
     }
 
-    /// A policy, whose rules it follows and how usage decays under it, in a few words.
-    pub(super) fn described(&self, name: PolicyName, config: &SchedConfig) -> String {
+    /// Whose rules a policy follows and how usage decays under it, in a few words.
+    fn rules_and_decay(&self, name: PolicyName, config: &SchedConfig) -> String {
         let rules = match (name, self.rules) {
             (PolicyName::Pbs, Rules::Scheduler) => "as OpenPBS's scheduler computes it",
             (PolicyName::Pbs, Rules::Documented) => "as PP-718 documents it",
@@ -148,25 +148,28 @@ impl PolicySelection {
             }
             _ => String::new(),
         };
+        let clock = |seconds: u64| format!("{:02}:{:02}:{:02}", seconds / 3600, seconds % 3600 / 60, seconds % 60);
         let decay = match (name, self.conf.decay_half_life) {
             (PolicyName::Pbs, _) => {
                 let (factor, seconds) = (config.fairshare_decay_factor, config.fairshare_decay_time);
-                let (hours, minutes, seconds) = (seconds / 3600, seconds % 3600 / 60, seconds % 60);
-                format!("usage is multiplied by {factor} every {hours:02}:{minutes:02}:{seconds:02}")
+                format!("usage is multiplied by {factor} every {}", clock(seconds))
             }
             (_, 0) => "usage does not decay".to_owned(),
             (_, seconds) => {
-                let (days, rest) = (seconds / 86_400, seconds % 86_400);
-                let (hours, minutes, seconds) = (rest / 3600, rest % 3600 / 60, rest % 60);
-                format!("half-life {days}-{hours:02}:{minutes:02}:{seconds:02}")
+                format!("half-life {}-{}", seconds / 86_400, clock(u64::from(seconds % 86_400)))
             }
         };
-        format!("{}, {rules}{dampening}, {decay}", name.as_str())
+        format!("{rules}{dampening}, {decay}")
+    }
+
+    /// A policy, whose rules it follows and how usage decays under it.
+    pub(super) fn described(&self, name: PolicyName, config: &SchedConfig) -> String {
+        format!("{}, {}", name.as_str(), self.rules_and_decay(name, config))
     }
 
     /// The policy in force, where it comes from, whose rules it follows and how usage decays.
     pub(super) fn in_force(&self, config: &SchedConfig) -> String {
-        format!("{} ({})", self.described(self.name, config), self.source)
+        format!("{} ({}), {}", self.name.as_str(), self.source, self.rules_and_decay(self.name, config))
     }
 
     /// The policy of that name; `active` are the nodes with pending jobs, which only the ticket-based policy uses.

@@ -179,7 +179,7 @@ impl Site {
 
     fn read_jobs(&self, formula: &Formula, again: bool) -> Result<SiteJobs, SiteError> {
         let Some(source) = &self.files.queue else {
-            let message = "no jobs: give --queue FILE (`qstat -f -F json`, `qstat -f`, native JSON or NDJSON)";
+            let message = "no jobs: give --queue FILE (`qstat -f` as JSON, dsv or text, native JSON or NDJSON)";
             return Err(SiteError::Missing(message.into()));
         };
         let source_name = source.name();

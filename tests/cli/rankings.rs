@@ -117,7 +117,7 @@ fn the_table_says_which_rules_were_used() {
     let head: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).collect();
     assert_eq!(head[0], "formula:   fairshare_factor * walltime");
     assert!(
-        head[1].starts_with("policy:    pbs, as OpenPBS's scheduler computes it, usage is multiplied by "),
+        head[1].starts_with("policy:    pbs (default), as OpenPBS's scheduler computes it, usage is multiplied by "),
         "{}",
         head[1]
     );

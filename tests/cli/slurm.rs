@@ -26,13 +26,13 @@ fn policy(arguments: &[&str]) -> String {
 #[test]
 fn the_policy_comes_from_the_files() {
     let [fair_tree, classic] = ["ft.sshare_a_l_P.txt", "v2611_classic_d1.sshare.json"].map(file);
-    let default = "policy:    fair-tree, as in Slurm 26.11, half-life 7-00:00:00 (from the tree's file)";
+    let default = "policy:    fair-tree (from the tree's file), as in Slurm 26.11, half-life 7-00:00:00";
     assert_eq!(policy(&["--tree", &fair_tree]), default);
     let output = jsf(&["shares", "--tree", &classic]);
     let text = success(&output);
     assert!(
         text.starts_with(
-            "policy:    classic, as in Slurm 26.11, dampening factor 1, half-life 7-00:00:00 (from the tree's"
+            "policy:    classic (from the tree's file), as in Slurm 26.11, dampening factor 1, half-life 7-00:00:00"
         ),
         "{text}"
     );
@@ -46,15 +46,20 @@ fn the_policy_comes_from_the_files() {
     );
     let output = jsf(&["shares", "--tree", &file("classic_d1.sshare_a_l.txt"), "--slurm-conf", &scontrol]);
     assert_eq!(stderr(&output), "");
-    let head = "policy:    classic, as in Slurm 22.05, dampening factor 5, half-life 14-00:00:00 (from slurm.conf)\n";
+    let head = "policy:    classic (from slurm.conf), as in Slurm 22.05, dampening factor 5, half-life 14-00:00:00\n";
     assert!(stdout(&output).starts_with(head), "{}", stdout(&output));
     let output = jsf(&["shares", "--tree", &fair_tree, "--slurm-conf", &scontrol]);
     assert!(stderr(&output).contains("printed under fair-tree, but `slurm.conf` says classic"), "{}", stderr(&output));
     let chosen = policy(&["--tree", &fair_tree, "--slurm-conf", &scontrol, "--policy", "depth-oblivious"]);
-    assert!(chosen.starts_with("policy:    depth-oblivious, as in Slurm 22.05, dampening factor 5"), "{chosen}");
+    assert!(
+        chosen.starts_with("policy:    depth-oblivious (given), as in Slurm 22.05, dampening factor 5"),
+        "{chosen}"
+    );
     let own = policy(&["--sched-priv", "examples/site/sched_priv"]);
     assert!(
-        own.starts_with("policy:    pbs, as OpenPBS's scheduler computes it, usage is multiplied by 0.5 every"),
+        own.starts_with(
+            "policy:    pbs (default), as OpenPBS's scheduler computes it, usage is multiplied by 0.5 every"
+        ),
         "{own}"
     );
 }
@@ -62,7 +67,8 @@ fn the_policy_comes_from_the_files() {
 #[test]
 fn a_file_of_sacctmgr_has_no_usage() {
     let output = jsf(&["shares", "--tree", &file("dump.cfg")]);
-    assert!(stdout(&output).starts_with("policy:    fair-tree, as in Slurm 26.11, half-life 7-00:00:00 (default for"));
+    let head = "policy:    fair-tree (default for a tree of Slurm), as in Slurm 26.11, half-life 7-00:00:00\n";
+    assert!(stdout(&output).starts_with(head), "{}", stdout(&output));
     assert!(stderr(&output).contains("has no usage, so every usage is 0"), "{}", stderr(&output));
 }
 

@@ -19,7 +19,7 @@ pub struct SiteArgs {
     /// pbs_snapshot; `jsf capture` prints a script that makes it. The options below replace single files of it
     #[arg(long, value_name = "PATH", help_heading = "Context")]
     pub site: Option<PathBuf>,
-    /// The jobs: `qstat -f -F json`, `qstat -f`, native JSON or NDJSON; - is standard input
+    /// The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON; - is standard input
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub queue: Option<PathBuf>,
     /// Refuse a job document that is not valid JSON, instead of reading what can be read of it
@@ -37,7 +37,7 @@ pub struct SiteArgs {
     /// The sched_config, instead of the one in --sched-priv; its by_queue, job_sort_key and the like also order the jobs
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub sched_config: Option<PathBuf>,
-    /// A fair-share tree: native JSON, `sshare -l -P`, `sshare --json` or a `sacctmgr dump` file
+    /// A fair-share tree: native JSON, `sshare -a -l -P`, `sshare -a --json` or a `sacctmgr dump` file
     #[arg(long, value_name = "FILE", help_heading = "Context", conflicts_with_all = ["resource_group", "usage"])]
     pub tree: Option<PathBuf>,
     /// The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula is used if none is given
