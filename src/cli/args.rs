@@ -239,6 +239,11 @@ pub enum CheckFormatName {
 /// `jsf names`
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Units: a size reaches the formula in kb (1024 bytes), a duration in seconds (s), a ratio lies between 0 and 1; a count \
+and a float have no unit. Resources that no formula can use, such as strings, or `my-res`, which Python reads as a \
+difference, are listed below the others with the reason (`unusable` in JSON). With --queue, resources that only jobs \
+have are listed too; their kinds are inferred from their amounts.
+
 Examples:
   jsf names
   jsf names --resources examples/site/resourcedef --format json")]

@@ -1,10 +1,13 @@
-//! `jsf names`: every name and function that a formula may use.
+//! `jsf names`: every name and function that a formula may use, and the resources that none can use.
 
-use std::io::Write;
+use std::borrow::Cow;
+use std::io::{self, Write};
 
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::python::{Function, constant};
-use job_sort_formula::schema::{InputType, Origin};
+use job_sort_formula::report::printable;
+use job_sort_formula::schema::{Entry, InputType, Origin, Schema};
+use job_sort_formula::{Formula, Site};
 use serde_json::{Value, json};
 
 use super::args::{NamesArgs, NamesFormatName};
@@ -16,50 +19,107 @@ struct Name {
     kind: &'static str,
     unit: &'static str,
     origin: &'static str,
+    /// Why no formula can use it.
+    unusable: Option<&'static str>,
+}
+
+impl Name {
+    fn from_entry(name: &str, entry: &Entry, schema: &Schema) -> Self {
+        let (kind, unit) = kind(entry.input_type);
+        Self {
+            name: name.to_owned(),
+            kind,
+            unit,
+            origin: origin(entry.origin),
+            unusable: unusable(name, entry, schema),
+        }
+    }
+
+    fn of_python(name: String, kind: &'static str, origin: &'static str) -> Self {
+        Self { name, kind, unit: "", origin, unusable: None }
+    }
 }
 
 pub(super) fn run(arguments: &NamesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = arguments.site.open_for_shares()?;
     show_site(&arguments.site, &site, arguments.format == NamesFormatName::Human);
     warn_all(site.warnings());
-    let schema = site.schema();
-    let inputs = schema.iter().filter(|(name, _)| matches!(Resolution::from_schema(name, schema), Resolution::Input));
-    let mut names: Vec<Name> = inputs
-        .map(|(name, entry)| {
-            let (kind, unit) = kind(entry.input_type);
-            Name { name: name.to_owned(), kind, unit, origin: origin(entry.origin) }
-        })
-        .collect();
-    names.sort_by_key(|name| order(name.origin));
-    let constants = ["e", "inf", "nan", "pi", "tau"].into_iter().filter(|name| constant(name).is_some());
-    names.extend(constants.map(|name| Name { name: name.into(), kind: "constant", unit: "", origin: "Python's math" }));
-    let is_hidden = |function: &Function| schema.is_numeric(function.name()) && !function.is_math();
-    let functions = Function::ALL.iter().filter(|function| !is_hidden(function));
-    names.extend(functions.map(|function| Name {
-        name: format!("{}()", function.name()),
-        kind: "function",
-        unit: "",
-        origin: if function.is_math() { "Python's math" } else { "Python's builtins" },
-    }));
+    let schema = schema_with_jobs(&site)?;
+    let (names, unusable): (Vec<Name>, Vec<Name>) =
+        names(&schema).into_iter().partition(|name| name.unusable.is_none());
     match arguments.format {
-        NamesFormatName::Human => {
-            let width = names.iter().map(|name| name.name.len()).max().unwrap_or_default();
-            writeln!(out, "{:width$}  {:8}  {:4}  where it comes from", "name", "kind", "unit")?;
-            for Name { name, kind, unit, origin } in &names {
-                writeln!(out, "{name:width$}  {kind:8}  {unit:4}  {origin}")?;
-            }
-        }
+        NamesFormatName::Human => write_human(&names, &unusable, out)?,
         NamesFormatName::Json => {
-            let unit = |unit: &str| if unit.is_empty() { Value::Null } else { unit.into() };
-            let object = |name: &Name| {
-                let plain = name.name.trim_end_matches("()");
-                json!({"name": plain, "kind": name.kind, "unit": unit(name.unit), "origin": name.origin})
-            };
-            let document = json!({"names": names.iter().map(object).collect::<Vec<_>>()});
-            writeln!(out, "{document}")?;
+            let list = |names: &[Name]| names.iter().map(object).collect::<Vec<_>>();
+            writeln!(out, "{}", json!({"names": list(&names), "unusable": list(&unusable)}))?;
         }
     }
     Ok(Outcome::Fine)
+}
+
+/// The site's names, and with a queue those that only its jobs have.
+fn schema_with_jobs(site: &Site) -> Result<Cow<'_, Schema>, CliError> {
+    if site.files().queue.is_none() {
+        return Ok(Cow::Borrowed(site.schema()));
+    }
+    let no_inputs = Formula::parse("0").map_err(CliError::content)?;
+    let jobs = site.jobs(&no_inputs)?;
+    warn_all(&jobs.warnings);
+    Ok(Cow::Owned(jobs.schema))
+}
+
+/// The inputs, those of the scheduler first, then those of the site, then Python's constants and functions.
+fn names(schema: &Schema) -> Vec<Name> {
+    let mut names: Vec<Name> = schema.iter().map(|(name, entry)| Name::from_entry(name, entry, schema)).collect();
+    names.sort_by_key(|name| order(name.origin));
+    let constants = ["e", "inf", "nan", "pi", "tau"].into_iter().filter(|name| constant(name).is_some());
+    names.extend(constants.map(|name| Name::of_python(name.into(), "constant", "Python's math")));
+    let is_hidden = |function: &Function| schema.is_numeric(function.name()) && !function.is_math();
+    let functions = Function::ALL.iter().filter(|function| !is_hidden(function));
+    names.extend(functions.map(|function| {
+        let origin = if function.is_math() { "Python's math" } else { "Python's builtins" };
+        Name::of_python(format!("{}()", function.name()), "function", origin)
+    }));
+    names
+}
+
+fn write_human(names: &[Name], unusable: &[Name], out: &mut impl Write) -> io::Result<()> {
+    let width =
+        names.iter().chain(unusable).map(|name| printable(&name.name).chars().count()).max().unwrap_or_default();
+    writeln!(out, "{:width$}  {:8}  {:4}  where it comes from", "name", "kind", "unit")?;
+    for Name { name, kind, unit, origin, .. } in names {
+        writeln!(out, "{:width$}  {kind:8}  {unit:4}  {origin}", printable(name))?;
+    }
+    if unusable.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nresources that no formula can use:")?;
+    writeln!(out, "{:width$}  {:8}  why", "name", "kind")?;
+    for Name { name, kind, unusable, .. } in unusable {
+        writeln!(out, "{:width$}  {kind:8}  {}", printable(name), unusable.unwrap_or_default())?;
+    }
+    Ok(())
+}
+
+fn object(name: &Name) -> Value {
+    let plain = name.name.trim_end_matches("()");
+    let unit = if name.unit.is_empty() { Value::Null } else { name.unit.into() };
+    let mut object = json!({"name": plain, "kind": name.kind, "unit": unit, "origin": name.origin});
+    if let Some(reason) = name.unusable {
+        object["reason"] = reason.into();
+    }
+    object
+}
+
+/// Why no formula can use a resource.
+fn unusable(name: &str, entry: &Entry, schema: &Schema) -> Option<&'static str> {
+    let is_name = || Formula::parse(name).is_ok_and(|formula| formula.names() == [name]);
+    match Resolution::from_schema(name, schema) {
+        _ if !entry.input_type.is_numeric() => Some("its value is not a number"),
+        Resolution::Input if is_name() => None,
+        Resolution::Input => Some("it is not a name in Python (a keyword, or more than letters, digits and `_`)"),
+        _ => Some("the name has another meaning in Python, which wins"),
+    }
 }
 
 /// The kind of an input, and the unit in which it reaches the formula.

@@ -5,7 +5,7 @@ use std::io::Write;
 use job_sort_formula::report::replay::{write_human, write_json};
 
 use super::args::{ReplayArgs, ReplayFormatName};
-use super::{CliError, Outcome, open_site, parsed_formula, read_formula, show_site, warn_all};
+use super::{CliError, Outcome, open_site, parsed_formula, read_formula, report, show_site, warn_all};
 
 pub(super) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = open_site(&arguments.site, &arguments.formula, None)?;
@@ -17,8 +17,19 @@ pub(super) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
     let compared = site.replay(&arguments.log, formula)?;
     warn_all(&compared.warnings);
     match arguments.format {
-        ReplayFormatName::Human => write_human(&compared.replay, out)?,
-        ReplayFormatName::Json => write_json(&compared.replay, out)?,
+        ReplayFormatName::Human => write_human(&compared.replay, &source.text, out)?,
+        ReplayFormatName::Json => write_json(&compared.replay, &source.text, out)?,
     }
-    Ok(if compared.replay.unexplained > 0 { Outcome::Findings } else { Outcome::Fine })
+    if compared.replay.is_empty() {
+        out.flush()?;
+        report(
+            "error",
+            format_args!(
+                "nothing was compared, so nothing is proved: no job of `{}` is in the queue; give with --queue the jobs \
+                 that were waiting when the log was written",
+                arguments.log.display()
+            ),
+        );
+    }
+    Ok(if compared.replay.unexplained > 0 || compared.replay.is_empty() { Outcome::Findings } else { Outcome::Fine })
 }

@@ -90,7 +90,7 @@ impl FromStr for Formula {
 }
 
 impl Formula {
-    /// The formula with normalized spaces and with the comments of its text, which [`Display`](fmt::Display) leaves out.
+    /// The formula with normalised spaces and with the comments of its text, which [`Display`](fmt::Display) leaves out.
     ///
     /// ```
     /// use job_sort_formula::Formula;
@@ -106,7 +106,7 @@ impl Formula {
 }
 
 impl fmt::Display for Formula {
-    /// The formula with normalized spaces.
+    /// The formula with normalised spaces.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.expr.fmt(f)
     }

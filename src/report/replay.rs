@@ -5,17 +5,19 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use crate::pbs::replay::{Difference, Explanation, Replay};
+use crate::report::terminal::printable;
 
 /// The most differences that the text lists; JSON has them all.
 const MAX_SHOWN: usize = 50;
 
-/// Writes the comparison as one JSON document.
+/// Writes the comparison of the values of `formula` as one JSON document.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write_json(replay: &Replay, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_json(replay: &Replay, formula: &str, out: &mut dyn Write) -> io::Result<()> {
     let different: Vec<Value> = replay.different.iter().map(difference).collect();
     let document = json!({
+        "formula": formula,
         "lines": replay.lines,
         "equal": replay.equal,
         "different": different,
@@ -58,16 +60,19 @@ fn explanation(explanation: &Explanation) -> Value {
     fields
 }
 
-/// Writes the comparison as text: one line for each difference, then the counts.
+/// Writes the comparison as text: the formula, one line for each difference, then the counts.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write_human(replay: &Replay, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_human(replay: &Replay, formula: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "formula:   {}", printable(formula.trim_end()))?;
+    writeln!(out, "compared:  the logged digits with those of the value that the formula gives here\n")?;
     for different in replay.different.iter().take(MAX_SHOWN) {
         let Difference { line, job, logged, ours, .. } = different;
         let ours = ours.as_deref().unwrap_or("no value");
         let why = different.why().unwrap_or_else(|| "nothing explains it".to_owned());
-        writeln!(out, "line {line}: {job}: logged {logged}, here {ours}: {why}")?;
+        let (job, logged) = (printable(job), printable(logged));
+        writeln!(out, "line {line}: {job}: logged {logged}, here {ours}: {}", printable(&why))?;
     }
     let different = replay.different.len() + replay.not_listed;
     if different > MAX_SHOWN {

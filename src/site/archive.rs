@@ -33,7 +33,7 @@ mod members {
     const MAX_KEPT: u64 = 1 << 30;
     /// The most bytes of a member that holds the name of the next one.
     const MAX_NAME: u64 = 64 << 10;
-    /// How many bytes are read to recognize an archive.
+    /// How many bytes are read to recognise an archive.
     const HEAD: usize = 512;
 
     /// Reads the site's files from an archive, which gzip or zstd may have compressed.

@@ -1,8 +1,8 @@
-//! Decompresses what gzip or zstd has compressed, recognized by its first bytes, and refuses archive bombs.
+//! Decompresses what gzip or zstd has compressed, recognised by its first bytes, and refuses archive bombs.
 
 use std::io::{self, Cursor, Read};
 
-/// The bytes by which a compressed document is recognized.
+/// The bytes by which a compressed document is recognised.
 const MAGIC: usize = 4;
 
 /// A stream that can be passed to another thread.

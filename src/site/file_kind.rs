@@ -1,4 +1,4 @@
-//! Recognizes what a file is by its content, so that a wrong one is refused with what it seems to be.
+//! Recognises what a file is by its content, so that a wrong one is refused with what it seems to be.
 
 use super::SiteError;
 use super::compression::Compression;

@@ -63,11 +63,6 @@ impl Site {
             policy: &*policy,
             decay: IntervalDecay::new(self.config.fairshare_decay_factor, self.config.fairshare_decay_time),
         };
-        let replay = replay(&bytes, &queue);
-        if replay.unknown_jobs == replay.lines {
-            warnings
-                .push(format!("no job of `{}` is in the queue, so nothing was compared", FileSource::from(log).name()));
-        }
-        Ok(LogReplay { replay, warnings })
+        Ok(LogReplay { replay: replay(&bytes, &queue), warnings })
     }
 }

@@ -14,7 +14,7 @@ use crate::slurm::conf::SlurmConf;
 
 /// The largest file that is read, other than job documents, in bytes.
 pub(super) const MAX_FILE: u64 = 256 << 20;
-/// How many bytes are read again to recognize a file.
+/// How many bytes are read again to recognise a file.
 const HEAD: u64 = 64 << 10;
 /// The largest job document that is read, in bytes.
 const MAX_JOBS: u64 = 64 << 30;
@@ -88,7 +88,7 @@ impl FileSource {
         }
     }
 
-    /// A `slurm.conf` may consist of settings that are not recognized.
+    /// A `slurm.conf` may consist of settings that are not recognised.
     fn require_settings(&self, bytes: &[u8]) -> Result<(), SiteError> {
         let is_setting = |line: &[u8]| !line.trim_ascii_start().starts_with(b"#") && line.contains(&b'=');
         let is_text = FileKind::detect(bytes) == FileKind::Text;

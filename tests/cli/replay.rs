@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
+use crate::site::support::{gzip, zstd};
 use crate::support::command::{jsf, jsf_with_input, json, stderr, success};
 
 const LOG: &str = "examples/site/sched.log";
@@ -25,14 +26,13 @@ fn the_example_log_is_equal() {
     let document = json(&output);
     let lines = document["lines"].as_u64().expect("a number");
     assert!(lines > 30, "{lines}");
-    let expected =
-        json!({"lines": lines, "equal": lines, "different": [], "not_listed": 0, "unexplained": 0, "unknown_jobs": 0});
+    let formula = document["formula"].as_str().expect("a formula").to_owned();
+    assert!(formula.contains("fairshare"), "{formula}");
+    let expected = json!({"formula": formula, "lines": lines, "equal": lines, "different": [], "not_listed": 0, "unexplained": 0, "unknown_jobs": 0});
     assert_eq!(document, expected);
     let text = success(&jsf(&[&["replay", LOG], &SITE[..]].concat()));
-    assert_eq!(
-        text,
-        format!("{lines} logged values: {lines} equal, 0 different, 0 of jobs that are not in the queue\n")
-    );
+    let counts = format!("{lines} logged values: {lines} equal, 0 different, 0 of jobs that are not in the queue\n");
+    assert!(text.starts_with(&format!("formula:   {formula}\n")) && text.ends_with(&counts), "{text}");
 }
 
 #[test]
@@ -76,4 +76,26 @@ fn a_file_that_is_not_a_log_is_refused() {
     assert!(stderr(&output).contains("is not a log with values"), "{}", stderr(&output));
     let output = jsf(&[&["replay", LOG, "1", "--numbers", "exact"], &SITE[..]].concat());
     assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_compressed_log_is_read() {
+    let log = fs::read(LOG).expect("a log");
+    let folder = tempfile::tempdir().expect("a folder");
+    let compressed = [("sched.log.gz", gzip(&log)), ("sched.log.zst", zstd(&log))];
+    let plain = success(&jsf(&[&["replay", LOG], &SITE[..]].concat()));
+    for (name, bytes) in compressed {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).expect("written");
+        assert_eq!(success(&jsf(&[&["replay", path.to_str().expect("UTF-8")], &SITE[..]].concat())), plain, "{name}");
+    }
+}
+
+#[test]
+fn a_log_of_other_jobs_proves_nothing() {
+    let log = "s;Job;1.elsewhere;Formula Evaluation = 5\n";
+    let output = jsf_with_input(&[&["replay", "-", "ncpus", "--format", "json"], &SITE[..]].concat(), log);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!((&json(&output)["equal"], &json(&output)["unknown_jobs"]), (&json!(0), &json!(1)));
+    assert!(stderr(&output).contains("error: nothing was compared, so nothing is proved"), "{}", stderr(&output));
 }

@@ -107,7 +107,7 @@ fn schema(formula: &Formula) -> Schema {
     schema
 }
 
-/// Normalizes spaces, in which copies of a formula differ.
+/// Normalises spaces, in which copies of a formula differ.
 fn normalized(formula: &str) -> String {
     formula.split_whitespace().collect::<Vec<_>>().join(" ")
 }

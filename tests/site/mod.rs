@@ -4,5 +4,5 @@ mod archives;
 #[cfg(unix)]
 mod capture;
 mod snapshots;
-mod support;
+pub mod support;
 mod wrong_files;

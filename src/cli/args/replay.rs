@@ -9,18 +9,22 @@ use super::{FormulaArgs, SiteArgs};
 /// `jsf replay`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A line of the log such as `…;pbs_sched;Job;12.vm;Formula Evaluation = 0.8843` is compared with the digits that this \
-value would be logged with; other lines are skipped. For a difference, each input of the job is searched for a value \
-that would explain it.
+Each line of the log such as `…;pbs_sched;Job;12.vm;Formula Evaluation = 0.8843` has a value that the scheduler gave to \
+a job. Its digits are compared with those that OpenPBS would log for the value that the formula gives to this job of \
+--queue; other lines are skipped. For a difference, each input of the job is searched for a value that would explain \
+it: a later eligible_time (seconds), a decayed or other usage, a resource that is not declared.
 
-Exit codes: 0 all values are equal or explained, 1 nothing explains a difference, 2 usage error, or a file that cannot \
-be read.
+What is counted: the values in the log, those that are equal, those that differ (explained or not), and those of jobs \
+that are not in the queue, which are not compared.
+
+Exit codes: 0 all compared values are equal or explained, 1 nothing explains a difference, or no job of the log is in \
+the queue, 2 usage error, or a file that cannot be read.
 
 Examples:
   jsf replay examples/site/sched.log --sched-priv examples/site/sched_priv \\
       --queue examples/site/qstat.json")]
 pub struct ReplayArgs {
-    /// The log of pbs_sched; - is standard input
+    /// The log of pbs_sched, plain or compressed (.gz, .zst); - is standard input
     #[arg(value_name = "LOG")]
     pub log: PathBuf,
     /// The formula.

@@ -61,7 +61,7 @@ pub struct AssociationShares {
     /// The usage that counts against it, as the policy defines it.
     pub effective_usage: Option<f64>,
     /// Fair tree: its shares divided by its usage among its siblings, 0 to infinity, 1 on target.
-    /// flux-accounting: its weight, the same with 2^64 in place of infinity.
+    /// flux-accounting: its weight, computed alike.
     pub level_fs: Option<f64>,
     /// The factor that is shown for it, 0..=1, higher the further its usage is below its shares. The factor of its jobs is
     /// [`fairshare_factor`](crate::fairshare::policy::EntityShares::fairshare_factor), which may differ.

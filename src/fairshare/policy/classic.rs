@@ -8,10 +8,10 @@ use crate::fairshare::policy::{Policy, Release, Rules, TreeShares};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{NodeId, ShareTree, Shares};
 
-/// The factor is 1 without usage and is halved for every effective usage of the size of the normalized shares.
+/// The factor is 1 without usage and is halved for every effective usage of the size of the normalised shares.
 ///
-/// **Documented.** Normalized shares `S` are the product of the fractions of the siblings' shares from the node up;
-/// normalized usage `U` is the fraction of all usage. Effective usage is `U` on the first level, else
+/// **Documented.** Normalised shares `S` are the product of the fractions of the siblings' shares from the node up;
+/// normalised usage `U` is the fraction of all usage. Effective usage is `U` on the first level, else
 /// `UE = UA + (UE_parent - UA) * S_child / S_all_siblings`. The factor is `F = 2^(-UE / S / d)`, where `d` is
 /// `FairShareDampeningFactor`. A node with `FairShare=parent` has the parent's `S` and `UE`. The document does not say,
 /// and this implementation decides: without shares the factor is 0; in a tree without usage every usage is 0.

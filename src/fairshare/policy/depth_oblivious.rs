@@ -22,7 +22,7 @@ use crate::fairshare::{NodeId, ShareTree, Shares};
 /// is 0; a node with `FairShare=parent` has the parent's `R` and `S` and is no sibling.
 /// [`effective_usage`](crate::fairshare::AssociationShares::effective_usage) is `R * S`, as the daemons show it.
 ///
-/// **Scheduler.** `rl` divides by the parent's normalized shares instead of the siblings' sum; a node without usage or
+/// **Scheduler.** `rl` divides by the parent's normalised shares instead of the siblings' sum; a node without usage or
 /// shares, or whose parent has none, has its own usage; and `FairShareDampeningFactor` divides `R`. These are the
 /// numbers after every association has been computed once. [`first_cycle`](Self::first_cycle) gives those of a
 /// daemon's first cycle, which depend on the order of the requests.
@@ -162,7 +162,7 @@ fn first_cycle(model: &SlurmModel, lists: &SiblingLists, shares: &[f64], order: 
     effective
 }
 
-/// The normalized usage in a list without its `FairShare=parent` members, summed in the daemon's order.
+/// The normalised usage in a list without its `FairShare=parent` members, summed in the daemon's order.
 fn list_usage(model: &SlurmModel, members: &[u32]) -> Extended {
     let competing = members.iter().map(|&member| member as usize).filter(|&member| !model.uses_parent(member));
     competing.fold(Extended::ZERO, |sum, member| sum + model.norm_usage(member))
@@ -172,7 +172,7 @@ fn list_usage(model: &SlurmModel, members: &[u32]) -> Extended {
 struct Level {
     /// The effective usage of the list's owner.
     above: Extended,
-    /// The usage in the list divided by the normalized shares of the list's owner.
+    /// The usage in the list divided by the normalised shares of the list's owner.
     ratio: Extended,
     dampening: Dampening,
     is_idle: bool,
@@ -244,7 +244,7 @@ fn ratio(usage: f64, shares: f64) -> f64 {
     if shares == 0.0 { 0.0 } else { usage / shares }
 }
 
-/// The normalized usage and shares of all children of a node that have shares of their own.
+/// The normalised usage and shares of all children of a node that have shares of their own.
 fn sibling_totals(tree: &ShareTree, normalized: &[Normalized]) -> Vec<[f64; 2]> {
     let mut totals = vec![[0.0; 2]; tree.len()];
     for node in tree.nodes().filter(|&node| tree.shares(node) != Shares::Parent) {

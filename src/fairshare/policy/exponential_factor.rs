@@ -1,5 +1,5 @@
 //! `F = 2^(-U / S / d)`: the factor of the classic and the depth-oblivious policy, which differ in the effective usage
-//! `U` alone. `S` are the normalized shares, `d` is `FairShareDampeningFactor`.
+//! `U` alone. `S` are the normalised shares, `d` is `FairShareDampeningFactor`.
 
 use crate::fairshare::policy::association::round_trip;
 use crate::fairshare::policy::slurm_model::SlurmModel;
@@ -34,7 +34,7 @@ impl ExponentialFactor {
         if norm_shares > 0.0 { libm::exp2(-(ratio / f64::from(self.dampening))) } else { 0.0 }
     }
 
-    /// The daemon's table, from every node's normalized shares and effective usage.
+    /// The daemon's table, from every node's normalised shares and effective usage.
     pub(super) fn table(self, model: &SlurmModel, norm_shares: &[f64], effective: &[Extended]) -> TreeShares {
         let row = |node: usize| {
             let source = model.job_node(node);

@@ -1,4 +1,4 @@
-//! The normalized shares and usage that every published policy starts from, in double precision.
+//! The normalised shares and usage that every published policy starts from, in double precision.
 
 use crate::fairshare::policy::{AssociationShares, EntityShares};
 use crate::fairshare::{NodeId, ShareTree, Shares};
@@ -23,7 +23,7 @@ pub(super) fn share_fraction(shares: Shares, sum: i128) -> f64 {
     }
 }
 
-/// The normalized numbers of a node, as the documents define them.
+/// The normalised numbers of a node, as the documents define them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Normalized {
     /// Its fraction of its siblings' shares.
@@ -74,7 +74,7 @@ impl Normalized {
         (EntityShares::new(self.norm_shares, effective_usage, factor), shown)
     }
 
-    /// What every policy shows for the node, with the shares in the policy's own normalization.
+    /// What every policy shows for the node, with the shares in the policy's own normalisation.
     pub(super) fn association(self, tree: &ShareTree, node: NodeId, norm_shares: f64) -> AssociationShares {
         let shares = tree.parent(node).map(|_| tree.shares(node));
         AssociationShares::new(shares, tree.usage(node), norm_shares, Some(self.norm_usage))

@@ -13,7 +13,7 @@ use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
 /// The daemons' value for a number that is not known: 4294967294.
 pub(super) const NO_VAL: u32 = 0xffff_fffe;
-/// The most fractions that are multiplied from the leaf up. In a deeper tree, a node's normalized shares are its parent's
+/// The most fractions that are multiplied from the leaf up. In a deeper tree, a node's normalised shares are its parent's
 /// times its own fraction. The daemons multiply from the leaf up at any depth, which may differ in the last bit.
 const MAX_FACTORS: usize = 256;
 
@@ -97,7 +97,7 @@ impl<'a> SlurmModel<'a> {
         self.norm_usage[node]
     }
 
-    /// The normalized shares of every policy but fair tree: the product of the fractions from the node up to the first
+    /// The normalised shares of every policy but fair tree: the product of the fractions from the node up to the first
     /// level, multiplied in that order, which decides the last bit.
     pub(super) fn norm_shares(&self) -> Vec<f64> {
         let mut norm_shares: Vec<f64> = Vec::with_capacity(self.shares.len());
@@ -129,7 +129,7 @@ impl<'a> SlurmModel<'a> {
         self.fraction(node) * norm_shares[parent]
     }
 
-    /// What every policy shows for the node. The root's normalized usage is blank.
+    /// What every policy shows for the node. The root's normalised usage is blank.
     pub(super) fn association(&self, node: usize, norm_shares: f64) -> AssociationShares {
         let shares = (node != 0).then(|| match self.shares[node] {
             FS_USE_PARENT => Shares::Parent,

@@ -18,7 +18,7 @@ const MIN_USAGE: f64 = 0.01;
 /// tickets and is not in the sum; a node that is not active has no tickets and the factor 0.
 ///
 /// **Scheduler** (14.11). 4294967295 tickets, truncated to an integer at every level. Below the first level usage is at
-/// least a hundredth of the *level's* share ratio, and then at least a hundredth of the normalized shares. A node with
+/// least a hundredth of the *level's* share ratio, and then at least a hundredth of the normalised shares. A node with
 /// `FairShare=parent` is in the sum with the parent's numbers, and its jobs get the parent's tickets, which may be more
 /// than any user's, so that **the factor can exceed 1**.
 ///
@@ -163,7 +163,7 @@ fn most_tickets(tree: &ShareTree, active: &[bool], tickets: &[f64]) -> f64 {
     users.map(|node| tickets[node.index()]).fold(0.0, f64::max)
 }
 
-/// Floored by the ratio within the level, where the document has the normalized shares.
+/// Floored by the ratio within the level, where the document has the normalised shares.
 fn effective_usage(model: &SlurmModel, node: usize) -> Extended {
     match (node, model.above(node)) {
         (0, _) => Extended::ONE,

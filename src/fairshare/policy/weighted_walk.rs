@@ -23,7 +23,7 @@ const UNRANKED: f64 = 0.5;
 /// with banks below it are left out: they have 0.5, and their usage counts nowhere. There is no `FairShare=parent`: it
 /// counts as 1 share.
 ///
-/// [`AssociationShares::level_fs`] is the weight; the factor of a bank, which has none, is 0.
+/// [`AssociationShares::level_fs`] is the weight, infinite without usage; the factor of a bank, which has none, is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WeightedWalk;
 
@@ -53,7 +53,7 @@ impl Policy for WeightedWalk {
             let is_root = node == tree.root();
             let shown = AssociationShares {
                 effective_usage: Some(bank.usage_fraction(node)).filter(|fraction| !is_root && fraction.is_finite()),
-                level_fs: (!is_root).then_some(bank.weights[i]),
+                level_fs: (!is_root).then_some(shown_weight(bank.weights[i])),
                 fairshare: (tree.kind(node) == NodeKind::Entity).then_some(factor),
                 ..AssociationShares::new(
                     (!is_root).then(|| Shares::Count(shares(tree, node) as i64)),
@@ -66,6 +66,11 @@ impl Policy for WeightedWalk {
         };
         tree.nodes().map(row).collect()
     }
+}
+
+/// A weight as it is shown: the one that stands for infinity is infinite.
+fn shown_weight(weight: f64) -> f64 {
+    if weight == UNUSED { f64::INFINITY } else { weight }
 }
 
 /// The tree as flux-accounting reads it.

@@ -10,7 +10,7 @@ use crate::python::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOp
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(u32);
 
-/// A parsed formula. Its `Display` writes the formula with normalized spaces.
+/// A parsed formula. Its `Display` writes the formula with normalised spaces.
 #[derive(Debug, Clone)]
 pub struct Expr {
     text: Box<str>,

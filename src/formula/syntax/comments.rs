@@ -12,7 +12,7 @@ struct Comment<'t> {
     has_own_line: bool,
 }
 
-/// The formula with normalized spaces and with the comments of its text, each after the same token as before. A text whose
+/// The formula with normalised spaces and with the comments of its text, each after the same token as before. A text whose
 /// tokens are printed differently is returned as it is, rather than without its comments.
 pub(super) fn print(expr: &Expr) -> String {
     let (printed, source) = (expr.to_string(), expr.text());

@@ -1,4 +1,4 @@
-//! Operators, sizes, durations and percent signs as other languages write them: recognized to suggest a fix.
+//! Operators, sizes, durations and percent signs as other languages write them: recognised to suggest a fix.
 
 use crate::diagnostic::Span;
 use crate::formula::syntax::error::Unit;

@@ -41,7 +41,7 @@ pub(crate) fn parse_with_limit(text: &str, max_length: usize) -> Result<Expr, Sy
         .unwrap_or_else(|| Err(SyntaxError::no_stack(text)))
 }
 
-/// The formula with normalized spaces, and with the comments of its text.
+/// The formula with normalised spaces, and with the comments of its text.
 pub(crate) fn with_comments(expr: &Expr) -> String {
     comments::print(expr)
 }

@@ -12,7 +12,7 @@ enum Step<'e> {
 }
 
 impl Display for Expr {
-    /// The formula with normalized spaces: one around binary operators (none around `**`) and one after a comma.
+    /// The formula with normalised spaces: one around binary operators (none around `**`) and one after a comma.
     /// Literals, names and parentheses are unchanged.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let mut steps = vec![Step::Node(self.root())];

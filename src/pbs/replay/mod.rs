@@ -110,6 +110,13 @@ pub struct Replay {
     pub unknown_jobs: usize,
 }
 
+impl Replay {
+    /// Whether no value was compared, because the queue has none of the jobs: nothing is proved then.
+    pub fn is_empty(&self) -> bool {
+        self.unknown_jobs == self.lines
+    }
+}
+
 /// A value in the log that differs from ours.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {

@@ -319,7 +319,7 @@ pub enum TreeWarning {
         /// The top account.
         name: String,
     },
-    /// Normalized shares that differ from those of the rows.
+    /// Normalised shares that differ from those of the rows.
     #[error(
         "rows are missing: the share of `{name}` in `{account}` is {printed:.6}, but {ours:.6} among the rows here \
          ({}), and the numbers of these are wrong; print all rows with `sshare -a -l -P`, as an operator where \

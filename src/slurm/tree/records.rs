@@ -31,7 +31,7 @@ pub(super) struct Record {
     pub(super) partition: String,
     pub(super) shares: Shares,
     pub(super) usage: f64,
-    /// The normalized shares that the document has for it.
+    /// The normalised shares that the document has for it.
     pub(super) norm_shares: Option<f64>,
 }
 
@@ -166,7 +166,7 @@ impl<'a> Records<'a> {
         Ok(SlurmTree { document, format, cluster, usage_known, is_fair_tree, warnings })
     }
 
-    /// Under fair tree the root has no normalized shares, under every other policy it has all of them.
+    /// Under fair tree the root has no normalised shares, under every other policy it has all of them.
     fn is_fair_tree(&self) -> Option<bool> {
         let root = self.rows.iter().find(|row| row.parent.is_none())?;
         root.norm_shares.map(|shares| shares < 0.5)
@@ -328,7 +328,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Compares the normalized shares in the document with those of the rows: they are less where the document lacks
+/// Compares the normalised shares in the document with those of the rows: they are less where the document lacks
 /// siblings, as `sshare` does without `-a`, or for a user from whom `PrivateData` hides the others.
 fn missing_rows(document: &TreeDocument, printed: &[Option<f64>], is_fair_tree: Option<bool>) -> Option<TreeWarning> {
     if printed.iter().all(Option::is_none) {
