@@ -56,6 +56,15 @@ pub enum ReadErrorKind {
         /// What to do, with its punctuation.
         advice: &'static str,
     },
+    /// A text of qstat ends in the middle of a job.
+    #[error(
+        "ends in the middle of job `{job}`: it is cut off, write it again; if it is complete, add the line end that its last \
+         line lacks"
+    )]
+    CutOff {
+        /// The id of the job.
+        job: String,
+    },
     /// The document has more jobs than a table can hold.
     #[error("contains more than {MAX_JOBS} jobs, the most that can be read; split it into several files")]
     TooManyJobs,

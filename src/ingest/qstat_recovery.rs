@@ -543,7 +543,8 @@ impl<'d, 'a> Recovery<'d, 'a> {
     }
 }
 
-const CUT_OFF: &str =
+/// What is said of a document that ends too early.
+pub(super) const CUT_OFF: &str =
     "the document is cut off: the jobs after its end are missing, and ranks are not those of the queue";
 
 const RESOURCE_LIST: &str = "Resource_List";

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use crate::ingest::error::ReadErrorKind;
 use crate::ingest::job_key::JobKey;
+use crate::ingest::qstat_recovery::CUT_OFF;
 use crate::ingest::reader::{ParsedJobs, ReadOptions};
 use crate::ingest::table_builder::{ParsedJob, TableBuilder};
+use crate::jobs::Problem;
 use crate::json_visitor::{JsonScalar, clipped};
 use crate::pbs::resource_amount::{AmountSource, number};
 
@@ -15,34 +17,82 @@ use crate::pbs::resource_amount::{AmountSource, number};
 /// and separate the jobs. A line that is indented further than an attribute, or begins with a tab, continues the value
 /// before it.
 ///
+/// The job in which the document ends is rejected, as where JSON is cut off. qstat ends every line, and prints an empty
+/// one after each job.
+///
 /// # Errors
-/// There are too many jobs.
+/// There are too many jobs, or the document ends in the middle of one and the options are strict.
 pub(super) fn read_qstat_text(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
     let mut builder = TableBuilder::new(options, AmountSource::Server);
     let mut job: Option<TextJob<'_>> = None;
-    for line in text.lines() {
+    let mut has_empty_lines = false;
+    let (complete, cut) = complete_lines(text);
+    for line in complete.lines() {
         let line = line.trim_end_matches('\r');
         if let Some(id) = line.trim_start().strip_prefix("Job Id:") {
-            finish(job.replace(TextJob::new(id)), &mut builder);
+            let before = job.replace(TextJob::new(id));
+            has_empty_lines |= before.as_ref().is_some_and(|job| job.is_ended_by_empty_line);
+            finish(before, &mut builder);
         } else if let Some(job) = &mut job {
             job.read_line(line, &builder);
         }
     }
-    let last_job = job.as_ref().and_then(|job| job.parsed.id.as_deref()).map(str::to_owned);
-    finish(job, &mut builder);
-    Ok(with_note_if_cut_off(builder.finish()?, text, last_job))
+    if let Some(id) = cut.trim_start().strip_prefix("Job Id:") {
+        finish(job.replace(TextJob::new(id)), &mut builder);
+    }
+    match job {
+        Some(job) if !cut.is_empty() && !job.is_ended => rejected(&job.parsed, text, builder, options),
+        job => {
+            let mut notes = Vec::new();
+            if is_start_of_a_job(cut) {
+                notes.push(CUT_OFF.to_owned());
+            } else if let Some(job) = job.as_ref().filter(|job| has_empty_lines && cut.is_empty() && !job.is_ended) {
+                let id = job.parsed.id.as_deref().unwrap_or_default();
+                notes.push(format!(
+                    "no empty line follows the last job `{}`, as one follows the other jobs: if the document is cut off, \
+                     attributes of this job and all later jobs are missing",
+                    clipped(id)
+                ));
+            }
+            finish(job, &mut builder);
+            with_notes(builder.finish()?, notes)
+        }
+    }
 }
 
-/// qstat ends its output with a line end.
-fn with_note_if_cut_off(mut read: ParsedJobs, text: &str, last_job: Option<String>) -> ParsedJobs {
-    if let Some(job) = last_job.filter(|_| !text.ends_with('\n')) {
-        read.notes.push(format!(
-            "the last line has no line end: if the document is cut off, attributes of its last job `{}` and all later jobs \
-             are missing",
-            clipped(&job)
-        ));
+/// What the first line of a job begins with.
+const JOB_ID: &str = "Job Id:";
+
+/// The lines up to the last line end, and the text after it.
+fn complete_lines(text: &str) -> (&str, &str) {
+    text.split_at(text.rfind('\n').map_or(0, |end| end + 1))
+}
+
+/// Whether a document ends in the first word of another job.
+fn is_start_of_a_job(cut: &str) -> bool {
+    let cut = cut.trim_start();
+    !cut.is_empty() && cut != JOB_ID && JOB_ID.starts_with(cut)
+}
+
+/// The jobs of a document that ends in the middle of `job`, which is not among them.
+fn rejected(
+    job: &ParsedJob<'_>,
+    text: &str,
+    mut builder: TableBuilder<'_>,
+    options: &ReadOptions<'_>,
+) -> Result<ParsedJobs, ReadErrorKind> {
+    let id = job.id.as_deref().unwrap_or_default();
+    if options.strict {
+        return Err(ReadErrorKind::CutOff { job: clipped(id).into_owned() });
     }
-    read
+    let reason = "the document ends in the middle of the job, without a line end".to_owned();
+    builder.report(Some(text.lines().count()), id, Problem::Unreadable { reason });
+    with_notes(builder.finish()?, vec![CUT_OFF.to_owned()])
+}
+
+fn with_notes(mut read: ParsedJobs, notes: Vec<String>) -> Result<ParsedJobs, ReadErrorKind> {
+    read.notes.extend(notes);
+    Ok(read)
 }
 
 fn finish(job: Option<TextJob<'_>>, builder: &mut TableBuilder<'_>) {
@@ -59,6 +109,9 @@ struct TextJob<'d> {
     attribute: Option<Attribute<'d>>,
     /// What precedes each attribute on its line.
     indentation: Option<&'d str>,
+    /// Whether a line that is not one of the job was read after its last attribute.
+    is_ended: bool,
+    is_ended_by_empty_line: bool,
 }
 
 impl<'d> TextJob<'d> {
@@ -73,6 +126,7 @@ impl<'d> TextJob<'d> {
         let is_attribute = self.indentation.is_none_or(|usual| usual == indentation);
         if let Some((name, value)) = split_attribute(text).filter(|_| is_attribute) {
             self.indentation = Some(indentation);
+            self.is_ended = false;
             self.end_attribute();
             self.attribute = Attribute::new(name, value, builder);
         } else if indentation.starts_with('\t') || self.indentation.is_some_and(|usual| indentation.len() > usual.len())
@@ -81,6 +135,8 @@ impl<'d> TextJob<'d> {
                 attribute.value.to_mut().push_str(text);
             }
         } else {
+            self.is_ended_by_empty_line = text.is_empty() && !self.is_ended;
+            self.is_ended = true;
             self.end_attribute();
         }
     }
@@ -108,20 +164,26 @@ fn split_attribute(text: &str) -> Option<(&str, &str)> {
 /// Reads the jobs of `qstat -f -F dsv`, with any delimiter. A line that does not begin with `Job Id:` continues the job
 /// before it, since a value may contain line ends.
 ///
+/// The job in which the document ends is rejected, as where JSON is cut off: qstat ends every line.
+///
 /// # Errors
-/// There are too many jobs.
+/// There are too many jobs, or the document ends in the middle of one and the options are strict.
 pub(super) fn read_qstat_dsv(text: &str, options: &ReadOptions<'_>) -> Result<ParsedJobs, ReadErrorKind> {
     let mut builder = TableBuilder::new(options, AmountSource::Server);
-    let (mut rest, mut last_job) = (text, None);
+    let (complete, cut) = complete_lines(text);
+    let mut rest = if is_start_of_a_job(cut) { complete } else { text };
     while let Some(start) = find_job(rest) {
         let job = &rest[start..];
         let end = job["Job Id:".len()..].find("\nJob Id:").map_or(job.len(), |end| end + "Job Id:".len());
         let parsed = parse_dsv_job(&job["Job Id:".len()..end], &builder);
-        last_job = parsed.id.as_deref().map(str::to_owned);
-        builder.push(parsed);
         rest = &job[end..];
+        if rest.is_empty() && !job.ends_with('\n') {
+            return rejected(&parsed, text, builder, options);
+        }
+        builder.push(parsed);
     }
-    Ok(with_note_if_cut_off(builder.finish()?, text, last_job))
+    let notes = if is_start_of_a_job(cut) { vec![CUT_OFF.to_owned()] } else { Vec::new() };
+    with_notes(builder.finish()?, notes)
 }
 
 /// Where the next line begins that begins with a job id.

@@ -21,6 +21,28 @@ pub(super) struct Documents {
     pub warnings: Vec<String>,
 }
 
+/// What a document describes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Contents {
+    has_server: bool,
+    has_queue: bool,
+    has_resources: bool,
+}
+
+/// Whether a document describes what its option asks for, and what follows if it does not.
+type Purpose = (fn(Contents) -> bool, &'static str);
+
+const SERVER_MISSING: Purpose = (
+    |contents| contents.has_server,
+    "describes no server: its formula, threshold, defaults and `eligible_time_enable` are not known; what else it lists is used",
+);
+const QUEUES_MISSING: Purpose = (
+    |contents| contents.has_queue,
+    "describes no queue: `queue_priority` is 0 for every job; what else it lists is used",
+);
+const RESOURCES_MISSING: Purpose =
+    (|contents| contents.has_resources, "declares no resource, as `resourcedef` or `qmgr -c 'print resource'` does");
+
 impl Documents {
     /// Reads the documents: those of the server first, then those of the queues and of the resources.
     ///
@@ -36,14 +58,25 @@ impl Documents {
         for (name, kind) in &files.declared {
             read.schema.add(name, *kind);
         }
-        let mut seen: Vec<&FileSource> = Vec::new();
-        let groups = [(&files.server, SERVER), (&files.queues, SERVER), (&files.resources, RESOURCES)];
-        for (sources, expected) in groups {
+        let mut seen: Vec<(&FileSource, Contents)> = Vec::new();
+        let groups = [
+            (&files.server, SERVER, SERVER_MISSING),
+            (&files.queues, SERVER, QUEUES_MISSING),
+            (&files.resources, RESOURCES, RESOURCES_MISSING),
+        ];
+        for (sources, expected, (describes, missing)) in groups {
+            let mut is_described = sources.is_empty();
             for source in sources {
-                if !seen.contains(&source) {
-                    seen.push(source);
-                    read.add(source, &expected)?;
-                }
+                let contents = match seen.iter().find(|(known, _)| *known == source) {
+                    Some((_, contents)) => *contents,
+                    None => read.add(source, &expected)?,
+                };
+                seen.push((source, contents));
+                is_described |= describes(contents);
+            }
+            if !is_described {
+                let names: Vec<String> = sources.iter().map(|source| format!("`{}`", source.name())).collect();
+                read.warnings.push(format!("{} {missing}", names.join(", ")));
             }
         }
         read.queues.add_seen_to(&mut read.schema);
@@ -51,7 +84,7 @@ impl Documents {
         Ok(read)
     }
 
-    fn add(&mut self, source: &FileSource, expected: &Expected) -> Result<(), SiteError> {
+    fn add(&mut self, source: &FileSource, expected: &Expected) -> Result<Contents, SiteError> {
         let (name, text) = (source.name(), source.read_text()?);
         let kind = FileKind::detect(text.as_bytes());
         let is_list_of_names = kind == FileKind::Text
@@ -61,16 +94,24 @@ impl Documents {
         if !is_list_of_names {
             expected.check(&name, text.as_bytes())?;
         }
+        let mut contents = Contents::default();
         let declarations = if kind == FileKind::Qmgr { only_declarations(&text) } else { text.clone() };
         if matches!(kind, FileKind::Qmgr | FileKind::ResourceDef) || is_list_of_names {
             let problems = add_resources(&name, &declarations, &mut self.schema);
             self.warnings.extend(problems.iter().map(ToString::to_string));
+            let mut declared = Schema::empty();
+            add_resources(&name, &declarations, &mut declared);
+            contents.has_resources = !declared.is_empty() || !problems.is_empty();
         }
         if matches!(kind, FileKind::Server | FileKind::Queues | FileKind::Qmgr) {
-            self.queues.add(Queues::read_listed(&name, &text).map_err(SiteError::content)?);
+            let queues = Queues::read_listed(&name, &text).map_err(SiteError::content)?;
+            contents.has_queue = !queues.is_empty();
+            contents.has_resources |= queues.lists_resources();
+            contents.has_server = kind == FileKind::Server || text.lines().any(is_of_server);
+            self.queues.add(queues);
             self.server = self.server.or(ServerSettings::read(&text));
         }
-        Ok(())
+        Ok(contents)
     }
 
     /// The server has accepted the formula in force, so it knows the names in it.
@@ -91,6 +132,11 @@ impl Documents {
         }
         Ok(())
     }
+}
+
+/// Whether a line of a listing of `qmgr` describes the server or a scheduler.
+fn is_of_server(line: &str) -> bool {
+    ["set server ", "set sched ", "Server ", "Server:", "Sched "].iter().any(|start| line.starts_with(start))
 }
 
 /// The lines of a listing of `qmgr` that declare resources, at their places.

@@ -110,7 +110,17 @@ impl Site {
         let files = files.with_scheduler_files()?;
         let Documents { schema, queues, server, mut warnings } = Documents::read(&files)?;
         let config = match &files.sched_config {
-            Some(source) => SchedConfig::parse(&source.read_expected(&file_kind::SCHED_CONFIG)?),
+            Some(source) => {
+                let bytes = source.read_expected(&file_kind::SCHED_CONFIG)?;
+                if file_kind::FileKind::detect(&bytes) == file_kind::FileKind::Empty {
+                    warnings.push(format!(
+                        "`{}` has no setting: the scheduler's defaults apply, among them `by_queue`, which orders the jobs by \
+                         queue before the formula",
+                        source.name()
+                    ));
+                }
+                SchedConfig::parse(&bytes)
+            }
             None => formula_only(),
         };
         warnings.extend(config.warnings.iter().map(|warning| format!("sched_config: {warning}")));

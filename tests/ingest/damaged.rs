@@ -174,3 +174,60 @@ fn a_defect_in_one_job_changes_no_other() {
         }
     }
 }
+
+/// Cut off anywhere, a text has all its jobs, and every job that is read is as in the whole text. Only a cut at the end
+/// of a line cannot be seen in general.
+#[test]
+fn a_text_that_is_cut_off_loses_no_job_and_changes_none() {
+    for name in ["qstat_f.txt", "qstat_f_w.txt", "qstat_f.dsv"] {
+        let text = golden::text(&format!("openpbs/qstat/{name}"));
+        let whole = read(text.as_bytes()).expect("the whole text");
+        let expected: BTreeMap<String, String> =
+            (0..whole.table.len()).map(|at| (whole.table.id(at).to_owned(), row(&whole, at))).collect();
+        let mut random = Xorshift(7);
+        for _ in 0..300 {
+            let cut = 100 + (random.next() >> 33) as usize % (text.len() - 100);
+            if !text.is_char_boundary(cut) {
+                continue;
+            }
+            let document = &text[..cut];
+            let read = read(document.as_bytes()).unwrap_or_else(|error| panic!("{name} {cut}: {error}"));
+            let begun = document.lines().filter(|line| line.starts_with("Job Id:")).count();
+            assert_eq!(read.table.len() + read.problems.skipped(), begun, "{name} {cut}");
+            if !document.ends_with('\n') {
+                (0..read.table.len()).for_each(|at| {
+                    assert_eq!(Some(&row(&read, at)), expected.get(read.table.id(at)), "{name} {cut}");
+                });
+                let is_between_jobs = document.ends_with("\n\nJ") || read.problems.skipped() == 1;
+                assert!(is_between_jobs || read.notes.iter().any(|note| note.contains("cut off")), "{name} {cut}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_job_in_which_a_text_ends_is_rejected_by_name() {
+    let job =
+        |id: u32| format!("Job Id: {id}.vm\n    Job_Name = a\n    job_state = Q\n    Resource_List.ncpus = 16\n\n");
+    let text = job(1) + &job(2);
+    let found = |document: &str| describe(read(document.as_bytes()));
+    let cut = found(text.trim_end_matches("6\n\n"));
+    assert!(cut.contains("job `2.vm`: the document ends in the middle of the job"), "{cut}");
+    assert!(cut.contains("1 jobs read, 1 rejected") && cut.contains("the jobs after its end are missing"), "{cut}");
+    let at_line_end = found(text.strip_suffix('\n').expect("an empty line"));
+    assert!(at_line_end.contains("2 jobs read") && at_line_end.contains("no empty line follows"), "{at_line_end}");
+    let before_a_job = found(&(text.clone() + "Job I"));
+    assert!(before_a_job.contains("2 jobs read, 0 rejected") && before_a_job.contains("cut off"), "{before_a_job}");
+    let prompt = found(&(text.clone() + "user@login:~> "));
+    assert!(prompt.contains("2 jobs read, 0 rejected") && !prompt.contains("note:"), "{prompt}");
+    let dsv = "Job Id: 1.vm|Job_Name=a|Resource_List.ncpus=16\nJob Id: 2.vm|Job_Name=a|Resource_List.ncpus=1";
+    let cut = found(dsv);
+    assert!(cut.contains("1 jobs read, 1 rejected") && cut.contains("`2.vm`"), "{cut}");
+    let schema = Schema::openpbs();
+    let strict = ReadOptions { strict: true, ..ReadOptions::new(&schema, &NEEDED) };
+    for document in [dsv, text.trim_end()] {
+        let error = JobReader::new(&strict).read(document.as_bytes()).expect_err("a cut-off text").to_string();
+        assert!(error.contains("ends in the middle of job `2.vm`"), "{error}");
+    }
+    assert!(JobReader::new(&strict).read(text.as_bytes()).is_ok());
+}

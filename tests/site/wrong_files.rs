@@ -168,3 +168,27 @@ fn a_queue_priority_without_queues_is_a_warning() {
     let output = jsf(&["rank", "queue_priority", "--queue", &jobs, "--queues", &queues, "--top", "1"]);
     assert!(!stderr(&output).contains("`queue_priority` is 0"), "{}", stderr(&output));
 }
+
+/// A file of the right kind that says nothing is not used in silence.
+#[test]
+fn a_file_that_does_not_serve_its_option_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let empty = folder.path().join("empty");
+    fs::write(&empty, "# nothing\n").expect("a file");
+    let empty = empty.display().to_string();
+    let (queues, server, jobs) = (recorded("qstat_Qf.json"), recorded("qstat_Bf.json"), recorded("qstat_f.json"));
+    for (option, file, expected) in [
+        ("--sched-config", &empty, "has no setting: the scheduler's defaults apply"),
+        ("--resources", &empty, "declares no resource"),
+        ("--server", &queues, "describes no server"),
+        ("--queues", &server, "describes no queue"),
+    ] {
+        let output = jsf(&["rank", "ncpus", "--queue", &jobs, option, file]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let expected = format!("jsf: warning: `{file}` {expected}");
+        assert!(stderr(&output).contains(&expected), "`{expected}` is not in: {}", stderr(&output));
+    }
+    let listing = recorded("qmgr_print_server.txt");
+    let output = jsf(&["check", "ncpus", "--server", &listing, "--queues", &listing, "--resources", &listing]);
+    assert_eq!(stderr(&output), "");
+}

@@ -118,6 +118,11 @@ impl Queues {
         found.into_iter().map(str::to_owned).collect()
     }
 
+    /// Whether a queue or the server has a default or a limit of a resource.
+    pub fn lists_resources(&self) -> bool {
+        !self.undeclared.is_empty()
+    }
+
     /// The priority of a queue; `None` if it has none (the formula then sees 0) or is unknown.
     pub fn priority(&self, queue: &str) -> Option<i64> {
         self.priorities.get(queue).copied().flatten()
