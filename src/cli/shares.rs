@@ -5,12 +5,14 @@ use std::io::Write;
 use job_sort_formula::Site;
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::fairshare::tree_document::TreeDocument;
-use job_sort_formula::report::shares::{PolicyView, write_human, write_json};
-use job_sort_formula::site::{PolicyName, PolicyShares, SharesRequest};
+use job_sort_formula::rank::places::Places;
+use job_sort_formula::report::shares::{Assumed, PolicyView, SharesHead, write_human, write_json};
+use job_sort_formula::site::{FormulaText, PolicyName, PolicyShares, SharesRequest};
 use job_sort_formula::slurm::load_file::load_file;
+use serde_json::{Map, Value};
 
-use super::args::{PolicyArg, SharesArgs, SharesFormatName};
-use super::{CliError, Outcome, show_site, warn, warn_all};
+use super::args::{FormulaArgs, PolicyArg, SharesArgs, SharesFormatName};
+use super::{CliError, Outcome, parsed_formula, read_formula, show_site, terminal_width, warn, warn_all};
 
 pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = arguments.site.open_for_shares()?;
@@ -28,14 +30,31 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     };
     let shares = site.shares(&request)?;
     shares.iter().flat_map(|one| &one.notes).for_each(warn);
-    let shown: Vec<Vec<NodeId>> = shares.iter().map(|one| nodes(one, arguments)).collect::<Result<_, _>>()?;
-    let views = shares.iter().zip(&shown).map(|(one, nodes)| PolicyView {
+    let Some(places) = places(&site, arguments, &request)? else { return Ok(Outcome::Findings) };
+    let places = places.as_ref().map(|(formula, places)| (formula.as_str(), places));
+    let shown: Vec<ShownPolicy> = shares
+        .iter()
+        .map(|one| {
+            let nodes = nodes(one, arguments)?;
+            let settings = site.policy_settings(one.policy);
+            Ok(ShownPolicy { nodes, settings, assumed: site.described_assumptions(one.policy, &request) })
+        })
+        .collect::<Result<_, CliError>>()?;
+    let views = shares.iter().zip(&shown).map(|(one, shown)| PolicyView {
         name: one.policy.as_str(),
         tree: one.assessed.tree(),
         shares: one.assessed.shares(),
         is_pbs: one.policy == PolicyName::Pbs,
         has_factors: one.has_factors,
-        nodes,
+        nodes: &shown.nodes,
+        settings: &shown.settings,
+        assumed: one.before.as_ref().map(|before| Assumed {
+            before,
+            decay: request.decay,
+            charges: &request.charges,
+            described: &shown.assumed,
+            places,
+        }),
     });
     let views: Vec<PolicyView<'_>> = views.collect();
     match arguments.format {
@@ -45,10 +64,52 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
                 [_] if arguments.site.policy != Some(PolicyArg::All) => vec![site.described_policy(None)],
                 all => all.iter().map(|one| site.described_policy(Some(one.policy))).collect(),
             };
-            write_human(&views, &policies, &site.usage_unit(), out)?;
+            let width = if arguments.wide { None } else { terminal_width() };
+            let head = SharesHead { policies: &policies, usage_unit: &site.usage_unit(), width };
+            write_human(&views, &head, out)?;
         }
     }
     Ok(Outcome::Fine)
+}
+
+/// What is shown of one policy.
+struct ShownPolicy {
+    nodes: Vec<NodeId>,
+    settings: Map<String, Value>,
+    assumed: String,
+}
+
+/// The formula that orders the queue, and the places before and after the assumed usage, if there are a queue and such
+/// usage. The outer `None`: the formula does not parse, and the finding is drawn.
+fn places(
+    site: &Site,
+    arguments: &SharesArgs,
+    request: &SharesRequest,
+) -> Result<Option<Option<(String, Places)>>, CliError> {
+    let is_given = arguments.formula.is_some() || arguments.formula_file.is_some();
+    if !request.assumes_usage() || site.files().queue.is_none() {
+        return match is_given {
+            true => Err(CliError::usage("a formula is used only with --charge or --decay, and with --queue")),
+            false => Ok(Some(None)),
+        };
+    }
+    if arguments.site.policy == Some(PolicyArg::All) {
+        warn("the places of the jobs are not shown: they need one policy, not `all` of them");
+        return Ok(Some(None));
+    }
+    let source = match &arguments.formula {
+        Some(text) => FormulaText::new(text),
+        None if is_given => {
+            let (formula, formula_file) = (None, arguments.formula_file.clone());
+            read_formula(&FormulaArgs { formula, formula_file }, None)?
+        }
+        None => site.formula_text().unwrap_or_else(|_| FormulaText::new("fairshare_factor")),
+    };
+    let submitted = source.submitted(arguments.site.number_mode());
+    let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(None) };
+    let places = site.places(formula, request)?;
+    warn_all(&places.warnings);
+    Ok(Some(Some((source.text.clone(), places))))
 }
 
 /// The nodes to show: the whole tree, or one entity, in a table together with its path.

@@ -4,6 +4,8 @@
 
 mod evaluate;
 mod order;
+#[doc(hidden)]
+pub mod places;
 mod score;
 mod scores;
 

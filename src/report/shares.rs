@@ -1,12 +1,14 @@
-//! A fair-share tree with the numbers that policies compute for its nodes, as an indented table or as JSON.
+//! A fair-share tree with the numbers that policies compute for its nodes, as an indented table or as JSON; with assumed
+//! usage, the numbers before and after, and the places that jobs win.
 
 use std::io::{self, Write};
 
-use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Map, Value, json};
 
+use super::table::{Column, Layout};
 use super::terminal::printable;
-use crate::fairshare::{AssociationShares, NodeId, NodeKind, ShareTree, Shares, TreeShares};
+use crate::fairshare::{AssessedTree, AssociationShares, NodeId, NodeKind, ShareTree, Shares, TreeShares};
+use crate::rank::places::Places;
 
 /// The numbers of one policy.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +25,44 @@ pub struct PolicyView<'a> {
     pub has_factors: bool,
     /// The nodes to show, parents first.
     pub nodes: &'a [NodeId],
+    /// The settings in force, which JSON has beside the policy.
+    pub settings: &'a Map<String, Value>,
+    /// The usage that is assumed; `None`: the tree is as its files describe it.
+    pub assumed: Option<Assumed<'a>>,
+}
+
+/// A tree without the usage that is assumed.
+#[derive(Debug, Clone, Copy)]
+pub struct Assumed<'a> {
+    /// The tree as it is, with the same nodes.
+    pub before: &'a AssessedTree,
+    /// The time by which all usage decays, in seconds.
+    pub decay: Option<u64>,
+    /// The usage that is added: the entity, and the amount.
+    pub charges: &'a [(String, f64)],
+    /// The assumptions in words.
+    pub described: &'a str,
+    /// The formula that gives the jobs their places, and the places before and after.
+    pub places: Option<(&'a str, &'a Places)>,
+}
+
+impl<'a> PolicyView<'a> {
+    /// The view of the tree as it is.
+    fn before(&self) -> Option<Self> {
+        let before = self.assumed?.before;
+        Some(Self { tree: before.tree(), shares: before.shares(), assumed: None, ..*self })
+    }
+}
+
+/// The headings above a table of shares.
+#[derive(Debug, Clone, Copy)]
+pub struct SharesHead<'a> {
+    /// A line for each policy.
+    pub policies: &'a [String],
+    /// The unit of usage.
+    pub usage_unit: &'a str,
+    /// The number of characters in a line; `None`: as many as needed.
+    pub width: Option<usize>,
 }
 
 /// Writes the views as JSON: one document, or a list of them under `policies`.
@@ -40,10 +80,84 @@ pub fn write_json(views: &[PolicyView<'_>], out: &mut dyn Write) -> io::Result<(
 
 fn document(view: &PolicyView<'_>) -> Value {
     let nodes: Vec<Value> = view.nodes.iter().map(|&node| Value::Object(fields(view, node))).collect();
-    json!({ "policy": view.name, "nodes": nodes })
+    let mut document = Map::from_iter([("policy".to_owned(), json!(view.name))]);
+    document.extend(view.settings.clone());
+    document.insert("nodes".to_owned(), json!(nodes));
+    if let Some(assumed) = &view.assumed {
+        let charge = |(name, amount): &(String, f64)| json!({"name": name, "amount": amount});
+        let charges: Vec<Value> = assumed.charges.iter().map(charge).collect();
+        document.insert("assumed".to_owned(), json!({"decay": assumed.decay, "charges": charges}));
+        document.insert("changes".to_owned(), changes(view).iter().map(|change| change.object(view)).collect());
+        if let Some((formula, places)) = assumed.places {
+            document.insert("places".to_owned(), places_object(formula, places));
+        }
+    }
+    Value::Object(document)
+}
+
+fn places_object(formula: &str, places: &Places) -> Value {
+    let table = &places.table;
+    let jobs = places.jobs.iter().map(|job| {
+        json!({
+            "id": table.id(job.row),
+            "entity": table.entity(job.row),
+            "queue": table.queue(job.row),
+            "before": job.before,
+            "after": job.after,
+            "won": job.won(),
+        })
+    });
+    let entities = places.entities();
+    let entities = entities.iter().map(|one| json!({"name": one.name, "jobs": one.jobs, "won": one.won}));
+    json!({"formula": formula, "jobs": jobs.collect::<Vec<_>>(), "entities": entities.collect::<Vec<_>>()})
+}
+
+/// A node whose numbers the assumed usage changes.
+struct Change {
+    node: NodeId,
+    /// Every quantity of the policy: its name, its value before and after.
+    quantities: Vec<(&'static str, Value, Value)>,
+}
+
+impl Change {
+    fn object(&self, view: &PolicyView<'_>) -> Value {
+        let mut fields = identity(view, self.node);
+        let side = |value: fn(&(&'static str, Value, Value)) -> Value| {
+            self.quantities.iter().map(|one| (one.0.to_owned(), value(one))).collect::<Map<_, _>>()
+        };
+        fields.insert("before".to_owned(), side(|one| one.1.clone()).into());
+        fields.insert("after".to_owned(), side(|one| one.2.clone()).into());
+        fields.insert("difference".to_owned(), side(|one| json!(difference(&one.1, &one.2))).into());
+        Value::Object(fields)
+    }
+}
+
+/// The nodes with a number that differs, with all their numbers but the shares, which are given.
+fn changes(view: &PolicyView<'_>) -> Vec<Change> {
+    let Some(before) = view.before() else { return Vec::new() };
+    let is_given = |name: &str| matches!(name, "shares" | "raw_shares" | "perc" | "norm_shares");
+    let change = |&node: &NodeId| {
+        let pairs = numbers(&before, node).into_iter().zip(numbers(view, node));
+        let quantities = pairs.map(|((name, first), (_, second))| (name, first, second));
+        Change { node, quantities: quantities.filter(|(name, ..)| !is_given(name)).collect() }
+    };
+    let differs = |change: &Change| change.quantities.iter().any(|(_, first, second)| first != second);
+    view.nodes.iter().map(change).filter(differs).collect()
+}
+
+/// The second number minus the first; `None` if either is missing or infinite.
+fn difference(first: &Value, second: &Value) -> Option<f64> {
+    Some(second.as_f64()? - first.as_f64()?)
 }
 
 fn fields(view: &PolicyView<'_>, node: NodeId) -> Map<String, Value> {
+    let mut fields = identity(view, node);
+    fields.extend(numbers(view, node).into_iter().map(|(name, value)| (name.to_owned(), value)));
+    fields
+}
+
+/// Which node it is.
+fn identity(view: &PolicyView<'_>, node: NodeId) -> Map<String, Value> {
     let tree = view.tree;
     let mut fields = Map::new();
     let path: Vec<&str> = tree.path(node);
@@ -59,9 +173,12 @@ fn fields(view: &PolicyView<'_>, node: NodeId) -> Map<String, Value> {
         let names = [("user", tree.base_name(node)), ("partition", partition)];
         fields.extend(names.map(|(key, name)| (key.to_owned(), json!(name))));
     }
-    let own = if view.is_pbs { pbs_fields(view, node) } else { slurm_fields(&association(view, node)) };
-    fields.extend(own.into_iter().map(|(name, value)| (name.to_owned(), value)));
     fields
+}
+
+/// The quantities of the policy for a node, the shares first.
+fn numbers(view: &PolicyView<'_>, node: NodeId) -> Vec<(&'static str, Value)> {
+    if view.is_pbs { pbs_fields(view, node) } else { slurm_fields(&association(view, node)) }
 }
 
 fn pbs_fields(view: &PolicyView<'_>, node: NodeId) -> Vec<(&'static str, Value)> {
@@ -112,42 +229,169 @@ fn number(value: Option<f64>) -> Value {
     }
 }
 
-/// Draws the tree, with the numbers of one policy or, for several, their factors side by side, below a line for each
-/// policy. `usage_unit` is the unit of usage.
+/// Draws the tree, with the numbers of one policy or, for several, their factors side by side. With assumed usage it
+/// lists what changes instead, and the places that jobs win.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write_human(
-    views: &[PolicyView<'_>],
-    policies: &[String],
-    usage_unit: &str,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub fn write_human(views: &[PolicyView<'_>], head: &SharesHead<'_>, out: &mut dyn Write) -> io::Result<()> {
     let Some(first) = views.first() else { return Ok(()) };
-    for policy in policies {
-        writeln!(out, "policy:    {policy}")?;
+    for policy in head.policies {
+        writeln!(out, "policy:    {}", printable(policy))?;
     }
-    writeln!(out, "units:     {}", units(views, usage_unit))?;
-    writeln!(out)?;
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["name", "shares"].map(str::to_owned).into_iter().chain(headings(views)));
+    writeln!(out, "units:     {}", printable(&units(views, head.usage_unit)))?;
+    let Some(assumed) = &first.assumed else {
+        writeln!(out)?;
+        return write_tree(views, head, out);
+    };
+    if let [only] = views {
+        writeln!(out, "assumed:   {}\n", printable(assumed.described))?;
+        write_changes(only, head, out)?;
+    } else {
+        for view in views {
+            let described = view.assumed.map_or("", |assumed| assumed.described);
+            writeln!(out, "\n{}: {}\n", view.name, printable(described))?;
+            write_changes(view, head, out)?;
+        }
+    }
+    match assumed.places {
+        Some((formula, places)) => write_places(formula, places, head, out),
+        None => Ok(()),
+    }
+}
+
+fn write_tree(views: &[PolicyView<'_>], head: &SharesHead<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let Some(first) = views.first() else { return Ok(()) };
     let branches = Branches::new(first.tree, first.nodes);
-    for &node in first.nodes {
+    let row = |&node: &NodeId| {
         let name = format!("{}{}", branches.before(node), printable(first.tree.name(node)));
         let allotted =
             if first.tree.parent(node).is_some() { plain(&shares(first.tree.shares(node))) } else { String::new() };
-        let cells = cells(views, node);
-        table.add_row([name, allotted].into_iter().chain(cells));
+        [name, allotted].into_iter().chain(cells(views, node)).collect::<Vec<_>>()
+    };
+    let mut rows: Vec<Vec<String>> = first.nodes.iter().map(row).collect();
+    let headings = ["name", "shares"].map(str::to_owned).into_iter().chain(headings(views));
+    // a policy has no number in some columns
+    let is_used: Vec<bool> =
+        headings.clone().enumerate().map(|(index, _)| rows.iter().any(|cells| !cells[index].is_empty())).collect();
+    for cells in &mut rows {
+        let mut used = is_used.iter();
+        cells.retain(|_| used.next() == Some(&true));
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        column.set_cell_alignment(if index == 0 { CellAlignment::Left } else { CellAlignment::Right });
+    let used = headings.zip(&is_used).filter(|(_, is_used)| **is_used).map(|(heading, _)| heading);
+    let columns = used.map(|heading| match importance(&heading) {
+        Some(importance) => Column::number(heading, importance),
+        None => Column::name(heading, 9),
+    });
+    write_table(columns.collect(), &rows, head, out)
+}
+
+/// The importance of a column of numbers; `None` for the column of names.
+fn importance(heading: &str) -> Option<u8> {
+    Some(match heading {
+        "name" => return None,
+        "factor" | "fairshare" | "tickets" => 8,
+        "usage" | "raw_usage" => 7,
+        "shares" => 6,
+        "tree_usage" | "effective_usage" | "level_fs" => 5,
+        "perc" | "norm_shares" => 4,
+        "norm_usage" => 3,
+        // the factor of one of several policies
+        _ => 6,
+    })
+}
+
+/// Lists what the assumed usage changes: a line for each quantity of a node that differs.
+fn write_changes(view: &PolicyView<'_>, head: &SharesHead<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let changes = changes(view);
+    let mut rows = Vec::new();
+    for change in &changes {
+        let mut name = view.tree.path(change.node).join("/");
+        if name.is_empty() {
+            view.tree.name(change.node).clone_into(&mut name);
+        }
+        for (quantity, first, second) in change.quantities.iter().filter(|(_, first, second)| first != second) {
+            let difference = difference(first, second).map_or_else(String::new, |by| signed(quantity, by));
+            let [first, second] = [first, second].map(|value| cell(view, quantity, value));
+            rows.push(vec![std::mem::take(&mut name), (*quantity).to_owned(), first, second, difference]);
+        }
     }
-    for line in table.lines() {
-        writeln!(out, "{}", line.trim_end())?;
+    let columns = vec![
+        Column::name("name", 9),
+        Column::text("quantity", 8),
+        Column::number("before", 7),
+        Column::number("after", 7),
+        Column::number("difference", 6),
+    ];
+    if !rows.is_empty() {
+        write_table(columns, &rows, head, out)?;
+        writeln!(out)?;
     }
-    Ok(())
+    writeln!(out, "{} of {} entities and groups change", changes.len(), view.nodes.len())
+}
+
+/// A difference with its sign.
+fn signed(quantity: &str, by: f64) -> String {
+    let text = match quantity {
+        "usage" | "raw_usage" | "tickets" => amount(by),
+        _ => format!("{by:.6}"),
+    };
+    if by > 0.0 { format!("+{text}") } else { text }
+}
+
+/// Lists the jobs that win or lose places, and then their entities.
+fn write_places(formula: &str, places: &Places, head: &SharesHead<'_>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\nplaces:    by {}", printable(formula.trim_end()))?;
+    let or_dash = |place: Option<usize>| place.map_or_else(|| "-".to_owned(), |place| place.to_string());
+    let won = |won: i64| if won > 0 { format!("+{won}") } else { won.to_string() };
+    let moved: Vec<_> = places.jobs.iter().filter(|job| job.before != job.after).collect();
+    if !moved.is_empty() {
+        writeln!(out)?;
+        let rows = moved.iter().map(|job| {
+            vec![
+                places.table.id(job.row).to_owned(),
+                places.table.entity(job.row).to_owned(),
+                or_dash(job.before),
+                or_dash(job.after),
+                job.won().map_or_else(|| "-".to_owned(), won),
+            ]
+        });
+        write_table(place_columns(), &rows.collect::<Vec<_>>(), head, out)?;
+        writeln!(out)?;
+        let entities = places.entities();
+        let rows = entities.iter().map(|one| vec![one.name.to_owned(), one.jobs.to_string(), won(one.won)]);
+        let columns = vec![Column::name("entity", 9), Column::number("jobs", 7), Column::number("places won", 8)];
+        write_table(columns, &rows.collect::<Vec<_>>(), head, out)?;
+        writeln!(out)?;
+    }
+    writeln!(out, "{} of {} considered jobs change their place", moved.len(), places.jobs.len())
+}
+
+fn place_columns() -> Vec<Column> {
+    vec![
+        Column::id("job", 9),
+        Column::text("entity", 5),
+        Column::number("before", 8),
+        Column::number("after", 8),
+        Column::number("places won", 7),
+    ]
+}
+
+fn write_table(
+    columns: Vec<Column>,
+    rows: &[Vec<String>],
+    head: &SharesHead<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let layout = Layout::new(columns, rows, head.width);
+    let mut text = Vec::new();
+    layout.write_heading(&mut text);
+    rows.iter().for_each(|cells| layout.write_row(cells, &mut text));
+    out.write_all(&text)?;
+    match layout.dropped().as_slice() {
+        [] => Ok(()),
+        dropped => writeln!(out, "columns left out: {}; --wide shows all", printable(&dropped.join(", "))),
+    }
 }
 
 /// What the columns are measured in.
@@ -172,12 +416,8 @@ fn headings(views: &[PolicyView<'_>]) -> Vec<String> {
 }
 
 fn cells(views: &[PolicyView<'_>], node: NodeId) -> Vec<String> {
-    let fields = |view: &PolicyView<'_>| match view.is_pbs {
-        true => pbs_fields(view, node),
-        false => slurm_fields(&association(view, node)),
-    };
     match views {
-        [one] => fields(one).iter().skip(1).map(|(name, value)| cell(one, name, value)).collect(),
+        [one] => numbers(one, node).iter().skip(1).map(|(name, value)| cell(one, name, value)).collect(),
         [first, ..] => {
             let path = first.tree.path(node);
             let factors = views.iter().map(|view| plain(&number(factor(view, &path))));

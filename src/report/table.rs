@@ -10,6 +10,8 @@ const GAP: usize = 2;
 const MIN_TEXT: usize = 8;
 /// A column of ids, whose start says which one it is, is not made narrower than this.
 const MIN_ID: usize = 16;
+/// A column of a tree's names, with the lines that join them, is not made narrower than this.
+const MIN_TREE_NAME: usize = 32;
 /// The last column is wrapped if at least this much is left for it; otherwise it is dropped.
 const MIN_WRAPPED: usize = 16;
 
@@ -47,6 +49,10 @@ impl Column {
 
     pub(super) fn id(heading: impl Into<String>, importance: u8) -> Self {
         Self { heading: heading.into(), kind: ColumnKind::Text { min: MIN_ID }, importance }
+    }
+
+    pub(super) fn name(heading: impl Into<String>, importance: u8) -> Self {
+        Self { heading: heading.into(), kind: ColumnKind::Text { min: MIN_TREE_NAME }, importance }
     }
 
     pub(super) fn wrapped(heading: impl Into<String>, importance: u8) -> Self {

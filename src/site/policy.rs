@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use serde_json::{Map, Value, json};
+
 use super::tree::SlurmOrigin;
 use super::{Site, SiteRules};
 use crate::fairshare::policy::classic::Classic;
@@ -148,7 +150,6 @@ impl PolicySelection {
             }
             _ => String::new(),
         };
-        let clock = |seconds: u64| format!("{:02}:{:02}:{:02}", seconds / 3600, seconds % 3600 / 60, seconds % 60);
         let decay = match (name, self.conf.decay_half_life) {
             (PolicyName::Pbs, _) => {
                 let (factor, seconds) = (config.fairshare_decay_factor, config.fairshare_decay_time);
@@ -189,7 +190,40 @@ impl PolicySelection {
     }
 }
 
+/// The number that the decimals of a C float denote: 0.1, not 0.10000000149.
+fn f64_of(float: f32) -> f64 {
+    float.to_string().parse().unwrap_or_else(|_| f64::from(float))
+}
+
+/// A time in seconds as `HH:MM:SS`.
+pub(super) fn clock(seconds: u64) -> String {
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds % 3600 / 60, seconds % 60)
+}
+
 impl Site {
+    /// The settings of a policy that are in force: the release of Slurm, the dampening factor, the half-life in seconds
+    /// (0: no decay), or OpenPBS's decay factor and the time between two decays in seconds.
+    #[doc(hidden)]
+    pub fn policy_settings(&self, name: PolicyName) -> Map<String, Value> {
+        let conf = &self.policy.conf;
+        let mut settings = match name {
+            PolicyName::Pbs => vec![
+                ("decay_factor", json!(f64_of(self.config.fairshare_decay_factor))),
+                ("decay_time", json!(self.config.fairshare_decay_time)),
+            ],
+            _ => vec![("half_life", json!(conf.decay_half_life))],
+        };
+        match (name, self.policy.rules) {
+            (PolicyName::Pbs | PolicyName::WeightedWalk, _) | (_, Rules::Documented) => {}
+            (PolicyName::TicketBased, Rules::Scheduler) => settings.push(("release", json!("14.11"))),
+            (_, Rules::Scheduler) => settings.push(("release", json!(self.policy.release.as_str()))),
+        }
+        if matches!(name, PolicyName::Classic | PolicyName::DepthOblivious) {
+            settings.push(("dampening_factor", json!(conf.dampening_factor)));
+        }
+        settings.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+    }
+
     /// The unit of the usage in the tree: what `fairshare_usage_res` names for OpenPBS's files, `billing` seconds for a
     /// tree of Slurm, and the unit of the document for another.
     pub fn usage_unit(&self) -> String {

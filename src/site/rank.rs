@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::mem;
 
-use super::tree::{pending_nodes, unresolved};
-use super::{PolicyName, Site, SiteError};
+use super::tree::{find, pending_nodes, unresolved};
+use super::{PolicyName, SharesRequest, Site, SiteError};
 use crate::diagnostic::Diagnostic;
 use crate::fairshare::{AssessedTree, ShareTree};
 use crate::formula::Formula;
@@ -85,9 +85,20 @@ impl Site {
     ///
     /// # Errors
     /// The tree cannot be read, or neither it nor the jobs have the fair-share numbers that the formula needs.
-    pub fn rank_jobs(&self, program: Program, mut table: JobTable, limit: usize) -> Result<RankedQueue, SiteError> {
+    pub fn rank_jobs(&self, program: Program, table: JobTable, limit: usize) -> Result<RankedQueue, SiteError> {
+        self.rank_assuming(program, table, limit, &SharesRequest::default())
+    }
+
+    /// The same with the usage that a request assumes.
+    pub(super) fn rank_assuming(
+        &self,
+        program: Program,
+        mut table: JobTable,
+        limit: usize,
+        assumed: &SharesRequest,
+    ) -> Result<RankedQueue, SiteError> {
         let mut warnings = Vec::new();
-        let tree = self.fill_shares(&program, &mut table, &mut warnings)?;
+        let tree = self.fill_shares(&program, &mut table, assumed, &mut warnings)?;
         let Ordered { ranking, not_considered } = self.order(&program, &table, tree.as_ref(), self.threshold(), limit);
         Ok(RankedQueue { table, ranking, not_considered, program, tree, warnings })
     }
@@ -146,7 +157,8 @@ impl Site {
             let mut jobs = self.read_jobs(formula, true)?;
             warnings = jobs.warnings;
             if let Ok(program) = formula.compile(&jobs.schema) {
-                let tree = self.fill_shares(&program, &mut jobs.table, &mut warnings)?;
+                let assumed = SharesRequest::default();
+                let tree = self.fill_shares(&program, &mut jobs.table, &assumed, &mut warnings)?;
                 let ordered = self.order(&program, &jobs.table, tree.as_ref(), threshold, usize::MAX);
                 ranked = Some((jobs.table, ordered, tree));
             }
@@ -177,7 +189,7 @@ impl Site {
         }
     }
 
-    fn read_jobs(&self, formula: &Formula, again: bool) -> Result<SiteJobs, SiteError> {
+    pub(super) fn read_jobs(&self, formula: &Formula, again: bool) -> Result<SiteJobs, SiteError> {
         let Some(source) = &self.files.queue else {
             let message = "no jobs: give --queue FILE (`qstat -f` as JSON, dsv or text, native JSON or NDJSON)";
             return Err(SiteError::Missing(message.into()));
@@ -223,6 +235,7 @@ impl Site {
         &self,
         program: &Program,
         table: &mut JobTable,
+        assumed: &SharesRequest,
         warnings: &mut Vec<String>,
     ) -> Result<Option<PbsTree>, SiteError> {
         let needs_shares = program.inputs().iter().any(|input| FairshareInput::from_name(input).is_some());
@@ -237,14 +250,23 @@ impl Site {
             (_, None) => require_own_shares(program, table).map(|()| None),
             (PolicyName::Pbs, Some(tree)) => {
                 let entities = table.entities().iter().map(|entity| &**entity);
-                let tree = tree.pbs_tree(self.policy.rules, entities)?;
+                let mut tree = tree.pbs_tree(self.policy.rules, entities)?;
+                if assumed.assumes_usage() {
+                    let mut changed = tree.tree().clone();
+                    self.assume_usage(&mut changed, PolicyName::Pbs, assumed)?;
+                    tree = tree.with_usage_of(changed, &*self.policy.policy(PolicyName::Pbs, &[]));
+                }
                 warnings.extend(unknown_entities(table, &tree));
                 fill_fairshare(table, &tree, |ratio| numbers.fairshare(ratio));
                 Ok(Some(tree))
             }
             (name, Some(tree)) => {
-                let shares = tree.share_tree()?;
-                let active = pending_nodes(table, &shares);
+                let mut shares = tree.share_tree()?;
+                self.assume_usage(&mut shares, name, assumed)?;
+                let active = match assumed.active.as_slice() {
+                    [] => pending_nodes(table, &shares),
+                    given => given.iter().map(|name| find(&shares, name)).collect::<Result<_, _>>()?,
+                };
                 let assessed = AssessedTree::new(shares, &self.policy.policy(name, &active));
                 let unknown = fill_fairshare(table, &assessed, |ratio| numbers.fairshare(ratio));
                 let all = unknown

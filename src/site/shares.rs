@@ -1,11 +1,14 @@
 //! The fair-share tree of a site under one or more policies, as it is or with assumed usage and decay.
 
+use super::policy::clock;
 use super::tree::{SiteTree, find, pending_entities};
-use super::{PolicyName, Site, SiteError};
+use super::{PolicyName, Site, SiteError, SiteJobs};
 use crate::fairshare::decay::{HalfLife, IntervalDecay};
 use crate::fairshare::{AssessedTree, NodeId, NodeKind, Rules, ShareTree};
 use crate::formula::Formula;
 use crate::pbs::files::resource_group::{WrittenGroups, write_groups, write_groups_with_cgroups};
+use crate::rank::places::Places;
+use crate::schema::FairshareInput;
 
 /// The policies to apply to a fair-share tree, and the changes to assume first.
 #[derive(Debug, Clone, Default)]
@@ -14,10 +17,17 @@ pub struct SharesRequest {
     pub policies: Vec<PolicyName>,
     /// The entities with pending jobs, for the ticket-based policy; none: those of the queue, if there is one.
     pub active: Vec<String>,
-    /// Usage to add before the policies are applied: the entity, and the amount in the units of the tree.
+    /// Usage to add after the decay: the entity, and the amount in the units of the tree.
     pub charges: Vec<(String, f64)>,
     /// Time by which all usage decays before the policies are applied, in seconds.
     pub decay: Option<u64>,
+}
+
+impl SharesRequest {
+    /// Whether another usage is assumed than the site has.
+    pub fn assumes_usage(&self) -> bool {
+        self.decay.is_some() || !self.charges.is_empty()
+    }
 }
 
 /// The result of one policy.
@@ -27,6 +37,8 @@ pub struct PolicyShares {
     pub policy: PolicyName,
     /// The tree and each node's numbers.
     pub assessed: AssessedTree,
+    /// The same without the charges and the decay of the request; `None` if it has neither.
+    pub before: Option<AssessedTree>,
     /// Whether the policy has a factor: the ticket-based one has none where nobody is known to have pending jobs.
     pub has_factors: bool,
     /// What the numbers leave out, one sentence each.
@@ -118,14 +130,10 @@ impl Site {
             }
             _ => tree.share_tree()?,
         };
-        if let Some(seconds) = request.decay {
-            self.decay(&mut tree, policy, seconds);
-        }
-        for (name, amount) in &request.charges {
-            let node = find(&tree, name)?;
-            tree.charge(node, *amount);
-        }
-        let mut notes = Vec::new();
+        let as_it_is = request.assumes_usage().then(|| tree.clone());
+        self.assume_usage(&mut tree, policy, request)?;
+        let mut notes: Vec<String> =
+            request.decay.and_then(|seconds| self.no_decay(policy, seconds)).into_iter().collect();
         let has_factors =
             policy != PolicyName::TicketBased || !request.active.is_empty() || self.files().queue.is_some();
         if !has_factors {
@@ -144,8 +152,78 @@ impl Site {
         } else {
             request.active.iter().map(|name| find(&tree, name)).collect::<Result<_, _>>()?
         };
-        let assessed = AssessedTree::new(tree, &self.policy.policy(policy, &active));
-        Ok(PolicyShares { policy, assessed, has_factors, notes })
+        let rules = self.policy.policy(policy, &active);
+        let before = as_it_is.map(|tree| AssessedTree::new(tree, &rules));
+        Ok(PolicyShares { policy, assessed: AssessedTree::new(tree, &rules), before, has_factors, notes })
+    }
+
+    /// Ranks the queue by a formula, as it is and with the usage that the request assumes.
+    ///
+    /// # Errors
+    /// As for [`rank_jobs`](Self::rank_jobs) and [`shares`](Self::shares).
+    pub fn places(&self, formula: &Formula, request: &SharesRequest) -> Result<Places, SiteError> {
+        let SiteJobs { table, schema, mut warnings } = self.read_jobs(formula, true)?;
+        let program = formula.compile(&schema).map_err(|_| SiteError::NotArithmetic)?;
+        if !program.inputs().iter().any(|input| FairshareInput::from_name(input).is_some()) {
+            warnings.push("the formula does not use fair share, so its values do not depend on usage".to_owned());
+        }
+        let as_it_is = SharesRequest { charges: Vec::new(), decay: None, ..request.clone() };
+        let before = self.rank_assuming(program.clone(), table.clone(), usize::MAX, &as_it_is)?;
+        let after = self.rank_assuming(program, table, usize::MAX, request)?;
+        warnings.extend(after.warnings);
+        let places = Places::new(after.table, &before.ranking, &after.ranking);
+        Ok(Places { warnings, ..places })
+    }
+
+    /// Changes the usage of a tree as the request assumes: first the decay, then the charges.
+    pub(super) fn assume_usage(
+        &self,
+        tree: &mut ShareTree,
+        policy: PolicyName,
+        request: &SharesRequest,
+    ) -> Result<(), SiteError> {
+        if let Some(seconds) = request.decay {
+            self.decay(tree, policy, seconds);
+        }
+        for (name, amount) in &request.charges {
+            let node = find(tree, name)?;
+            tree.charge(node, *amount);
+        }
+        Ok(())
+    }
+
+    /// Why nothing decays in a time, if that is so.
+    fn no_decay(&self, policy: PolicyName, seconds: u64) -> Option<String> {
+        let (factor, period) = (self.config.fairshare_decay_factor, self.config.fairshare_decay_time);
+        match policy {
+            PolicyName::Pbs if period == 0 => Some("nothing decays: `fairshare_decay_time` is 0".to_owned()),
+            PolicyName::Pbs if IntervalDecay::new(factor, period).intervals(seconds) == 0 => Some(format!(
+                "nothing decays: OpenPBS decays usage in whole periods of {} (`fairshare_decay_time`), and {} is less than \
+                 one",
+                clock(period),
+                clock(seconds)
+            )),
+            PolicyName::Pbs => None,
+            _ if self.policy.conf.decay_half_life == 0 => {
+                Some("nothing decays: `PriorityDecayHalfLife` is 0".to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// The assumed usage in words: the decay, then the charges.
+    pub fn described_assumptions(&self, policy: PolicyName, request: &SharesRequest) -> String {
+        let decay = request.decay.map(|seconds| match policy {
+            PolicyName::Pbs => {
+                let decay = IntervalDecay::new(self.config.fairshare_decay_factor, self.config.fairshare_decay_time);
+                let periods = decay.intervals(seconds);
+                let noun = if periods == 1 { "period" } else { "periods" };
+                format!("usage decays by {periods} {noun} of {}", clock(self.config.fairshare_decay_time))
+            }
+            _ => format!("usage decays for {}", clock(seconds)),
+        });
+        let charges = request.charges.iter().map(|(name, amount)| format!("{name} is charged {amount}"));
+        decay.into_iter().chain(charges).collect::<Vec<_>>().join(", then ")
     }
 
     /// Decays all usage: by whole intervals under OpenPBS's policy, by the half-life under Slurm's.
@@ -169,7 +247,7 @@ impl Site {
             return Ok(Vec::new());
         }
         let no_inputs = Formula::parse("0").map_err(SiteError::content)?;
-        let jobs = self.jobs(&no_inputs)?;
+        let jobs = self.read_jobs(&no_inputs, true)?;
         let mut entities: Vec<QueueEntity> =
             jobs.table.entities().iter().map(|entity| (entity.to_string(), false)).collect();
         pending_entities(&jobs.table).into_iter().for_each(|entity| entities[entity].1 = true);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::support::command::{jsf, success as stdout};
+use crate::support::command::{jsf, jsf_with_input, stderr, success as stdout};
 use crate::support::golden;
 
 /// A recorded tree as native JSON, with children in load order.
@@ -280,4 +280,104 @@ fn an_invalid_tree_is_reported_with_its_file() {
         assert_eq!(output.status.code(), Some(2), "{text}");
         assert!(stderr.contains(file) && stderr.contains(expected), "{stderr}");
     }
+}
+
+/// The document that `jsf shares` writes as JSON.
+fn shares_json(arguments: &[&str]) -> Value {
+    let output = jsf(&[&["shares", "--format", "json"], arguments].concat());
+    serde_json::from_str(&stdout(&output)).expect("JSON")
+}
+
+#[test]
+fn a_charge_is_shown_before_and_after() {
+    let tree = ["--tree", "tests/data/pp718.json"];
+    let (before, after) = (shares_json(&tree), shares_json(&[&tree[..], &["--charge", "Bob=500"]].concat()));
+    assert!(before.get("changes").is_none() && before.get("assumed").is_none());
+    assert_eq!(after["assumed"], json!({"decay": null, "charges": [{"name": "Bob", "amount": 500.0}]}));
+    assert_eq!((&after["decay_factor"], &after["decay_time"]), (&json!(0.5), &json!(86_400)));
+    let node = |document: &Value, list: &str| {
+        let nodes = document[list].as_array().expect("a list");
+        nodes.iter().find(|node| node["name"] == "Bob").expect("Bob").clone()
+    };
+    let change = node(&after, "changes");
+    assert_eq!((&change["path"], &change["kind"]), (&json!(["group1", "Bob"]), &json!("entity")));
+    for quantity in ["usage", "tree_usage", "factor"] {
+        let (first, second) = (&node(&before, "nodes")[quantity], &node(&after, "nodes")[quantity]);
+        assert_eq!((&change["before"][quantity], &change["after"][quantity]), (first, second), "{quantity}");
+        let difference = second.as_f64().expect("a number") - first.as_f64().expect("a number");
+        let shown = change["difference"][quantity].as_f64().expect("a number");
+        assert!((shown - difference).abs() < 1e-12, "{quantity}: {shown} for {difference}");
+        assert_ne!(difference, 0.0, "{quantity}");
+    }
+}
+
+/// A job of each user of `examples/site/tree.json`.
+const JOBS_OF_THE_TREE: &str = r#"{"jobs":[{"id":"1.vm","entity":"Bob"},{"id":"2.vm","entity":"Cathy"},
+    {"id":"3.vm","entity":"Suzy"},{"id":"4.vm","entity":"Scott"}]}"#;
+
+/// The places are those that `jsf rank` gives with the charged usage in the tree's file.
+#[test]
+fn places_won_are_those_of_a_charged_tree() {
+    let tree = "examples/site/tree.json";
+    let document: Value = serde_json::from_str(&std::fs::read_to_string(tree).expect("a tree")).expect("JSON");
+    let text = document.to_string().replacen(
+        r#""name":"Bob","shares":50,"usage":100"#,
+        r#""name":"Bob","shares":50,"usage":600"#,
+        1,
+    );
+    assert_ne!(text, document.to_string());
+    let folder = tempfile::tempdir().expect("a folder");
+    let charged = folder.path().join("tree.json");
+    std::fs::write(&charged, text).expect("written");
+    let jobs = folder.path().join("jobs.json");
+    std::fs::write(&jobs, JOBS_OF_THE_TREE).expect("written");
+    let jobs = jobs.to_str().expect("UTF-8");
+    let order = |tree: &str| {
+        let output = jsf(&["rank", "fairshare_factor", "--queue", jobs, "--tree", tree, "--format", "json"]);
+        let document: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+        let jobs = document["jobs"].as_array().expect("jobs").clone();
+        jobs.into_iter().map(|job| (job["id"].as_str().expect("an id").to_owned(), job["rank"].clone())).collect()
+    };
+    let (before, after): (HashMap<_, _>, HashMap<_, _>) = (order(tree), order(charged.to_str().expect("UTF-8")));
+    let document = shares_json(&["--tree", tree, "--queue", jobs, "--charge", "Bob=500"]);
+    let places = &document["places"];
+    assert_eq!(places["formula"], "fairshare_factor");
+    let listed = places["jobs"].as_array().expect("jobs");
+    assert!(!listed.is_empty() && before != after);
+    for job in listed {
+        let id = job["id"].as_str().expect("an id");
+        assert_eq!((&job["before"], &job["after"]), (&before[id], &after[id]), "{id}");
+        let won = job["before"].as_i64().expect("a place") - job["after"].as_i64().expect("a place");
+        assert_eq!(job["won"], json!(won), "{id}");
+    }
+    let won: i64 = places["entities"].as_array().expect("entities").iter().filter_map(|one| one["won"].as_i64()).sum();
+    assert_eq!(won, 0, "{places}");
+}
+
+#[test]
+fn the_settings_in_force_are_in_the_document() {
+    let tree = ["--tree", "tests/data/pp718.json", "--policy"];
+    let document = |policy: &str, more: &[&str]| shares_json(&[&tree[..], &[policy], more].concat());
+    let classic = document("classic", &["--slurm-release", "22.05"]);
+    let settings = [&classic["release"], &classic["half_life"], &classic["dampening_factor"]];
+    assert_eq!(settings, [&json!("22.05"), &json!(604_800), &json!(1)]);
+    assert_eq!(document("fair-tree", &[])["release"], "26.11");
+    assert_eq!(document("ticket-based", &["--active", "Bob"])["release"], "14.11");
+    let documented = document("fair-tree", &["--rules", "documented"]);
+    assert_eq!((documented.get("release"), &documented["half_life"]), (None, &json!(604_800)));
+}
+
+#[test]
+fn a_formula_without_assumed_usage_is_refused() {
+    let output = jsf(&["shares", "--tree", "tests/data/pp718.json", "--formula", "ncpus"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("a formula is used only with --charge or --decay"), "{}", stderr(&output));
+}
+
+#[test]
+fn jobs_may_come_from_standard_input() {
+    let arguments = ["shares", "--tree", "examples/site/tree.json", "--charge", "Bob=500", "--queue", "-"];
+    let text = String::from_utf8(jsf_with_input(&arguments, JOBS_OF_THE_TREE).stdout).expect("UTF-8");
+    assert!(text.contains("places:    by fairshare_factor\n"), "{text}");
+    assert!(text.contains("1.vm  Bob          1      3          -2\n"), "{text}");
 }

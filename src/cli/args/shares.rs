@@ -1,5 +1,7 @@
 //! The arguments of `jsf shares`.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
 use job_sort_formula::site::parse_duration;
@@ -9,11 +11,26 @@ use super::SiteArgs;
 /// `jsf shares`
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Columns under pbs: shares among the siblings; perc, the fraction of the machine that they give, 0 to 1; usage, in the \
+unit of fairshare_usage_res, with that of all members; tree_usage, the fraction of all usage that counts, 0 to 1; \
+factor, 2^-(tree_usage/perc), 0 to 1, 0.5 on target.
+Columns under a policy of Slurm, as in `sshare -l`: shares; norm_shares, 0 to 1; raw_usage, in TRES-seconds (billing); \
+norm_usage, its fraction of all usage, 0 to 1; effective_usage, the usage that counts, 0 to 1; level_fs, shares by \
+usage among the siblings, from 0 to inf, 1 on target; fairshare, the factor, 0 to 1; tickets, a count.
+
+With --charge or --decay the output shows what changes: each number before and after, and the difference; with --queue \
+also the places that jobs win (before minus after). In JSON, `nodes` has the numbers after, `changes` has `before`, \
+`after` and `difference` of each node that changes, and `places` has the formula, the jobs and the entities.
+JSON also has the settings in force: `release`, `half_life` in seconds and `dampening_factor` (Slurm), `decay_factor` \
+and `decay_time` in seconds (pbs).
+
 Examples:
   jsf shares --sched-priv examples/site/sched_priv
   jsf shares --tree examples/site/tree.json --policy all
   jsf shares --tree examples/site/tree.json --policy fair-tree \\
-      --charge Bob=500 --format json")]
+      --charge Bob=500 --format json
+  jsf shares --sched-priv examples/site/sched_priv --decay 2w \\
+      --charge ocean/tmorita=1e8 --queue examples/site/qstat.json")]
 pub struct SharesArgs {
     /// The site.
     #[command(flatten)]
@@ -25,13 +42,23 @@ pub struct SharesArgs {
     /// Who has pending jobs, for the ticket-based policy, named as for --entity [default: from --queue]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub active: Vec<String>,
-    /// Add usage to an entity, named as for --entity, before the policy is applied
+    /// What if: add usage to an entity, named as for --entity, in the unit of the tree's usage
     #[arg(long, value_name = "NAME=AMOUNT")]
     pub charge: Vec<Charge>,
-    /// Decay all usage by this time before the policy is applied: seconds, HH:MM:SS, D-HH:MM:SS, or a number with s,
-    /// m, h, d or w
+    /// What if: decay all usage by this time, before the charges: seconds, HH:MM:SS, D-HH:MM:SS, or a number with s, m,
+    /// h, d or w; OpenPBS decays in whole periods of fairshare_decay_time
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub decay: Option<u64>,
+    /// With --charge or --decay, and --queue: the formula that gives the jobs their places [default: the site's, else
+    /// fairshare_factor]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub formula: Option<String>,
+    /// The file with this formula
+    #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "formula")]
+    pub formula_file: Option<PathBuf>,
+    /// Show all columns in full, however wide the terminal is
+    #[arg(long)]
+    pub wide: bool,
     /// The output format
     #[arg(long, value_enum, default_value_t = SharesFormatName::Human)]
     pub format: SharesFormatName,

@@ -27,6 +27,14 @@ pub enum Release {
 }
 
 impl Release {
+    /// The release, such as `22.05`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::V22_05 => "22.05",
+            Self::V26_11 => "26.11",
+        }
+    }
+
     /// Reads a version such as `22.05.8` or `26.11.0-0rc1`, as `sshare --json` gives it under `meta`.
     ///
     /// The order by lineage came with 23.11, whose database replaced `lft` and `rgt` by `lineage`.

@@ -9,7 +9,7 @@ mod builder;
 
 use std::cmp::Ordering;
 
-use crate::fairshare::{AssessedTree, EntityShares, FairShare, NodeId, ShareTree, TreeShares};
+use crate::fairshare::{AssessedTree, EntityShares, FairShare, NodeId, Policy, ShareTree, TreeShares};
 pub use builder::{PbsTreeBuilder, PbsTreeError};
 
 /// The daemon's tree and the numbers of its nodes.
@@ -29,6 +29,11 @@ impl PbsTree {
     /// The numbers of every node, not yet [printed with six decimals](crate::pbs::number_format::printed_fairshare).
     pub fn shares(&self) -> &TreeShares {
         self.assessed.shares()
+    }
+
+    /// The same tree with other usage.
+    pub(crate) fn with_usage_of(self, tree: ShareTree, policy: &dyn Policy) -> Self {
+        Self { assessed: AssessedTree::new(tree, policy), ..self }
     }
 
     /// The group of the entities that are not in the document.
