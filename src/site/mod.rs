@@ -12,6 +12,7 @@ mod files;
 mod formula_text;
 mod layout;
 mod policy;
+mod printed_fairshare;
 mod rank;
 mod replay;
 mod shares;
@@ -46,6 +47,7 @@ use crate::rank::OnError;
 use crate::schema::Schema;
 use documents::Documents;
 use policy::PolicySelection;
+use printed_fairshare::differs_from_printed;
 use source::JobDocument;
 use tree::SiteTree;
 
@@ -130,6 +132,7 @@ impl Site {
         let origin = tree.as_ref().and_then(SiteTree::slurm_origin);
         let written_by = tree.as_ref().and_then(SiteTree::release);
         let policy = PolicySelection::new(&rules, conf, origin, written_by, &mut warnings);
+        warnings.extend(tree.as_ref().and_then(|tree| differs_from_printed(tree, &policy)));
         let jobs = JobDocument::default();
         Ok(Self { files, rules, schema, queues, config, server, policy, tree, jobs, warnings })
     }

@@ -69,7 +69,7 @@ impl FromStr for PolicyName {
 pub(super) struct PolicySelection {
     pub name: PolicyName,
     pub rules: Rules,
-    release: Release,
+    pub release: Release,
     pub conf: SlurmConf,
     /// Where the policy comes from.
     source: &'static str,
@@ -175,7 +175,12 @@ impl PolicySelection {
 
     /// The policy of that name; `active` are the nodes with pending jobs, which only the ticket-based policy uses.
     pub(super) fn policy(&self, name: PolicyName, active: &[NodeId]) -> Box<dyn Policy> {
-        let (rules, release, dampening) = (self.rules, self.release, self.conf.dampening_factor);
+        self.policy_of(name, self.release, active)
+    }
+
+    /// The policy of that name under another release of Slurm.
+    pub(super) fn policy_of(&self, name: PolicyName, release: Release, active: &[NodeId]) -> Box<dyn Policy> {
+        let (rules, dampening) = (self.rules, self.conf.dampening_factor);
         match (name, rules) {
             (PolicyName::Pbs, Rules::Scheduler) => Box::new(DaemonPolicy),
             (PolicyName::Pbs, Rules::Documented) => Box::new(Pp718),

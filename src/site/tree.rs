@@ -12,7 +12,7 @@ use crate::pbs::files::sched_config::SchedConfig;
 use crate::pbs::files::usage::{MIN_USAGE, UsageFile};
 use crate::pbs::share_tree::{PbsTree, PbsTreeBuilder};
 use crate::slurm;
-use crate::slurm::tree::{TreeFormat, TreeReadError};
+use crate::slurm::tree::{TreeFormat, TreeReadError, TreeWarning};
 
 /// A tree as its files describe it, before a policy is applied.
 #[derive(Debug)]
@@ -22,6 +22,9 @@ pub(super) struct SiteTree {
     source_name: Option<String>,
     /// What a document of Slurm says of its origin; `None` for another tree.
     slurm: Option<SlurmOrigin>,
+    /// The column `FairShare` of `sshare`, by node of the document; empty for a tree without it, or without some of its
+    /// rows.
+    printed_fairshare: Vec<Option<f64>>,
 }
 
 /// What a document of Slurm says of its origin.
@@ -39,8 +42,7 @@ impl SiteTree {
         warnings: &mut Vec<String>,
     ) -> Result<Option<Self>, SiteError> {
         if let Some(source) = &files.tree {
-            let (document, slurm) = document(source, warnings)?;
-            return Ok(Some(Self { document, source_name: Some(source.name()), slurm }));
+            return document(source, warnings).map(Some);
         }
         let Some(source) = &files.resource_group else { return Ok(None) };
         let bytes = source.read()?;
@@ -60,7 +62,8 @@ impl SiteTree {
             }
         };
         let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(config.unknown_shares);
-        Ok(Some(Self { document: builder.into_document(), source_name: None, slurm: None }))
+        let document = builder.into_document();
+        Ok(Some(Self { document, source_name: None, slurm: None, printed_fairshare: Vec::new() }))
     }
 
     /// The tree that OpenPBS's scheduler has after it has seen jobs of these entities.
@@ -98,6 +101,13 @@ impl SiteTree {
         self.slurm
     }
 
+    /// The column `FairShare` of the tree's file: the name of the file, and the number of each node below the root;
+    /// `None` without such a column.
+    pub(super) fn printed_fairshare(&self) -> Option<(&str, &[Option<f64>])> {
+        let is_printed = self.printed_fairshare.iter().any(Option::is_some);
+        self.source_name.as_deref().filter(|_| is_printed).map(|name| (name, &*self.printed_fairshare))
+    }
+
     /// The release of Slurm that wrote the tree, if its document contains it.
     pub(super) fn release(&self) -> Option<Release> {
         self.document.release
@@ -119,13 +129,13 @@ impl SiteTree {
     }
 }
 
-fn document(source: &FileSource, warnings: &mut Vec<String>) -> Result<(TreeDocument, Option<SlurmOrigin>), SiteError> {
+fn document(source: &FileSource, warnings: &mut Vec<String>) -> Result<SiteTree, SiteError> {
     let bytes = source.read_expected(&file_kind::TREE)?;
     let name = source.name();
     if is_native_json(&bytes) {
         let document = read_tree(&name, &bytes).map_err(SiteError::content)?;
         warnings.extend(document.unknown_keys.iter().map(|key| format!("`{name}`: unknown key `{key}` is ignored")));
-        return Ok((document, None));
+        return Ok(SiteTree { document, source_name: Some(name), slurm: None, printed_fairshare: Vec::new() });
     }
     let associations = slurm::read_tree(&name, &bytes).map_err(or_native_json)?;
     warnings.extend(associations.warnings.iter().map(|warning| format!("`{name}`: {warning}")));
@@ -135,7 +145,10 @@ fn document(source: &FileSource, warnings: &mut Vec<String>) -> Result<(TreeDocu
         ));
     }
     let origin = SlurmOrigin { is_fair_tree: associations.is_fair_tree };
-    Ok((associations.document, Some(origin)))
+    // where rows are missing, all numbers differ, which has a warning
+    let is_whole = !associations.warnings.iter().any(|warning| matches!(warning, TreeWarning::MissingRows { .. }));
+    let printed_fairshare = if is_whole { associations.printed_fairshare } else { Vec::new() };
+    Ok(SiteTree { document: associations.document, source_name: Some(name), slurm: Some(origin), printed_fairshare })
 }
 
 /// Adds native JSON to the expected formats of a document that is in none of them.
@@ -197,7 +210,7 @@ fn listed(tree: &ShareTree, nodes: &[NodeId]) -> String {
 }
 
 /// `ACCOUNT/USER` for a user, the path for an account: unique in the tree.
-fn full_name(tree: &ShareTree, node: NodeId) -> String {
+pub(super) fn full_name(tree: &ShareTree, node: NodeId) -> String {
     match (tree.kind(node), tree.parent(node)) {
         (NodeKind::Entity, Some(account)) => format!("{}/{}", tree.name(account), tree.name(node)),
         _ => tree.path(node).join("/"),

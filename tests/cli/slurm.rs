@@ -45,7 +45,9 @@ fn the_policy_comes_from_the_files() {
          PriorityFlags           = NO_FAIR_TREE\nPriorityType            = priority/multifactor\nSLURM_VERSION = 22.05.8\n",
     );
     let output = jsf(&["shares", "--tree", &file("classic_d1.sshare_a_l.txt"), "--slurm-conf", &scontrol]);
-    assert_eq!(stderr(&output), "");
+    // the tree was printed under another dampening factor, and that is the only warning
+    assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
+    assert!(stderr(&output).contains("the column FairShare differs"), "{}", stderr(&output));
     let head = "policy:    classic (from slurm.conf), as in Slurm 22.05, dampening factor 5, half-life 14-00:00:00\n";
     assert!(stdout(&output).starts_with(head), "{}", stdout(&output));
     let output = jsf(&["shares", "--tree", &fair_tree, "--slurm-conf", &scontrol]);
@@ -142,4 +144,81 @@ fn durations_have_three_notations() {
     let output = jsf(&["shares", "--sched-priv", "examples/site/sched_priv", "--decay", "soon"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("`soon` is not a duration, expected"), "{}", stderr(&output));
+}
+
+/// The warning about the column `FairShare`, if there is one.
+fn fairshare_warning(arguments: &[&str]) -> Option<String> {
+    let output = jsf(&[&["shares"], arguments].concat());
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+    stderr(&output).lines().find(|line| line.contains("the column FairShare differs")).map(str::to_owned)
+}
+
+/// Every recorded `sshare`, with the policy and the release of its daemon.
+fn recorded_sshares() -> Vec<(String, Vec<&'static str>)> {
+    let mut found = Vec::new();
+    for folder in std::fs::read_dir("tests/golden/slurm/files").expect("a folder") {
+        for file in std::fs::read_dir(folder.expect("an entry").path()).expect("a folder") {
+            let path = file.expect("an entry").path().to_str().expect("UTF-8").to_owned();
+            let name = path.rsplit(['/', '\\']).next().expect("a name").to_owned();
+            if !name.contains("sshare") {
+                continue;
+            }
+            let policy = match () {
+                () if name.contains("ft.") => "fair-tree",
+                () if name.contains("classic") => "classic",
+                () => "depth-oblivious",
+            };
+            let release = if name.starts_with("v2611") { "26.11" } else { "22.05" };
+            found.push((path, vec!["--policy", policy, "--slurm-release", release]));
+        }
+    }
+    assert!(found.len() > 50, "{}", found.len());
+    found
+}
+
+#[test]
+fn the_recorded_factors_are_those_computed() {
+    for (path, daemon) in recorded_sshares() {
+        assert_eq!(fairshare_warning(&[&["--tree", &path], &daemon[..]].concat()), None, "{path}");
+    }
+}
+
+#[test]
+fn the_policy_or_release_that_computes_the_printed_factors_is_named() {
+    let parents = "tests/golden/slurm/files/t08_parent_users";
+    let warning = |file: &str| fairshare_warning(&["--tree", &format!("{parents}/{file}")]).expect("a warning");
+    let classic = warning("classic_d1.sshare_a_l_P.txt");
+    let expected = "computes for 1 of 11 associations, such as `root/u6`: printed 0.974310, computed 0.500000; \
+                    `--slurm-release 22.05` gives the printed numbers";
+    assert!(classic.ends_with(expected), "{classic}");
+    let oblivious = warning("do_d1_settled.sshare_a_l_P.txt");
+    assert!(
+        oblivious.ends_with("; `--policy depth-oblivious --slurm-release 22.05` gives the printed numbers"),
+        "{oblivious}"
+    );
+    // another policy was asked for
+    let path = format!("{parents}/classic_d1.sshare_a_l_P.txt");
+    assert_eq!(fairshare_warning(&["--tree", &path, "--policy", "fair-tree"]), None);
+}
+
+/// The usages were 10.9 each, so the factor was 0.5; from the printed ones it is 0.5168.
+#[test]
+fn usage_without_decimals_is_no_difference() {
+    let table = |factor: &str| {
+        format!(
+            "Account|User|RawShares|NormShares|RawUsage|NormUsage|EffectvUsage|FairShare\n\
+             root|||1.000000|21||1.000000|\n root|ann|1|0.500000|10|0.500000|0.500000|{factor}\n \
+             root|bob|1|0.500000|10|0.500000|0.500000|0.500000\n"
+        )
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let warning = |factor: &str| {
+        let path = folder.path().join("sshare.txt");
+        std::fs::write(&path, table(factor)).expect("written");
+        fairshare_warning(&["--tree", path.to_str().expect("UTF-8"), "--policy", "classic"])
+    };
+    assert_eq!(warning("0.500000"), None);
+    let other = warning("0.900000").expect("a warning");
+    assert!(other.contains("for 1 of 2 associations, such as `root/ann`: printed 0.900000, computed 0.5"), "{other}");
+    assert!(other.contains("usage is printed without decimals, and other settings"), "{other}");
 }

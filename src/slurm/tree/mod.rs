@@ -45,6 +45,8 @@ pub struct SlurmTree {
     pub usage_known: bool,
     /// Whether the document was printed under fair tree, where that can be told.
     pub is_fair_tree: Option<bool>,
+    /// The column `FairShare` of each node of `document`; `None` where it is blank.
+    pub printed_fairshare: Vec<Option<f64>>,
     /// The warnings about the document, in the order in which they were found.
     pub warnings: Vec<TreeWarning>,
 }

@@ -19,6 +19,7 @@ struct SshareColumns {
     shares: usize,
     usage: Option<usize>,
     norm_shares: Option<usize>,
+    fairshare: Option<usize>,
     partition: Option<usize>,
     cluster: Option<usize>,
 }
@@ -32,6 +33,7 @@ pub(super) fn read_sshare<'a>(source: Source<'a>, text: &str) -> Result<Records<
         shares: table.required(source, "RawShares", SSHARE_ADVICE)?,
         usage: table.column(&["RawUsage"]),
         norm_shares: table.column(&["NormShares"]),
+        fairshare: table.column(&["FairShare"]),
         partition: table.column(&["Partition"]),
         cluster: table.column(&["Cluster"]),
     };
@@ -82,8 +84,9 @@ fn read_sshare_row(
         records.cluster = Some(row.cell(Some(cluster)).to_owned());
     }
     let (name, partition) = (name.to_owned(), row.cell(columns.partition).to_owned());
-    let norm_shares = columns.norm_shares.and_then(|column| row.cell(Some(column)).parse().ok());
-    records.push(Record { place, kind, name, parent, partition, shares, usage, norm_shares })
+    let number = |column: Option<usize>| column.and_then(|column| row.cell(Some(column)).parse().ok());
+    let (norm_shares, fairshare) = (number(columns.norm_shares), number(columns.fairshare));
+    records.push(Record { place, kind, name, parent, partition, shares, usage, norm_shares, fairshare })
 }
 
 /// The source of the parents in a table of `show assoc`.
@@ -120,7 +123,17 @@ pub(super) fn read_show_assoc<'a>(source: Source<'a>, text: &str) -> Result<Reco
             text => shares(&mut records, place, name, text, false)?,
         };
         let (name, partition) = (name.to_owned(), row.cell(partition).to_owned());
-        records.push(Record { place, kind, name, parent, partition, shares, usage: 0.0, norm_shares: None })?;
+        records.push(Record {
+            place,
+            kind,
+            name,
+            parent,
+            partition,
+            shares,
+            usage: 0.0,
+            norm_shares: None,
+            fairshare: None,
+        })?;
     }
     records.finish_clusters();
     let is_account = |row: &Record| row.kind == NodeKind::Group && row.parent.is_some();

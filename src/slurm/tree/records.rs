@@ -33,6 +33,8 @@ pub(super) struct Record {
     pub(super) usage: f64,
     /// The normalised shares that the document has for it.
     pub(super) norm_shares: Option<f64>,
+    /// The factor that the document has for it.
+    pub(super) fairshare: Option<f64>,
 }
 
 impl Record {
@@ -160,10 +162,12 @@ impl<'a> Records<'a> {
         let is_fair_tree = self.is_fair_tree();
         let norm_shares: Vec<Option<f64>> =
             self.rows.iter().filter(|row| row.parent.is_some()).map(|row| row.norm_shares).collect();
+        let below_root = self.rows.iter().filter(|row| row.parent.is_some());
+        let printed_fairshare: Vec<Option<f64>> = below_root.map(|row| row.fairshare).collect();
         let document = self.document(root);
         self.warnings.extend(missing_rows(&document, &norm_shares, is_fair_tree));
         let Self { format, cluster, usage_known, warnings, .. } = self;
-        Ok(SlurmTree { document, format, cluster, usage_known, is_fair_tree, warnings })
+        Ok(SlurmTree { document, format, cluster, usage_known, is_fair_tree, printed_fairshare, warnings })
     }
 
     /// Under fair tree the root has no normalised shares, under every other policy it has all of them.

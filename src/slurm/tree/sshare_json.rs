@@ -48,6 +48,8 @@ struct Entry {
     shares: Number,
     #[serde(default)]
     shares_normalized: Option<Number>,
+    #[serde(default)]
+    fairshare: Option<Fairshare>,
     usage: Number,
     r#type: Types,
 }
@@ -69,6 +71,14 @@ impl Number {
             Self::Flagged { set, number } => set.then_some(number),
         }
     }
+}
+
+/// The factor; one of another structure is ignored.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Fairshare {
+    Factor { factor: Number },
+    Other(serde::de::IgnoredAny),
 }
 
 #[derive(Deserialize)]
@@ -119,7 +129,12 @@ fn push(records: &mut Records<'_>, place: Place, entry: Entry) -> Result<(), Tre
         return Err(records.source.row_error(place, RowFault::Usage { name, text: usage.to_string() }));
     }
     let norm_shares = entry.shares_normalized.and_then(|shares| shares.value());
-    records.push(Record { place, kind, name, parent, partition, shares, usage, norm_shares })
+    let fairshare = match entry.fairshare {
+        // an account has 0 where the text has a blank
+        Some(Fairshare::Factor { factor }) if kind == NodeKind::Entity => factor.value(),
+        _ => None,
+    };
+    records.push(Record { place, kind, name, parent, partition, shares, usage, norm_shares, fairshare })
 }
 
 /// The reason without its line and column, which count from the start of the entry.
