@@ -318,16 +318,16 @@ fn write_changes(view: &PolicyView<'_>, head: &SharesHead<'_>, out: &mut dyn Wri
     }
     let columns = vec![
         Column::name("name", 9),
-        Column::text("quantity", 8),
-        Column::number("before", 7),
-        Column::number("after", 7),
-        Column::number("difference", 6),
+        Column::name("quantity", 9),
+        Column::number("before", 6),
+        Column::number("after", 8),
+        Column::number("difference", 7),
     ];
     if !rows.is_empty() {
         write_table(columns, &rows, head, out)?;
         writeln!(out)?;
     }
-    writeln!(out, "{} of {} entities and groups change", changes.len(), view.nodes.len())
+    writeln!(out, "{} of the {} entities and groups shown change", changes.len(), view.nodes.len())
 }
 
 /// A difference with its sign.
@@ -490,5 +490,63 @@ impl<'a> Branches<'a> {
             below = above;
         }
         parts.into_iter().rev().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use unicode_width::UnicodeWidthStr;
+
+    use super::*;
+    use crate::fairshare::{FairTree, Member, Rules, TreeBuilder};
+
+    /// The lines of the tables, as they are and with a charge, in a terminal of this width.
+    fn drawn(width: Option<usize>) -> [String; 2] {
+        let mut builder = TreeBuilder::new("root");
+        let group = builder.add(builder.root(), Member::group("group1").shares(40)).unwrap();
+        let bob = builder.add(group, Member::entity("Bob").shares(50).usage(1e6)).unwrap();
+        builder.add(group, Member::entity("Cathy").shares(50)).unwrap();
+        let tree = builder.finish();
+        let mut charged = tree.clone();
+        charged.charge(bob, 1e6);
+        let [before, after] = [tree, charged].map(|tree| AssessedTree::new(tree, &FairTree::new(Rules::Scheduler)));
+        let nodes: Vec<NodeId> = after.tree().nodes().collect();
+        let (charges, settings) = ([("Bob".to_owned(), 1e6)], Map::new());
+        let assumed = Assumed { before: &before, decay: None, charges: &charges, described: "", places: None };
+        [None, Some(assumed)].map(|assumed| {
+            let view = PolicyView {
+                name: "fair-tree",
+                tree: after.tree(),
+                shares: after.shares(),
+                is_pbs: false,
+                has_factors: true,
+                nodes: &nodes,
+                settings: &settings,
+                assumed,
+            };
+            let mut text = Vec::new();
+            write_human(&[view], &SharesHead { policies: &[], usage_unit: "s", width }, &mut text).unwrap();
+            let text = String::from_utf8(text).unwrap();
+            text.lines().skip_while(|line| !line.starts_with("name ")).map(|line| format!("{line}\n")).collect()
+        })
+    }
+
+    #[test]
+    fn tables_drop_columns_until_they_fit() {
+        let [tree, changes] = drawn(None);
+        assert!(tree.contains("norm_shares") && changes.contains("before"));
+        // no column for numbers that the policy does not have
+        assert!(!tree.contains("tickets"), "{tree}");
+        for width in 40..100 {
+            for text in drawn(Some(width)) {
+                let rows = text.lines().take_while(|line| !line.is_empty() && !line.starts_with("columns left out"));
+                let widest = rows.map(UnicodeWidthStr::width).max();
+                assert!(widest <= Some(width), "{width}: {text}");
+                assert!(text.contains("Bob") && (text.contains("fairshare") || text.contains("after")), "{text}");
+            }
+        }
+        let [tree, changes] = drawn(Some(50));
+        assert!(tree.contains("columns left out: norm_shares, "), "{tree}");
+        assert!(changes.contains("columns left out: before; --wide shows all"), "{changes}");
     }
 }
