@@ -11,7 +11,7 @@ mod site;
 
 pub use replay::{ReplayArgs, ReplayFormatName};
 pub use shares::{SharesArgs, SharesFormatName};
-pub use site::{OnErrorArg, PolicyArg, SiteArgs};
+pub use site::{OnErrorArg, PolicyArg, SiteArgs, is_stdin, require_one_reader};
 
 /// Shows what a PBS job_sort_formula does before the scheduler runs it.
 #[derive(Debug, Parser)]

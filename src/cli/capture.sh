@@ -1,6 +1,7 @@
 #!/bin/sh
 # Collects what `jsf --site FOLDER` reads, on a login node of PBS or Slurm. It only reads, and needs no root: what fails
-# is noted in FOLDER/missing.txt, and the rest goes on.
+# is noted in FOLDER/missing.txt, and the rest goes on. The exit status is 0 if something was collected, 1 if nothing was,
+# and 2 if the folder exists already or cannot be made.
 #
 # usage: sh capture.sh [FOLDER]
 
@@ -9,6 +10,11 @@ folder=${1:-site-$(date +%Y%m%d-%H%M%S)}
 if [ -e "$folder" ]; then
     echo "capture: $folder exists already; give the name of a new folder" >&2
     exit 2
+fi
+if ! command -v qstat >/dev/null 2>&1 && ! command -v sshare >/dev/null 2>&1; then
+    echo "capture: neither qstat of PBS nor sshare of Slurm is on the PATH, so nothing was collected and no folder was made;" >&2
+    echo "capture: run this on a login node of the cluster" >&2
+    exit 1
 fi
 mkdir -p "$folder" || exit 2
 missing=$folder/missing.txt
@@ -75,7 +81,10 @@ if command -v sshare >/dev/null 2>&1; then
 fi
 
 if [ "$found" -eq 0 ]; then
-    echo "capture: neither qstat nor sshare gave anything; run this on a login node" >&2
+    echo "capture: no command gave anything, and no file could be read, so no folder is left:" >&2
+    cat "$missing" >&2
+    rm -f "$missing" "$folder/ctime"
+    rmdir "$folder/sched_priv" "$folder" 2>/dev/null
     exit 1
 fi
 echo "capture: $found files in $folder"

@@ -37,6 +37,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
             let Some(fixed) = FixedText::new(&source.text, &checked.findings, arguments.unsafe_fixes) else { break };
             fixed.applied.iter().for_each(|found| report_fix(&source.text, found));
             source.text = fixed.text;
+            source.wraps.clear();
             checked = check(&source)?;
         }
     }
@@ -48,8 +49,8 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     } else if fixes {
         writeln!(out, "{}", source.text)?;
     } else {
-        let FormulaText { text, origin, before } = &source;
-        let report = CheckReport { formula: text, origin, before, checked: &checked };
+        let FormulaText { text, origin, before, wraps } = &source;
+        let report = CheckReport { formula: text, origin, before, wraps, checked: &checked };
         format(arguments.format).write(&report, out)?;
     }
     let does_not_reach_server = checked.validation.by == Some(RefusedBy::Qmgr);

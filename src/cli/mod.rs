@@ -16,10 +16,10 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use args::{Cli, Command, FormulaArgs, SiteArgs};
+use args::{Cli, Command, FormulaArgs, SiteArgs, is_stdin, require_one_reader};
 use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::pbs::submission::FormulaSubmission;
-use job_sort_formula::report::{draw_finding, printable};
+use job_sort_formula::report::{FormulaSource, draw_finding, printable};
 use job_sort_formula::site::{FormulaText, SiteError};
 use job_sort_formula::{Formula, Site};
 use progress::Progress;
@@ -106,6 +106,7 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
 /// Takes the formula from the argument or the file, else from the site; `-` is standard input.
 fn read_formula(arguments: &FormulaArgs, site: Option<&Site>) -> Result<FormulaText, CliError> {
     match (&arguments.formula, &arguments.formula_file, site) {
+        (Some(text), _, Some(site)) if text == STDIN => Ok(site.formula_text()?),
         (Some(text), ..) if text == STDIN => Ok(FormulaText::read(Path::new(STDIN))?),
         (Some(text), ..) if looks_like_an_option(text) => Err(CliError::usage(format!(
             "unexpected argument `{text}`: no such option; a formula cannot begin with `--` here, put it into brackets"
@@ -116,7 +117,8 @@ fn read_formula(arguments: &FormulaArgs, site: Option<&Site>) -> Result<FormulaT
             }
             Ok(FormulaText::new(text))
         }
-        (None, Some(path), _) => Ok(FormulaText::read(path)?),
+        (None, Some(_), Some(site)) => Ok(site.formula_text()?),
+        (None, Some(path), None) => Ok(FormulaText::read(path)?),
         (None, None, Some(site)) => Ok(site.formula_text()?),
         (None, None, None) => {
             let message = "no formula: give its text, -f FILE, or - for standard input";
@@ -132,17 +134,18 @@ fn parsed_formula<'s>(source: &FormulaText, submitted: &'s FormulaSubmission<'_>
 
 /// Opens the site of a command that also takes a formula. Standard input can be only one of its files.
 fn open_site(site: &SiteArgs, formula: &FormulaArgs, threshold: Option<f64>) -> Result<Site, CliError> {
-    let is_stdin = |path: &Path| path.as_os_str() == STDIN;
-    let takes_formula =
-        formula.formula.as_deref() == Some(STDIN) || formula.formula_file.as_deref().is_some_and(is_stdin);
-    let mut options = site.files_from(is_stdin);
-    if takes_formula {
-        options.push("the formula");
+    let mut readers = site.files_from(is_stdin);
+    if formula.formula.as_deref() == Some(STDIN) || formula.formula_file.as_deref().is_some_and(is_stdin) {
+        readers.push("the formula");
     }
-    match options.as_slice() {
-        [] | [_] => site.open(threshold),
-        several => Err(CliError::usage(format!("standard input cannot be both {}", several.join(" and ")))),
-    }
+    require_one_reader(&readers)?;
+    let file = match formula {
+        FormulaArgs { formula: Some(text), .. } if text == STDIN => Some(Path::new(STDIN)),
+        FormulaArgs { formula: Some(_), .. } => None,
+        FormulaArgs { formula_file, .. } => formula_file.as_deref(),
+    };
+    let source = file.map(FormulaText::source).transpose()?;
+    site.open(source, threshold)
 }
 
 /// Whether a formula is a misspelled option rather than a formula with two signs.
@@ -219,6 +222,7 @@ fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
 /// Draws a finding under the formula on standard error.
 fn draw(source: &FormulaText, found: &Diagnostic) {
     let coloured = anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
-    let drawn = draw_finding(&source.text, &source.origin, found, coloured);
+    let FormulaText { text, origin, before, wraps } = source;
+    let drawn = draw_finding(&FormulaSource { text, origin, before, wraps }, found, coloured);
     let _ = writeln!(anstream::stderr(), "{drawn}\n");
 }

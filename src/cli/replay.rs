@@ -4,10 +4,18 @@ use std::io::Write;
 
 use job_sort_formula::report::replay::{write_human, write_json};
 
-use super::args::{ReplayArgs, ReplayFormatName};
-use super::{CliError, Outcome, open_site, parsed_formula, read_formula, report, show_site, warn_all};
+use super::args::{ReplayArgs, ReplayFormatName, is_stdin, require_one_reader};
+use super::{CliError, Outcome, STDIN, open_site, parsed_formula, read_formula, report, show_site, warn_all};
 
 pub(super) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    if is_stdin(&arguments.log) {
+        let formula = &arguments.formula;
+        let is_formula =
+            formula.formula.as_deref() == Some(STDIN) || formula.formula_file.as_deref().is_some_and(is_stdin);
+        let formula = is_formula.then_some("the formula");
+        let readers = arguments.site.files_from(is_stdin).into_iter().chain(formula).chain(["the log"]);
+        require_one_reader(&readers.collect::<Vec<_>>())?;
+    }
     let site = open_site(&arguments.site, &arguments.formula, None)?;
     let source = read_formula(&arguments.formula, Some(&site))?;
     let submitted = source.submitted(arguments.site.number_mode());

@@ -22,10 +22,61 @@ pub struct CheckReport<'a> {
     pub formula: &'a str,
     /// The name of its source: a file, or `FORMULA` for the command line.
     pub origin: &'a str,
-    /// The text before the formula in its source; empty if the source does not contain the formula verbatim.
+    /// The text before the formula in its source; empty if the source does not contain the formula.
     pub before: &'a str,
+    /// The bytes of the formula before which its source has a line break and a tab.
+    pub wraps: &'a [usize],
     /// The result of the check.
     pub checked: &'a Checked,
+}
+
+impl<'a> CheckReport<'a> {
+    /// The formula in its document.
+    pub fn source(&self) -> FormulaSource<'a> {
+        FormulaSource { text: self.formula, origin: self.origin, before: self.before, wraps: self.wraps }
+    }
+}
+
+/// A formula in its document, to draw findings on it. The fields are those of a [`CheckReport`].
+#[derive(Debug, Clone, Copy)]
+pub struct FormulaSource<'a> {
+    /// The formula.
+    pub text: &'a str,
+    /// The name of the document.
+    pub origin: &'a str,
+    /// What precedes the formula in it.
+    pub before: &'a str,
+    /// The bytes of the formula at which the document wraps it.
+    pub wraps: &'a [usize],
+}
+
+/// What a listing of PBS puts into a long value.
+const WRAP: &str = "\n\t";
+
+impl FormulaSource<'_> {
+    /// The formula as the document has it.
+    pub(super) fn written(&self) -> String {
+        let ends = self.wraps.iter().copied().chain([self.text.len()]);
+        let starts = std::iter::once(0).chain(self.wraps.iter().copied());
+        let parts: Vec<&str> = starts.zip(ends).map(|(start, end)| self.text.get(start..end).unwrap_or("")).collect();
+        parts.join(WRAP)
+    }
+
+    /// The range in the formula as the document has it.
+    pub(super) fn range_in_written(&self, span: Span) -> std::ops::Range<usize> {
+        let range = clamped(self.text, span);
+        let before =
+            |is_before: &dyn Fn(usize) -> bool| WRAP.len() * self.wraps.iter().filter(|&&wrap| is_before(wrap)).count();
+        let start = range.start + before(&|wrap| wrap <= range.start);
+        let end = range.end + before(&|wrap| wrap < range.end || wrap <= range.start);
+        start..end
+    }
+
+    /// The line of the document on which the formula begins, from 1, and what precedes the formula on it.
+    fn first_line(&self) -> (usize, &str) {
+        let start = self.before.rfind('\n').map_or(0, |end| end + 1);
+        (1 + self.before.matches('\n').count(), &self.before[start..])
+    }
 }
 
 /// A format that a checked formula can be written in.
@@ -56,7 +107,7 @@ impl CheckFormat for CheckHuman {
             let count = counts.entry(found.code).or_default();
             *count += 1;
             if *count <= MAX_OF_A_CODE {
-                writeln!(out, "{}\n", draw_finding(report.formula, report.origin, found, self.coloured))?;
+                writeln!(out, "{}\n", draw_finding(&report.source(), found, self.coloured))?;
             }
         }
         for (code, count) in counts.into_iter().filter(|(_, count)| *count > MAX_OF_A_CODE) {
@@ -108,10 +159,16 @@ impl CheckFormat for CheckJson {
     }
 }
 
-/// Draws a finding as the Rust compiler does; `origin` is the name of the source.
-pub fn draw_finding(formula: &str, origin: &str, finding: &Diagnostic, coloured: bool) -> String {
-    let shown = printable_in_place(formula);
-    let (origin, message, label) = (printable(origin), printable(&finding.message), printable(&finding.label));
+/// Draws a finding as the Rust compiler does.
+pub fn draw_finding(source: &FormulaSource<'_>, finding: &Diagnostic, coloured: bool) -> String {
+    let (line, before) = source.first_line();
+    let shown = printable_in_place(&format!("{before}{}", source.written()));
+    let place = |span: Span| {
+        let range = source.range_in_written(span);
+        clamped(&shown, Span::new(before.len() + range.start, before.len() + range.end))
+    };
+    let origin = printable(source.origin);
+    let (message, label) = (printable(&finding.message), printable(&finding.label));
     let labels: Vec<_> = finding.labels.iter().map(|label| (label.span, printable(&label.text))).collect();
     let help = finding.help.as_deref().map(printable);
     let level = match finding.severity {
@@ -119,11 +176,11 @@ pub fn draw_finding(formula: &str, origin: &str, finding: &Diagnostic, coloured:
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let mut snippet = Snippet::source(&*shown).path(&*origin);
-    let primary = AnnotationKind::Primary.span(clamped(&shown, finding.span));
+    let mut snippet = Snippet::source(&*shown).line_start(line).path(&*origin);
+    let primary = AnnotationKind::Primary.span(place(finding.span));
     snippet = snippet.annotation(primary.label((!label.is_empty()).then_some(&*label)));
     for (span, text) in &labels {
-        snippet = snippet.annotation(AnnotationKind::Context.span(clamped(&shown, *span)).label(&**text));
+        snippet = snippet.annotation(AnnotationKind::Context.span(place(*span)).label(&**text));
     }
     let mut group = level.primary_title(&*message).id(finding.code).element(snippet);
     if let Some(help) = &help {
@@ -133,9 +190,11 @@ pub fn draw_finding(formula: &str, origin: &str, finding: &Diagnostic, coloured:
     let fix = finding.fix.as_ref().filter(|fix| fix.applicability != Applicability::DisplayOnly);
     let replacement = fix.map(|fix| (fix.span, printable_in_place(&fix.replacement)));
     if let Some((span, replacement)) = &replacement {
-        let patch = Patch::new(clamped(&shown, *span), &**replacement);
+        let patch = Patch::new(place(*span), &**replacement);
         let title = Level::HELP.secondary_title("write");
-        report.push(Group::with_title(title).element(Snippet::source(&*shown).path(&*origin).patch(patch)));
+        report.push(
+            Group::with_title(title).element(Snippet::source(&*shown).line_start(line).path(&*origin).patch(patch)),
+        );
     }
     let renderer = if coloured { Renderer::styled() } else { Renderer::plain() };
     renderer.render(&report).clone()

@@ -18,7 +18,7 @@ mod terminal;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-pub use check::{CheckFormat, CheckHuman, CheckJson, CheckReport, draw_finding};
+pub use check::{CheckFormat, CheckHuman, CheckJson, CheckReport, FormulaSource, draw_finding};
 pub use rank_csv::Csv;
 pub use rank_filter::{Filtered, JobFilter};
 pub use rank_human::Human;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde_json::{Map, Value, json};
 
 use crate::diagnostic::{Applicability, Code, Diagnostic, Fix, Label, Severity, Span};
-use crate::report::check::{CheckFormat, CheckReport, clamped};
+use crate::report::check::{CheckFormat, CheckReport, FormulaSource};
 
 /// The published JSON schema of the standard.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -26,7 +26,7 @@ fn document(report: &CheckReport<'_>) -> Value {
     let findings = &report.checked.findings;
     let rules: Vec<&Code> =
         Code::all().iter().filter(|code| findings.iter().any(|found| found.code == code.name)).collect();
-    let source = Source { uri: uri(report.origin), text: report.formula, before: report.before };
+    let source = Source { uri: uri(report.origin), formula: report.source() };
     let results: Vec<Value> = findings.iter().map(|found| source.result(found, &rules)).collect();
     let validation = &report.checked.validation;
     json!({
@@ -70,13 +70,12 @@ fn level(severity: Severity) -> &'static str {
 /// The artifact that contains all locations.
 struct Source<'a> {
     uri: String,
-    text: &'a str,
-    before: &'a str,
+    formula: FormulaSource<'a>,
 }
 
 impl Source<'_> {
     fn whole(&self) -> String {
-        format!("{}{}", self.before, self.text)
+        format!("{}{}", self.formula.before, self.formula.written())
     }
 
     fn result(&self, found: &Diagnostic, rules: &[&Code]) -> Value {
@@ -123,7 +122,7 @@ impl Source<'_> {
 
     /// Lines and columns count from 1, columns and characters in code points, bytes and characters from 0.
     fn region(&self, span: Span) -> Value {
-        let Range { start, end } = clamped(self.text, span);
+        let Range { start, end } = self.formula.range_in_written(span);
         let (first, last) = (self.position(start), self.position(end));
         json!({
             "startLine": first.line,
@@ -132,14 +131,15 @@ impl Source<'_> {
             "endColumn": last.column,
             "charOffset": first.characters,
             "charLength": last.characters - first.characters,
-            "byteOffset": self.before.len() + start,
+            "byteOffset": self.formula.before.len() + start,
             "byteLength": end - start,
         })
     }
 
     fn position(&self, at: usize) -> Position {
         let mut position = Position { line: 1, column: 1, characters: 0 };
-        for character in self.before.chars().chain(self.text[..at].chars()) {
+        let written = self.formula.written();
+        for character in self.formula.before.chars().chain(written[..at].chars()) {
             position.characters += 1;
             position.column += 1;
             if character == '\n' {

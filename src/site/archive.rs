@@ -1,6 +1,8 @@
 //! Reads a site's files in place from a tar archive. Nothing is written to disk, and no other member is opened.
 
 use std::fs::File;
+#[cfg(not(feature = "archives"))]
+use std::io;
 use std::path::Path;
 
 use super::SiteError;
@@ -12,8 +14,13 @@ pub(super) fn read_archive(path: &Path, _: File) -> Result<FoundFiles, SiteError
     Err(SiteError::Content(message))
 }
 
+#[cfg(not(feature = "archives"))]
+pub(super) fn read_archive_stream(name: &str, _: io::Stdin) -> Result<FoundFiles, SiteError> {
+    Err(SiteError::Content(format!("{name} cannot be a site, give a folder: this build reads no archives")))
+}
+
 #[cfg(feature = "archives")]
-pub(super) use members::read_archive;
+pub(super) use members::{read_archive, read_archive_stream};
 
 #[cfg(feature = "archives")]
 mod members {
@@ -48,7 +55,17 @@ mod members {
             let mut archive = Archive::new(BufReader::new(file));
             return collect(path, archive.entries_with_seek().map_err(failed)?);
         }
-        let mut content = decompressed(Cursor::new(head).chain(file)).map_err(failed)?;
+        read_stream(path, Cursor::new(head).chain(file))
+    }
+
+    /// Reads the site's files from an archive that arrives on a stream.
+    pub(in crate::site) fn read_archive_stream(name: &str, stream: impl Read + Send) -> Result<FoundFiles, SiteError> {
+        read_stream(Path::new(name), stream)
+    }
+
+    fn read_stream(path: &Path, stream: impl Read + Send) -> Result<FoundFiles, SiteError> {
+        let failed = |error: io::Error| SiteError::read(path, error);
+        let mut content = decompressed(stream).map_err(failed)?;
         let mut head = Vec::new();
         content.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(failed)?;
         require_tar(path, &head)?;

@@ -6,6 +6,7 @@ use super::source::FileSource;
 use super::{SiteError, file_kind};
 use crate::formula::Formula;
 use crate::formula::name_resolution::Resolution;
+use crate::json_visitor::clipped;
 use crate::pbs::files::formula_source::formula_in;
 use crate::pbs::files::queues::Queues;
 use crate::pbs::files::resources::add_resources;
@@ -80,6 +81,9 @@ impl Documents {
             }
         }
         read.queues.add_seen_to(&mut read.schema);
+        if let Some(source) = &files.formula {
+            read.add_names_of_formula_document(source)?;
+        }
         read.add_names_in_force(files)?;
         Ok(read)
     }
@@ -114,8 +118,25 @@ impl Documents {
         Ok(contents)
     }
 
+    /// A document of the server that was given for its formula declares what it lists, but is not used for anything else.
+    fn add_names_of_formula_document(&mut self, source: &FileSource) -> Result<(), SiteError> {
+        let (name, text) = (source.name(), source.read_text()?);
+        let kind = FileKind::detect(text.as_bytes());
+        if kind == FileKind::Qmgr {
+            add_resources(&name, &only_declarations(&text), &mut self.schema);
+        }
+        if matches!(kind, FileKind::Server | FileKind::Qmgr) {
+            Queues::read_listed(&name, &text).map_err(SiteError::content)?.add_seen_to(&mut self.schema);
+        }
+        if matches!(kind, FileKind::Server | FileKind::Qmgr) {
+            self.add_names_in(&name, &text);
+        }
+        Ok(())
+    }
+
     /// The server has accepted the formula in force, so it knows the names in it.
     fn add_names_in_force(&mut self, files: &SiteFiles) -> Result<(), SiteError> {
+        let mut in_force: Option<(String, String)> = None;
         for source in files.server.iter().chain(&files.sched_formula) {
             let text = source.read_text()?;
             if !matches!(FileKind::detect(text.as_bytes()), FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula)
@@ -123,14 +144,35 @@ impl Documents {
                 continue;
             }
             let Ok(formula) = formula_in(&source.name(), &text) else { continue };
-            let Ok(formula) = Formula::parse(&formula) else { continue };
-            for name in formula.names() {
-                if matches!(Resolution::from_schema(name, &self.schema), Resolution::Undefined) {
-                    self.schema.add_seen(name, InputType::Float);
-                }
+            match &in_force {
+                None => in_force = Some((source.name(), formula.clone())),
+                Some((first, used)) if used.trim() != formula.trim() => self.warnings.push(format!(
+                    "`{first}` and `{}` contain different formulas, `{}` and `{}`; that of `{first}` is used unless one is \
+                     given: the server writes its formula to `sched_priv/sched_formula` when it is set, so these files are of \
+                     different times or servers",
+                    source.name(),
+                    clipped(used),
+                    clipped(&formula)
+                )),
+                Some(_) => {}
             }
+            self.add_names_in(&source.name(), &text);
         }
         Ok(())
+    }
+
+    /// Adds the names in the formula of a document that the server or the scheduler wrote.
+    fn add_names_in(&mut self, name: &str, text: &str) {
+        if !matches!(FileKind::detect(text.as_bytes()), FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula) {
+            return;
+        }
+        let Ok(formula) = formula_in(name, text) else { return };
+        let Ok(formula) = Formula::parse(&formula) else { return };
+        for name in formula.names() {
+            if matches!(Resolution::from_schema(name, &self.schema), Resolution::Undefined) {
+                self.schema.add_seen(name, InputType::Float);
+            }
+        }
     }
 }
 

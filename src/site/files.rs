@@ -6,9 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::SiteError;
-use super::archive::read_archive;
+use super::archive::{read_archive, read_archive_stream};
 use super::layout::{FoundFiles, candidates, in_scheduler_folder, is_sched_priv, is_scheduler_file, is_site_file};
-use super::source::FileSource;
+use super::source::{FileSource, is_stdin};
 use crate::schema::InputType;
 
 /// The files of a site, each of them optional.
@@ -26,6 +26,8 @@ pub struct SiteFiles {
     pub sched_config: Option<FileSource>,
     /// `sched_formula`, instead of the one in `sched_priv`.
     pub sched_formula: Option<FileSource>,
+    /// The file with the formula, instead of the formula in force: as for [`FormulaText::read`](super::FormulaText::read).
+    pub formula: Option<FileSource>,
     /// Another fair-share tree: native JSON, `sshare`, or a `sacctmgr dump`.
     pub tree: Option<FileSource>,
     /// The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`, `qmgr -c 'list sched'`. Of several that contain
@@ -41,10 +43,12 @@ pub struct SiteFiles {
     pub slurm_conf: Option<FileSource>,
     /// The file in which `pbs_snapshot` writes when it was called.
     pub taken: Option<FileSource>,
+    /// The folder or the archive in which the files were found.
+    pub root: Option<PathBuf>,
 }
 
 impl SiteFiles {
-    /// The files that a folder or a tar archive contains under their usual names, or under those of a `pbs_snapshot`:
+    /// The files that a folder or a tar archive (`-`: one on standard input) contains under their usual names, or under those of a `pbs_snapshot`:
     /// `sched_priv/`, `qstat.json`, `server.json`, `queues.json`, `resourcedef`, `slurm.conf`, `sshare.json`,
     /// `job/qstat_f.out` and so on. The folder may also be a `sched_priv`, or contain one folder with these files.
     ///
@@ -55,7 +59,9 @@ impl SiteFiles {
     /// of a file, or too many bytes or members.
     pub fn open(path: &Path) -> Result<Self, SiteError> {
         let failed = |error| SiteError::read(path, error);
-        let found = if path.is_dir() {
+        let found = if is_stdin(path) {
+            read_archive_stream(&FileSource::from(path).name(), io::stdin())?
+        } else if path.is_dir() {
             in_folder(path).map_err(failed)?
         } else {
             read_archive(path, File::open(path).map_err(failed)?)?
@@ -68,7 +74,7 @@ impl SiteFiles {
                 path.display()
             )));
         }
-        Ok(files)
+        Ok(Self { root: Some(path.to_owned()), ..files })
     }
 
     /// These files, with each one replaced that is also among `given`.
@@ -85,6 +91,7 @@ impl SiteFiles {
             usage: of_scheduler(self.usage, given.usage),
             sched_config: of_scheduler(self.sched_config, given.sched_config),
             sched_formula: of_scheduler(self.sched_formula, given.sched_formula),
+            formula: given.formula.or(self.formula),
             tree: given.tree.or_else(|| self.tree.filter(|_| !replaces_tree)),
             server: any(self.server, given.server),
             queues: any(self.queues, given.queues),
@@ -92,6 +99,7 @@ impl SiteFiles {
             declared: given.declared,
             slurm_conf: given.slurm_conf.or(self.slurm_conf),
             taken: self.taken,
+            root: self.root,
         }
     }
 

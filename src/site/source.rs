@@ -125,7 +125,7 @@ impl FileSource {
     }
 }
 
-fn is_stdin(path: &Path) -> bool {
+pub(super) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 

@@ -4,31 +4,50 @@ use super::files::SiteFiles;
 use super::source::FileSource;
 
 impl SiteFiles {
-    /// The files that are there, and what follows from each that is missing, one line each. A missing usage file is a
-    /// warning of the site itself.
+    /// The files that are there, by what they are read for, and what follows from each that is missing, one line each. A
+    /// missing usage file is a warning of the site itself.
     pub fn summary(&self) -> Vec<String> {
-        let mut lines = vec![self.found()];
+        let place = self.root.as_ref().map(|root| format!(" in `{}`", FileSource::from(root).name()));
+        let taken = self.taken.as_ref().and_then(taken).unwrap_or_default();
+        let mut lines = vec![format!("found{}{taken}:", place.unwrap_or_default())];
+        let found = self.found();
+        let width = found.iter().map(|(label, _)| label.len()).max().unwrap_or_default();
+        lines.extend(found.into_iter().map(|(label, names)| format!("  {label:width$}  {names}")));
         lines.extend(self.missing().into_iter().map(|(file, consequence)| format!("missing: {file}: {consequence}")));
         lines
     }
 
-    fn found(&self) -> String {
-        let one = |label: &str, source: &Option<FileSource>| source.as_ref().map(|source| listed(label, [source]));
-        let all = |label: &str, sources: &[FileSource]| (!sources.is_empty()).then(|| listed(label, sources));
-        let parts = [
-            self.taken.as_ref().and_then(taken),
-            one("jobs", &self.queue),
-            all("server", &self.server),
-            all("queues", &self.queues),
-            all("resources", &self.resources),
-            one("shares", &self.resource_group),
-            one("usage", &self.usage),
-            one("settings", &self.sched_config),
-            one("formula", &self.sched_formula),
-            one("tree", &self.tree),
-            one("Slurm's settings", &self.slurm_conf),
+    /// What the files are read for, and their names.
+    fn found(&self) -> Vec<(&'static str, String)> {
+        let scheduler = [&self.resource_group, &self.usage, &self.sched_config, &self.sched_formula];
+        let all = [
+            ("jobs", self.queue.iter().collect()),
+            ("server", self.server.iter().collect()),
+            ("queues", self.queues.iter().collect()),
+            ("resources", self.resources.iter().collect()),
+            ("scheduler", scheduler.into_iter().flatten().collect()),
+            ("tree", self.tree.iter().collect()),
+            ("Slurm", self.slurm_conf.iter().collect::<Vec<_>>()),
         ];
-        format!("found: {}", parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+        let present = all.into_iter().filter(|(_, sources)| !sources.is_empty());
+        present.map(|(label, sources)| (label, self.listed(&sources))).collect()
+    }
+
+    /// The names of files, relative to the folder or the archive; a folder that they share is named once.
+    fn listed(&self, sources: &[&FileSource]) -> String {
+        let root = self.root.as_ref().map(|root| FileSource::from(root).name()).unwrap_or_default();
+        let relative = |source: &&FileSource| {
+            let name = source.name();
+            let inside = name.strip_prefix(&*root).filter(|_| !root.is_empty());
+            let inside = inside.and_then(|rest| rest.strip_prefix(": ").or_else(|| rest.strip_prefix('/')));
+            inside.or_else(|| name.strip_prefix(&*root).filter(|_| root.ends_with('/'))).unwrap_or(&name).to_owned()
+        };
+        let names: Vec<String> = sources.iter().map(relative).collect();
+        let shared = names[0].rfind('/').map_or("", |end| &names[0][..=end]);
+        match names.iter().map(|name| name.strip_prefix(shared)).collect::<Option<Vec<&str>>>() {
+            Some(inside) if inside.len() > 1 && !shared.is_empty() => format!("{shared}: {}", inside.join(", ")),
+            _ => names.join(", "),
+        }
     }
 
     /// Each missing file, and its consequence. A site of Slurm is not expected to have OpenPBS's files.
@@ -77,14 +96,9 @@ impl SiteFiles {
     }
 }
 
-fn listed<'s>(label: &str, sources: impl IntoIterator<Item = &'s FileSource>) -> String {
-    let names: Vec<String> = sources.into_iter().map(|source| format!("`{}`", source.name())).collect();
-    format!("{label} {}", names.join(" "))
-}
-
 /// When the snapshot was taken, if its file is a short line.
 fn taken(source: &FileSource) -> Option<String> {
     let text = source.read_text().ok()?;
     let line = text.lines().next()?.trim();
-    (!line.is_empty() && line.len() < 64 && !line.contains(char::is_control)).then(|| format!("taken {line}"))
+    (!line.is_empty() && line.len() < 64 && !line.contains(char::is_control)).then(|| format!(", taken {line}"))
 }

@@ -70,7 +70,7 @@ fn a_partial_snapshot_says_what_is_missing() {
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{said}");
     for expected in [
-        "found: taken 20261122_10_15_00, jobs `",
+        "taken 20261122_10_15_00:",
         "missing: the queues (`qstat -Qf`): `queue_priority` is 0 for every job",
         "missing: `sched_priv/sched_config`",
         "is given without the file `usage`: the usage of every entity is 1",
@@ -78,7 +78,7 @@ fn a_partial_snapshot_says_what_is_missing() {
         assert!(said.contains(expected), "{expected} is not in: {said}");
     }
     let quiet = jsf(&["rank", "ncpus", "--site", site, "--format", "json"]);
-    assert!(!stderr(&quiet).contains("found:"), "{}", stderr(&quiet));
+    assert!(!stderr(&quiet).contains("found in"), "{}", stderr(&quiet));
 }
 
 #[test]

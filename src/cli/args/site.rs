@@ -15,7 +15,7 @@ use crate::cli::CliError;
 /// The files of a site, and the rules.
 #[derive(Debug, Args)]
 pub struct SiteArgs {
-    /// Everything at once: a folder, or a tar archive of one (.tar, .tar.gz, .tar.zst), with the usual names or those of
+    /// Everything at once: a folder, or a tar archive of one (.tar, .tar.gz, .tar.zst; - is standard input), with the usual names or those of
     /// pbs_snapshot; `jsf capture` prints a script that makes it. The options below replace single files of it
     #[arg(long, value_name = "PATH", help_heading = "Context")]
     pub site: Option<PathBuf>,
@@ -151,16 +151,17 @@ fn declaration(text: &str) -> Result<(String, InputType), String> {
 
 impl SiteArgs {
     /// Opens the site for a command that needs one policy.
-    pub fn open(&self, threshold: Option<f64>) -> Result<Site, CliError> {
+    pub fn open(&self, formula: Option<FileSource>, threshold: Option<f64>) -> Result<Site, CliError> {
         if self.policy == Some(PolicyArg::All) {
             return Err(CliError::usage("a ranking needs one policy, not `all` of them"));
         }
-        self.open_with(threshold)
+        self.open_with(formula, threshold)
     }
 
     /// The options whose file is this one.
     pub fn files_from(&self, is_file: impl Fn(&Path) -> bool) -> Vec<&'static str> {
         let options = [
+            ("--site", &self.site),
             ("--queue", &self.queue),
             ("--resource-group", &self.resource_group),
             ("--usage", &self.usage),
@@ -177,12 +178,14 @@ impl SiteArgs {
 
     /// Opens the site for `jsf shares`, which can show all policies.
     pub fn open_for_shares(&self) -> Result<Site, CliError> {
-        self.open_with(None)
+        self.open_with(None, None)
     }
 
-    fn open_with(&self, threshold: Option<f64>) -> Result<Site, CliError> {
+    fn open_with(&self, formula: Option<FileSource>, threshold: Option<f64>) -> Result<Site, CliError> {
+        require_one_reader(&self.files_from(is_stdin))?;
         let file = |path: &Option<PathBuf>| path.clone().map(FileSource::Path);
         let given = SiteFiles {
+            formula,
             queue: file(&self.queue),
             sched_priv: self.sched_priv.clone(),
             resource_group: file(&self.resource_group),
@@ -229,6 +232,22 @@ impl SiteArgs {
             NumbersArg::Exact => NumberMode::Exact,
             NumbersArg::Decimal => NumberMode::Decimal,
         }
+    }
+}
+
+/// Whether a path means standard input.
+pub fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Standard input can be read only once.
+pub fn require_one_reader(readers: &[&str]) -> Result<(), CliError> {
+    match readers {
+        [] | [_] => Ok(()),
+        several => Err(CliError::usage(format!(
+            "standard input cannot be both {}: give a file for all but one of them",
+            several.join(" and ")
+        ))),
     }
 }
 
