@@ -59,7 +59,7 @@ fn start(queue: &[Waiting], ranking: &Ranking, tree: &mut ShareTree, text: &str)
     for (&row, score) in ranking.order().iter().filter_map(|row| Some((row, ranking.score(*row)?))) {
         let job = &queue[row];
         let (id, user) = (job.id, job.user);
-        match &score.exact {
+        match &score.unrounded {
             // One job's error is its own: no other job is the worse for it.
             Err(error) => println!("  {id:<8} {user:<6} cannot be ranked: {error} in `{}`", error.span().slice(text)),
             Ok(_) if job.ncpus > free => println!("  {id:<8} {user:<6} {:8.3}", score.value),

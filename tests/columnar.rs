@@ -71,7 +71,7 @@ fn compare(text: &str, program: &Program, columns: &[(&str, Column)], rows: usiz
             match interpreter.evaluate(&row) {
                 Ok(value) => {
                     assert!(
-                        value.is_same(&found),
+                        value.is_identical(&found),
                         "{text:?} for {row:?}: {found:?} by columns, {value:?} by the interpreter"
                     );
                     tally.computed += 1;

@@ -145,7 +145,7 @@ fn only_the_job_without_shares_fails_and_only_with_pp718() {
         let errors: Vec<_> = (0..jobs.len())
             .filter_map(|row| {
                 let score = ranking.score(row)?;
-                let error = score.exact.as_ref().err()?;
+                let error = score.unrounded.as_ref().err()?;
                 assert!(!error.crashes_the_scheduler() && score.value == 0.0);
                 Some((jobs.id(row), jobs.entity(row), error.to_string(), error.span().slice(formula.text())))
             })
@@ -247,7 +247,7 @@ fn values_are_those_of_python() {
         let (jobs, ranking) = site.rank("site/qstat.json", &formula(name));
         for (id, values) in BY_PYTHON {
             let score = jobs.row(id).and_then(|row| ranking.score(row)).expect("a score");
-            let exact = score.exact.as_ref().map(ToString::to_string).unwrap_or_else(ToString::to_string);
+            let exact = score.unrounded.as_ref().map(ToString::to_string).unwrap_or_else(ToString::to_string);
             assert_eq!(exact, values[at], "{name}, {id}");
             assert_eq!(score.value, f64::from(values[at].parse::<f64>().expect("a number") as f32), "{name}, {id}");
         }
@@ -318,7 +318,7 @@ fn native_jobs_are_ranked() {
     let (jobs, ranking) = site.rank("site/jobs.json", &formula("alcf"));
     let value = |id: &str| {
         let score = jobs.row(id).and_then(|row| ranking.score(row)).expect("a score");
-        score.exact.as_ref().map(ToString::to_string).unwrap_or_else(ToString::to_string)
+        score.unrounded.as_ref().map(ToString::to_string).unwrap_or_else(ToString::to_string)
     };
     // By Python: 51 + 1 * 100000 * (604800 ** 2 / min(max(172800, 21600.0), 43200.0) ** 3 * 2 * 16 / 64)
     assert_eq!((value("today"), value("in-a-week")), ("51.0".to_owned(), "277.85185185185185".to_owned()));

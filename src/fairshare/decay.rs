@@ -128,7 +128,7 @@ fn power(base: f64, exponent: u32) -> f64 {
         square = square.times(square);
     }
     let exponent = product.exponent.clamp(-100_000, 100_000) as i32;
-    Extended::rounded(false, exponent, product.mantissa, true).to_f64()
+    Extended::round(false, exponent, product.mantissa, true).to_f64()
 }
 
 /// A positive number of 128 bits, truncated and not rounded.

@@ -347,10 +347,16 @@ mod tests {
         }
         for (index, column) in columns.iter().enumerate().take(6) {
             (0..2100).for_each(|row| {
-                assert!(column.value(row).is_same(&Value::Int(numbers(row as i64 % 700)[index])), "{index}, {row}");
+                assert!(
+                    column.value(row).is_identical(&Value::Int(numbers(row as i64 % 700)[index])),
+                    "{index}, {row}"
+                );
                 assert_eq!(column.is_set(row), index != 4);
             });
         }
-        assert!(columns[6].value(2000).is_same(&Value::Int(0)) && columns[6].value(2002).is_same(&Value::Float(75.25)));
+        assert!(
+            columns[6].value(2000).is_identical(&Value::Int(0))
+                && columns[6].value(2002).is_identical(&Value::Float(75.25))
+        );
     }
 }

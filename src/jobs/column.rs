@@ -269,7 +269,7 @@ mod tests {
         column.append(tail);
         assert_eq!((column.len(), column.block_count()), (rows, rows.div_ceil(BLOCK_ROWS)));
         for row in 0..rows {
-            assert!(column.value(row).is_same(&values(row)), "row {row}");
+            assert!(column.value(row).is_identical(&values(row)), "row {row}");
             assert_eq!(column.is_set(row), row % 5 != 0, "row {row}");
         }
         let values = |index: usize| column.block(index).unwrap().values;
@@ -290,8 +290,11 @@ mod tests {
         column.extend_default(&Value::Int(3), 5000);
         column.extend_default(&Value::Int(MAX_EXACT_INT + 1), 2);
         assert_eq!((column.len(), column.exceptions().len()), (25_003, 2));
-        assert!(column.value(10_000).is_same(&Value::Int(9999)) && column.value(10_001).is_same(&Value::Float(0.0)));
-        assert!(column.value(20_001).is_same(&Value::Int(3)) && column.value(25_000).is_same(&Value::Int(3)));
+        assert!(
+            column.value(10_000).is_identical(&Value::Int(9999))
+                && column.value(10_001).is_identical(&Value::Float(0.0))
+        );
+        assert!(column.value(20_001).is_identical(&Value::Int(3)) && column.value(25_000).is_identical(&Value::Int(3)));
         assert!(!column.is_set(0) && column.is_set(1) && column.is_set(20_000) && !column.is_set(20_001));
     }
 }

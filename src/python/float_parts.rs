@@ -70,7 +70,7 @@ pub(super) fn modf(x: f64) -> Value {
 
 /// `ldexp(x, i)`: `x * 2^i`, rounded once.
 pub(super) fn ldexp(x: &Value, exponent: &Value) -> Result<f64, Raised> {
-    let x = x.real()?;
+    let x = x.math_argument()?;
     let exponent = match exponent.integer() {
         Some(Integer::Small(value)) => value,
         Some(Integer::Big(value)) if value.sign() == Sign::Minus => i64::MIN,
@@ -116,9 +116,9 @@ pub(super) fn isclose(
     relative: Option<&Value>,
     absolute: Option<&Value>,
 ) -> Result<Value, Raised> {
-    let (a, b) = (a.real()?, b.real()?);
-    let relative = relative.map_or(Ok(1e-9), Value::real)?;
-    let absolute = absolute.map_or(Ok(0.0), Value::real)?;
+    let (a, b) = (a.math_argument()?, b.math_argument()?);
+    let relative = relative.map_or(Ok(1e-9), Value::math_argument)?;
+    let absolute = absolute.map_or(Ok(0.0), Value::math_argument)?;
     if relative < 0.0 || absolute < 0.0 {
         return Err(Raised::value("tolerances must be non-negative"));
     }

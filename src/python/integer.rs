@@ -109,13 +109,13 @@ pub(super) fn value_within_limit(value: BigInt) -> Result<Value, Raised> {
 /// `x * y`.
 pub(super) fn multiply(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     limits::check_bits((x.bits() + y.bits()).saturating_sub(1))?;
-    fuel.consume(x.words() * y.words())?;
+    fuel.consume(x.word_count() * y.word_count())?;
     value_within_limit(x.to_big() * y.to_big())
 }
 
 /// The cost of a division, in operations on 64-bit words.
 fn division_cost(x: Integer, y: Integer) -> u64 {
-    x.words() + (x.words().saturating_sub(y.words()) + 1) * y.words()
+    x.word_count() + (x.word_count().saturating_sub(y.word_count()) + 1) * y.word_count()
 }
 
 /// The quotient rounded towards minus infinity, and the remainder, which has the sign of `y`. `y` is not zero.

@@ -330,8 +330,8 @@ fn compare_scalars(op: ComparisonOperator, x: &Value, y: &Value, fuel: &Fuel) ->
         return Ok(holds(op, order(a, b)));
     }
     match op {
-        ComparisonOperator::Equal => Ok(x.is_same(y)),
-        ComparisonOperator::NotEqual => Ok(!x.is_same(y)),
+        ComparisonOperator::Equal => Ok(x.is_identical(y)),
+        ComparisonOperator::NotEqual => Ok(!x.is_identical(y)),
         _ => Err(incomparable(op, x.type_name(), y.type_name())),
     }
 }

@@ -60,7 +60,7 @@ fn the_largest_integer_is_just_allowed() {
     let largest = python.binary(Op::ShiftLeft, &Value::Int(1), &Value::Int(131_071)).unwrap();
     assert_eq!(kind(python.binary(Op::Add, &largest, &largest)), Some(ErrorKind::Limit));
     assert!(python.binary(Op::Subtract, &largest, &Value::Int(1)).is_ok());
-    assert!(python.binary(Op::Power, &Value::Int(2), &Value::Int(131_071)).unwrap().is_same(&largest));
+    assert!(python.binary(Op::Power, &Value::Int(2), &Value::Int(131_071)).unwrap().is_identical(&largest));
 }
 
 #[test]
@@ -105,9 +105,9 @@ fn sequences_are_limited_by_their_total_size() {
 fn rounding_to_huge_places_is_zero() {
     let places = [Value::Int(-1_000_000_000), Value::int(-BigInt::from(10).pow(30)), Value::Int(i64::MIN)];
     for places in places {
-        assert!(call(Function::Round, &[Value::Int(5), places.clone()]).unwrap().is_same(&Value::Int(0)));
-        assert!(call(Function::Round, &[big(300), places.clone()]).unwrap().is_same(&Value::Int(0)));
-        assert!(call(Function::Round, &[Value::Float(2.5), places]).unwrap().is_same(&Value::Float(0.0)));
+        assert!(call(Function::Round, &[Value::Int(5), places.clone()]).unwrap().is_identical(&Value::Int(0)));
+        assert!(call(Function::Round, &[big(300), places.clone()]).unwrap().is_identical(&Value::Int(0)));
+        assert!(call(Function::Round, &[Value::Float(2.5), places]).unwrap().is_identical(&Value::Float(0.0)));
     }
 }
 

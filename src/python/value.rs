@@ -43,7 +43,7 @@ pub(super) enum Number<'a> {
 }
 
 impl Value {
-    /// The integer, in 64 bits where it fits.
+    /// Makes an integer, in 64 bits if it fits.
     pub fn int(value: BigInt) -> Self {
         match value.to_i64() {
             Some(small) => Self::Int(small),
@@ -51,12 +51,12 @@ impl Value {
         }
     }
 
-    /// The tuple of these items.
+    /// Makes a tuple of these items.
     pub fn tuple(items: Vec<Self>) -> Self {
         Self::Tuple(items.into())
     }
 
-    /// The list of these items.
+    /// Makes a list of these items.
     pub fn list(items: Vec<Self>) -> Self {
         Self::List(items.into())
     }
@@ -75,8 +75,8 @@ impl Value {
         }
     }
 
-    /// Whether both have the same type and the same bits: `1`, `1.0` and `True` differ, and a nan is the same as itself.
-    pub fn is_same(&self, other: &Self) -> bool {
+    /// Whether both have the same type and the same bits: `1`, `1.0` and `True` differ, and a NaN is identical to itself.
+    pub fn is_identical(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::None, Self::None) => true,
             (Self::Bool(x), Self::Bool(y)) => x == y,
@@ -84,14 +84,14 @@ impl Value {
             (Self::Big(x), Self::Big(y)) => x == y,
             (Self::Float(x), Self::Float(y)) => x.to_bits() == y.to_bits(),
             (Self::Tuple(x), Self::Tuple(y)) | (Self::List(x), Self::List(y)) => {
-                x.len() == y.len() && x.iter().zip(y.iter()).all(|(a, b)| a.is_same(b))
+                x.len() == y.len() && x.iter().zip(y.iter()).all(|(a, b)| a.is_identical(b))
             }
             (Self::Function(x), Self::Function(y)) => x == y,
             _ => false,
         }
     }
 
-    /// The items of a tuple or a list.
+    /// Returns the items of a tuple or a list.
     pub(super) fn items(&self) -> Option<&Arc<[Self]>> {
         match self {
             Self::Tuple(items) | Self::List(items) => Some(items),
@@ -99,7 +99,7 @@ impl Value {
         }
     }
 
-    /// The integer, for an int or a bool.
+    /// Returns the integer that an int or a bool holds.
     #[inline]
     pub(super) fn integer(&self) -> Option<Integer<'_>> {
         match self {
@@ -110,7 +110,7 @@ impl Value {
         }
     }
 
-    /// The number, for an int, a bool or a float.
+    /// Returns the number that an int, a bool or a float holds.
     #[inline]
     pub(super) fn number(&self) -> Option<Number<'_>> {
         match self {
@@ -132,33 +132,33 @@ impl Value {
         }
     }
 
-    /// The double that a function of the `math` module takes for this argument.
+    /// Converts an argument of a function of the `math` module to a double.
     ///
     /// # Errors
     /// `TypeError` for a value that is not a number, `OverflowError` for an integer beyond the largest double.
     #[inline]
-    pub(super) fn real(&self) -> Result<f64, Raised> {
+    pub(super) fn math_argument(&self) -> Result<f64, Raised> {
         match self.number() {
             Some(number) => number.to_float(),
             None => Err(Raised::type_error(format!("must be real number, not {}", self.type_name()))),
         }
     }
 
-    /// The integer, for a function that takes only integers.
+    /// Returns the argument of a function that takes only integers.
     ///
     /// # Errors
     /// `TypeError` for any other value.
-    pub(super) fn index(&self) -> Result<Integer<'_>, Raised> {
+    pub(super) fn integer_argument(&self) -> Result<Integer<'_>, Raised> {
         self.integer().ok_or_else(|| {
             Raised::type_error(format!("'{}' object cannot be interpreted as an integer", self.type_name()))
         })
     }
 
-    /// The items, for a function that iterates over its argument.
+    /// Returns the items of the argument of a function that iterates over it.
     ///
     /// # Errors
     /// `TypeError` for a value that is neither a tuple nor a list.
-    pub(super) fn iterate(&self) -> Result<&[Self], Raised> {
+    pub(super) fn iterable_argument(&self) -> Result<&[Self], Raised> {
         match self.items() {
             Some(items) => Ok(items),
             None => Err(Raised::type_error(format!("'{}' object is not iterable", self.type_name()))),
@@ -167,7 +167,7 @@ impl Value {
 }
 
 impl Integer<'_> {
-    /// The integer as a `BigInt`.
+    /// Converts the integer to a `BigInt`.
     pub(super) fn to_big(self) -> BigInt {
         match self {
             Integer::Small(value) => BigInt::from(value),
@@ -175,7 +175,7 @@ impl Integer<'_> {
         }
     }
 
-    /// The integer as a value.
+    /// Converts the integer to a value.
     pub(super) fn to_value(self) -> Value {
         match self {
             Integer::Small(value) => Value::Int(value),
@@ -194,7 +194,7 @@ impl Integer<'_> {
         }
     }
 
-    /// The length of its magnitude in bits.
+    /// The number of bits of the magnitude.
     pub(super) fn bits(self) -> u64 {
         match self {
             Integer::Small(value) => u64::from(u64::BITS - value.unsigned_abs().leading_zeros()),
@@ -202,12 +202,13 @@ impl Integer<'_> {
         }
     }
 
-    /// The cost of one pass over its magnitude, in 64-bit words; at least one.
-    pub(super) fn words(self) -> u64 {
+    /// The number of 64-bit words that hold the magnitude, rounded up to at least one: the fuel that one pass over them
+    /// consumes.
+    pub(super) fn word_count(self) -> u64 {
         self.bits() / 64 + 1
     }
 
-    /// The nearest double.
+    /// Converts the number to the nearest double.
     ///
     /// # Errors
     /// `OverflowError` for an integer beyond the largest double.
@@ -221,7 +222,7 @@ impl Integer<'_> {
 }
 
 impl Number<'_> {
-    /// The nearest double.
+    /// Converts the number to the nearest double.
     ///
     /// # Errors
     /// `OverflowError` for an integer beyond the largest double.

@@ -14,7 +14,7 @@ use crate::python::{
 };
 use crate::rank::score::to_double;
 use crate::rank::scores::Partition;
-use crate::rank::{Exact, OnError, ScoreError, ScorePrecision, Scores};
+use crate::rank::{FormulaResult, OnError, ScoreError, ScorePrecision, Scores};
 
 /// The number of blocks in a partition.
 const PARTITION_BLOCKS: usize = 8;
@@ -58,13 +58,13 @@ fn score_with_buffers(
     on_error: OnError,
     buffers: Vec<Vec<f64>>,
 ) -> Scores {
-    let scorer = Scorer {
+    let scorer = TableScorer {
         buffers: Mutex::new(buffers),
         program,
         table,
         precision,
         columns: program.inputs().iter().map(|name| table.column(name)).collect(),
-        whole_span: program.expr().node(program.expr().root()).span,
+        formula_span: program.expr().node(program.expr().root()).span,
     };
     let partitions = match precision {
         ScorePrecision::Decimal => scorer.map_partitions(|| scorer.decimal_evaluator()),
@@ -74,49 +74,50 @@ fn score_with_buffers(
 }
 
 /// Checks that a result is a number. `span` is the whole formula.
-fn python_result(value: Value, span: Span) -> Result<Exact, ScoreError> {
+fn python_result(value: Value, span: Span) -> Result<FormulaResult, ScoreError> {
     match to_double(&value) {
-        Ok(Some(_)) => Ok(Exact::Python(value)),
+        Ok(Some(_)) => Ok(FormulaResult::Python(value)),
         Ok(None) => Err(ScoreError::TooLarge { span }),
         Err(type_name) => Err(ScoreError::NotANumber { type_name, span }),
     }
 }
 
-/// Computes values as OpenPBS keeps them, for one job at a time.
+/// Computes the values of single jobs, rounded to [`ScorePrecision::Float32`], with [`OnError::ZeroLikePbs`].
 pub(crate) struct RowScorer<'p> {
     interpreter: Interpreter<'p, Python>,
-    whole_span: Span,
+    formula_span: Span,
 }
 
 impl<'p> RowScorer<'p> {
     pub(crate) fn new(program: &'p Program) -> Self {
-        let whole_span = program.expr().node(program.expr().root()).span;
-        Self { interpreter: program.interpreter(Python::new()), whole_span }
+        let formula_span = program.expr().node(program.expr().root()).span;
+        Self { interpreter: program.interpreter(Python::new()), formula_span }
     }
 
     /// The value of a job with these inputs, in the order of [`Program::inputs`].
     pub(crate) fn value(&mut self, inputs: &[Value]) -> f64 {
         let result = self.interpreter.evaluate(inputs).map_err(ScoreError::Raised);
-        match result.and_then(|value| python_result(value, self.whole_span)) {
-            Ok(exact) => ScorePrecision::Float32.round(exact.to_f64()),
+        match result.and_then(|value| python_result(value, self.formula_span)) {
+            Ok(result) => ScorePrecision::Float32.round(result.to_f64()),
             Err(error) => OnError::ZeroLikePbs.value(&error),
         }
     }
 }
 
-struct Scorer<'t> {
-    /// Buffers for the scores.
+/// A program, and the table whose jobs it scores. Shared by the threads.
+struct TableScorer<'t> {
+    /// Buffers that the partitions reuse.
     buffers: Mutex<Vec<Vec<f64>>>,
     program: &'t Program,
     table: &'t JobTable,
     precision: ScorePrecision,
     columns: Vec<Option<&'t Column>>,
-    whole_span: Span,
+    formula_span: Span,
 }
 
-impl<'t> Scorer<'t> {
-    /// Evaluates all partitions in parallel. Each gets an evaluator of its own, which is called with the range of the
-    /// rows; the first one begins a block.
+impl<'t> TableScorer<'t> {
+    /// Evaluates all partitions in parallel. For each, a new evaluator is called with the range of its rows, which starts
+    /// at the first row of a block.
     fn map_partitions<E>(&self, new_evaluator: impl Fn() -> E + Sync) -> Vec<Partition>
     where
         E: FnMut(Range<usize>) -> Partition,
@@ -130,16 +131,16 @@ impl<'t> Scorer<'t> {
         self.columns.iter().map(move |column| column.map_or(Value::Int(0), |column| column.value(row)))
     }
 
-    fn python_result(&self, value: Value) -> Result<Exact, ScoreError> {
-        python_result(value, self.whole_span)
+    fn python_result(&self, value: Value) -> Result<FormulaResult, ScoreError> {
+        python_result(value, self.formula_span)
     }
 
     fn decimal_result(&self, value: &DecimalValue) -> Result<Decimal, ScoreError> {
-        value.decimal().ok_or_else(|| ScoreError::NotANumber { type_name: value.type_name(), span: self.whole_span })
+        value.decimal().ok_or_else(|| ScoreError::NotANumber { type_name: value.type_name(), span: self.formula_span })
     }
 }
 
-impl<'t> Scorer<'t> {
+impl<'t> TableScorer<'t> {
     /// An evaluator in Python's numbers: in columns, and row by row for the lanes that fall back.
     fn python_evaluator<'s>(&'s self) -> impl FnMut(Range<usize>) -> Partition + use<'s, 't> {
         let mut columnar = self.program.columnar();
@@ -160,11 +161,11 @@ impl<'t> Scorer<'t> {
         }
     }
 
-    /// Takes buffers for one partition, as far as there are any.
+    /// Takes the buffers for one partition, or fewer if not so many are left.
     fn take_buffers(&self) -> Vec<Vec<f64>> {
         let mut buffers = self.buffers.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let rest = buffers.len().saturating_sub(PARTITION_BLOCKS);
-        buffers.split_off(rest)
+        let remaining = buffers.len().saturating_sub(PARTITION_BLOCKS);
+        buffers.split_off(remaining)
     }
 
     /// An evaluator in base ten, row by row.
@@ -174,13 +175,13 @@ impl<'t> Scorer<'t> {
             let mut partition = Partition::new(rows.start, ScorePrecision::Decimal, Vec::new());
             for row in rows {
                 let result = interpreter.evaluate(row).and_then(|value| self.decimal_result(&value));
-                partition.push(result.map(Exact::Decimal));
+                partition.push(result.map(FormulaResult::Decimal));
             }
             partition
         }
     }
 
-    /// Views the inputs of `count` rows from `start` on.
+    /// Collects views of the inputs of `count` rows from `start` on.
     fn view_inputs(&self, start: usize, count: usize, inputs: &mut Vec<ColumnView<'t>>) {
         inputs.clear();
         for column in &self.columns {
@@ -203,13 +204,13 @@ impl<'t> Scorer<'t> {
 
 /// Interprets a program for single rows.
 struct RowInterpreter<'s, 't, A: Arithmetic> {
-    scorer: &'s Scorer<'t>,
+    scorer: &'s TableScorer<'t>,
     interpreter: Interpreter<'t, A>,
     inputs: Vec<A::Value>,
 }
 
 impl<'s, 't, A: Arithmetic> RowInterpreter<'s, 't, A> {
-    fn new(scorer: &'s Scorer<'t>, arithmetic: A) -> Self {
+    fn new(scorer: &'s TableScorer<'t>, arithmetic: A) -> Self {
         Self { scorer, interpreter: scorer.program.interpreter(arithmetic), inputs: Vec::new() }
     }
 
@@ -218,7 +219,8 @@ impl<'s, 't, A: Arithmetic> RowInterpreter<'s, 't, A> {
         self.inputs.clear();
         for value in self.scorer.inputs(row) {
             let number = self.interpreter.arithmetic().number(&value);
-            let input_error = |raised: Raised| EvalError { raised, span: self.scorer.whole_span, operands: Vec::new() };
+            let input_error =
+                |raised: Raised| EvalError { raised, span: self.scorer.formula_span, operands: Vec::new() };
             self.inputs.push(number.map_err(|raised| ScoreError::Raised(input_error(raised)))?);
         }
         self.interpreter.evaluate(&self.inputs).map_err(ScoreError::Raised)

@@ -1,6 +1,6 @@
 //! The score of every job under a formula, and the order in which the scheduler considers the jobs.
 //!
-//! Enters: a [`Program`], a [`JobTable`] and, through [`fill_fairshare`], a fair-share backend. Leaves: a [`Ranking`].
+//! In: a [`Program`], a [`JobTable`] and, through [`fill_fairshare`], a fair-share backend. Out: a [`Ranking`].
 
 mod evaluate;
 mod order;
@@ -13,7 +13,7 @@ pub(crate) use evaluate::RowScorer;
 pub use evaluate::{rescore, score};
 #[doc(hidden)]
 pub use order::{higher_first, merge_sort, sort_by_value};
-pub use score::{Exact, OnError, Score, ScoreError, ScorePrecision};
+pub use score::{FormulaResult, OnError, Score, ScoreError, ScorePrecision};
 pub use scores::Scores;
 
 use crate::fairshare::{EntityShares, FairShare};
@@ -71,7 +71,7 @@ impl Ranking {
         Self { scores, order }
     }
 
-    /// Scored jobs in a given order: rows, best first.
+    /// Makes a ranking of scores and an order that the caller computed: rows, best first.
     pub fn from_order(scores: Scores, order: Vec<usize>) -> Self {
         Self { scores, order }
     }
@@ -91,7 +91,7 @@ impl Ranking {
         &self.order
     }
 
-    /// The number of adjacent pairs in the order whose values are equal, so that something else decides between them.
+    /// The number of adjacent pairs in the order whose values are equal, so that the formula does not order them.
     pub fn ties(&self) -> usize {
         let values = self.scores.values();
         let decimals = self.scores.decimals();
@@ -118,8 +118,9 @@ impl Ranking {
     pub fn error_groups(&self) -> Vec<ErrorGroup<'_>> {
         let mut groups: Vec<ErrorGroup<'_>> = Vec::new();
         for (row, error) in self.scores.errors() {
-            let is_same = |other: &ScoreError| other.kind() == error.kind() && other.span() == error.span();
-            match groups.iter_mut().find(|group| is_same(group.error)) {
+            let belongs_to =
+                |group: &ErrorGroup| group.error.kind() == error.kind() && group.error.span() == error.span();
+            match groups.iter_mut().find(|group| belongs_to(group)) {
                 Some(group) => group.rows.push(row),
                 None => groups.push(ErrorGroup { error, rows: vec![row] }),
             }
@@ -155,7 +156,7 @@ pub fn fill_fairshare(table: &mut JobTable, backend: &dyn FairShare, to_value: i
     unknown.map(|(entity, _)| entity.to_string()).collect()
 }
 
-/// The number of an entity that a formula knows as `input`.
+/// The number of an entity that a formula gets as `input`.
 pub(crate) fn fairshare_number(input: FairshareInput, shares: &EntityShares) -> f64 {
     match input {
         FairshareInput::Perc => shares.fairshare_perc,
@@ -164,7 +165,7 @@ pub(crate) fn fairshare_number(input: FairshareInput, shares: &EntityShares) -> 
     }
 }
 
-/// The first fair-share input in `inputs` that some job has no number for: the id of the job, and the name of the input.
+/// Finds a fair-share input in `inputs` for which a job has no number. Returns the id of the job and the name of the input.
 #[doc(hidden)]
 pub fn missing_fairshare_input<'t>(table: &'t JobTable, inputs: &[Box<str>]) -> Option<(&'t str, &'static str)> {
     let names = FairshareInput::NAMES.into_iter().map(|(name, _)| name);

@@ -43,7 +43,8 @@ fn is_float(value: f64) -> bool {
     f64::from(value as f32) == value
 }
 
-/// A sort key: the higher the value, the lower the key. Both zeros have the same key. The value must not be NaN.
+/// An integer that orders values as [`higher_first`] does: the higher the value, the lower the key. Both zeros have the
+/// same key. The value must not be NaN.
 fn double_key(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
     if bits >> 63 == 1 { bits } else { !(bits | 1 << 63) }
@@ -61,17 +62,17 @@ fn float_key(value: f32) -> u32 {
 /// compared, and the sort of the standard library may panic. With a total order this is a stable sort.
 pub fn merge_sort<T: Copy>(items: &mut [T], compare: &mut impl FnMut(T, T) -> Ordering) {
     let mut scratch = Vec::with_capacity(items.len());
-    sort_half(items, &mut scratch, compare);
+    merge_sort_with(items, &mut scratch, compare);
 }
 
-/// The depth of the recursion is the logarithm of the length.
-fn sort_half<T: Copy>(items: &mut [T], scratch: &mut Vec<T>, compare: &mut impl FnMut(T, T) -> Ordering) {
+/// Recurses to a depth of the logarithm of the length.
+fn merge_sort_with<T: Copy>(items: &mut [T], scratch: &mut Vec<T>, compare: &mut impl FnMut(T, T) -> Ordering) {
     if items.len() <= 1 {
         return;
     }
     let middle = items.len() / 2;
-    sort_half(&mut items[..middle], scratch, compare);
-    sort_half(&mut items[middle..], scratch, compare);
+    merge_sort_with(&mut items[..middle], scratch, compare);
+    merge_sort_with(&mut items[middle..], scratch, compare);
     scratch.clear();
     let (mut left, mut right) = (0, middle);
     while left < middle && right < items.len() {

@@ -37,8 +37,8 @@ pub enum ScorePrecision {
 /// The score of one job.
 #[derive(Debug, Clone)]
 pub struct Score<'s> {
-    /// The unrounded result of the formula.
-    pub exact: Result<Exact, &'s ScoreError>,
+    /// The result of the formula before it is rounded, or why there is none.
+    pub unrounded: Result<FormulaResult, &'s ScoreError>,
     /// The value that jobs are compared by: the result rounded to the [`ScorePrecision`], or the value that [`OnError`]
     /// gives to an error.
     pub value: f64,
@@ -52,16 +52,16 @@ impl ScorePrecision {
     }
 }
 
-/// The unrounded result of a formula.
+/// The result of a formula before it is rounded.
 #[derive(Debug, Clone)]
-pub enum Exact {
+pub enum FormulaResult {
     /// A Python number.
     Python(Value),
     /// A number in base ten.
     Decimal(Decimal),
 }
 
-impl Exact {
+impl FormulaResult {
     /// The nearest double; NaN for an integer too large for a double.
     pub fn to_f64(&self) -> f64 {
         match self {
@@ -71,7 +71,7 @@ impl Exact {
     }
 }
 
-impl fmt::Display for Exact {
+impl fmt::Display for FormulaResult {
     /// Writes Python's `repr`, or the digits of the decimal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

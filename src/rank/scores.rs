@@ -1,4 +1,7 @@
 //! The scores of all jobs of a table. An error concerns one job and does not stop the others.
+//!
+//! In: the results that the interpreter or the columnar executor computes, by row of the table. Out: [`Scores`]. Each
+//! thread collects the results of consecutive rows in a [`Partition`].
 
 use std::collections::BTreeMap;
 
@@ -9,12 +12,12 @@ use crate::formula::program::{LaneType, Outcome};
 use crate::jobs::{BLOCK_ROWS, Column};
 use crate::python::{ColumnValues, Value};
 use crate::rank::score::to_double;
-use crate::rank::{Exact, OnError, Score, ScoreError, ScorePrecision};
+use crate::rank::{FormulaResult, OnError, Score, ScoreError, ScorePrecision};
 
 /// The scores of all jobs of a table, by row.
 #[derive(Debug, Clone)]
 pub struct Scores {
-    exact: ExactColumn,
+    results: ResultColumn,
     /// The rows that failed, ascending.
     errors: Vec<(u32, ScoreError)>,
     /// The rows of the excluded jobs, ascending.
@@ -23,9 +26,10 @@ pub struct Scores {
     on_error: OnError,
 }
 
-/// The results of the formula in the number system of the evaluation. The result of a row that failed is unspecified.
+/// The unrounded results of consecutive rows, as Python's numbers or in base ten. The result of a row that failed is
+/// unspecified.
 #[derive(Debug, Clone)]
-enum ExactColumn {
+enum ResultColumn {
     Python(Column),
     Decimal(Vec<Decimal>),
 }
@@ -33,52 +37,56 @@ enum ExactColumn {
 /// The scores of consecutive rows, which one thread computes.
 #[derive(Debug)]
 pub(super) struct Partition {
-    exact: ExactColumn,
+    results: ResultColumn,
+    /// The rows that failed, ascending.
     errors: Vec<(u32, ScoreError)>,
     first_row: u32,
 }
 
 impl Partition {
-    /// An empty partition for the rows from `first_row` on. It reuses `buffers`.
+    /// Creates an empty partition for the rows from `first_row` on, which reuses `buffers`.
     pub(super) fn new(first_row: usize, precision: ScorePrecision, buffers: Vec<Vec<f64>>) -> Self {
-        let exact = match precision {
-            ScorePrecision::Decimal => ExactColumn::Decimal(Vec::new()),
-            ScorePrecision::Float32 | ScorePrecision::Double => ExactColumn::Python(Column::with_buffers(buffers)),
+        let results = match precision {
+            ScorePrecision::Decimal => ResultColumn::Decimal(Vec::new()),
+            ScorePrecision::Float32 | ScorePrecision::Double => ResultColumn::Python(Column::with_buffers(buffers)),
         };
-        Self { exact, errors: Vec::new(), first_row: first_row as u32 }
+        Self { results, errors: Vec::new(), first_row: first_row as u32 }
     }
 
-    pub(super) fn push(&mut self, result: Result<Exact, ScoreError>) {
-        let row = self.first_row + self.exact.len() as u32;
-        let exact = result.unwrap_or_else(|error| {
+    /// Appends the result of the next row.
+    pub(super) fn push(&mut self, result: Result<FormulaResult, ScoreError>) {
+        let row = self.next_row();
+        let result = result.unwrap_or_else(|error| {
             self.errors.push((row, error));
-            Exact::Python(Value::Int(0))
+            FormulaResult::Python(Value::Int(0))
         });
-        match (&mut self.exact, exact) {
-            (ExactColumn::Python(column), Exact::Python(value)) => column.push(value),
-            (ExactColumn::Decimal(column), Exact::Decimal(decimal)) => column.push(decimal),
-            (ExactColumn::Python(column), Exact::Decimal(_)) => column.push(Value::Int(0)),
-            (ExactColumn::Decimal(column), Exact::Python(_)) => column.push(Decimal::ZERO),
+        match (&mut self.results, result) {
+            (ResultColumn::Python(column), FormulaResult::Python(value)) => column.push(value),
+            (ResultColumn::Decimal(column), FormulaResult::Decimal(decimal)) => column.push(decimal),
+            (ResultColumn::Python(column), FormulaResult::Decimal(_)) => column.push(Value::Int(0)),
+            (ResultColumn::Decimal(column), FormulaResult::Python(_)) => column.push(Decimal::ZERO),
         }
     }
 
-    /// Appends the results of the columnar executor. `replacements` are the results of the lanes that it could not
-    /// compute, by ascending lane.
+    /// Appends the results of the next rows from the columnar executor, whose lanes are these rows. `interpreted` are the
+    /// results of the lanes that it left to the interpreter, ascending.
     ///
     /// The lanes are appended all at once only if each holds an `int` or a `float`, or failed.
-    pub(super) fn extend(&mut self, outcome: &Outcome, replacements: Vec<(usize, Result<Exact, ScoreError>)>) {
-        let first_row = self.first_row + self.exact.len() as u32;
-        let is_error = |(_, result): &(usize, Result<Exact, ScoreError>)| result.is_err();
+    pub(super) fn extend(&mut self, outcome: &Outcome, interpreted: Vec<(usize, Result<FormulaResult, ScoreError>)>) {
+        let first_row = self.next_row();
+        let is_error = |(_, result): &(usize, Result<FormulaResult, ScoreError>)| result.is_err();
         let has_bools = match outcome.lane_types() {
             Some(types) => types.contains(&(LaneType::Bool as u8)),
             None => outcome.lane_type() == Some(LaneType::Bool),
         };
-        let ExactColumn::Python(column) = &mut self.exact else { return };
-        if has_bools || !replacements.iter().all(is_error) {
-            let mut replacements = replacements.into_iter().peekable();
+        let ResultColumn::Python(column) = &mut self.results else { return };
+        if has_bools || !interpreted.iter().all(is_error) {
+            let mut interpreted = interpreted.into_iter().peekable();
             for lane in 0..outcome.lanes().len() {
-                let replacement = replacements.next_if(|(replaced, _)| *replaced == lane).map(|(_, result)| result);
-                self.push(replacement.unwrap_or_else(|| Ok(Exact::Python(outcome.value(lane).unwrap_or(Value::None)))));
+                self.push(match interpreted.next_if(|(next_lane, _)| *next_lane == lane) {
+                    Some((_, result)) => result,
+                    None => Ok(FormulaResult::Python(outcome.value(lane).unwrap_or(Value::None))),
+                });
             }
             return;
         }
@@ -87,12 +95,16 @@ impl Partition {
             (None, lane_type) => column.extend_f64(outcome.lanes(), lane_type == Some(LaneType::Int)),
         }
         let errors =
-            replacements.into_iter().filter_map(|(lane, result)| Some((first_row + lane as u32, result.err()?)));
+            interpreted.into_iter().filter_map(|(lane, result)| Some((first_row + lane as u32, result.err()?)));
         self.errors.extend(errors);
+    }
+
+    fn next_row(&self) -> u32 {
+        self.first_row + self.results.len() as u32
     }
 }
 
-impl ExactColumn {
+impl ResultColumn {
     fn len(&self) -> usize {
         match self {
             Self::Python(column) => column.len(),
@@ -102,37 +114,37 @@ impl ExactColumn {
 }
 
 impl Scores {
-    /// Concatenates partitions. `excluded` are the rows of the excluded jobs, ascending.
+    /// Concatenates the partitions of a table. `excluded` are the rows of the excluded jobs, ascending.
     pub(super) fn concat(
         partitions: Vec<Partition>,
         excluded: Vec<u32>,
         precision: ScorePrecision,
         on_error: OnError,
     ) -> Self {
-        let mut whole = Partition::new(0, precision, Vec::new());
+        let mut table = Partition::new(0, precision, Vec::new());
         for partition in partitions {
-            match (&mut whole.exact, partition.exact) {
-                (ExactColumn::Python(column), ExactColumn::Python(next)) => column.append(next),
-                (ExactColumn::Decimal(column), ExactColumn::Decimal(next)) => column.extend(next),
+            match (&mut table.results, partition.results) {
+                (ResultColumn::Python(column), ResultColumn::Python(next)) => column.append(next),
+                (ResultColumn::Decimal(column), ResultColumn::Decimal(next)) => column.extend(next),
                 _ => {}
             }
             let is_scored = |(row, _): &(u32, ScoreError)| excluded.binary_search(row).is_err();
-            whole.errors.extend(partition.errors.into_iter().filter(is_scored));
+            table.errors.extend(partition.errors.into_iter().filter(is_scored));
         }
-        Self { exact: whole.exact, errors: whole.errors, excluded, precision, on_error }
+        Self { results: table.results, errors: table.errors, excluded, precision, on_error }
     }
 
-    /// The buffers of the scores, to be reused.
+    /// Returns the buffers of the results, which [`Partition::new`] can reuse.
     pub(super) fn into_buffers(self) -> Vec<Vec<f64>> {
-        match self.exact {
-            ExactColumn::Python(column) => column.into_buffers(),
-            ExactColumn::Decimal(_) => Vec::new(),
+        match self.results {
+            ResultColumn::Python(column) => column.into_buffers(),
+            ResultColumn::Decimal(_) => Vec::new(),
         }
     }
 
     /// The number of rows, including those of excluded jobs.
     pub fn len(&self) -> usize {
-        self.exact.len()
+        self.results.len()
     }
 
     /// The value of a job whose formula raises an error.
@@ -152,33 +164,34 @@ impl Scores {
 
     /// The score of a row; `None` if its job is excluded.
     pub fn get(&self, row: usize) -> Option<Score<'_>> {
-        if let Some((value, exact)) = self.float_score(row) {
-            return Some(Score { exact: Ok(Exact::Python(Value::Float(exact))), value });
+        if let Some((value, unrounded)) = self.float_score(row) {
+            return Some(Score { unrounded: Ok(FormulaResult::Python(Value::Float(unrounded))), value });
         }
         if !self.is_scored(row) {
             return None;
         }
         if let Some(error) = self.error(row) {
-            return Some(Score { exact: Err(error), value: self.on_error.value(error) });
+            return Some(Score { unrounded: Err(error), value: self.on_error.value(error) });
         }
-        let exact = match &self.exact {
-            ExactColumn::Python(column) => Exact::Python(column.value(row)),
-            ExactColumn::Decimal(column) => Exact::Decimal(*column.get(row)?),
+        let result = match &self.results {
+            ResultColumn::Python(column) => FormulaResult::Python(column.value(row)),
+            ResultColumn::Decimal(column) => FormulaResult::Decimal(*column.get(row)?),
         };
-        let value = self.precision.round(exact.to_f64());
-        Some(Score { exact: Ok(exact), value })
+        let value = self.precision.round(result.to_f64());
+        Some(Score { unrounded: Ok(result), value })
     }
 
-    /// The value of a row and the unrounded result, if that is a float. `None` for some floats: [`Scores::get`] decides.
+    /// The value of a row and its unrounded result, if that is a float and the column has no exceptions: a faster
+    /// [`Scores::get`] for nearly all rows.
     #[inline]
     pub(crate) fn float_score(&self, row: usize) -> Option<(f64, f64)> {
-        let ExactColumn::Python(column) = &self.exact else { return None };
+        let ResultColumn::Python(column) = &self.results else { return None };
         let is_number = column.exceptions().is_empty() && self.is_scored(row) && self.error(row).is_none();
         if !is_number || column.is_int(row) {
             return None;
         }
-        let exact = column.nearest_double(row);
-        Some((self.precision.round(exact), exact))
+        let unrounded = column.nearest_double(row);
+        Some((self.precision.round(unrounded), unrounded))
     }
 
     /// Every score with its row, by ascending row.
@@ -193,7 +206,7 @@ impl Scores {
 
     /// The error of a row, if the formula raised one.
     pub fn error(&self, row: usize) -> Option<&ScoreError> {
-        let index = self.errors.binary_search_by_key(&row, |(failed, _)| *failed as usize).ok()?;
+        let index = self.errors.binary_search_by_key(&row, |(failed_row, _)| *failed_row as usize).ok()?;
         self.errors.get(index).map(|(_, error)| error)
     }
 
@@ -211,19 +224,21 @@ impl Scores {
         counts
     }
 
-    /// The results, if the formula was evaluated in base ten.
+    /// The unrounded results, if the formula was evaluated in base ten.
     pub(super) fn decimals(&self) -> Option<&[Decimal]> {
-        match &self.exact {
-            ExactColumn::Decimal(column) => Some(column),
-            ExactColumn::Python(_) => None,
+        match &self.results {
+            ResultColumn::Decimal(column) => Some(column),
+            ResultColumn::Python(_) => None,
         }
     }
 
     /// The values that jobs are compared by, in the order of the rows; 0 for an excluded job.
     pub fn values(&self) -> Vec<f64> {
-        let mut values = match &self.exact {
-            ExactColumn::Decimal(column) => column.iter().map(|decimal| decimal.to_f64().unwrap_or(f64::NAN)).collect(),
-            ExactColumn::Python(column) => self.round_column(column),
+        let mut values = match &self.results {
+            ResultColumn::Decimal(column) => {
+                column.iter().map(|decimal| decimal.to_f64().unwrap_or(f64::NAN)).collect()
+            }
+            ResultColumn::Python(column) => self.round_column(column),
         };
         for (row, error) in &self.errors {
             values[*row as usize] = self.on_error.value(error);

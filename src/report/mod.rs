@@ -28,7 +28,7 @@ pub use terminal::printable;
 
 use crate::jobs::{Exclusion, JobTable};
 use crate::pbs::order::NotConsidered;
-use crate::rank::{Exact, Ranking, Score, ScoreError};
+use crate::rank::{FormulaResult, Ranking, Score, ScoreError};
 use crate::schema::Schema;
 
 /// A ranking, ready to be written.
@@ -151,21 +151,21 @@ impl Line<'_> {
     }
 
     /// The value of the formula.
-    pub(crate) fn exact(&self) -> Option<&Exact> {
-        self.score.as_ref()?.exact.as_ref().ok()
+    pub(crate) fn unrounded(&self) -> Option<&FormulaResult> {
+        self.score.as_ref()?.unrounded.as_ref().ok()
     }
 
     /// Appends the value of the formula, as Python or decimal arithmetic prints it.
     pub(crate) fn write_exact(&self, text: &mut String) {
-        match self.exact() {
-            Some(Exact::Python(value)) => value.write_repr(text),
-            Some(Exact::Decimal(decimal)) => text.push_str(&decimal.to_string()),
+        match self.unrounded() {
+            Some(FormulaResult::Python(value)) => value.write_repr(text),
+            Some(FormulaResult::Decimal(decimal)) => text.push_str(&decimal.to_string()),
             None => {}
         }
     }
 
     /// Why the formula has no value.
     pub(crate) fn error(&self) -> Option<&ScoreError> {
-        self.score.as_ref()?.exact.as_ref().err().copied()
+        self.score.as_ref()?.unrounded.as_ref().err().copied()
     }
 }

@@ -115,7 +115,7 @@ fn job<'a>(report: &RankReport<'a>, line: &Line<'a>) -> Job<'a> {
         queue: table.queue(line.row),
         state: table.state(line.row).letter(),
         score: line.score.as_ref().map(|score| score.value).filter(|kept| kept.is_finite()),
-        exact: line.exact().map(|_| exact),
+        exact: line.unrounded().map(|_| exact),
         logged: line.score.as_ref().map(|score| number_format::logged(score.value)),
         error: line.error().map(Error::new),
         considered: line.is_considered(),

@@ -30,9 +30,9 @@ fn contradiction(facts: &Facts, (node, result): &Seen) -> Option<String> {
     }
 }
 
-fn is_same(left: &Result<Value, ErrorKind>, right: Option<&Value>) -> bool {
+fn is_identical(left: &Result<Value, ErrorKind>, right: Option<&Value>) -> bool {
     match (left, right) {
-        (Ok(x), Some(y)) => x.is_same(y) || (x.repr() == "nan" && y.repr() == "nan"),
+        (Ok(x), Some(y)) => x.is_identical(y) || (x.repr() == "nan" && y.repr() == "nan"),
         (Err(_), None) => true,
         _ => false,
     }
@@ -60,7 +60,7 @@ fn check(text: &str, schema: &Schema, dice: &mut Dice, counts: &mut Counts) {
         let value = tracer.value(formula.expr().root());
         let inputs: Vec<Value> = program.inputs().iter().map(|name| input(name)).collect();
         let evaluated = program.evaluate(&inputs).map_err(|error| error.raised.kind);
-        assert!(is_same(&evaluated, value.as_ref()), "the tracer differs on {text}: {evaluated:?}, {value:?}");
+        assert!(is_identical(&evaluated, value.as_ref()), "the tracer differs on {text}: {evaluated:?}, {value:?}");
         counts.draws += 1;
         counts.parts += tracer.seen.len() as u64;
         counts.errors += u64::from(value.is_none());

@@ -118,7 +118,7 @@ fn program(formula: &str, schema: &Schema) -> Result<Program, Outside> {
 }
 
 fn is_complex(score: &Score<'_>) -> bool {
-    matches!(&score.exact, Err(ScoreError::Raised(error)) if error.raised.kind == ErrorKind::Complex)
+    matches!(&score.unrounded, Err(ScoreError::Raised(error)) if error.raised.kind == ErrorKind::Complex)
 }
 
 /// Checks the record of a formula that is not evaluated.
@@ -138,8 +138,8 @@ fn check_outside(record: &Record, outside: Outside) {
 /// Compares with a record where the scheduler crashed at the first job, to which it gave -1.
 fn crash_differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<String> {
     let mut wrong = Vec::new();
-    for (row, Score { exact, .. }) in scores.iter() {
-        match exact {
+    for (row, Score { unrounded, .. }) in scores.iter() {
+        match unrounded {
             Err(error) if error.crashes_the_scheduler() => {}
             other => wrong.push(format!("{}: {other:?} does not crash the scheduler", table.id(row))),
         }
@@ -153,7 +153,7 @@ fn crash_differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<
 /// Whether Python ran out of memory while it parsed the formula, which the scheduler ignores.
 fn is_out_of_memory(scores: &Scores) -> bool {
     scores.iter().all(
-        |(_, score)| matches!(&score.exact, Err(ScoreError::Raised(error)) if error.raised.kind == ErrorKind::Memory),
+        |(_, score)| matches!(&score.unrounded, Err(ScoreError::Raised(error)) if error.raised.kind == ErrorKind::Memory),
     )
 }
 
@@ -315,7 +315,7 @@ fn check_clash(resource: &str, tried: &ClashingFormula) {
         table.push(&Job { id: job, ..Job::default() }, &inputs).unwrap();
     }
     for (row, score) in recorded::scores(&program, &table).iter() {
-        let (job, error) = (table.id(row), score.exact.as_ref().err());
+        let (job, error) = (table.id(row), score.unrounded.as_ref().err());
         let place = format!("{resource}: {} on {job}", tried.formula);
         if let Some(recorded) = &values[job] {
             assert_eq!(logged(score.value), *recorded, "{place}");

@@ -205,7 +205,7 @@ pub fn differences(record: &Record, table: &JobTable, scores: &Scores) -> Vec<St
     };
     for row in 0..scores.len() {
         let score = scores.get(row);
-        let (job, exact) = (table.id(row), score.as_ref().map(|score| &score.exact));
+        let (job, exact) = (table.id(row), score.as_ref().map(|score| &score.unrounded));
         check(
             job,
             "logged value",

@@ -2,7 +2,10 @@
 //!
 //! Two accounts tie in those daemons only if their numbers agree in all 64 bits, so `f64` is not enough. Every operation
 //! rounds its exact result once, to nearest, ties to even, with the range and the gradual underflow of the 80-bit
-//! format. Signs of zeros and of NaNs are not kept.
+//! format. Zeros and NaNs have no sign.
+//!
+//! To round a result, the format's significant bits are *retained* and the bits below are *discarded*. The *sticky* flag
+//! tells whether a bit below the discarded ones is set.
 
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -20,9 +23,9 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 pub struct Extended {
     class: Class,
     negative: bool,
-    /// The exponent of the leading bit.
+    /// The exponent of the highest bit of the mantissa.
     exponent: i32,
-    /// The leading bit is set for [`Class::Finite`].
+    /// The significant bits; the highest is set in a [`Class::Finite`] number.
     mantissa: u64,
 }
 
@@ -50,7 +53,7 @@ impl Extended {
 
     /// A total order for sorting, NaN below all numbers.
     pub fn total_order(&self, other: &Self) -> Ordering {
-        let is_number = |it: &Self| it.class != Class::Nan;
+        let is_number = |value: &Self| value.class != Class::Nan;
         self.partial_cmp(other).unwrap_or_else(|| is_number(self).cmp(&is_number(other)))
     }
 
@@ -66,49 +69,50 @@ impl Extended {
         if self > other { self } else { other }
     }
 
-    /// `wide * 2^(exponent - 127)`, rounded; `sticky` if there are nonzero bits below `wide`.
-    pub(super) fn rounded(negative: bool, exponent: i32, wide: u128, sticky: bool) -> Self {
+    /// Rounds `wide * 2^(exponent - 127)`.
+    pub(super) fn round(negative: bool, exponent: i32, wide: u128, sticky: bool) -> Self {
         if wide == 0 {
             return Self::ZERO;
         }
         let shift = wide.leading_zeros();
-        let (whole, last) = EXTENDED.round(exponent - shift as i32, wide << shift, sticky);
-        if whole == 0 {
+        let (integer, lowest_bit) = EXTENDED.round(exponent - shift as i32, wide << shift, sticky);
+        if integer == 0 {
             return Self::ZERO;
         }
-        let shift = whole.leading_zeros();
-        let exponent = last + 127 - shift as i32;
+        let shift = integer.leading_zeros();
+        let exponent = lowest_bit + 127 - shift as i32;
         if exponent > EXTENDED.highest {
             return Self { negative, ..Self::INFINITY };
         }
-        Self { class: Class::Finite, negative, exponent, mantissa: ((whole << shift) >> 64) as u64 }
+        Self { class: Class::Finite, negative, exponent, mantissa: ((integer << shift) >> 64) as u64 }
     }
 
-    /// [`rounded`](Self::rounded) of a number whose leading bit is set: faster where the exponent is not near the ends
-    /// of the range, the usual case.
+    /// Rounds as [`round`](Self::round) does, for a `wide` whose highest bit is set: faster unless the exponent is near
+    /// the limits of the range.
     #[inline]
-    fn normalized(negative: bool, exponent: i32, wide: u128, sticky: bool) -> Self {
-        if !EXTENDED.is_inside(exponent) {
-            return Self::rounded(negative, exponent, wide, sticky);
+    fn round_normalized(negative: bool, exponent: i32, wide: u128, sticky: bool) -> Self {
+        if !EXTENDED.stays_normal(exponent) {
+            return Self::round(negative, exponent, wide, sticky);
         }
-        let (kept, rest) = ((wide >> 64) as u64, wide as u64);
-        Self::incremented(negative, exponent, kept, rounds_up(rest, 1 << 63, sticky, kept))
+        let (retained, discarded) = ((wide >> 64) as u64, wide as u64);
+        Self::from_mantissa(negative, exponent, retained, rounds_up(discarded, 1 << 63, sticky, retained))
     }
 
-    /// The number of this mantissa, or the next one above; its exponent is inside the range.
+    /// Makes a number of a mantissa, which is incremented if `round_up`. The exponent must
+    /// [stay normal](Format::stays_normal).
     #[inline]
-    fn incremented(negative: bool, exponent: i32, mantissa: u64, up: bool) -> Self {
-        let (mantissa, carried) = mantissa.overflowing_add(u64::from(up));
-        // the increment carried out of a mantissa of ones
+    fn from_mantissa(negative: bool, exponent: i32, mantissa: u64, round_up: bool) -> Self {
+        let (mantissa, carried) = mantissa.overflowing_add(u64::from(round_up));
+        // the increment of a mantissa of ones carries into the next power of two
         let (mantissa, exponent) = if carried { (1 << 63, exponent + 1) } else { (mantissa, exponent) };
         Self { class: Class::Finite, negative, exponent, mantissa }
     }
 
     pub(super) fn power_of_two(exponent: i32) -> Self {
-        Self::rounded(false, exponent, 1 << 127, false)
+        Self::round(false, exponent, 1 << 127, false)
     }
 
-    /// The exact quotient of two integers, rounded once, so that equal fractions give equal numbers. 0 by 0 is NaN.
+    /// Divides two integers and rounds once, so that equal fractions give equal numbers. 0 / 0 is NaN.
     pub fn quotient(numerator: u128, denominator: u128) -> Self {
         if let (Ok(numerator), Ok(denominator)) = (u64::try_from(numerator), u64::try_from(denominator)) {
             return Self::from(numerator) / Self::from(denominator);
@@ -116,22 +120,22 @@ impl Extended {
         if numerator == 0 || denominator == 0 {
             return if numerator == 0 { Self::ZERO } else { Self::INFINITY };
         }
-        let shifts = [numerator, denominator].map(|whole| whole.leading_zeros() as i32 - 1);
-        let (mut rest, divisor) = (numerator << shifts[0].max(0), denominator << shifts[1].max(0));
+        let shifts = [numerator, denominator].map(|integer| integer.leading_zeros() as i32 - 1);
+        let (mut remainder, divisor) = (numerator << shifts[0].max(0), denominator << shifts[1].max(0));
         if shifts.contains(&-1) {
-            // 128 significant bits: such a number is rounded first, which no tree reaches
-            return Self::rounded(false, 127, numerator, false) / Self::rounded(false, 127, denominator, false);
+            // an integer of 128 significant bits, which no tree reaches, is rounded before the division
+            return Self::round(false, 127, numerator, false) / Self::round(false, 127, denominator, false);
         }
         let mut quotient = 0u128;
         for _ in 0..67 {
             quotient <<= 1;
-            if rest >= divisor {
-                rest -= divisor;
+            if remainder >= divisor {
+                remainder -= divisor;
                 quotient |= 1;
             }
-            rest <<= 1;
+            remainder <<= 1;
         }
-        Self::rounded(false, 127 - 66 + shifts[1] - shifts[0], quotient, rest != 0)
+        Self::round(false, 127 - 66 + shifts[1] - shifts[0], quotient, remainder != 0)
     }
 
     #[inline]
@@ -148,10 +152,10 @@ impl PartialEq for Extended {
 
 impl PartialOrd for Extended {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        let rank = |it: &Self| match it.class {
+        let rank = |value: &Self| match value.class {
             Class::Zero => 0,
-            Class::Finite => 1 - 2 * i32::from(it.negative),
-            Class::Infinite | Class::Nan => 2 - 4 * i32::from(it.negative),
+            Class::Finite => 1 - 2 * i32::from(value.negative),
+            Class::Infinite | Class::Nan => 2 - 4 * i32::from(value.negative),
         };
         match (self.class, other.class) {
             (Class::Nan, _) | (_, Class::Nan) => None,
@@ -170,35 +174,38 @@ impl Extended {
     pub fn to_f64(self) -> f64 {
         let magnitude = match self.class {
             Class::Zero => 0.0,
-            Class::Finite if DOUBLE.is_inside(self.exponent) => self.inner_to_f64(),
-            Class::Finite => self.finite_to_f64(),
+            Class::Finite if DOUBLE.stays_normal(self.exponent) => self.normal_to_f64(),
+            Class::Finite => self.to_f64_near_limits(),
             Class::Infinite => f64::INFINITY,
             Class::Nan => f64::NAN,
         };
         if self.negative { -magnitude } else { magnitude }
     }
 
-    /// For a number that is not near the ends of the range of doubles.
+    /// The magnitude of a number whose double is normal.
     #[inline]
-    fn inner_to_f64(self) -> f64 {
-        const DROPPED: u32 = 11;
-        let (kept, rest) = (self.mantissa >> DROPPED, self.mantissa & ((1 << DROPPED) - 1));
-        let up = rounds_up(rest, 1 << (DROPPED - 1), false, kept);
-        // the leading bit, or the carry of a mantissa of ones, adds one to the exponent field
-        let field = (self.exponent + DOUBLE.highest - 1) as u64;
-        f64::from_bits((field << 52) + kept + u64::from(up))
+    fn normal_to_f64(self) -> f64 {
+        const DISCARDED_BITS: u32 = 11;
+        let (retained, discarded) = (self.mantissa >> DISCARDED_BITS, self.mantissa & ((1 << DISCARDED_BITS) - 1));
+        let round_up = rounds_up(discarded, 1 << (DISCARDED_BITS - 1), false, retained);
+        // the highest retained bit, which a double does not store, adds one to the exponent field
+        let exponent_field = (self.exponent + DOUBLE.highest - 1) as u64;
+        f64::from_bits((exponent_field << 52) + retained + u64::from(round_up))
     }
 
+    /// The magnitude of a number whose double may be subnormal, 0 or infinite.
     #[cold]
-    fn finite_to_f64(self) -> f64 {
-        let (whole, last) = DOUBLE.round(self.exponent, u128::from(self.mantissa) << 64, false);
-        let shift = 64 - (whole as u64).leading_zeros() as i32 - DOUBLE.bits;
-        match (whole as u64, last + shift.max(0)) {
-            (0, _) => 0.0,
-            (_, last) if last + 52 > DOUBLE.highest => f64::INFINITY,
-            // a subnormal number has no implicit leading bit
-            (subnormal, _) if shift < 0 => f64::from_bits(subnormal),
-            (whole, last) => f64::from_bits((whole >> shift) - (1 << 52) + (((last + 52 + 1023) as u64) << 52)),
+    fn to_f64_near_limits(self) -> f64 {
+        let (integer, lowest_bit) = DOUBLE.round(self.exponent, u128::from(self.mantissa) << 64, false);
+        let integer = integer as u64;
+        let shift = 64 - integer.leading_zeros() as i32 - DOUBLE.bits;
+        let exponent = lowest_bit + shift.max(0) + 52;
+        match integer {
+            0 => 0.0,
+            _ if exponent > DOUBLE.highest => f64::INFINITY,
+            // the stored bits of a subnormal number are all its bits
+            subnormal if shift < 0 => f64::from_bits(subnormal),
+            normal => f64::from_bits((normal >> shift) - (1 << 52) + (((exponent + 1023) as u64) << 52)),
         }
     }
 }
@@ -208,8 +215,8 @@ impl From<f64> for Extended {
     fn from(value: f64) -> Self {
         let negative = value < 0.0;
         if value.is_normal() {
-            let (field, fraction) = ((value.to_bits() >> 52) & 0x7ff, value.to_bits() & ((1 << 52) - 1));
-            let exponent = field as i32 - DOUBLE.highest;
+            let (exponent_field, fraction) = ((value.to_bits() >> 52) & 0x7ff, value.to_bits() & ((1 << 52) - 1));
+            let exponent = exponent_field as i32 - DOUBLE.highest;
             return Self { class: Class::Finite, negative, exponent, mantissa: (fraction | 1 << 52) << 11 };
         }
         if value == 0.0 {
@@ -222,7 +229,7 @@ impl From<f64> for Extended {
             return Self { negative, ..Self::INFINITY };
         }
         let subnormal = value.to_bits() & ((1 << 52) - 1);
-        Self::rounded(negative, 127 - 1074, subnormal.into(), false)
+        Self::round(negative, 127 - 1074, subnormal.into(), false)
     }
 }
 
@@ -247,40 +254,42 @@ impl From<u64> for Extended {
 // The four operations, each rounded once.
 
 impl Extended {
+    /// Adds the magnitude of `smaller` to that of `self`, which has the sign of the result.
     #[inline]
-    fn sum_of_magnitudes(self, small: Self) -> Self {
-        let shift = (self.exponent - small.exponent) as u32;
+    fn sum_of_magnitudes(self, smaller: Self) -> Self {
+        let shift = (self.exponent - smaller.exponent) as u32;
         if shift > 64 {
-            // `small` is less than half of the last bit
+            // `smaller` is less than half of the lowest bit
             return self;
         }
-        if !EXTENDED.is_inside(self.exponent + 1) {
-            return self.long_sum(small);
+        if !EXTENDED.stays_normal(self.exponent + 1) {
+            return self.sum_near_limits(smaller);
         }
-        let aligned = (u128::from(small.mantissa) << 64) >> shift;
+        let aligned = (u128::from(smaller.mantissa) << 64) >> shift;
         let (sum, carried) = (u128::from(self.mantissa) << 64).overflowing_add(aligned);
-        let (exponent, wide) = if carried { (1, sum >> 1 | 1 << 127) } else { (0, sum) };
-        Self::normalized(self.negative, self.exponent + exponent, wide, carried && sum & 1 == 1)
+        let (carry, wide) = if carried { (1, sum >> 1 | 1 << 127) } else { (0, sum) };
+        Self::round_normalized(self.negative, self.exponent + carry, wide, carried && sum & 1 == 1)
     }
 
     #[cold]
-    fn long_sum(self, small: Self) -> Self {
-        let (wide, sticky) = small.aligned_to(self.exponent);
-        Self::rounded(self.negative, self.exponent + 2, (u128::from(self.mantissa) << 62) + wide, sticky)
+    fn sum_near_limits(self, smaller: Self) -> Self {
+        let (wide, sticky) = smaller.aligned_to(self.exponent);
+        Self::round(self.negative, self.exponent + 2, (u128::from(self.mantissa) << 62) + wide, sticky)
     }
 
+    /// Subtracts the magnitude of `smaller` from that of `self`, which has the sign of the result.
     #[inline]
-    fn difference_of_magnitudes(self, small: Self) -> Self {
-        let (wide, sticky) = small.aligned_to(self.exponent);
+    fn difference_of_magnitudes(self, smaller: Self) -> Self {
+        let (wide, sticky) = smaller.aligned_to(self.exponent);
         let difference = (u128::from(self.mantissa) << 62) - wide - u128::from(sticky);
         if difference == 0 {
             return Self::ZERO;
         }
         let shift = difference.leading_zeros();
-        Self::normalized(self.negative, self.exponent + 2 - shift as i32, difference << shift, sticky)
+        Self::round_normalized(self.negative, self.exponent + 2 - shift as i32, difference << shift, sticky)
     }
 
-    /// The mantissa aligned to a higher exponent, with 62 more bits below, and whether bits were lost.
+    /// Shifts the mantissa to a higher exponent. Returns it with 62 more bits below, and the sticky flag.
     #[inline]
     fn aligned_to(self, exponent: i32) -> (u128, bool) {
         let wide = u128::from(self.mantissa) << 62;
@@ -293,9 +302,9 @@ impl Extended {
     #[inline]
     fn product_of_magnitudes(self, other: Self, negative: bool) -> Self {
         let product = u128::from(self.mantissa) * u128::from(other.mantissa);
-        // the product's leading bit is the highest or the next
+        // the highest bit that is set in the product is bit 127 or bit 126
         let shift = product.leading_zeros();
-        Self::normalized(negative, self.exponent + other.exponent + 1 - shift as i32, product << shift, false)
+        Self::round_normalized(negative, self.exponent + other.exponent + 1 - shift as i32, product << shift, false)
     }
 
     #[inline]
@@ -306,22 +315,22 @@ impl Extended {
         let numerator = u128::from(self.mantissa) << if is_less { 64 } else { 63 };
         let divisor = u128::from(other.mantissa);
         let quotient = (numerator / divisor) as u64;
-        let rest = (numerator % divisor) as u64;
-        if !EXTENDED.is_inside(exponent) {
-            return Self::long_quotient(negative, exponent, [quotient, rest, other.mantissa]);
+        let remainder = (numerator % divisor) as u64;
+        if !EXTENDED.stays_normal(exponent) {
+            return Self::quotient_near_limits(negative, exponent, [quotient, remainder, other.mantissa]);
         }
         // rounds up if the remainder is above half the divisor; a quotient of 64-bit numbers never ties
-        Self::incremented(negative, exponent, quotient, rest > other.mantissa - rest)
+        Self::from_mantissa(negative, exponent, quotient, remainder > other.mantissa - remainder)
     }
 
-    /// A quotient near the ends of the range: its integer bits, the remainder, and the divisor.
+    /// Rounds a quotient whose exponent is near the limits of the range.
     #[cold]
-    fn long_quotient(negative: bool, exponent: i32, [whole, rest, divisor]: [u64; 3]) -> Self {
-        let rest = u128::from(rest) << 1;
-        let bit = rest >= u128::from(divisor);
-        let left = rest - if bit { u128::from(divisor) } else { 0 };
-        let wide = u128::from(whole) << 64 | u128::from(bit) << 63;
-        Self::rounded(negative, exponent, wide, left != 0)
+    fn quotient_near_limits(negative: bool, exponent: i32, [quotient, remainder, divisor]: [u64; 3]) -> Self {
+        let (doubled, divisor) = (u128::from(remainder) << 1, u128::from(divisor));
+        let next_bit = doubled >= divisor;
+        let remainder = if next_bit { doubled - divisor } else { doubled };
+        let wide = u128::from(quotient) << 64 | u128::from(next_bit) << 63;
+        Self::round(negative, exponent, wide, remainder != 0)
     }
 }
 
@@ -341,11 +350,11 @@ impl Add for Extended {
     fn add(self, other: Self) -> Self {
         match (self.class, other.class) {
             (Class::Finite, Class::Finite) => {
-                let (large, small) = if self.magnitude_order(other).is_ge() { (self, other) } else { (other, self) };
-                if large.negative == small.negative {
-                    large.sum_of_magnitudes(small)
+                let (larger, smaller) = if self.magnitude_order(other).is_ge() { (self, other) } else { (other, self) };
+                if larger.negative == smaller.negative {
+                    larger.sum_of_magnitudes(smaller)
                 } else {
-                    large.difference_of_magnitudes(small)
+                    larger.difference_of_magnitudes(smaller)
                 }
             }
             (Class::Nan, _) | (_, Class::Nan) => Self::NAN,
@@ -399,11 +408,12 @@ impl Div for Extended {
 
 // The natural logarithm to 64 bits, as C's `logl`.
 
-/// The logarithm of 2, and the mantissa of the square root of 2: a larger mantissa is halved to be near 1.
+/// The logarithm of 2.
 const LN_2: Extended =
     Extended { class: Class::Finite, negative: false, exponent: -1, mantissa: 0xb172_17f7_d1cf_79ac };
-const SQRT_2: u64 = 0xb504_f333_f9de_6484;
-/// The number of terms after which the rest of the series is below the last bit.
+/// The mantissa of the square root of 2. A number with a larger mantissa is halved, so that it is near 1.
+const SQRT_2_MANTISSA: u64 = 0xb504_f333_f9de_6484;
+/// The number of terms after which the sum of all further terms is below the lowest bit.
 const TERMS: u32 = 14;
 
 impl Extended {
@@ -418,24 +428,23 @@ impl Extended {
         }
     }
 
-    /// `2 artanh((m - 1) / (m + 1))` for a mantissa `m` near 1, plus the exponent times the logarithm of 2.
+    /// `2 artanh((m - 1) / (m + 1)) + n ln 2` for the number `m * 2^n`, with `m` near 1.
     fn finite_ln(self) -> Self {
-        let is_above = self.mantissa > SQRT_2;
-        let near_one = Self { exponent: -i32::from(is_above), ..self };
+        let is_halved = self.mantissa > SQRT_2_MANTISSA;
+        let near_one = Self { exponent: -i32::from(is_halved), ..self };
         let ratio = (near_one - Self::ONE) / (near_one + Self::ONE);
         let square = ratio * ratio;
         let series =
             (1..TERMS).rev().fold(Self::ZERO, |sum, term| (sum + Self::ONE / Self::from(2 * term + 1)) * square);
-        let of_mantissa = (ratio + ratio * series) * Self::from(2u32);
-        let exponent = self.exponent + i32::from(is_above);
-        let of_exponent = Self::from(f64::from(exponent)) * LN_2;
-        of_exponent + of_mantissa
+        let ln_near_one = (ratio + ratio * series) * Self::from(2u32);
+        let exponent = self.exponent + i32::from(is_halved);
+        Self::from(f64::from(exponent)) * LN_2 + ln_near_one
     }
 }
 
-// Rounding, once, for any binary format.
+// Rounding to a binary format.
 
-/// The significant bits of a format and its range of exponents.
+/// A binary floating-point format: its significant bits, and the exponents of its normal numbers.
 struct Format {
     bits: i32,
     lowest: i32,
@@ -446,32 +455,32 @@ const EXTENDED: Format = Format { bits: 64, lowest: -16382, highest: 16383 };
 const DOUBLE: Format = Format { bits: 53, lowest: -1022, highest: 1023 };
 
 impl Format {
-    /// Whether a number with this exponent is normal, also if rounding up carries.
+    /// Whether a number with this exponent is normal, before it is rounded and after.
     #[inline]
-    fn is_inside(&self, exponent: i32) -> bool {
+    fn stays_normal(&self, exponent: i32) -> bool {
         (self.lowest..self.highest).contains(&exponent)
     }
 
-    /// Rounds `wide * 2^(exponent - 127)`, whose leading bit is set, with nonzero bits below if `sticky`: an integer and
-    /// the exponent of its last bit.
+    /// Rounds `wide * 2^(exponent - 127)`, where the highest bit of `wide` is set. Returns an integer and the exponent of
+    /// its lowest bit.
     fn round(&self, exponent: i32, wide: u128, sticky: bool) -> (u128, i32) {
-        let dropped = 128 - self.bits + (self.lowest - exponent).max(0);
-        if dropped > 128 {
+        let discarded_bits = 128 - self.bits + (self.lowest - exponent).max(0);
+        if discarded_bits > 128 {
             return (0, 0);
         }
-        let kept = wide.checked_shr(dropped as u32).unwrap_or(0);
-        let rest = wide << (128 - dropped);
+        let retained = wide.checked_shr(discarded_bits as u32).unwrap_or(0);
+        let discarded = wide << (128 - discarded_bits);
         let half = 1u128 << 127;
-        let up = rest > half || (rest == half && (sticky || kept & 1 == 1));
-        (kept + u128::from(up), exponent - 127 + dropped)
+        let round_up = discarded > half || (discarded == half && (sticky || retained & 1 == 1));
+        (retained + u128::from(round_up), exponent - 127 + discarded_bits)
     }
 }
 
-/// Whether rounding to nearest, ties to even, increments the kept bits. `half` is half of the last kept bit, `sticky` is
-/// set if there are nonzero bits below `rest`.
+/// Whether rounding to nearest, ties to even, increments the retained bits. `half` is half of their lowest bit, in the
+/// unit of `discarded`.
 #[inline]
-fn rounds_up(rest: u64, half: u64, sticky: bool, kept: u64) -> bool {
-    rest > half || (rest == half && (sticky || kept & 1 == 1))
+fn rounds_up(discarded: u64, half: u64, sticky: bool, retained: u64) -> bool {
+    discarded > half || (discarded == half && (sticky || retained & 1 == 1))
 }
 
 #[cfg(test)]

@@ -2,16 +2,16 @@ use proptest::prelude::*;
 
 use crate::fairshare::x87::*;
 
-fn whole(value: u64) -> Extended {
+fn integer(value: u64) -> Extended {
     Extended::from(value)
 }
 
-/// As in the table: mantissa and exponent of the leading bit.
-fn shown(it: Extended) -> String {
-    let sign = if it.negative { "-" } else { "" };
-    match it.class {
+/// The mantissa and the exponent of its highest bit, as in `x87.txt`.
+fn to_hex(number: Extended) -> String {
+    let sign = if number.negative { "-" } else { "" };
+    match number.class {
         Class::Zero => "0".into(),
-        Class::Finite => format!("{sign}{:016x}:{}", it.mantissa, it.exponent),
+        Class::Finite => format!("{sign}{:016x}:{}", number.mantissa, number.exponent),
         Class::Infinite => format!("{sign}inf"),
         Class::Nan => "nan".into(),
     }
@@ -28,13 +28,13 @@ fn every_operation_gives_the_bits_of_the_x87() {
     for row in include_str!("x87.txt").lines() {
         let fields: Vec<&str> = row.split(' ').collect();
         let [a, b, c] = [0, 1, 2].map(|i| double(fields[i]));
-        let (x, y, z) = (Extended::from(a) / whole(3), Extended::from(b) / whole(7), Extended::from(c + 1.0));
-        assert_eq!(shown(x * y), fields[3], "{row}");
-        assert_eq!(shown(if b == 0.0 { Extended::ZERO } else { x / y }), fields[4], "{row}");
-        assert_eq!(shown(x + y), fields[5], "{row}");
-        let last = x - y * z;
-        assert_eq!(shown(last), fields[6], "{row}");
-        assert_eq!(last.to_f64() + 0.0, double(fields[7]) + 0.0, "{row}");
+        let (x, y, z) = (Extended::from(a) / integer(3), Extended::from(b) / integer(7), Extended::from(c + 1.0));
+        assert_eq!(to_hex(x * y), fields[3], "{row}");
+        assert_eq!(to_hex(if b == 0.0 { Extended::ZERO } else { x / y }), fields[4], "{row}");
+        assert_eq!(to_hex(x + y), fields[5], "{row}");
+        let difference = x - y * z;
+        assert_eq!(to_hex(difference), fields[6], "{row}");
+        assert_eq!(difference.to_f64() + 0.0, double(fields[7]) + 0.0, "{row}");
         let small = x * Extended::from(f64::from_bits(1)) * Extended::from(2f64.powi(14));
         assert_eq!(small.to_f64() + 0.0, double(fields[8]) + 0.0, "{row}");
         assert_eq!(y.partial_cmp(&x).map(|order| order as i32), fields[9].parse().ok(), "{row}");
@@ -53,24 +53,24 @@ fn every_double_round_trips() {
 
 #[test]
 fn the_ends_of_the_range() {
-    let big = (0..6).fold(whole(2), |power, _| power * power) * whole(1 << 63);
+    let big = (0..6).fold(integer(2), |power, _| power * power) * integer(1 << 63);
     let mut huge = big;
     while huge < Extended::INFINITY {
         huge = huge * huge;
     }
-    assert_eq!(shown(huge), "inf");
-    let mut small = Extended::ONE / whole(3);
+    assert_eq!(to_hex(huge), "inf");
+    let mut small = Extended::ONE / integer(3);
     let mut steps = 0;
     while !small.is_zero() {
-        small = small / whole(2);
+        small = small / integer(2);
         steps += 1;
     }
     // 1/3 is halved down to the least subnormal number and once more, to 0
     assert_eq!(steps, 16445);
-    assert_eq!(shown(Extended::ZERO / Extended::ZERO), "nan");
-    assert_eq!(shown(-whole(1) / Extended::ZERO), "-inf");
-    assert_eq!(shown(Extended::INFINITY - Extended::INFINITY), "nan");
-    assert!(-whole(2) < -whole(1) && -whole(1) < Extended::ZERO && Extended::ZERO < whole(1));
+    assert_eq!(to_hex(Extended::ZERO / Extended::ZERO), "nan");
+    assert_eq!(to_hex(-integer(1) / Extended::ZERO), "-inf");
+    assert_eq!(to_hex(Extended::INFINITY - Extended::INFINITY), "nan");
+    assert!(-integer(2) < -integer(1) && -integer(1) < Extended::ZERO && Extended::ZERO < integer(1));
     assert_eq!(Extended::NAN.total_order(&-Extended::INFINITY), Ordering::Less);
     assert_eq!(Extended::NAN.total_order(&Extended::NAN), Ordering::Equal);
 }
@@ -78,28 +78,28 @@ fn the_ends_of_the_range() {
 #[test]
 fn equal_fractions_are_equal() {
     assert_eq!(Extended::quotient(1, 3), Extended::quotient(1 << 100, 3 << 100));
-    assert_eq!(Extended::quotient(7, 49), Extended::ONE / whole(7));
-    assert_eq!(shown(Extended::quotient(u128::MAX, u128::MAX)), shown(Extended::ONE));
+    assert_eq!(Extended::quotient(7, 49), Extended::ONE / integer(7));
+    assert_eq!(to_hex(Extended::quotient(u128::MAX, u128::MAX)), to_hex(Extended::ONE));
     assert_eq!(Extended::quotient(u128::MAX, 1).to_f64(), 2f64.powi(128));
-    assert_eq!(shown(Extended::quotient(0, 5)), "0");
-    assert_eq!(shown(Extended::quotient(5, 0)), "inf");
+    assert_eq!(to_hex(Extended::quotient(0, 5)), "0");
+    assert_eq!(to_hex(Extended::quotient(5, 0)), "inf");
     for (n, d) in [(1u64, 7u64), (10, 3), (u64::MAX, 12345), (3, u64::MAX), (1 << 63, 1), (999_999, 1_000_000)] {
-        assert_eq!(Extended::quotient(n.into(), d.into()), whole(n) / whole(d), "{n}/{d}");
+        assert_eq!(Extended::quotient(n.into(), d.into()), integer(n) / integer(d), "{n}/{d}");
     }
 }
 
-/// `logl` of an x86, to the last bit; this implementation may differ in the last two.
+/// `logl` of an x86, to the last bit; this implementation may differ in the lowest two bits.
 #[test]
 fn logarithms_are_those_of_the_x87() {
     for (number, logarithm) in LOGARITHMS {
         let exact = Extended::from(logarithm[0]) + Extended::from(logarithm[1]);
-        let off = ((Extended::from(number).ln() - exact) / exact).to_f64().abs();
-        assert!(off <= 4.0 * 2f64.powi(-64), "{number:?}: {off:e}");
+        let error = ((Extended::from(number).ln() - exact) / exact).to_f64().abs();
+        assert!(error <= 4.0 * 2f64.powi(-64), "{number:?}: {error:e}");
     }
     assert!(Extended::ONE.ln().is_zero());
-    assert_eq!(shown(Extended::ZERO.ln()), "-inf");
-    assert_eq!(shown(Extended::INFINITY.ln()), "inf");
-    assert_eq!(shown((-Extended::ONE).ln()), "nan");
+    assert_eq!(to_hex(Extended::ZERO.ln()), "-inf");
+    assert_eq!(to_hex(Extended::INFINITY.ln()), "inf");
+    assert_eq!(to_hex((-Extended::ONE).ln()), "nan");
 }
 
 /// Numbers with few bits or many and all exponents, mostly near 1.
@@ -128,29 +128,29 @@ fn numbers() -> impl Strategy<Value = Extended> {
 
 /// The quotient bit by bit, with its remainder.
 fn long_division(a: Extended, b: Extended) -> Extended {
-    let (mut rest, divisor) = (u128::from(a.mantissa), u128::from(b.mantissa));
+    let (mut remainder, divisor) = (u128::from(a.mantissa), u128::from(b.mantissa));
     let mut quotient = 0u128;
     for _ in 0..67 {
-        quotient = quotient << 1 | u128::from(rest >= divisor);
-        rest = (rest - if rest >= divisor { divisor } else { 0 }) << 1;
+        quotient = quotient << 1 | u128::from(remainder >= divisor);
+        remainder = (remainder - if remainder >= divisor { divisor } else { 0 }) << 1;
     }
-    Extended::rounded(a.negative != b.negative, a.exponent - b.exponent + 61, quotient, rest != 0)
+    Extended::round(a.negative != b.negative, a.exponent - b.exponent + 61, quotient, remainder != 0)
 }
 
 fn long_addition(a: Extended, b: Extended) -> Extended {
-    let (large, small) = if a.magnitude_order(b).is_ge() { (a, b) } else { (b, a) };
-    let places = (large.exponent - small.exponent) as u32;
-    let wide = u128::from(small.mantissa) << 62;
+    let (larger, smaller) = if a.magnitude_order(b).is_ge() { (a, b) } else { (b, a) };
+    let places = (larger.exponent - smaller.exponent) as u32;
+    let wide = u128::from(smaller.mantissa) << 62;
     let (aligned, sticky) = match wide.checked_shr(places) {
         Some(aligned) => (aligned, aligned << places != wide),
         None => (0, true),
     };
-    let large_wide = u128::from(large.mantissa) << 62;
+    let large_wide = u128::from(larger.mantissa) << 62;
     let sum = match a.negative == b.negative {
         true => large_wide + aligned,
         false => large_wide - aligned - u128::from(sticky),
     };
-    Extended::rounded(large.negative, large.exponent + 2, sum, sticky)
+    Extended::round(larger.negative, larger.exponent + 2, sum, sticky)
 }
 
 proptest! {
@@ -160,26 +160,26 @@ proptest! {
     #[test]
     fn the_fast_paths_give_the_bits_of_the_general_ones(a in numbers(), b in numbers()) {
         let product = u128::from(a.mantissa) * u128::from(b.mantissa);
-        let long = Extended::rounded(a.negative != b.negative, a.exponent + b.exponent + 1, product, false);
-        prop_assert_eq!(shown(a * b), shown(long));
-        prop_assert_eq!(shown(a / b), shown(long_division(a, b)));
-        prop_assert_eq!(shown(a + b), shown(long_addition(a, b)));
-        prop_assert_eq!(shown(a - b), shown(long_addition(a, -b)));
+        let product = Extended::round(a.negative != b.negative, a.exponent + b.exponent + 1, product, false);
+        prop_assert_eq!(to_hex(a * b), to_hex(product));
+        prop_assert_eq!(to_hex(a / b), to_hex(long_division(a, b)));
+        prop_assert_eq!(to_hex(a + b), to_hex(long_addition(a, b)));
+        prop_assert_eq!(to_hex(a - b), to_hex(long_addition(a, -b)));
         let magnitude = Extended { negative: false, ..a };
-        prop_assert_eq!(magnitude.to_f64().to_bits(), magnitude.finite_to_f64().to_bits());
-        let whole = Extended::rounded(false, 127, a.mantissa.into(), false);
-        prop_assert_eq!(shown(Extended::from(a.mantissa)), shown(whole));
+        prop_assert_eq!(magnitude.to_f64().to_bits(), magnitude.to_f64_near_limits().to_bits());
+        let converted = Extended::round(false, 127, a.mantissa.into(), false);
+        prop_assert_eq!(to_hex(Extended::from(a.mantissa)), to_hex(converted));
     }
 
     #[test]
     fn conversion_from_a_double_is_exact(value in any::<f64>()) {
-        let taken = Extended::from(value);
-        prop_assert!(taken.to_f64() == value || value.is_nan());
+        let converted = Extended::from(value);
+        prop_assert!(converted.to_f64() == value || value.is_nan());
         let (field, fraction) = ((value.to_bits() >> 52) & 0x7ff, value.to_bits() & ((1 << 52) - 1));
         if field != 0x7ff {
-            let whole = if field == 0 { fraction } else { fraction | 1 << 52 };
-            let long = Extended::rounded(value < 0.0, field.max(1) as i32 - 948, u128::from(whole), false);
-            prop_assert_eq!(shown(taken), shown(long));
+            let mantissa = if field == 0 { fraction } else { fraction | 1 << 52 };
+            let expected = Extended::round(value < 0.0, field.max(1) as i32 - 948, u128::from(mantissa), false);
+            prop_assert_eq!(to_hex(converted), to_hex(expected));
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The only use of pest's parser: from text to pairs, and from pest's errors to [`SyntaxError`].
+//! Calls the parser that pest generates from `grammar/formula.pest`. Text enters; pest's pairs leave, each a grammar rule
+//! and the text that it matched, or a [`SyntaxError`] at the place where pest stopped.
 
 use pest::Parser;
 use pest::error::{Error, ErrorVariant, InputLocation};
@@ -17,62 +18,60 @@ struct FormulaParser;
 pub(super) fn parse(text: &str, build: impl FnOnce(&str, Pair<'_, Rule>) -> Result<Expr>) -> Option<Result<Expr>> {
     match FormulaParser::parse(Rule::formula, text) {
         Ok(mut pairs) => pairs.next().map(|pair| build(text, pair)),
-        Err(error) => explain(text, &error).map(Err),
+        Err(error) => to_syntax_error(text, &error).map(Err),
     }
 }
 
-/// The error at the place where pest fails.
-fn explain(text: &str, error: &Error<Rule>) -> Option<SyntaxError> {
-    let ErrorVariant::ParsingError { positives, .. } = &error.variant else { return None };
-    let at = match error.location {
-        InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
+/// Converts pest's error, which pest reports where no rule matches.
+fn to_syntax_error(text: &str, error: &Error<Rule>) -> Option<SyntaxError> {
+    let ErrorVariant::ParsingError { positives: expected_rules, .. } = &error.variant else { return None };
+    let position = match error.location {
+        InputLocation::Pos(position) | InputLocation::Span((position, _)) => position,
     };
-    let at = skip_blanks(text, at);
-    if let Some(error) = number_with_unit(text, at) {
+    let position = skip_whitespace(text, position);
+    if let Some(error) = number_with_unit(text, position) {
         return Some(error);
     }
-    let rest = &text[at..];
-    let (kind, length) = match rest.chars().next() {
+    let unparsed = &text[position..];
+    let (kind, length) = match unparsed.chars().next() {
         None if text.trim().is_empty() => (SyntaxErrorKind::Empty, 0),
-        None => (unexpected(positives, "the end of the formula".into()), 0),
-        Some(first) => at_token(text, at, first, positives),
+        None => (unexpected("the end of the formula".into(), expected_rules), 0),
+        Some(first) => error_at_token(unparsed, first, expected_rules),
     };
-    Some(SyntaxError::new(kind, Span::new(at, at + length)))
+    Some(SyntaxError::new(kind, Span::new(position, position + length)))
 }
 
-/// The error for an unexpected token, and the length of the token.
-fn at_token(text: &str, at: usize, first: char, positives: &[Rule]) -> (SyntaxErrorKind, usize) {
-    let rest = &text[at..];
-    let word = word_length(rest);
-    if is_number_start(rest) {
-        let length = number_length(rest);
-        return match number_problem(&rest[..length]) {
-            Some(problem) => (SyntaxErrorKind::Number(problem), length),
-            None => (unexpected(positives, format!("`{}`", &rest[..length])), length),
+/// The error for the token at the start of `unparsed`, and the length of the token. `first` is its first character.
+fn error_at_token(unparsed: &str, first: char, expected_rules: &[Rule]) -> (SyntaxErrorKind, usize) {
+    if starts_with_number(unparsed) {
+        let number = &unparsed[..number_length(unparsed)];
+        return match number_problem(number) {
+            Some(problem) => (SyntaxErrorKind::Number(problem), number.len()),
+            None => (unexpected(format!("`{number}`"), expected_rules), number.len()),
         };
     }
-    if word > 0 {
-        let name = &rest[..word];
-        let is_string = rest[word..].starts_with(['"', '\'']) && word <= 2;
-        let kind = match name {
-            _ if is_string => SyntaxErrorKind::UnclosedString,
-            _ if is_reserved(name) => SyntaxErrorKind::ReservedWord(name.into()),
-            _ => unexpected(positives, format!("`{name}`")),
+    let word = &unparsed[..word_length(unparsed)];
+    if !word.is_empty() {
+        let is_string_prefix = unparsed[word.len()..].starts_with(['"', '\'']) && word.len() <= 2;
+        let kind = match word {
+            _ if is_string_prefix => SyntaxErrorKind::UnclosedString,
+            _ if is_reserved(word) => SyntaxErrorKind::ReservedWord(word.into()),
+            _ => unexpected(format!("`{word}`"), expected_rules),
         };
-        return (kind, word);
+        return (kind, word.len());
     }
     match first {
-        '"' | '\'' if wants_operand(positives) => (SyntaxErrorKind::UnclosedString, rest.trim_end().len()),
-        '"' | '\'' => (unexpected(positives, "a string".into()), 1),
+        '"' | '\'' if expects_operand(expected_rules) => (SyntaxErrorKind::UnclosedString, unparsed.trim_end().len()),
+        '"' | '\'' => (unexpected("a string".into(), expected_rules), 1),
         _ if first.is_ascii_graphic() && !matches!(first, '$' | '`' | '\\' | '?') => {
-            (unexpected(positives, format!("`{first}`")), 1)
+            (unexpected(format!("`{first}`"), expected_rules), 1)
         }
         _ => (SyntaxErrorKind::Character(first), first.len_utf8()),
     }
 }
 
-fn unexpected(positives: &[Rule], found: String) -> SyntaxErrorKind {
-    let expected = match (wants_operand(positives), positives.contains(&Rule::EOI)) {
+fn unexpected(found: String, expected_rules: &[Rule]) -> SyntaxErrorKind {
+    let expected = match (expects_operand(expected_rules), expected_rules.contains(&Rule::EOI)) {
         (true, _) => "a number, a name or `(`",
         (false, true) => "an operator or the end of the formula",
         (false, false) => "an operator, `,` or a closing bracket",
@@ -80,62 +79,62 @@ fn unexpected(positives: &[Rule], found: String) -> SyntaxErrorKind {
     SyntaxErrorKind::Unexpected { expected, found }
 }
 
-/// Whether an operand is expected. Of the rules that pest names, only these begin one in the words of the user.
-fn wants_operand(positives: &[Rule]) -> bool {
-    positives.is_empty()
-        || positives.iter().any(|rule| {
+/// Whether one of the rules that pest expects begins an operand.
+fn expects_operand(expected_rules: &[Rule]) -> bool {
+    expected_rules.is_empty()
+        || expected_rules.iter().any(|rule| {
             matches!(rule, Rule::number | Rule::name | Rule::primary | Rule::expression | Rule::element | Rule::formula)
         })
 }
 
-fn skip_blanks(text: &str, at: usize) -> usize {
-    let rest = text.get(at..).unwrap_or("");
-    at + (rest.len() - rest.trim_start_matches([' ', '\t', '\u{c}', '\n', '\r']).len())
+/// The position of the first character at `position` or later that is not whitespace.
+fn skip_whitespace(text: &str, position: usize) -> usize {
+    let unparsed = text.get(position..).unwrap_or("");
+    position + (unparsed.len() - unparsed.trim_start_matches([' ', '\t', '\u{c}', '\n', '\r']).len())
 }
 
-fn word_length(rest: &str) -> usize {
-    let mut length = 0;
-    for (offset, character) in rest.char_indices() {
-        let fits = character == '_' || character.is_alphabetic() || (offset > 0 && character.is_numeric());
-        if !fits {
-            break;
-        }
-        length = offset + character.len_utf8();
-    }
-    length
+/// The length of the name or keyword at the start of `unparsed`, 0 if it starts with another token.
+fn word_length(unparsed: &str) -> usize {
+    let ends_word = |(offset, character): (usize, char)| {
+        let belongs_to_word = character == '_' || character.is_alphabetic() || (offset > 0 && character.is_numeric());
+        (!belongs_to_word).then_some(offset)
+    };
+    unparsed.char_indices().find_map(ends_word).unwrap_or(unparsed.len())
 }
 
-fn is_number_start(rest: &str) -> bool {
-    let digits = rest.strip_prefix('.').unwrap_or(rest);
+fn starts_with_number(unparsed: &str) -> bool {
+    let digits = unparsed.strip_prefix('.').unwrap_or(unparsed);
     digits.starts_with(|first: char| first.is_ascii_digit())
 }
 
-fn number_length(rest: &str) -> usize {
+/// The length of the number at the start of `unparsed`, with all letters and digits that follow it.
+fn number_length(unparsed: &str) -> usize {
+    let is_hexadecimal = unparsed.starts_with("0x");
     let mut previous = ' ';
-    let end = rest.find(|character: char| {
-        let exponent_sign = matches!(character, '+' | '-') && matches!(previous, 'e' | 'E') && !rest.starts_with("0x");
-        let inside = character.is_alphanumeric() || matches!(character, '_' | '.') || exponent_sign;
+    let end = unparsed.find(|character: char| {
+        let is_exponent_sign = matches!(character, '+' | '-') && matches!(previous, 'e' | 'E') && !is_hexadecimal;
+        let belongs_to_number = character.is_alphanumeric() || matches!(character, '_' | '.') || is_exponent_sign;
         previous = character;
-        !inside
+        !belongs_to_number
     });
-    end.unwrap_or(rest.len())
+    end.unwrap_or(unparsed.len())
 }
 
-/// How to correct an invalid number.
+/// Says how to correct an invalid number; `None` if the number is valid.
 fn number_problem(text: &str) -> Option<&'static str> {
     let lower = text.to_ascii_lowercase();
-    let digits =
+    let after_digits =
         lower.trim_start_matches(|character: char| character.is_ascii_digit() || matches!(character, '.' | '_'));
     Some(match &lower {
         _ if lower.starts_with("0x") => "only the digits 0-9 and a-f can follow `0x`",
         _ if lower.starts_with("0o") => "only the digits 0-7 can follow `0o`",
         _ if lower.starts_with("0b") => "only the digits 0 and 1 can follow `0b`",
         _ if lower.contains("__") || lower.ends_with('_') => "`_` can only separate two digits",
-        _ if digits.starts_with('e') => "digits must follow the `e` of a number: `1e-7`",
-        _ if !digits.is_empty() && digits.starts_with(char::is_alphabetic) => {
+        _ if after_digits.starts_with('e') => "digits must follow the `e` of a number: `1e-7`",
+        _ if after_digits.starts_with(char::is_alphabetic) => {
             "a name cannot begin with a digit; for a product write `*`"
         }
-        _ if lower.starts_with('0') && digits.is_empty() && !lower.contains('.') => {
+        _ if lower.starts_with('0') && after_digits.is_empty() && !lower.contains('.') => {
             "an integer has no leading zeros; for octal write `0o`"
         }
         _ => return None,
@@ -153,20 +152,22 @@ fn is_reserved(word: &str) -> bool {
     word.len() <= LONGEST && RESERVED.contains(&word)
 }
 
-/// The span of a pair without the blanks and comments at its end, which pest skips before it looks for a repetition.
+/// The span of a pair without the whitespace and comments at its end. Pest includes them because it skips them before it
+/// looks for a further repetition.
 pub(super) fn span_of(pair: &Pair<'_, Rule>) -> Span {
     let start = pair.as_span().start();
-    let mut last = pair.clone();
-    while ends_with_its_last_part(last.as_rule())
-        && let Some(inner) = last.clone().into_inner().next_back()
+    let mut final_pair = pair.clone();
+    while ends_with_child(final_pair.as_rule())
+        && let Some(child) = final_pair.clone().into_inner().next_back()
     {
-        last = inner;
+        final_pair = child;
     }
-    let span = last.as_span();
+    let span = final_pair.as_span();
     Span::new(start, span.start() + span.as_str().trim_end().len())
 }
 
-fn ends_with_its_last_part(rule: Rule) -> bool {
+/// Whether text that matches the rule ends with its last child, and not with a token such as `)`.
+fn ends_with_child(rule: Rule) -> bool {
     matches!(
         rule,
         Rule::argument

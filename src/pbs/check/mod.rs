@@ -85,7 +85,7 @@ pub struct JobCounts {
 
 impl JobCounts {
     fn new(queue: &ScoredQueue<'_>) -> Self {
-        let fails = |row: &usize| queue.ordered.ranking.score(*row).is_some_and(|score| score.exact.is_err());
+        let fails = |row: &usize| queue.ordered.ranking.score(*row).is_some_and(|score| score.unrounded.is_err());
         let failing: Vec<String> =
             (0..queue.table.len()).filter(fails).map(|row| queue.table.id(row).to_owned()).collect();
         Self { total: queue.table.len(), errors: failing.len(), failing }

@@ -11,7 +11,7 @@ use crate::pbs::files::server::ServerSettings;
 use crate::pbs::number_format;
 use crate::pbs::order::{NotConsidered, Ordered};
 use crate::python::{ErrorKind, Value};
-use crate::rank::{ErrorGroup, Exact, Ranking, ScoreError, fairshare_number};
+use crate::rank::{ErrorGroup, FormulaResult, Ranking, ScoreError, fairshare_number};
 use crate::schema::FairshareInput;
 
 /// A finding for each resource whose amount in some job is above 0 and reaches the formula as 0.
@@ -116,7 +116,7 @@ type KeptValue = (f64, f64, usize);
 pub(super) fn rounding_ties(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
     let value = |&row: &usize| {
         let score = ranking.score(row)?;
-        Some((score.value, nearest_double(score.exact.as_ref().ok()?)?, row))
+        Some((score.value, nearest_double(score.unrounded.as_ref().ok()?)?, row))
             .filter(|(kept, exact, ..)| !kept.is_nan() && !exact.is_nan())
     };
     let mut values: Vec<KeptValue> = ranking.order().iter().filter_map(value).collect();
@@ -127,7 +127,7 @@ pub(super) fn rounding_ties(expr: &Expr, table: &JobTable, ranking: &Ranking) ->
     let (one, other) = (first.first()?, first.iter().find(|job| job.1 != first[0].1)?);
     let jobs = counted(groups.iter().map(|group| group.len()).sum(), "job", "jobs");
     let shown = |job: &KeptValue| {
-        let exact = ranking.score(job.2).and_then(|score| score.exact.ok());
+        let exact = ranking.score(job.2).and_then(|score| score.unrounded.ok());
         format!("`{}` ({})", table.id(job.2), exact.map(|exact| exact.to_string()).unwrap_or_default())
     };
     let (one, other) = (shown(one), shown(other));
@@ -140,10 +140,10 @@ fn by_kept_then_exact(left: &KeptValue, right: &KeptValue) -> Ordering {
     right.0.total_cmp(&left.0).then(right.1.total_cmp(&left.1))
 }
 
-fn nearest_double(exact: &Exact) -> Option<f64> {
+fn nearest_double(exact: &FormulaResult) -> Option<f64> {
     match exact {
-        Exact::Python(Value::Float(double)) => Some(*double),
-        Exact::Python(Value::Int(integer)) => Some(*integer as f64),
+        FormulaResult::Python(Value::Float(double)) => Some(*double),
+        FormulaResult::Python(Value::Int(integer)) => Some(*integer as f64),
         _ => None,
     }
 }

@@ -54,8 +54,8 @@ fn one(function: Function, x: &DecimalValue, python: &Python) -> Result<DecimalV
             Some(value) => Ok(value.abs().into()),
             None => Err(Raised::type_error(format!("bad operand type for abs(): '{}'", x.type_name()))),
         },
-        F::All => Ok(DecimalValue::Bool(x.iterate()?.iter().all(DecimalValue::truth))),
-        F::Any => Ok(DecimalValue::Bool(x.iterate()?.iter().any(DecimalValue::truth))),
+        F::All => Ok(DecimalValue::Bool(x.iterable_argument()?.iter().all(DecimalValue::truth))),
+        F::Any => Ok(DecimalValue::Bool(x.iterable_argument()?.iter().any(DecimalValue::truth))),
         F::Bool => Ok(DecimalValue::Bool(x.truth())),
         F::Float => number(x, "float() argument must be a string or a real number"),
         F::Len => match x.items() {
@@ -68,11 +68,11 @@ fn one(function: Function, x: &DecimalValue, python: &Python) -> Result<DecimalV
         },
         F::Fsum => accumulate(BinaryOperator::Add, x, Decimal::ZERO.into(), python),
         F::Modf => {
-            let value = x.real()?;
+            let value = x.math_argument()?;
             Ok(pair(value.fract(), value.trunc()))
         }
-        F::Hypot => Ok(x.real()?.abs().into()),
-        _ => real_function(function, x.real()?),
+        F::Hypot => Ok(x.math_argument()?.abs().into()),
+        _ => real_function(function, x.math_argument()?),
     }
 }
 
@@ -95,17 +95,19 @@ fn two(function: Function, x: &DecimalValue, y: &DecimalValue) -> Result<Decimal
             _ => Err(python_operators::unsupported_types("divmod()", x.type_name(), y.type_name())),
         },
         Function::Dist => dist(x, y),
-        Function::Hypot => norm(&[x.real()?, y.real()?]),
+        Function::Hypot => norm(&[x.math_argument()?, y.math_argument()?]),
         // The first argument is checked before the second.
-        Function::Log => operators::divide(logarithm(function, x.real()?)?, logarithm(function, y.real()?)?),
-        _ => real_function_of_two(function, x.real()?, y.real()?),
+        Function::Log => {
+            operators::divide(logarithm(function, x.math_argument()?)?, logarithm(function, y.math_argument()?)?)
+        }
+        _ => real_function_of_two(function, x.math_argument()?, y.math_argument()?),
     }
 }
 
 fn many(function: Function, values: &[DecimalValue]) -> Result<DecimalValue, Raised> {
     match function {
         Function::Hypot => {
-            let lengths = values.iter().map(DecimalValue::real).collect::<Result<Vec<_>, _>>()?;
+            let lengths = values.iter().map(DecimalValue::math_argument).collect::<Result<Vec<_>, _>>()?;
             norm(&lengths)
         }
         Function::Float => Ok(Decimal::ZERO.into()),
@@ -149,7 +151,7 @@ fn extreme(
 ) -> Result<DecimalValue, Raised> {
     let op = if function == Function::Max { ComparisonOperator::Greater } else { ComparisonOperator::Less };
     let values = match values {
-        [single] => single.iterate()?,
+        [single] => single.iterable_argument()?,
         several => several,
     };
     let key = key.filter(|key| !matches!(key, DecimalValue::None));
@@ -181,17 +183,18 @@ fn accumulate(
     start: DecimalValue,
     python: &Python,
 ) -> Result<DecimalValue, Raised> {
-    items.iterate()?.iter().try_fold(start, |result, item| operators::binary(op, &result, item, python))
+    items.iterable_argument()?.iter().try_fold(start, |result, item| operators::binary(op, &result, item, python))
 }
 
 /// `dist(p, q)`.
 fn dist(p: &DecimalValue, q: &DecimalValue) -> Result<DecimalValue, Raised> {
-    let (p, q) = (p.iterate()?, q.iterate()?);
+    let (p, q) = (p.iterable_argument()?, q.iterable_argument()?);
     if p.len() != q.len() {
         return Err(Raised::value("both points must have the same number of dimensions"));
     }
-    let length =
-        |(a, b): (&DecimalValue, &DecimalValue)| a.real()?.checked_sub(b.real()?).ok_or_else(scaled::too_large);
+    let length = |(a, b): (&DecimalValue, &DecimalValue)| {
+        a.math_argument()?.checked_sub(b.math_argument()?).ok_or_else(scaled::too_large)
+    };
     let lengths = p.iter().zip(q).map(length).collect::<Result<Vec<_>, Raised>>()?;
     norm(&lengths)
 }
@@ -293,9 +296,9 @@ fn isclose(
     relative: Option<&DecimalValue>,
     absolute: Option<&DecimalValue>,
 ) -> Result<DecimalValue, Raised> {
-    let (a, b) = (a.real()?, b.real()?);
-    let relative = relative.map_or(Ok(Decimal::new(1, 9)), DecimalValue::real)?;
-    let absolute = absolute.map_or(Ok(Decimal::ZERO), DecimalValue::real)?;
+    let (a, b) = (a.math_argument()?, b.math_argument()?);
+    let relative = relative.map_or(Ok(Decimal::new(1, 9)), DecimalValue::math_argument)?;
+    let absolute = absolute.map_or(Ok(Decimal::ZERO), DecimalValue::math_argument)?;
     if relative < Decimal::ZERO || absolute < Decimal::ZERO {
         return Err(Raised::value("tolerances must be non-negative"));
     }

@@ -130,14 +130,14 @@ pub(super) fn compare(op: ComparisonOperator, x: &DecimalValue, y: &DecimalValue
         (_, DecimalValue::Tuple(a), DecimalValue::Tuple(b)) | (_, DecimalValue::List(a), DecimalValue::List(b)) => {
             compare_sequences(op, a, b)
         }
-        (ComparisonOperator::Equal, ..) => Ok(is_same(x, y)),
-        (ComparisonOperator::NotEqual, ..) => Ok(!is_same(x, y)),
+        (ComparisonOperator::Equal, ..) => Ok(are_identical(x, y)),
+        (ComparisonOperator::NotEqual, ..) => Ok(!are_identical(x, y)),
         _ => Err(python_operators::incomparable(op, x.type_name(), y.type_name())),
     }
 }
 
 /// Equality of two values that are not both numbers and not both sequences.
-fn is_same(x: &DecimalValue, y: &DecimalValue) -> bool {
+fn are_identical(x: &DecimalValue, y: &DecimalValue) -> bool {
     match (x, y) {
         (DecimalValue::None, DecimalValue::None) => true,
         (DecimalValue::Function(a), DecimalValue::Function(b)) => a == b,

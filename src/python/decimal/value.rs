@@ -63,12 +63,12 @@ impl DecimalValue {
     }
 
     /// The items, for a function that iterates over its argument.
-    pub(super) fn iterate(&self) -> Result<&[Self], Raised> {
+    pub(super) fn iterable_argument(&self) -> Result<&[Self], Raised> {
         self.items().ok_or_else(|| Raised::type_error(format!("'{}' object is not iterable", self.type_name())))
     }
 
     /// The number that a function of the `math` module takes for this argument.
-    pub(super) fn real(&self) -> Result<Decimal, Raised> {
+    pub(super) fn math_argument(&self) -> Result<Decimal, Raised> {
         self.decimal().ok_or_else(|| Raised::type_error(format!("must be real number, not {}", self.type_name())))
     }
 

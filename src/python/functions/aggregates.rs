@@ -14,7 +14,7 @@ pub(super) fn extreme(
 ) -> Result<Value, Raised> {
     let op = if function == Function::Max { ComparisonOperator::Greater } else { ComparisonOperator::Less };
     let values = match values {
-        [single] => single.iterate()?,
+        [single] => single.iterable_argument()?,
         several => several,
     };
     let key = key.filter(|key| !matches!(key, Value::None));
@@ -71,15 +71,15 @@ pub(super) fn prod(items: &Value, start: Option<&Value>, fuel: &Fuel) -> Result<
 }
 
 fn accumulate(op: BinaryOperator, items: &Value, start: Value, fuel: &Fuel) -> Result<Value, Raised> {
-    items.iterate()?.iter().try_fold(start, |result, item| operators::binary(op, &result, item, fuel))
+    items.iterable_argument()?.iter().try_fold(start, |result, item| operators::binary(op, &result, item, fuel))
 }
 
 /// `fsum(iterable)`: Shewchuk's exact summation with non-overlapping partial sums, rounded once.
 pub(super) fn fsum(items: &Value) -> Result<Value, Raised> {
     let mut partials: Vec<f64> = Vec::new();
     let (mut special, mut infinities) = (0.0, 0.0);
-    for item in items.iterate()? {
-        let value = item.real()?;
+    for item in items.iterable_argument()? {
+        let value = item.math_argument()?;
         let high = add_partial(&mut partials, value);
         if high.is_finite() {
             if high != 0.0 {
@@ -146,17 +146,17 @@ fn round_once(partials: &[f64]) -> f64 {
 
 /// `hypot(*coordinates)`.
 pub(super) fn hypot<'a>(coordinates: impl Iterator<Item = &'a Value>) -> Result<f64, Raised> {
-    let lengths = coordinates.map(|value| value.real().map(f64::abs)).collect::<Result<Vec<_>, _>>()?;
+    let lengths = coordinates.map(|value| value.math_argument().map(f64::abs)).collect::<Result<Vec<_>, _>>()?;
     Ok(norm(&lengths))
 }
 
 /// `dist(p, q)`.
 pub(super) fn dist(p: &Value, q: &Value) -> Result<Value, Raised> {
-    let (p, q) = (p.iterate()?, q.iterate()?);
+    let (p, q) = (p.iterable_argument()?, q.iterable_argument()?);
     if p.len() != q.len() {
         return Err(Raised::value("both points must have the same number of dimensions"));
     }
-    let length = |(a, b): (&Value, &Value)| Ok((a.real()? - b.real()?).abs());
+    let length = |(a, b): (&Value, &Value)| Ok((a.math_argument()? - b.math_argument()?).abs());
     let lengths = p.iter().zip(q).map(length).collect::<Result<Vec<f64>, Raised>>()?;
     Ok(Value::Float(norm(&lengths)))
 }

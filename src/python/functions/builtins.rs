@@ -46,7 +46,7 @@ pub(super) fn int(x: Option<&Value>, base: Option<&Value>) -> Result<Value, Rais
 
 /// The error of `int(x, base)`: a base needs a string, and formulas have no strings.
 fn int_base_error(base: &Value) -> Raised {
-    match base.index() {
+    match base.integer_argument() {
         Err(error) => error,
         Ok(Integer::Small(0 | 2..=36)) => Raised::type_error("int() can't convert non-string with explicit base"),
         Ok(_) => Raised::value("int() base must be >= 2 and <= 36, or 0"),
@@ -88,7 +88,7 @@ const MIN_DIGITS: i64 = -308;
 pub(super) fn to_integer(x: &Value, round: fn(f64) -> f64) -> Result<Value, Raised> {
     match x.integer() {
         Some(value) => Ok(value.to_value()),
-        None => conversion::float_to_int(round(x.real()?)),
+        None => conversion::float_to_int(round(x.math_argument()?)),
     }
 }
 
@@ -110,7 +110,7 @@ pub(super) fn round(x: &Value, digits: Option<&Value>, fuel: &Fuel) -> Result<Va
     let number = x.number().ok_or_else(|| undefined(x, "__round__"))?;
     let digits = match digits {
         None | Some(Value::None) => None,
-        Some(value) => Some(saturated(value.index()?)),
+        Some(value) => Some(saturated(value.integer_argument()?)),
     };
     match (number, digits) {
         (Number::Integer(value), None) => Ok(value.to_value()),
@@ -139,7 +139,7 @@ fn round_integer(value: Integer, digits: i64, fuel: &Fuel) -> Result<Value, Rais
     if places > value.bits() / 3 + 2 {
         return Ok(Value::Int(0));
     }
-    let words = value.words();
+    let words = value.word_count();
     fuel.consume(words.saturating_mul(words).saturating_mul(2))?;
     let unit = BigInt::from(10).pow(places as u32);
     integer::value_within_limit(integer::divide_to_nearest(&value.to_big(), &unit) * unit)

@@ -141,7 +141,7 @@ pub(super) fn logarithm(function: Function, x: &Value) -> Result<f64, Raised> {
                 }
             }
         }
-        _ => logarithm_of_float(function, x.real()?),
+        _ => logarithm_of_float(function, x.math_argument()?),
     }
 }
 

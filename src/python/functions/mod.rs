@@ -41,8 +41,8 @@ fn one(function: Function, x: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     use Function as F;
     match function {
         F::Abs => builtins::abs(x),
-        F::All => Ok(Value::Bool(x.iterate()?.iter().all(Value::truth))),
-        F::Any => Ok(Value::Bool(x.iterate()?.iter().any(Value::truth))),
+        F::All => Ok(Value::Bool(x.iterable_argument()?.iter().all(Value::truth))),
+        F::Any => Ok(Value::Bool(x.iterable_argument()?.iter().any(Value::truth))),
         F::Bool => Ok(Value::Bool(x.truth())),
         F::Float => builtins::to_float(x).map(Value::Float),
         F::Len => builtins::len(x),
@@ -51,16 +51,16 @@ fn one(function: Function, x: &Value, fuel: &Fuel) -> Result<Value, Raised> {
         F::Trunc => builtins::trunc(x),
         F::Factorial => number_theory::factorial(x, fuel),
         F::Isqrt => number_theory::isqrt(x, fuel),
-        F::Perm => number_theory::factorial_of(x.index()?, fuel),
-        F::Isfinite => Ok(Value::Bool(x.real()?.is_finite())),
-        F::Isinf => Ok(Value::Bool(x.real()?.is_infinite())),
-        F::Isnan => Ok(Value::Bool(x.real()?.is_nan())),
-        F::Frexp => x.real().map(float_parts::frexp),
-        F::Modf => x.real().map(float_parts::modf),
+        F::Perm => number_theory::factorial_of(x.integer_argument()?, fuel),
+        F::Isfinite => Ok(Value::Bool(x.math_argument()?.is_finite())),
+        F::Isinf => Ok(Value::Bool(x.math_argument()?.is_infinite())),
+        F::Isnan => Ok(Value::Bool(x.math_argument()?.is_nan())),
+        F::Frexp => x.math_argument().map(float_parts::frexp),
+        F::Modf => x.math_argument().map(float_parts::modf),
         F::Fsum => aggregates::fsum(x),
         F::Log | F::Log2 | F::Log10 => elementary::logarithm(function, x).map(Value::Float),
         F::Gcd | F::Hypot | F::Lcm => many(function, std::slice::from_ref(x), fuel),
-        _ => elementary::real_function(function, x.real()?).map(Value::Float),
+        _ => elementary::real_function(function, x.math_argument()?).map(Value::Float),
     }
 }
 
@@ -75,10 +75,10 @@ fn two(function: Function, x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, R
         F::Ldexp => float_parts::ldexp(x, y).map(Value::Float),
         F::Log => elementary::logarithm_to_base(x, y).map(Value::Float),
         F::Perm => number_theory::perm(x, y, fuel),
-        F::Gcd => number_theory::gcd(x.index()?, y.index()?, fuel),
-        F::Lcm => number_theory::lcm(x.index()?, y.index()?, fuel),
+        F::Gcd => number_theory::gcd(x.integer_argument()?, y.integer_argument()?, fuel),
+        F::Lcm => number_theory::lcm(x.integer_argument()?, y.integer_argument()?, fuel),
         F::Hypot => aggregates::hypot([x, y].into_iter()).map(Value::Float),
-        _ => elementary::real_function_of_two(function, x.real()?, y.real()?).map(Value::Float),
+        _ => elementary::real_function_of_two(function, x.math_argument()?, y.math_argument()?).map(Value::Float),
     }
 }
 

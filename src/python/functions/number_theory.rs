@@ -13,7 +13,7 @@ const NEGATIVE_K: &str = "k must be a non-negative integer";
 
 /// `factorial(x)`.
 pub(super) fn factorial(x: &Value, fuel: &Fuel) -> Result<Value, Raised> {
-    factorial_of(x.index()?, fuel)
+    factorial_of(x.integer_argument()?, fuel)
 }
 
 /// `n!`
@@ -48,7 +48,7 @@ fn multiply_within_limits(product: BigInt, factor: BigInt, fuel: &Fuel) -> Resul
 
 /// The arguments of `comb` and `perm`; `None` where `k` exceeds `n` and the result is 0.
 fn n_and_k(n: &Value, k: &Value) -> Result<Option<(BigInt, BigInt)>, Raised> {
-    let (n, k) = (n.index()?, k.index()?);
+    let (n, k) = (n.integer_argument()?, k.integer_argument()?);
     if n.is_negative() {
         return Err(Raised::value(NEGATIVE_N));
     }
@@ -135,8 +135,8 @@ pub(super) fn fold(
     let Some((first, rest)) = values.split_first() else {
         return Ok(empty);
     };
-    let first = integer::magnitude(first.index()?);
-    rest.iter().try_fold(first, |result, value| function(result.index()?, value.index()?, fuel))
+    let first = integer::magnitude(first.integer_argument()?);
+    rest.iter().try_fold(first, |result, value| function(result.integer_argument()?, value.integer_argument()?, fuel))
 }
 
 /// `gcd(x, y)`.
@@ -145,7 +145,7 @@ pub(super) fn gcd(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> 
         return Ok(Value::int(BigInt::from(a.unsigned_abs().gcd(&b.unsigned_abs()))));
     }
     // Each step removes a bit and passes over all words.
-    fuel.consume(x.bits().min(y.bits()).saturating_mul(x.words().max(y.words())) / 2)?;
+    fuel.consume(x.bits().min(y.bits()).saturating_mul(x.word_count().max(y.word_count())) / 2)?;
     Ok(Value::int(x.to_big().gcd(&y.to_big())))
 }
 
@@ -155,21 +155,21 @@ pub(super) fn lcm(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> 
         return Ok(Value::Int(0));
     }
     let divisor = gcd(x, y, fuel)?;
-    let (quotient, _) = integer::floor_divide(x, divisor.index()?, fuel)?;
+    let (quotient, _) = integer::floor_divide(x, divisor.integer_argument()?, fuel)?;
     let multiple = integer::multiply(Integer::Big(&quotient), y, fuel)?;
-    Ok(integer::magnitude(multiple.index()?))
+    Ok(integer::magnitude(multiple.integer_argument()?))
 }
 
 /// `isqrt(x)`.
 pub(super) fn isqrt(x: &Value, fuel: &Fuel) -> Result<Value, Raised> {
-    let n = x.index()?;
+    let n = x.integer_argument()?;
     if n.is_negative() {
         return Err(Raised::value("isqrt() argument must be nonnegative"));
     }
     match n {
         Integer::Small(value) => Ok(Value::Int(value.isqrt())),
         Integer::Big(value) => {
-            fuel.consume(16 * n.words() * n.words())?;
+            fuel.consume(16 * n.word_count() * n.word_count())?;
             Ok(Value::int(value.sqrt()))
         }
     }

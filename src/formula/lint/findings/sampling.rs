@@ -181,7 +181,7 @@ fn candidates(name: &str, schema: &Schema, ranges: &Ranges, literals: &[f64]) ->
     let mut values: Vec<Value> = Vec::new();
     for number in numbers {
         let value = to_value(number, within);
-        if within.contains(&value) && !values.iter().any(|known| known.is_same(&value)) {
+        if within.contains(&value) && !values.iter().any(|known| known.is_identical(&value)) {
             values.push(value);
         }
     }

@@ -4,7 +4,7 @@ use crate::formula::program::columnar::kernels::Broadcast;
 use crate::formula::program::columnar::vector::{
     Entry, LaneBuffer, LaneType, LaneTypes, LaneTypesRef, Operand, Vector,
 };
-use crate::formula::program::columnar::{AllFallBack, ColumnarExecutor, kernels};
+use crate::formula::program::columnar::{AllLanesFallBack, ColumnarExecutor, kernels};
 use crate::python::vector_math::VectorMath;
 use crate::python::{
     Arithmetic, BinaryOperator, ComparisonOperator, MAX_EXACT_FLOAT, Python, Raised, UnaryOperator, Value,
@@ -12,7 +12,7 @@ use crate::python::{
 use crate::simd::{Level, has_fused_multiply_add};
 
 impl<'i> ColumnarExecutor<'_, 'i> {
-    pub(super) fn unary(&mut self, op: UnaryOperator) -> Result<(), AllFallBack> {
+    pub(super) fn unary(&mut self, op: UnaryOperator) -> Result<(), AllLanesFallBack> {
         let x = self.pop()?;
         let result = match &x {
             Entry::Scalar(value) => {
@@ -44,7 +44,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         }
     }
 
-    pub(super) fn binary(&mut self, op: BinaryOperator) -> Result<(), AllFallBack> {
+    pub(super) fn binary(&mut self, op: BinaryOperator) -> Result<(), AllLanesFallBack> {
         let y = self.pop()?;
         let x = self.pop()?;
         if let (Entry::Scalar(x), Entry::Scalar(y)) = (&x, &y) {
@@ -95,7 +95,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         Vector { lanes: LaneBuffer::Owned(lanes), types: LaneTypes::All(LaneType::Float), bound: MAX_EXACT_FLOAT }
     }
 
-    pub(super) fn compare(&mut self, op: ComparisonOperator) -> Result<(), AllFallBack> {
+    pub(super) fn compare(&mut self, op: ComparisonOperator) -> Result<(), AllLanesFallBack> {
         let y = self.pop()?;
         let x = self.pop()?;
         let result = self.compare_entries(op, &x, &y);
@@ -103,7 +103,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         y.recycle(&mut self.scratch);
         match result {
             Some(entry) => self.stack.push(entry),
-            None => self.fail()?,
+            None => self.fail_active_lanes()?,
         }
         Ok(())
     }
@@ -214,8 +214,8 @@ impl<'i> ColumnarExecutor<'_, 'i> {
 
     /// Lanes of the present branch that are set in the mask fall back.
     fn fall_back(&mut self, mut mask: Vec<u8>) {
-        if let Some(guard) = &self.guard {
-            kernels::zip_into(&mut mask, guard, |mask, guard| mask & guard);
+        if let Some(active) = &self.active {
+            kernels::zip_into(&mut mask, active, |mask, active| mask & active);
         }
         self.outcome.fall_back(&mask);
         self.scratch.recycle_bytes(mask);
@@ -228,7 +228,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         let mut mask = self.scratch.bytes(self.rows);
         for lane in 0..self.rows {
             (lanes[lane], types[lane], mask[lane]) = (0.0, 0, 0);
-            if self.guard.as_ref().is_some_and(|guard| guard[lane] == 0) {
+            if self.active.as_ref().is_some_and(|active| active[lane] == 0) {
                 continue;
             }
             self.python.begin();
@@ -246,10 +246,10 @@ impl<'i> ColumnarExecutor<'_, 'i> {
     }
 
     /// Pushes a result; without one every lane of the present branch falls back.
-    pub(super) fn push_vector(&mut self, vector: Option<Vector<'i>>) -> Result<(), AllFallBack> {
+    pub(super) fn push_vector(&mut self, vector: Option<Vector<'i>>) -> Result<(), AllLanesFallBack> {
         match vector {
             Some(vector) => self.stack.push(Entry::Vector(vector)),
-            None => self.fail()?,
+            None => self.fail_active_lanes()?,
         }
         Ok(())
     }

@@ -4,22 +4,22 @@ use crate::formula::program::columnar::kernels::Broadcast;
 use crate::formula::program::columnar::vector::{
     Entry, LaneBuffer, LaneType, LaneTypes, LaneTypesRef, Operand, Vector,
 };
-use crate::formula::program::columnar::{AllFallBack, ColumnarExecutor, kernels};
+use crate::formula::program::columnar::{AllLanesFallBack, ColumnarExecutor, kernels};
 use crate::python::vector_math::VectorMath;
 use crate::python::{Arithmetic, Function, MAX_EXACT_FLOAT, Python, Value};
 
 impl<'i> ColumnarExecutor<'_, 'i> {
     /// `callee(positional…, keyword=…)`; the callee and the arguments are on the stack, the callee first.
-    pub(super) fn call(&mut self, positional: usize, keywords: &[Box<str>]) -> Result<(), AllFallBack> {
+    pub(super) fn call(&mut self, positional: usize, keywords: &[Box<str>]) -> Result<(), AllLanesFallBack> {
         let count = 1 + positional + keywords.len();
-        let base = self.stack.len().checked_sub(count).ok_or(AllFallBack)?;
+        let base = self.stack.len().checked_sub(count).ok_or(AllLanesFallBack)?;
         let mut stack = std::mem::take(&mut self.stack);
         let result = self.call_entries(&stack[base..], keywords);
         stack.drain(base..).for_each(|entry| entry.recycle(&mut self.scratch));
         self.stack = stack;
         match result {
             Some(entry) => self.stack.push(entry),
-            None => self.fail()?,
+            None => self.fail_active_lanes()?,
         }
         Ok(())
     }

@@ -1,13 +1,13 @@
 //! The inputs of a block: columns of any width become lanes of doubles with their types.
 
 use crate::formula::program::columnar::vector::{Entry, LaneBuffer, LaneType, LaneTypes, Vector};
-use crate::formula::program::columnar::{AllFallBack, ColumnarExecutor, kernels};
+use crate::formula::program::columnar::{AllLanesFallBack, ColumnarExecutor, kernels};
 use crate::python::{ColumnValues, IntMask, MAX_EXACT_FLOAT};
 
 impl ColumnarExecutor<'_, '_> {
     /// Pushes an input; a missing one is a `NameError`.
-    pub(super) fn input(&mut self, slot: usize) -> Result<(), AllFallBack> {
-        let Some(&view) = self.views.get(slot) else { return self.fail() };
+    pub(super) fn input(&mut self, slot: usize) -> Result<(), AllLanesFallBack> {
+        let Some(&view) = self.views.get(slot) else { return self.fail_active_lanes() };
         let (lanes, bound) = match view.values {
             ColumnValues::Constant(lane) => match view.ints {
                 IntMask::All => return self.push_scalar(Ok::<_, ()>(LaneType::Int.value(lane))),
@@ -27,7 +27,7 @@ impl ColumnarExecutor<'_, '_> {
             IntMask::Bits(words) => LaneTypes::Each(self.bit_bytes(words)),
         };
         if lanes.as_slice().len() < self.rows {
-            return self.fail();
+            return self.fail_active_lanes();
         }
         self.stack.push(Entry::Vector(Vector { lanes, types, bound }));
         Ok(())

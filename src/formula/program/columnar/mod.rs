@@ -5,8 +5,9 @@
 //! interpreter: those that would raise an error, an integer that reaches 2^53, a value that is not a number, NaN. A lane
 //! that falls back without need costs time and nothing else.
 //!
-//! If the lanes differ in a condition, both branches run under a guard: an error counts only in the lanes of its branch,
-//! and a branch without lanes does not run.
+//! If the lanes differ in a condition, both branches run, each with a mask of its *active* lanes: an error counts only in
+//! an active lane, and a branch without active lanes does not run. A mask has a byte for each lane: 1 if the lane
+//! belongs to it, else 0.
 
 mod arithmetic;
 mod calls;
@@ -47,42 +48,45 @@ pub struct ColumnarExecutor<'p, 'i> {
     rows: usize,
     stack: Vec<Entry<'i>>,
     frames: Vec<Frame<'i>>,
-    /// The lanes of the present branch, if not all.
-    guard: Option<Vec<u8>>,
+    /// The mask of the lanes of the present branch; `None` if all lanes are active.
+    active: Option<Vec<u8>>,
     outcome: Outcome,
     scratch: Scratch,
 }
 
-/// A branch that runs while the lanes of the other branch are deferred.
+/// An expression whose branches are being evaluated. `outer` are the active lanes outside of it.
 #[derive(Debug)]
 enum Frame<'i> {
-    /// The first branch of a conditional, in the lanes of `taken`, or in all lanes without a mask.
+    /// The first branch of a conditional is evaluated, in the lanes of `taken`; in all active lanes if that is `None`.
     Then { taken: Option<Vec<u8>>, outer: Option<Vec<u8>> },
-    /// The lanes of `kept` have their value and are deferred until the others reach `end`.
-    Rest { end: u32, kept: Vec<u8>, value: Entry<'i>, outer: Option<Vec<u8>> },
+    /// The lanes of `decided` have the value of the expression; the other lanes are evaluated up to `exit`, where the
+    /// lanes are joined.
+    Join { exit: u32, decided: Vec<u8>, value: Entry<'i>, outer: Option<Vec<u8>> },
 }
 
 impl Frame<'_> {
     fn recycle(self, scratch: &mut Scratch) {
         let (mask, outer) = match self {
             Self::Then { taken, outer } => (taken, outer),
-            Self::Rest { kept, value, outer, .. } => {
+            Self::Join { decided, value, outer, .. } => {
                 value.recycle(scratch);
-                (Some(kept), outer)
+                (Some(decided), outer)
             }
         };
         [mask, outer].into_iter().flatten().for_each(|mask| scratch.recycle_bytes(mask));
     }
 }
 
-/// The instruction that follows.
+/// The instruction that is executed next.
 enum Next {
+    /// The following one.
     Following,
+    /// The one at this index.
     Jump(u32),
 }
 
 /// Every lane falls back, so the rest of the program need not run.
-struct AllFallBack;
+struct AllLanesFallBack;
 
 impl Program {
     /// An executor of the program for many rows at a time, in Python's arithmetic.
@@ -94,7 +98,7 @@ impl Program {
             rows: 0,
             stack: Vec::new(),
             frames: Vec::new(),
-            guard: None,
+            active: None,
             outcome: Outcome::default(),
             scratch: Scratch::default(),
         }
@@ -110,16 +114,16 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         self.views.clear();
         self.views.extend_from_slice(inputs);
         self.python.begin();
-        let result = if self.program.refused.is_some() { Err(AllFallBack) } else { self.run() };
+        let result = if self.program.refused.is_some() { Err(AllLanesFallBack) } else { self.run() };
         match result {
             Ok(entry) => self.outcome.store(entry, &mut self.scratch),
-            Err(AllFallBack) => self.outcome.fall_back_all(),
+            Err(AllLanesFallBack) => self.outcome.fall_back_all(),
         }
         self.clear();
         &self.outcome
     }
 
-    fn run(&mut self) -> Result<Entry<'i>, AllFallBack> {
+    fn run(&mut self) -> Result<Entry<'i>, AllLanesFallBack> {
         let program = self.program;
         let mut at = 0;
         loop {
@@ -127,26 +131,26 @@ impl<'i> ColumnarExecutor<'_, 'i> {
             let Some(instruction) = program.code.get(at as usize) else { break };
             at = match self.step(instruction)? {
                 Next::Following => at + 1,
-                Next::Jump(exit) => exit,
+                Next::Jump(index) => index,
             };
         }
         self.pop()
     }
 
-    fn step(&mut self, instruction: &Instruction) -> Result<Next, AllFallBack> {
+    fn step(&mut self, instruction: &Instruction) -> Result<Next, AllLanesFallBack> {
         match instruction {
             Instruction::Constant(index) => {
                 let constant = self.program.constants.get(*index as usize);
                 self.stack.push(Entry::Scalar(constant.map_or(Value::None, |constant| constant.value.clone())));
             }
             Instruction::Input(slot) => self.input(*slot as usize)?,
-            Instruction::Undefined(_) => self.fail()?,
+            Instruction::Undefined(_) => self.fail_active_lanes()?,
             Instruction::Unary(op) => self.unary(*op)?,
             Instruction::Binary(op) => self.binary(*op)?,
             Instruction::Compare(op) => self.compare(*op)?,
             Instruction::CompareLink { op, exit } => return self.compare_link(*op, *exit),
             Instruction::ShortCircuit { op, exit } => return self.short_circuit(*op, *exit),
-            Instruction::BranchIfFalse { exit } => return self.branch(*exit),
+            Instruction::BranchIfFalse { exit } => return self.branch_if_false(*exit),
             Instruction::Jump { exit } => return self.jump(*exit),
             Instruction::Call { positional, keywords } => self.call(*positional as usize, keywords)?,
             Instruction::Tuple(count) => self.sequence(*count as usize, false)?,
@@ -156,35 +160,35 @@ impl<'i> ColumnarExecutor<'_, 'i> {
     }
 
     /// A program never pops an empty stack; if it did, the interpreter would report it.
-    fn pop(&mut self) -> Result<Entry<'i>, AllFallBack> {
-        self.stack.pop().ok_or(AllFallBack)
+    fn pop(&mut self) -> Result<Entry<'i>, AllLanesFallBack> {
+        self.stack.pop().ok_or(AllLanesFallBack)
     }
 
-    /// Every lane of the present branch raises an error or exceeds what a lane can hold.
-    fn fail(&mut self) -> Result<(), AllFallBack> {
-        let Some(guard) = &self.guard else { return Err(AllFallBack) };
-        self.outcome.fall_back(guard);
+    /// Marks all active lanes as falling back, and pushes a 0 in place of their value.
+    fn fail_active_lanes(&mut self) -> Result<(), AllLanesFallBack> {
+        let Some(active) = &self.active else { return Err(AllLanesFallBack) };
+        self.outcome.fall_back(active);
         self.stack.push(Entry::Scalar(Value::Int(0)));
         Ok(())
     }
 
     /// Pushes a value that is the same in all lanes.
-    fn push_scalar<E>(&mut self, value: Result<Value, E>) -> Result<(), AllFallBack> {
+    fn push_scalar<E>(&mut self, value: Result<Value, E>) -> Result<(), AllLanesFallBack> {
         match value {
             Ok(value) => self.stack.push(Entry::Scalar(value)),
-            Err(_) => self.fail()?,
+            Err(_) => self.fail_active_lanes()?,
         }
         Ok(())
     }
 
-    fn sequence(&mut self, count: usize, is_list: bool) -> Result<(), AllFallBack> {
-        let base = self.stack.len().checked_sub(count).ok_or(AllFallBack)?;
+    fn sequence(&mut self, count: usize, is_list: bool) -> Result<(), AllLanesFallBack> {
+        let base = self.stack.len().checked_sub(count).ok_or(AllLanesFallBack)?;
         let items = self.stack.split_off(base);
         self.stack.push(Entry::Sequence { items, is_list });
         Ok(())
     }
 
-    /// Returns all memory to the pool, wherever the block ended.
+    /// Returns all memory to the pool, also if the evaluation stopped early.
     fn clear(&mut self) {
         while let Some(entry) = self.stack.pop() {
             entry.recycle(&mut self.scratch);
@@ -192,8 +196,8 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         while let Some(frame) = self.frames.pop() {
             frame.recycle(&mut self.scratch);
         }
-        if let Some(guard) = self.guard.take() {
-            self.scratch.recycle_bytes(guard);
+        if let Some(active) = self.active.take() {
+            self.scratch.recycle_bytes(active);
         }
     }
 }
