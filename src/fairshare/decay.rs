@@ -1,4 +1,4 @@
-//! The decay of past usage: by OpenPBS, by Slurm, and by Slurm's document.
+//! The decay of past usage, by OpenPBS and by Slurm.
 //!
 //! [`ShareTree::charge`](crate::fairshare::ShareTree::charge) adds new usage;
 //! [`ShareTree::decay`](crate::fairshare::ShareTree::decay) decays a whole tree, and
@@ -7,7 +7,7 @@
 
 use crate::fairshare::x87::Extended;
 
-/// The most steps that are computed one by one, as the daemons do; the rest is one power.
+/// The most steps that are computed one by one, as the daemons do. All further steps are computed as one power.
 const MAX_STEPS: u64 = 1_000_000;
 
 /// OpenPBS: every interval, usage is multiplied by a factor and never falls below [`FLOOR`](Self::FLOOR).
@@ -30,11 +30,11 @@ impl IntervalDecay {
 
     /// A usage after one interval.
     pub fn step(&self, usage: f64) -> f64 {
-        let less = usage * f64::from(self.factor);
-        if less < Self::FLOOR { Self::FLOOR } else { less }
+        let decayed = usage * f64::from(self.factor);
+        if decayed < Self::FLOOR { Self::FLOOR } else { decayed }
     }
 
-    /// The number of whole intervals in a time, 0 if the interval is 0; the rest counts towards the next.
+    /// The number of whole intervals in a time, 0 if the interval is 0; a remainder counts towards the next.
     pub fn intervals(&self, seconds: u64) -> u64 {
         seconds.checked_div(self.seconds).unwrap_or(0)
     }
@@ -42,9 +42,9 @@ impl IntervalDecay {
     /// A usage after a time in seconds. The first million intervals are rounded as the daemon rounds them.
     pub fn decayed(&self, usage: f64, seconds: u64) -> f64 {
         let intervals = self.intervals(seconds);
-        let first = (0..intervals.min(MAX_STEPS)).fold(usage, |usage, _| self.step(usage));
-        let rest = u32::try_from(intervals.saturating_sub(MAX_STEPS)).unwrap_or(u32::MAX);
-        if rest == 0 { first } else { Self::FLOOR.max(first * power(self.factor.into(), rest)) }
+        let stepped = (0..intervals.min(MAX_STEPS)).fold(usage, |usage, _| self.step(usage));
+        let further_steps = u32::try_from(intervals.saturating_sub(MAX_STEPS)).unwrap_or(u32::MAX);
+        if further_steps == 0 { stepped } else { Self::FLOOR.max(stepped * power(self.factor.into(), further_steps)) }
     }
 }
 
@@ -86,8 +86,8 @@ impl HalfLife {
         let steps = (seconds / period).min(MAX_STEPS as u32);
         let factor = Extended::from(self.factor(period));
         let stepped = (0..steps).fold(usage, |usage, _| usage * factor);
-        let rest = seconds - steps * period;
-        if rest == 0 { stepped } else { self.step(stepped, rest) }
+        let last_step = seconds - steps * period;
+        if last_step == 0 { stepped } else { self.step(stepped, last_step) }
     }
 
     /// The charge of a job that ran during the last `seconds` of a step with this billing TRES: all of it decays from
@@ -95,26 +95,6 @@ impl HalfLife {
     pub fn charge(&self, seconds: u32, billing: f64) -> f64 {
         f64::from(seconds) * self.factor(seconds) * billing
     }
-}
-
-/// Slurm's document: `U_H = U_current + D * U_last + D * D * U_before + …`, the newest period first.
-///
-/// "Classic Fairshare Algorithm", section "Normalized Usage".
-///
-/// ```
-/// use job_sort_formula::fairshare::decay::{historical_usage, period_decay};
-///
-/// let a_week = period_decay(7.0, 7.0);
-/// assert_eq!(historical_usage(&[100.0, 100.0, 40.0], a_week), 160.0);
-/// ```
-pub fn historical_usage(periods: &[f64], decay: f64) -> f64 {
-    periods.iter().rev().fold(0.0, |older, usage| usage + decay * older)
-}
-
-/// The factor `D` of [`historical_usage`] for periods of that length, both in one unit: after a half-life, half.
-/// 1 if the half-life is 0.
-pub fn period_decay(period: f64, half_life: f64) -> f64 {
-    if half_life == 0.0 { 1.0 } else { libm::exp2(-period / half_life) }
 }
 
 /// A power computed with twice the bits of a double and rounded once: the same on every platform.
@@ -134,9 +114,9 @@ fn power(base: f64, exponent: u32) -> f64 {
 /// A positive number of 128 bits, truncated and not rounded.
 #[derive(Clone, Copy)]
 struct Wide {
-    /// With its leading bit set.
+    /// The highest bit is set.
     mantissa: u128,
-    /// Of the leading bit.
+    /// The exponent of the highest bit.
     exponent: i64,
 }
 
@@ -216,14 +196,6 @@ mod tests {
         let decay = HalfLife::new(1200);
         let charged = Extended::from(decay.charge(10, 1.0));
         assert_eq!(format!("{:.6}", decay.step(charged, 60).to_f64()), "9.603700");
-    }
-
-    #[test]
-    fn the_document_sums_periods() {
-        assert_eq!(historical_usage(&[], 0.5), 0.0);
-        assert_eq!(historical_usage(&[8.0, 4.0, 2.0], 0.5), 10.5);
-        assert_eq!(period_decay(1.0, 0.0), 1.0);
-        assert!((period_decay(300.0, 600.0) - 0.5f64.sqrt()).abs() < 1e-16);
     }
 
     #[test]

@@ -67,8 +67,8 @@ pub struct ShareTree {
     pub(super) nodes: Vec<Node>,
     /// The usage of the node and of all nodes below it.
     usage: Vec<f64>,
-    /// Whether `usage` is the sum of the own usages.
-    summed: bool,
+    /// Whether the usage of every node is the sum of its own usage and the usage of its children.
+    is_summed: bool,
     /// The children of node `i` are `children[first_child[i]..first_child[i + 1]]`, in the order they were added.
     first_child: Vec<u32>,
     children: Vec<NodeId>,
@@ -86,7 +86,7 @@ impl ShareTree {
     ) -> Self {
         let usage = summed_usage(&nodes);
         let (first_child, children) = child_lists(&nodes);
-        Self { nodes, usage, summed: true, first_child, children, by_name, partitions }
+        Self { nodes, usage, is_summed: true, first_child, children, by_name, partitions }
     }
 
     /// The root of the tree.
@@ -128,7 +128,7 @@ impl ShareTree {
     /// Whether every node's usage is the sum of the usages charged to it and to all nodes below it. A scheduler's
     /// running totals, see [`set_usage`](Self::set_usage), may differ.
     pub fn is_summed(&self) -> bool {
-        self.summed
+        self.is_summed
     }
 
     /// The parent, `None` for the root.
@@ -160,32 +160,32 @@ impl ShareTree {
         self.usage.iter_mut().for_each(|usage| *usage *= factor);
     }
 
-    /// Replaces every usage by `step` of it, own usage only where it is not 0. The usage of a group may then differ from
-    /// the sum of its members'.
+    /// Replaces every usage `u` by `step(u)`; an own usage of 0 stays 0. The usage of a group may then differ from the
+    /// sum of its members'.
     pub fn decay_with(&mut self, step: impl Fn(f64) -> f64) {
-        let owners = self.nodes.iter_mut().filter(|node| node.own_usage != 0.0);
-        owners.for_each(|node| node.own_usage = step(node.own_usage));
+        let users = self.nodes.iter_mut().filter(|node| node.own_usage != 0.0);
+        users.for_each(|node| node.own_usage = step(node.own_usage));
         self.usage.iter_mut().for_each(|usage| *usage = step(*usage));
-        self.summed = false;
+        self.is_summed = false;
     }
 
     /// Sets the [`usage`](Self::usage) of this node alone, for daemons whose running totals are not sums.
     pub fn set_usage(&mut self, node: NodeId, usage: f64) {
         self.usage[node.index()] = usage;
-        self.summed = false;
+        self.is_summed = false;
     }
 
     /// Adds to the usage of all nodes above the node, and not to the node's.
     pub fn add_above(&mut self, node: NodeId, amount: f64) {
         self.add_to_ancestors(node, amount);
-        self.summed = false;
+        self.is_summed = false;
     }
 
     fn add_to_ancestors(&mut self, node: NodeId, amount: f64) {
-        let mut at = node.index();
-        while at != 0 {
-            at = self.nodes[at].parent as usize;
-            self.usage[at] += amount;
+        let mut index = node.index();
+        while index != 0 {
+            index = self.nodes[index].parent as usize;
+            self.usage[index] += amount;
         }
     }
 }
@@ -210,9 +210,9 @@ impl ShareTree {
 
     /// Every node with a partition, in the order of [`nodes`](Self::nodes).
     pub fn nodes_with_partition(&self) -> Vec<NodeId> {
-        let mut bound: Vec<NodeId> = self.partitions.keys().copied().collect();
-        bound.sort_unstable();
-        bound
+        let mut nodes: Vec<NodeId> = self.partitions.keys().copied().collect();
+        nodes.sort_unstable();
+        nodes
     }
 
     /// The names from the first level down to the node; empty for the root.
@@ -254,27 +254,27 @@ impl ShareTree {
         let candidates = self.candidates(name);
         let mut entities = candidates.iter().filter(|&&node| self.kind(node) == NodeKind::Entity);
         match (entities.next(), entities.next(), candidates.as_slice()) {
-            (Some(&one), None, _) | (None, _, &[one]) => Some(one),
+            (Some(&single), None, _) | (None, _, &[single]) => Some(single),
             _ => None,
         }
     }
 
     /// Every node that [`resolve`](Self::resolve) chooses from.
     pub fn candidates(&self, name: &str) -> Vec<NodeId> {
-        let whole: Vec<NodeId> = self.named(name).collect();
+        let named: Vec<NodeId> = self.named(name).collect();
         match name.rsplit_once('/') {
-            Some((above, last)) if whole.is_empty() => {
-                let is_in = |node: &NodeId| {
+            Some((accounts, name)) if named.is_empty() => {
+                let is_in_accounts = |node: &NodeId| {
                     let mut ancestors = self.ancestors(*node);
-                    above.rsplit('/').all(|account| ancestors.next().is_some_and(|node| self.name(node) == account))
+                    accounts.rsplit('/').all(|account| ancestors.next().is_some_and(|node| self.name(node) == account))
                 };
-                self.named(last).filter(is_in).collect()
+                self.named(name).filter(is_in_accounts).collect()
             }
-            _ => whole,
+            _ => named,
         }
     }
 
-    /// The child of `group` of that name, the entity if a group has the same name.
+    /// The child of `group` with that name. If an entity and a group have it, returns the entity.
     pub fn find_in(&self, group: NodeId, name: &str) -> Option<NodeId> {
         self.named(name)
             .filter(|&id| self.parent(id) == Some(group))
@@ -282,7 +282,7 @@ impl ShareTree {
     }
 }
 
-/// Own usage plus that of all nodes below, from the last node up.
+/// The usage of each node and of all nodes below it.
 fn summed_usage(nodes: &[Node]) -> Vec<f64> {
     let mut usage: Vec<f64> = nodes.iter().map(|node| node.own_usage).collect();
     for i in (1..nodes.len()).rev() {
@@ -291,7 +291,8 @@ fn summed_usage(nodes: &[Node]) -> Vec<f64> {
     usage
 }
 
-/// Where each node's children start, and the children: a counting sort by parent.
+/// Sorts the nodes by their parents with a counting sort. Returns the index of each node's first child in the list of
+/// children, and that list.
 fn child_lists(nodes: &[Node]) -> (Vec<u32>, Vec<NodeId>) {
     let mut first = vec![0u32; nodes.len() + 1];
     for node in &nodes[1..] {

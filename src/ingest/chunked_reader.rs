@@ -13,7 +13,7 @@ use crate::ingest::chunks::{Chunks, FindCut, ParsedChunk};
 use crate::ingest::error::ReadErrorKind;
 use crate::ingest::fast_reader::FastReader;
 use crate::ingest::json_scanner::{PADDING, Scanner};
-use crate::ingest::reader::{ParsedJobs, ReadOptions};
+use crate::ingest::options::{ParsedJobs, ReadOptions};
 use crate::ingest::reference_reader::{read_entry, read_line};
 use crate::ingest::table_builder::TableBuilder;
 use crate::jobs::MAX_NAME;

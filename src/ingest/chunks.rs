@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::ingest::fast_reader::FastReader;
 use crate::ingest::json_scanner::PADDING;
-use crate::ingest::reader::ReadOptions;
+use crate::ingest::options::ReadOptions;
 use crate::ingest::table_builder::TableBuilder;
 use crate::jobs::Batch;
 use crate::parallel::pipeline;

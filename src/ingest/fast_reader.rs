@@ -8,7 +8,7 @@ use crate::ingest::job_key::JobKey;
 use crate::ingest::json_scanner::{Scalar, Scanner};
 use crate::ingest::key_dispatch::{DispatchedKey, Index, KeyDispatch};
 use crate::ingest::key_predictor::{KeyPredictor, Next};
-use crate::ingest::reader::ReadOptions;
+use crate::ingest::options::ReadOptions;
 use crate::ingest::skipped_objects::ObjectSkipper;
 use crate::jobs::{Batch, BatchRow, InputPrecedence, JobState, is_same_name};
 use crate::json_visitor::JsonScalar;

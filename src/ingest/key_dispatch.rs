@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::ingest::job_key::{JobKey, SpecialInput};
-use crate::ingest::reader::ReadOptions;
+use crate::ingest::options::ReadOptions;
 use crate::ingest::requested_columns::{RequestedColumns, ResourcePlan};
 use crate::jobs::InputPrecedence;
 use crate::pbs::resource_amount::{AmountSource, NumberMode};

@@ -20,6 +20,7 @@ mod job_key;
 mod json_scanner;
 mod key_dispatch;
 mod key_predictor;
+mod options;
 mod qstat_recovery;
 mod qstat_text;
 mod reader;
@@ -30,7 +31,8 @@ mod swar;
 mod table_builder;
 
 pub use crate::ingest::error::{ReadError, ReadErrorKind};
-pub use crate::ingest::reader::{JobReader, ParsedJobs, ReadOptions};
+pub use crate::ingest::options::{ParsedJobs, ReadOptions};
+pub use crate::ingest::reader::JobReader;
 
 /// Reads a job document in memory; its format is detected.
 ///

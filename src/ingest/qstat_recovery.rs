@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::ingest::error::ReadErrorKind;
 use crate::ingest::job_key::JobKey;
-use crate::ingest::reader::{ParsedJobs, ReadOptions};
+use crate::ingest::options::{ParsedJobs, ReadOptions};
 use crate::ingest::reference_reader::{Amounts, read_entry};
 use crate::ingest::table_builder::{ParsedJob, TableBuilder};
 use crate::jobs::Problem;

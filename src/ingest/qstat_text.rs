@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::ingest::error::ReadErrorKind;
 use crate::ingest::job_key::JobKey;
+use crate::ingest::options::{ParsedJobs, ReadOptions};
 use crate::ingest::qstat_recovery::CUT_OFF;
-use crate::ingest::reader::{ParsedJobs, ReadOptions};
 use crate::ingest::table_builder::{ParsedJob, TableBuilder};
 use crate::jobs::Problem;
 use crate::json_visitor::{JsonScalar, clipped};

@@ -1,7 +1,6 @@
 //! Reads job documents from memory, files and streams: by the fast reader where it can, else by the reference reader.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -9,68 +8,16 @@ use crate::ingest::chunked_reader::{self, DocumentLayout, last_line_end};
 use crate::ingest::chunks::Chunks;
 use crate::ingest::error::{ReadError, ReadErrorKind};
 use crate::ingest::format::DocumentFormat;
+use crate::ingest::options::{ParsedJobs, ReadOptions};
 use crate::ingest::qstat_recovery::read_damaged_qstat_json;
 use crate::ingest::qstat_text::{read_qstat_dsv, read_qstat_text};
 use crate::ingest::reference_reader::{read_native_json, read_ndjson, read_qstat_json};
-use crate::jobs::{JobTable, Problems};
 use crate::json_visitor::{decode_utf8, strip_byte_order_mark};
-use crate::pbs::entity::FairshareEntity;
-use crate::pbs::resource_amount::NumberMode;
-use crate::schema::Schema;
 
 /// How many bytes of a document are read to detect its format.
 const HEAD: usize = 256 << 10;
 /// About how many bytes are parsed at a time.
 const CHUNK: usize = 512 << 10;
-
-static NO_PRIORITIES: BTreeMap<String, i64> = BTreeMap::new();
-
-/// What a reader needs to know besides the document.
-#[derive(Debug, Clone, Copy)]
-pub struct ReadOptions<'a> {
-    /// The name of the document in messages.
-    pub source_name: &'a str,
-    /// The names in the formula: the table gets a column for each. Other values are skipped, except that the amounts of
-    /// numeric resources are checked, since the scheduler ignores a job with one that it cannot read.
-    pub needed: &'a [&'a str],
-    /// The names that a formula may use.
-    pub schema: &'a Schema,
-    /// How amounts become numbers.
-    pub numbers: NumberMode,
-    /// Which attribute of a job names its fair-share entity.
-    pub entity: FairshareEntity,
-    /// The priorities of the queues; a queue without one has priority 0.
-    pub queue_priorities: &'a BTreeMap<String, i64>,
-    /// Whether a document of qstat that is not valid JSON is an error. Else it is read line by line, and what is repaired
-    /// or rejected is reported.
-    pub strict: bool,
-}
-
-impl<'a> ReadOptions<'a> {
-    /// Options for OpenPBS with its defaults: the entity is the user, and no queue has a priority.
-    pub fn new(schema: &'a Schema, needed: &'a [&'a str]) -> Self {
-        Self {
-            source_name: "jobs",
-            needed,
-            schema,
-            numbers: NumberMode::OpenPbs,
-            entity: FairshareEntity::User,
-            queue_priorities: &NO_PRIORITIES,
-            strict: false,
-        }
-    }
-}
-
-/// The jobs of a document, and what is wrong with some of them.
-#[derive(Debug, Clone, Default)]
-pub struct ParsedJobs {
-    /// The jobs.
-    pub table: JobTable,
-    /// What is wrong with single jobs. The other jobs are read nevertheless.
-    pub problems: Problems,
-    /// What is to be said of the document as a whole, a sentence each.
-    pub notes: Vec<String>,
-}
 
 /// Reads job documents.
 ///

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::ingest::error::ReadErrorKind;
 use crate::ingest::job_key::JobKey;
-use crate::ingest::reader::{ParsedJobs, ReadOptions};
+use crate::ingest::options::{ParsedJobs, ReadOptions};
 use crate::ingest::table_builder::{ParsedJob, TableBuilder};
 use crate::jobs::Problem;
 use crate::json_visitor::{Entry, JsonScalar, ObjectReader, Shape, read_object};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::ingest::job_key::{JobKey, SpecialInput};
-use crate::ingest::reader::ReadOptions;
+use crate::ingest::options::ReadOptions;
 use crate::jobs::InputPrecedence;
 use crate::json_visitor::JsonScalar;
 use crate::pbs::resource_amount::{AmountSource, inferred_type};

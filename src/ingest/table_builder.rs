@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::ingest::attribute_values::{FormulaAmount, input, integer};
 use crate::ingest::error::ReadErrorKind;
 use crate::ingest::job_key::{JobKey, SpecialInput};
-use crate::ingest::reader::{ParsedJobs, ReadOptions};
+use crate::ingest::options::{ParsedJobs, ReadOptions};
 use crate::ingest::requested_columns::{RequestedColumns, ResourcePlan};
 use crate::jobs::{Batch, Exclusion, InputPrecedence, Job, JobProblem, JobState, JobTable, Problem, Problems};
 use crate::json_visitor::{JsonScalar, clipped};

@@ -7,11 +7,9 @@ mod encoding;
 use num_traits::ToPrimitive;
 
 use crate::python::{ColumnView, MAX_EXACT_INT, Value};
+pub use bitset::BLOCK_ROWS;
 use block::Block;
 use encoding::Number;
-
-/// The number of rows in a block. All blocks of a column but the last are full.
-pub const BLOCK_ROWS: usize = 4096;
 
 /// One input of every job: a double per row, and whether it is an integer in Python.
 ///

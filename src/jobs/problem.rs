@@ -126,7 +126,7 @@ impl fmt::Display for JobProblem {
     }
 }
 
-/// The problems of a document: the first ones are listed, the rest are counted.
+/// The problems of a document. All are counted, and the first ones are listed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Problems {
     listed: Vec<JobProblem>,
@@ -135,7 +135,7 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// How many problems are listed.
+    /// The most problems that are listed.
     pub const MAX_LISTED: usize = 1000;
 
     /// Adds a problem.

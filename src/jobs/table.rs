@@ -100,11 +100,12 @@ impl JobTable {
         Ok(())
     }
 
+    /// Adds the id of a job, if the job can be added.
     fn admit(&mut self, job: &Job<'_>) -> Result<(), Problem> {
-        if let Some(long) = [job.id, job.entity, job.queue].into_iter().find(|name| name.len() > MAX_NAME)
+        if let Some(name) = [job.id, job.entity, job.queue].into_iter().find(|name| name.len() > MAX_NAME)
             && self.ids.len() < MAX_JOBS
         {
-            return Err(Problem::LongName { bytes: long.len() });
+            return Err(Problem::LongName { bytes: name.len() });
         }
         self.admit_id(job.id)
     }
@@ -117,8 +118,8 @@ impl JobTable {
         }
     }
 
-    /// Appends rows of a batch; `defaults` has one entry per column. Returns the rows that are refused, by their place
-    /// in the batch.
+    /// Appends rows of a batch; `defaults` has one entry per column. Returns the rows of the batch that are refused, and
+    /// why.
     pub(crate) fn append(&mut self, batch: &Batch, rows: Range<usize>, defaults: &[Value]) -> Vec<(usize, Problem)> {
         let refused = self.append_ids(batch, rows.clone());
         let mut entities = vec![None; batch.entities.distinct().len()];
@@ -142,8 +143,8 @@ impl JobTable {
         while next < rows.end {
             if self.ids.is_next(batch.id(next)) {
                 // While the ids ascend, each is greater than all ids of the table.
-                let most = rows.end.min(next + (MAX_JOBS - self.ids.len().min(MAX_JOBS)));
-                let end = (next + 1..most).find(|&row| !batch.is_ascending(row)).unwrap_or(most);
+                let limit = rows.end.min(next + (MAX_JOBS - self.ids.len().min(MAX_JOBS)));
+                let end = (next + 1..limit).find(|&row| !batch.is_ascending(row)).unwrap_or(limit);
                 let (text, ends) = batch.ids(next..end);
                 self.ids.extend(text, ends);
                 next = end;
@@ -220,8 +221,8 @@ impl JobTable {
         self.truncated.iter().map(|(name, truncated)| (&**name, truncated))
     }
 
-    /// Sets an input of the rows that do not have it to the value of their entity, which `value_of` returns for the
-    /// index of the entity in [`JobTable::entities`]. Does nothing without a column of this name.
+    /// Sets an input of every row that does not have it to `value_of(i)`, where `i` is the index of the row's entity in
+    /// [`JobTable::entities`]. Does nothing without a column of this name.
     pub fn fill(&mut self, name: &str, value_of: impl Fn(usize) -> Option<Value>) {
         let Some((_, column)) = self.columns.iter_mut().find(|(known, _)| **known == *name) else { return };
         let entities = &self.entities;
@@ -249,7 +250,7 @@ impl JobTable {
         self.ids.at(row).unwrap_or("")
     }
 
-    /// The least byte in all ids, entities and queues. A writer need not search them for characters below it.
+    /// The least byte in all ids, entities and queues. A writer need not search them for a lower byte to escape.
     pub fn least_byte_in_names(&self) -> Option<u8> {
         let names = self.entities().iter().chain(self.queues());
         names.flat_map(|name| name.bytes()).chain(self.ids.least_byte()).min()
@@ -310,8 +311,7 @@ impl JobTable {
         row < self.len() && self.exclusion(row).is_none() && self.state(row).is_considered()
     }
 
-    /// What decides between jobs of equal value: the time of queueing, if it is known, then the place in the document.
-    /// The smaller comes first.
+    /// The key by which jobs of equal value are ordered, ascending: the time of queueing, if it is known, then the row.
     pub fn submit_order(&self, row: usize) -> (i64, usize) {
         (self.queued_at.get(row).copied().unwrap_or(UNKNOWN), row)
     }
@@ -339,8 +339,8 @@ impl JobTable {
 
 /// The array that a subjob belongs to: `50[].vm` for `50[3].vm`.
 fn array_of(id: &str) -> Option<String> {
-    let (sequence, rest) = id.split_once('[')?;
-    let (index, server) = rest.split_once(']')?;
+    let (sequence, index_and_server) = id.split_once('[')?;
+    let (index, server) = index_and_server.split_once(']')?;
     (!index.is_empty()).then(|| format!("{sequence}[]{server}"))
 }
 

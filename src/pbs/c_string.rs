@@ -1,4 +1,4 @@
-//! Text as a C program reads it: `fgets` chunks, lines, and NUL-terminated strings.
+//! Text as OpenPBS's daemons, written in C, read it: `fgets` chunks, lines, and NUL-terminated strings.
 
 use crate::pbs::c_number::is_space;
 
@@ -28,18 +28,18 @@ pub struct LineChunk<'a> {
 pub fn fgets_chunks(file: &[u8], limit: usize) -> impl Iterator<Item = LineChunk<'_>> {
     let (mut offset, mut line) = (0, 1);
     std::iter::from_fn(move || {
-        let rest = file.get(offset..).filter(|rest| !rest.is_empty())?;
-        let window = &rest[..rest.len().min(limit.max(1))];
+        let unread = file.get(offset..).filter(|unread| !unread.is_empty())?;
+        let window = &unread[..unread.len().min(limit.max(1))];
         let newline = window.iter().position(|&byte| byte == b'\n');
         let body = &window[..newline.unwrap_or(window.len())];
         let chunk = LineChunk { offset, line, text: c_string(body) };
-        offset += newline.map_or(window.len(), |at| at + 1);
+        offset += newline.map_or(window.len(), |position| position + 1);
         line += usize::from(newline.is_some());
         Some(chunk)
     })
 }
 
-/// A name as text. Bytes that are not UTF-8 are written `\xNN`, so that distinct names stay distinct.
+/// Decodes a name. Bytes that are not UTF-8 become `\xNN`, so that distinct names stay distinct.
 pub fn name_text(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

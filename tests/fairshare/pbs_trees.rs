@@ -3,9 +3,9 @@
 use job_sort_formula::fairshare::{FairShare, NodeId, Rules};
 use job_sort_formula::pbs::files::resource_group::ResourceGroup;
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
-use job_sort_formula::pbs::files::usage::write_usage;
 use job_sort_formula::pbs::files::usage::{UsageFile, decayed};
 use job_sort_formula::pbs::number_format::{fairshare, printed_fairshare};
+use job_sort_formula::pbs::share_tree::write_usage;
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
 use serde_json::Value;
 

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
-use job_sort_formula::pbs::files::usage::write_usage;
 use job_sort_formula::pbs::number_format::logged;
 use job_sort_formula::pbs::replay::{Difference, Explanation, Replay, logged_values};
 use job_sort_formula::pbs::resource_amount::NumberMode;
+use job_sort_formula::pbs::share_tree::write_usage;
 use job_sort_formula::site::{FileSource, FormulaText, SiteFiles, SiteRules};
 use job_sort_formula::{Formula, Site, SiteError};
 

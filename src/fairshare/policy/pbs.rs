@@ -14,8 +14,9 @@ use crate::fairshare::policy::{EntityShares, Policy, TreeShares};
 /// - `fairshare_factor` is `2^-(fairshare_tree_usage / fairshare_perc)`, and 0 when `fairshare_perc` is 0.
 ///
 /// The document does not say, and this implementation decides: in a tree without usage every actual usage is 0; where
-/// the siblings' shares sum to 0 each fraction is 0; a node with [`Shares::Parent`](crate::fairshare::Shares::Parent) has its parent's numbers (its own
-/// actual usage when the parent is the root); the root uses its actual usage.
+/// the siblings' shares sum to 0 each fraction is 0; a node with
+/// [`Shares::Parent`](crate::fairshare::Shares::Parent) has its parent's numbers (its own actual usage when the parent is
+/// the root); the root uses its actual usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pp718;
 
@@ -26,10 +27,10 @@ impl Policy for Pp718 {
 
     fn assess(&self, tree: &ShareTree) -> TreeShares {
         let sums = sibling_sums(tree);
-        let whole = tree.usage(tree.root());
+        let total_usage = tree.usage(tree.root());
         let mut rows: Vec<EntityShares> = Vec::with_capacity(tree.len());
         for node in tree.nodes() {
-            let actual = if whole == 0.0 { 0.0 } else { tree.usage(node) / whole };
+            let actual = if total_usage == 0.0 { 0.0 } else { tree.usage(node) / total_usage };
             let row = match tree.parent(node) {
                 None => entity_shares(1.0, actual),
                 Some(parent) => {

@@ -3,38 +3,40 @@
 use crate::fairshare::policy::Release;
 use crate::fairshare::{NodeId, NodeKind, ShareTree};
 
-/// The owner of a node that is in no list.
+/// Stands for the owner of a node's list if the node is in no list.
 pub(super) const NO_LIST: u32 = u32::MAX;
 
-/// The list of every node: the associations that have it as their fair-share parent, in the daemon's order.
+/// For every node, the list of the associations whose fair-share parent it is, in the daemon's order. The node is the
+/// owner of the list, and these associations are its members.
 pub(super) struct SiblingLists {
-    first: Vec<u32>,
+    /// The list of node `i` is `members[starts[i]..starts[i + 1]]`.
+    starts: Vec<u32>,
     members: Vec<u32>,
 }
 
 impl SiblingLists {
-    /// The lists, from the owner of the list that each node is in, or [`NO_LIST`].
-    pub(super) fn new(tree: &ShareTree, release: Release, above: &[u32]) -> Self {
-        let mut first = vec![0u32; above.len() + 1];
-        for &list in above[1..].iter().filter(|&&list| list != NO_LIST) {
-            first[list as usize + 1] += 1;
+    /// Makes the lists. `owners` has, for each node, the owner of the list that the node is a member of, or [`NO_LIST`].
+    pub(super) fn new(tree: &ShareTree, release: Release, owners: &[u32]) -> Self {
+        let mut starts = vec![0u32; owners.len() + 1];
+        for &owner in owners[1..].iter().filter(|&&owner| owner != NO_LIST) {
+            starts[owner as usize + 1] += 1;
         }
-        for i in 1..first.len() {
-            first[i] += first[i - 1];
+        for i in 1..starts.len() {
+            starts[i] += starts[i - 1];
         }
-        let mut free = first.clone();
-        let mut members = vec![0u32; first[above.len()] as usize];
-        let is_member = |&node: &u32| node != 0 && above[node as usize] != NO_LIST;
+        let mut next_free = starts.clone();
+        let mut members = vec![0u32; starts[owners.len()] as usize];
+        let is_member = |&node: &u32| node != 0 && owners[node as usize] != NO_LIST;
         for node in daemon_order(tree, release).into_iter().filter(is_member) {
-            let slot = &mut free[above[node as usize] as usize];
+            let slot = &mut next_free[owners[node as usize] as usize];
             members[*slot as usize] = node;
             *slot += 1;
         }
-        Self { first, members }
+        Self { starts, members }
     }
 
-    pub(super) fn members(&self, node: usize) -> &[u32] {
-        &self.members[self.first[node] as usize..self.first[node + 1] as usize]
+    pub(super) fn members(&self, owner: usize) -> &[u32] {
+        &self.members[self.starts[owner] as usize..self.starts[owner + 1] as usize]
     }
 }
 
@@ -58,9 +60,9 @@ pub(super) fn request_order(tree: &ShareTree, release: Release) -> Vec<u32> {
     })
 }
 
-/// Every node: an account, its users, then its accounts one by one with all nodes below them. Siblings are in the
-/// order of the tree, or as `arrange` sorts them.
-fn depth_first(tree: &ShareTree, arrange: impl Fn(&mut [NodeId], &mut [NodeId])) -> Vec<u32> {
+/// Every node in depth-first order: an account, its users, then each of its accounts with all nodes below. `sort` can
+/// sort the users and the accounts of an account, which are otherwise in the order of the tree.
+fn depth_first(tree: &ShareTree, sort: impl Fn(&mut [NodeId], &mut [NodeId])) -> Vec<u32> {
     let mut order = Vec::with_capacity(tree.len());
     let mut stack = vec![tree.root()];
     let (mut users, mut accounts) = (Vec::new(), Vec::new());
@@ -69,14 +71,14 @@ fn depth_first(tree: &ShareTree, arrange: impl Fn(&mut [NodeId], &mut [NodeId]))
         for &child in tree.children(node) {
             if tree.kind(child) == NodeKind::Entity { users.push(child) } else { accounts.push(child) }
         }
-        arrange(&mut users, &mut accounts);
+        sort(&mut users, &mut accounts);
         order.extend(users.drain(..).map(|user| user.0));
         stack.extend(accounts.drain(..).rev());
     }
     order
 }
 
-/// The account's part of the lineage of the nodes below it.
+/// The component of the account in the `lineage` that Slurm stores for the associations below it, such as `physics/`.
 fn lineage(tree: &ShareTree, account: NodeId) -> impl Iterator<Item = u8> + '_ {
     tree.name(account).bytes().chain(*b"/")
 }

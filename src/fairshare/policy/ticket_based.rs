@@ -56,13 +56,14 @@ impl TicketBased {
         Self { tickets, ..self }
     }
 
+    /// Which nodes have a pending job, or a node below with one.
     fn active(&self, tree: &ShareTree) -> Vec<bool> {
         let mut active = vec![false; tree.len()];
         for &node in self.pending.iter().filter(|node| node.index() < tree.len()) {
-            let mut at = Some(node);
-            while let Some(node) = at.filter(|node| !active[node.index()]) {
+            let mut next = Some(node);
+            while let Some(node) = next.filter(|node| !active[node.index()]) {
                 active[node.index()] = true;
-                at = tree.parent(node);
+                next = tree.parent(node);
             }
         }
         active
@@ -124,16 +125,16 @@ impl TicketBased {
             let source = model.job_node(node);
             let factor = if active[source] && most > 0.0 { tickets[source] / most } else { 0.0 };
             let effective_usage = usages[node].to_f64();
-            let mut shown = AssociationShares {
+            let mut association = AssociationShares {
                 effective_usage: Some(effective_usage),
                 fairshare: model.is_user(node).then_some(factor),
                 tickets: active[node].then_some(tickets[node]),
                 ..model.association(node, norm_shares[node])
             };
             if model.uses_parent(node) && model.above(node) != 0 {
-                shown.norm_usage = Some(model.norm_usage(model.above(node)).to_f64());
+                association.norm_usage = Some(model.norm_usage(model.above(node)).to_f64());
             }
-            (EntityShares::new(norm_shares[node], effective_usage, factor), shown.as_received())
+            (EntityShares::new(norm_shares[node], effective_usage, factor), association.as_received())
         };
         (0..tree.len()).map(row).collect()
     }
@@ -163,7 +164,8 @@ fn most_tickets(tree: &ShareTree, active: &[bool], tickets: &[f64]) -> f64 {
     users.map(|node| tickets[node.index()]).fold(0.0, f64::max)
 }
 
-/// Floored by the ratio within the level, where the document has the normalised shares.
+/// The daemon's `U_eff`: at least a hundredth of the share ratio within the level, where the document has the normalized
+/// shares.
 fn effective_usage(model: &SlurmModel, node: usize) -> Extended {
     match (node, model.above(node)) {
         (0, _) => Extended::ONE,
@@ -189,7 +191,7 @@ fn factor(norm_shares: f64, usage: Extended) -> f64 {
     (shares / usage.max(Extended::from(MIN_USAGE) * shares)).to_f64()
 }
 
-/// Distributes from the root down. Each list is summed in its own order, so that the last bit is the daemon's.
+/// Distributes the tickets from the root down. The siblings are summed in the daemon's order, which decides the last bit.
 fn distribute(model: &SlurmModel, active: &[bool], shares: &[f64], factors: &[f64]) -> Vec<f64> {
     let lists = model.lists(Release::V22_05);
     let is_active = |member: &&u32| active[**member as usize];

@@ -1,6 +1,6 @@
 //! Lints: passes over the tree that report what is wrong with a formula, before it is evaluated for any job.
 //!
-//! Enters: a tree and a schema. Leaves: findings. [`lint`] checks the syntax tree and the names, and [`lint_values`]
+//! In: a tree and a schema. Out: findings. [`lint`] checks the syntax tree and the names, and [`lint_values`]
 //! what the formula computes; it builds on `ranges`, the values that each expression can have, and on
 //! `monotonicity`.
 

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Applicability, Diagnostic, Span};
 use crate::formula::lint::non_arithmetic::is_math_module;
-use crate::formula::lint::parents::{Parents, attribute_of};
+use crate::formula::lint::parents::{Parents, attribute_of, name_of};
 use crate::formula::name_resolution::Resolution;
 use crate::formula::syntax::{Expr, NodeId, NodeKind};
 use crate::python::{Function, constant};
@@ -20,13 +20,13 @@ pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<
 
 /// Joins the findings on unknown names that resemble no known one: the answer is the same for all of them.
 fn group_unknown(expr: &Expr, findings: &mut Vec<Diagnostic>) {
-    let is_alone = |found: &Diagnostic| found.code == "JSF201" && found.fix.is_none();
-    let (mut unknown, others): (Vec<_>, Vec<_>) = findings.drain(..).partition(is_alone);
+    let has_no_suggestion = |found: &Diagnostic| found.code == "JSF201" && found.fix.is_none();
+    let (mut unknown, others): (Vec<_>, Vec<_>) = findings.drain(..).partition(has_no_suggestion);
     *findings = others;
     unknown.sort_by_key(|found| found.span.start);
     let text_at = |span: Span| {
-        let of = |kind: &NodeKind| if let NodeKind::Name(name) = kind { Some(name.to_string()) } else { None };
-        expr.nodes().iter().find(|node| node.span == span).and_then(|node| of(&node.kind)).unwrap_or_default()
+        let node = expr.nodes().iter().find(|node| node.span == span);
+        node.and_then(name_of).unwrap_or_default().to_owned()
     };
     let mut names: Vec<String> = Vec::new();
     for name in unknown.iter().map(|found| text_at(found.span)) {
@@ -107,11 +107,11 @@ fn undefined(name: &str, span: Span, is_callee: bool, schema: &Schema) -> Diagno
     }
 }
 
-/// The name in the case in which it is known. OpenPBS itself accepts resources in any case, so that a fix is safe; so
-/// is one of a function that is called.
+/// The known name that differs from `name` only in case, if there is one. To replace a resource is safe, because OpenPBS
+/// itself accepts resources in any case; so is to replace a function that is called.
 fn in_another_case(name: &str, is_callee: bool, schema: &Schema) -> Option<(String, Applicability)> {
-    let numeric = |known: &str| schema.is_numeric(known) && known.eq_ignore_ascii_case(name);
-    if let Some((known, _)) = schema.iter().find(|(known, _)| numeric(known)) {
+    let is_resource = |known: &str| schema.is_numeric(known) && known.eq_ignore_ascii_case(name);
+    if let Some((known, _)) = schema.iter().find(|(known, _)| is_resource(known)) {
         return Some((known.to_owned(), Applicability::Safe));
     }
     let lower = name.to_ascii_lowercase();
@@ -125,8 +125,8 @@ fn in_another_case(name: &str, is_callee: bool, schema: &Schema) -> Option<(Stri
     known.map(|known| (known, Applicability::Unsafe))
 }
 
-/// A resource that a formula cannot reach, because Python finds another object of that name first. A call means the
-/// function.
+/// The finding on a resource that a formula cannot use, because Python finds another object of that name first. There is
+/// none on a call, which means the function.
 fn hidden(name: &str, span: Span, is_callee: bool) -> Option<Diagnostic> {
     if name == "ex" {
         let message = "`ex` is a variable of the scheduler's script, which hides the resource";

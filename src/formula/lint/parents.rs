@@ -15,23 +15,23 @@ pub(super) struct Parents<'e> {
 
 impl<'e> Parents<'e> {
     pub(super) fn new(expr: &'e Expr) -> Self {
-        let mut all = Self { parents: vec![None; expr.nodes().len()], assigned: Vec::new(), scopes: Vec::new() };
+        let mut result = Self { parents: vec![None; expr.nodes().len()], assigned: Vec::new(), scopes: Vec::new() };
         for (id, node) in expr.iter() {
             let children = node.kind.children();
             for child in &children {
-                all.parents[child.index()] = Some(id);
+                result.parents[child.index()] = Some(id);
             }
             match &node.kind {
                 NodeKind::Unsupported { construct: Construct::AssignmentExpression, .. } => {
-                    all.assigned.extend(children.first().and_then(|&target| name_of(expr.node(target))));
+                    result.assigned.extend(children.first().and_then(|&target| name_of(expr.node(target))));
                 }
                 NodeKind::Unsupported { construct: Construct::Lambda | Construct::Comprehension, .. } => {
-                    all.scopes.push(node.span);
+                    result.scopes.push(node.span);
                 }
                 _ => {}
             }
         }
-        all
+        result
     }
 
     /// The parent of a node; `None` for the root.
@@ -52,7 +52,7 @@ impl<'e> Parents<'e> {
     }
 }
 
-/// The name, if the node is one.
+/// The text of the node if it is a name.
 pub(super) fn name_of(node: &Node) -> Option<&str> {
     match &node.kind {
         NodeKind::Name(name) => Some(name),
@@ -60,7 +60,7 @@ pub(super) fn name_of(node: &Node) -> Option<&str> {
     }
 }
 
-/// Of `base.attribute`, the base if it is a name, and the attribute.
+/// Splits `base.attribute`: the base if it is a name, and the attribute.
 pub(crate) fn attribute_of<'e>(expr: &'e Expr, node: &Node) -> Option<(Option<&'e str>, &'e str)> {
     let NodeKind::Unsupported { construct: Construct::Attribute, parts } = &node.kind else { return None };
     let base = parts.first().and_then(|&base| name_of(expr.node(base)));

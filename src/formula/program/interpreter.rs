@@ -1,4 +1,4 @@
-//! The interpreter, which is the reference: from one row of inputs to a value or an error.
+//! The interpreter: a row of inputs enters, a value or an error leaves. The columnar executor must give the same values.
 
 use crate::formula::program::instruction::Instruction;
 use crate::formula::program::{EvalError, Operand, Program};
@@ -32,12 +32,12 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
         }
         self.arithmetic.begin();
         self.stack.clear();
-        let mut at = 0;
-        while let Some(instruction) = self.program.code.get(at) {
+        let mut index = 0;
+        while let Some(instruction) = self.program.code.get(index) {
             match self.step(instruction, inputs) {
-                Ok(Some(exit)) => at = exit as usize,
-                Ok(None) => at += 1,
-                Err(raised) => return Err(self.error_at(at, raised)),
+                Ok(Some(exit)) => index = exit as usize,
+                Ok(None) => index += 1,
+                Err(raised) => return Err(self.error_at(index, raised)),
             }
         }
         self.stack.pop().ok_or_else(|| self.error_at(0, underflow()))
@@ -48,7 +48,7 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
         &self.arithmetic
     }
 
-    /// Executes one instruction; returns the address if it jumps.
+    /// Executes one instruction. If it jumps, returns the index of the next instruction.
     fn step(&mut self, instruction: &Instruction, inputs: &[A::Value]) -> Result<Option<u32>, Raised> {
         let arithmetic = &self.arithmetic;
         match instruction {
@@ -76,9 +76,9 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
             }
             Instruction::Compare(op) => {
                 let [left, right] = top_two(&self.stack)?;
-                let holds = arithmetic.compare(*op, left, right)?;
-                let holds = arithmetic.number(&Value::Bool(holds))?;
-                self.replace_two(holds);
+                let is_true = arithmetic.compare(*op, left, right)?;
+                let result = arithmetic.number(&Value::Bool(is_true))?;
+                self.replace_two(result);
             }
             Instruction::CompareLink { op, exit } => {
                 let [left, right] = top_two(&self.stack)?;
@@ -86,14 +86,14 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
                     let right = self.stack.pop().ok_or_else(underflow)?;
                     *self.stack.last_mut().ok_or_else(underflow)? = right;
                 } else {
-                    let fails = arithmetic.number(&Value::Bool(false))?;
-                    self.replace_two(fails);
+                    let result = arithmetic.number(&Value::Bool(false))?;
+                    self.replace_two(result);
                     return Ok(Some(*exit));
                 }
             }
             Instruction::ShortCircuit { op, exit } => {
-                let holds = arithmetic.truth(self.stack.last().ok_or_else(underflow)?);
-                if holds == (*op == BooleanOperator::Or) {
+                let is_true = arithmetic.truth(self.stack.last().ok_or_else(underflow)?);
+                if is_true == (*op == BooleanOperator::Or) {
                     return Ok(Some(*exit));
                 }
                 self.stack.pop();
@@ -107,11 +107,11 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
             Instruction::Jump { exit } => return Ok(Some(*exit)),
             Instruction::Call { positional, keywords } => self.call(*positional as usize, keywords)?,
             Instruction::Tuple(count) => {
-                let items = self.stack.split_off(self.base(*count as usize)?);
+                let items = self.stack.split_off(self.index_of_top(*count as usize)?);
                 self.stack.push(self.arithmetic.tuple(items));
             }
             Instruction::List(count) => {
-                let items = self.stack.split_off(self.base(*count as usize)?);
+                let items = self.stack.split_off(self.index_of_top(*count as usize)?);
                 self.stack.push(self.arithmetic.list(items));
             }
         }
@@ -119,7 +119,7 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
     }
 
     fn call(&mut self, positional: usize, keywords: &[Box<str>]) -> Result<(), Raised> {
-        let base = self.base(1 + positional + keywords.len())?;
+        let base = self.index_of_top(1 + positional + keywords.len())?;
         let (callee, arguments) = self.stack[base..].split_first().ok_or_else(underflow)?;
         let (positional_values, keyword_values) = arguments.split_at(positional);
         let result = if keywords.is_empty() {
@@ -133,10 +133,12 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
         Ok(())
     }
 
-    fn base(&self, count: usize) -> Result<usize, Raised> {
+    /// The index of the first of the `count` topmost entries of the stack.
+    fn index_of_top(&self, count: usize) -> Result<usize, Raised> {
         self.stack.len().checked_sub(count).ok_or_else(underflow)
     }
 
+    /// Replaces the two topmost entries of the stack.
     fn replace_two(&mut self, result: A::Value) {
         self.stack.pop();
         if let Some(top) = self.stack.last_mut() {
@@ -144,14 +146,14 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
         }
     }
 
-    /// Adds the span of the instruction's node and its operands to an exception.
-    fn error_at(&self, at: usize, raised: Raised) -> EvalError {
+    /// Adds the span and the operands of the instruction at `index` to an exception.
+    fn error_at(&self, index: usize, raised: Raised) -> EvalError {
         let expr = &self.program.expr;
-        let Some(&node) = self.program.nodes.get(at) else {
+        let Some(&node) = self.program.nodes.get(index) else {
             return EvalError { raised, span: expr.node(expr.root()).span, operands: Vec::new() };
         };
         let span = expr.node(node).span;
-        let children = match self.program.code.get(at) {
+        let children = match self.program.code.get(index) {
             Some(Instruction::Call { .. }) => expr.node(node).kind.children().into_iter().skip(1).collect(),
             Some(Instruction::Unary(_) | Instruction::Binary(_)) => expr.node(node).kind.children(),
             _ => Vec::new(),

@@ -33,7 +33,7 @@ pub struct Program {
     constants: Vec<Constant>,
     inputs: Vec<Box<str>>,
     undefined: Vec<(Box<str>, Span)>,
-    /// The exception that CPython raises at compile time, for every job.
+    /// The exception that CPython's compiler raises, whatever the inputs are.
     refused: Option<(Raised, Span)>,
 }
 
@@ -61,12 +61,12 @@ impl Program {
         &self.expr
     }
 
-    /// The exception that CPython's compiler raises for every job: a nesting or a literal exceeds its limits.
+    /// The exception that CPython's compiler raises for a nesting or a literal that exceeds its limits.
     pub fn refused(&self) -> Option<&Raised> {
         self.refused.as_ref().map(|(raised, _)| raised)
     }
 
-    /// Evaluates the program once in Python's arithmetic. For many rows keep an [`Program::interpreter`].
+    /// Evaluates the program once in Python's arithmetic. To evaluate many rows, reuse one [`Program::interpreter`].
     ///
     /// # Errors
     /// The exception that Python raises, with its span in the formula.

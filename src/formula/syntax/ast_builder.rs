@@ -1,4 +1,5 @@
-//! From the pairs of the grammar to the tree. Recursion follows brackets only, whose depth is limited.
+//! Builds the syntax tree from the pairs of pest: each is a grammar rule and the text that it matched. The recursion is
+//! as deep as the brackets are nested, which is limited.
 
 use pest::iterators::Pair;
 
@@ -24,12 +25,12 @@ pub(super) fn build(text: &str, formula: Pair<'_, Rule>) -> Result<Expr> {
                 group.items.push(id);
             }
             Rule::comma => group.commas += 1,
-            Rule::statement_rest => return Err(statement(&pair)),
+            Rule::statement_rest => return Err(statement_error(&pair)),
             _ => {}
         }
     }
     builder.reject_bare_unpacking(&group)?;
-    builder.group(group, span, false)?;
+    builder.group_node(group, span, false)?;
     symbol_table::check(&builder.expr)?;
     Ok(builder.expr)
 }
@@ -52,8 +53,8 @@ pub(super) struct Group {
 }
 
 impl AstBuilder {
-    /// One item, several with commas, or a comprehension; `span` includes the brackets.
-    fn group(&mut self, group: Group, span: Span, parenthesized: bool) -> Result<NodeId> {
+    /// Adds the node of a group: one item, several with commas, or a comprehension. `span` includes the brackets.
+    fn group_node(&mut self, group: Group, span: Span, parenthesized: bool) -> Result<NodeId> {
         if let Some(clauses) = group.clauses {
             return Ok(self.comprehension(span, group.items, clauses));
         }
@@ -63,13 +64,14 @@ impl AstBuilder {
             }
             (&[item], 0) => Ok(item),
             _ => {
-                let span = if parenthesized { span } else { self.covering(&group.items, span) };
+                let span = if parenthesized { span } else { self.span_of_items(&group.items).unwrap_or(span) };
                 Ok(self.expr.push(NodeKind::Tuple { items: group.items.into(), parenthesized }, span))
             }
         }
     }
 
-    fn bracketed(&mut self, pair: Pair<'_, Rule>) -> Result<Group> {
+    /// Builds the items between two brackets.
+    fn items_in_brackets(&mut self, pair: Pair<'_, Rule>) -> Result<Group> {
         let mut group = Group::default();
         let is_generator = pair.as_rule() == Rule::parenthesized;
         for part in pair.into_inner() {
@@ -166,8 +168,8 @@ impl AstBuilder {
     }
 
     fn foreign_operator(&self, expression: &Pair<'_, Rule>, token: &Pair<'_, Rule>) -> SyntaxError {
-        let then = token.clone().into_inner().next().map_or("", |then| then.as_str());
-        foreign_operator(self.expr.text(), span_of(expression), span_of(token), then)
+        let operand = token.clone().into_inner().next().map_or("", |operand| operand.as_str());
+        foreign_operator(self.expr.text(), span_of(expression), span_of(token), operand)
     }
 
     pub(super) fn primary(&mut self, pair: Pair<'_, Rule>) -> Result<NodeId> {
@@ -196,11 +198,11 @@ impl AstBuilder {
             Rule::strings => self.strings(pair, span)?,
             Rule::ellipsis => self.unsupported(Construct::Ellipsis, span, Vec::new()),
             Rule::parenthesized => {
-                let group = self.bracketed(pair)?;
-                self.group(group, span, true)?
+                let group = self.items_in_brackets(pair)?;
+                self.group_node(group, span, true)?
             }
             rule => {
-                let mut group = self.bracketed(pair)?;
+                let mut group = self.items_in_brackets(pair)?;
                 match (group.clauses.take(), rule, group.has_keys) {
                     (Some(clauses), _, _) => self.comprehension(span, group.items, clauses),
                     (None, Rule::list, _) => self.expr.push(NodeKind::List(group.items.into()), span),
@@ -238,11 +240,8 @@ impl AstBuilder {
         self.expr.push(NodeKind::Unsupported { construct, parts: parts.into() }, span)
     }
 
-    fn covering(&self, items: &[NodeId], otherwise: Span) -> Span {
-        match (items.first(), items.last()) {
-            (Some(&first), Some(&last)) => self.expr.node(first).span.to(self.expr.node(last).span),
-            _ => otherwise,
-        }
+    fn span_of_items(&self, items: &[NodeId]) -> Option<Span> {
+        Some(self.expr.node(*items.first()?).span.to(self.expr.node(*items.last()?).span))
     }
 
     pub(super) fn is_unpacking(&self, id: NodeId) -> bool {
@@ -257,17 +256,17 @@ impl AstBuilder {
     }
 }
 
-/// The normal form of a name, in which Python compares names.
+/// The NFKC form of a name, in which Python compares names.
 pub(super) fn normalize_name(name: &str) -> Box<str> {
     use unicode_normalization::UnicodeNormalization;
     if name.is_ascii() { name.into() } else { name.nfkc().collect::<String>().into() }
 }
 
 /// The error for text with `;` or `=` after the expression.
-fn statement(pair: &Pair<'_, Rule>) -> SyntaxError {
+fn statement_error(pair: &Pair<'_, Rule>) -> SyntaxError {
     let (what, span) = match pair.clone().into_inner().next() {
-        Some(sign) if sign.as_rule() == Rule::semicolon => ("a sequence separated by `;`", span_of(&sign)),
-        Some(sign) => ("an assignment", span_of(&sign)),
+        Some(token) if token.as_rule() == Rule::semicolon => ("a sequence separated by `;`", span_of(&token)),
+        Some(token) => ("an assignment", span_of(&token)),
         None => ("this", span_of(pair)),
     };
     SyntaxError::new(SyntaxErrorKind::Statement(what), span)
@@ -305,25 +304,25 @@ impl AstBuilder {
             return Ok(());
         }
         let mut value = self.expression(first)?;
-        for rest in parts {
-            match rest.as_rule() {
+        for part in parts {
+            match part.as_rule() {
                 Rule::keyword_value => {
                     let (name, name_span) = (self.keyword_name(value)?, self.expr.node(value).span);
                     self.expr.remove_last(value);
-                    let inner = self.expressions(rest.into_inner())?;
+                    let inner = self.expressions(part.into_inner())?;
                     return arguments.push_keyword(name, name_span, inner);
                 }
                 Rule::walrus_value => {
-                    let mut both = vec![value];
-                    both.extend(self.expressions(rest.into_inner())?);
-                    value = self.maybe_assignment(both, span)?;
+                    let mut sides = vec![value];
+                    sides.extend(self.expressions(part.into_inner())?);
+                    value = self.maybe_assignment(sides, span)?;
                 }
                 _ if has_comma => {
                     return Err(argument_error("a generator among other arguments must be parenthesized", span));
                 }
                 _ => {
                     let mut inner = vec![value];
-                    let clauses = self.clauses(rest, true, &mut inner)?;
+                    let clauses = self.clauses(part, true, &mut inner)?;
                     value = self.comprehension(span, inner, (1, clauses));
                 }
             }

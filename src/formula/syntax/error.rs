@@ -41,13 +41,13 @@ pub enum SyntaxErrorKind {
     Indented,
     /// An opening bracket that is never closed.
     Unclosed(char),
-    /// A closing bracket that does not match; the innermost open bracket, with its span.
+    /// A closing bracket that does not match the innermost open bracket, which is given with its span.
     Unmatched(char, Option<(char, Span)>),
     /// A string that is never closed.
     UnclosedString,
     /// A character that Python does not use.
     Character(char),
-    /// An invalid number; how to write it.
+    /// An invalid number; how to correct it.
     Number(&'static str),
     /// A number with a unit or a percent sign.
     Unit {
@@ -77,7 +77,7 @@ pub enum SyntaxErrorKind {
     MissingElse,
     /// `else` without `if`.
     StrayElse,
-    /// `not`, `lambda` or `*` next to an operator that does not allow it; which of these.
+    /// `not`, `lambda` or `*` (which of these is given) next to an operator that does not allow it.
     NeedsParentheses(&'static str),
     /// An error in the arguments of a call; its message.
     Arguments(String),
@@ -123,7 +123,7 @@ impl Unit {
     }
 }
 
-/// The statement that would be an expression with brackets around its unpacking.
+/// The name of the statement `*a, b`, which would be an expression in brackets.
 pub(crate) const BARE_UNPACKING: &str = "an unpacking without brackets";
 
 impl SyntaxError {

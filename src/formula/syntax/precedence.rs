@@ -1,6 +1,7 @@
-//! Operators: from their text, and from a flat `operand operator operand …` to a tree by Python's precedence.
+//! Recognizes operators by their text, and makes a tree of a flat `operand operator operand …` by Python's precedence.
 //!
-//! The grammar leaves expressions flat; a stack of pending operators replaces its recursion.
+//! The grammar leaves expressions flat, so that its recursion does not depend on the number of operators; an
+//! operator-precedence parser with a stack of pending operators makes the tree.
 
 use crate::diagnostic::Span;
 use crate::formula::syntax::{Construct, Expr, NodeId, NodeKind, SyntaxError, SyntaxErrorKind};
@@ -70,7 +71,7 @@ impl Infix {
 /// An operator whose right operand is not complete.
 #[derive(Clone, Copy)]
 enum Pending {
-    /// The start of an expression, which no operator reaches across.
+    /// The start of an expression: operators before it take no operands after it.
     Start,
     Unary(UnaryOperator),
     Binary(BinaryOperator),
@@ -148,9 +149,9 @@ impl PrecedenceParser {
     pub(super) fn infix(&mut self, infix: Infix, span: Span, expr: &mut Expr) -> Result<(), SyntaxError> {
         match infix {
             Infix::Binary(op) => {
-                let own = binary_binding_power(op);
+                let power = binary_binding_power(op);
                 // `**` is right-associative, all others are left-associative
-                self.reduce_above(if op == BinaryOperator::Power { own } else { own - 1 }, expr);
+                self.reduce_above(if op == BinaryOperator::Power { power } else { power - 1 }, expr);
                 self.pending.push((Pending::Binary(op), span));
             }
             Infix::Comparison(op) => {
@@ -164,7 +165,7 @@ impl PrecedenceParser {
             Infix::Boolean(op) => {
                 self.reduce_above(boolean_binding_power(op), expr);
                 match self.pending.last_mut() {
-                    Some((Pending::Boolean(same, count), _)) if *same == op => *count += 1,
+                    Some((Pending::Boolean(pending_op, count), _)) if *pending_op == op => *count += 1,
                     _ => self.pending.push((Pending::Boolean(op, 2), span)),
                 }
             }
@@ -190,7 +191,7 @@ impl PrecedenceParser {
         Ok(())
     }
 
-    /// The node of the innermost expression.
+    /// Ends the expression that was begun last, and returns its node.
     pub(super) fn end_expression(&mut self, expr: &mut Expr) -> Result<NodeId, SyntaxError> {
         self.reduce_above(binding_power::CONDITIONAL, expr);
         if let Some((Pending::If, span)) = self.pending.last() {
@@ -202,16 +203,17 @@ impl PrecedenceParser {
         self.operands.pop().ok_or_else(missing)
     }
 
-    /// Completes every pending operator that binds tighter than `floor`.
-    fn reduce_above(&mut self, floor: u8, expr: &mut Expr) {
+    /// Completes the pending operators whose binding power is greater than `limit`.
+    fn reduce_above(&mut self, limit: u8, expr: &mut Expr) {
         while let Some(&(pending, span)) = self.pending.last()
-            && pending.binding_power() > floor
+            && pending.binding_power() > limit
         {
             self.pending.pop();
             self.reduce(pending, span, expr);
         }
     }
 
+    /// Replaces the operands of a complete operator by its node.
     fn reduce(&mut self, pending: Pending, span: Span, expr: &mut Expr) {
         let first = self.operands.len().saturating_sub(pending.operand_count());
         let operands = &self.operands[first..];

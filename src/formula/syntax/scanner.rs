@@ -1,4 +1,4 @@
-//! A pass over the raw text before the grammar: its length, the nesting of its brackets and its lines.
+//! Checks the raw text before it is parsed: its length, the nesting of its brackets and its lines.
 //!
 //! The limits are the crate's own and the same on every thread, target and profile. Lines are those of CPython's
 //! tokenizer: outside brackets a formula is one line without indentation; other lines may contain only blanks and
@@ -7,10 +7,10 @@
 use crate::diagnostic::Span;
 use crate::formula::syntax::error::{MAX_NESTING, Result, SyntaxError, SyntaxErrorKind};
 
-/// The nesting that can be parsed on the stack of any thread.
+/// The greatest nesting that can be parsed on the stack of any thread.
 pub(super) const NESTING_ON_ANY_STACK: usize = 24;
 
-/// Enough to parse [`MAX_NESTING`] levels in an unoptimized build.
+/// The size of a stack, in bytes, on which [`MAX_NESTING`] levels can be parsed in an unoptimized build.
 const DEEP_STACK: usize = 64 << 20;
 
 /// Checks the raw text, of which `max_length` bytes are allowed; returns its deepest nesting.
@@ -22,7 +22,7 @@ pub(super) fn scan(text: &str, max_length: usize) -> Result<usize> {
         return Err(SyntaxError::new(SyntaxErrorKind::NullByte, Span::new(at, at + 1)));
     }
     let mut scanner =
-        Scanner { text: text.as_bytes(), at: 0, has_begun: false, open: Vec::new(), deepest: 0, unbracketed: 0 };
+        Scanner { text: text.as_bytes(), position: 0, has_begun: false, open: Vec::new(), deepest: 0, unbracketed: 0 };
     scanner.run()?;
     Ok(scanner.deepest)
 }
@@ -36,9 +36,10 @@ pub(super) fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Optio
 
 struct Scanner<'t> {
     text: &'t [u8],
-    at: usize,
+    position: usize,
     /// Whether the line of the formula has begun.
     has_begun: bool,
+    /// The open brackets and their positions.
     open: Vec<(u8, usize)>,
     deepest: usize,
     /// The number of `lambda` and `?`, which nest to the right without a bracket.
@@ -48,19 +49,19 @@ struct Scanner<'t> {
 impl Scanner<'_> {
     fn run(&mut self) -> Result<()> {
         self.skip_leading_blanks();
-        self.line()?;
-        while let Some(&byte) = self.text.get(self.at) {
-            let start = self.at;
-            self.at += 1;
+        self.begin_line()?;
+        while let Some(&byte) = self.text.get(self.position) {
+            let start = self.position;
+            self.position += 1;
             match byte {
-                b'(' | b'[' | b'{' => self.push(byte, start)?,
-                b')' | b']' | b'}' => self.pop(byte, start)?,
+                b'(' | b'[' | b'{' => self.open_bracket(byte, start)?,
+                b')' | b']' | b'}' => self.close_bracket(byte, start)?,
                 b'\'' | b'"' => self.skip_string(byte),
                 b'#' => self.skip_comment(),
                 b'\\' => self.continuation(start)?,
-                b'\n' | b'\r' if self.open.is_empty() => self.line()?,
-                b'?' => self.nest(start)?,
-                b'l' if self.at_word(start, b"lambda") => self.nest(start)?,
+                b'\n' | b'\r' if self.open.is_empty() => self.begin_line()?,
+                b'?' => self.nest_without_bracket(start)?,
+                b'l' if self.has_word_at(start, b"lambda") => self.nest_without_bracket(start)?,
                 _ => {}
             }
         }
@@ -70,17 +71,17 @@ impl Scanner<'_> {
         }
     }
 
-    fn push(&mut self, bracket: u8, start: usize) -> Result<()> {
+    fn open_bracket(&mut self, bracket: u8, start: usize) -> Result<()> {
         self.open.push((bracket, start));
-        self.check(start)
+        self.check_nesting(start)
     }
 
-    fn nest(&mut self, start: usize) -> Result<()> {
+    fn nest_without_bracket(&mut self, start: usize) -> Result<()> {
         self.unbracketed += 1;
-        self.check(start)
+        self.check_nesting(start)
     }
 
-    fn check(&mut self, start: usize) -> Result<()> {
+    fn check_nesting(&mut self, start: usize) -> Result<()> {
         self.deepest = self.deepest.max(self.open.len() + self.unbracketed);
         if self.deepest > MAX_NESTING {
             return Err(SyntaxError::new(SyntaxErrorKind::TooDeep, Span::new(start, start + 1)));
@@ -88,7 +89,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    fn pop(&mut self, closing: u8, start: usize) -> Result<()> {
+    fn close_bracket(&mut self, closing: u8, start: usize) -> Result<()> {
         let expected = |open| match open {
             b'(' => b')',
             b'[' => b']',
@@ -104,54 +105,55 @@ impl Scanner<'_> {
     /// Skips a string. An unterminated one ends with its line; the grammar reports it.
     fn skip_string(&mut self, quote: u8) {
         let triple = [quote; 3];
-        let is_triple = self.text[self.at - 1..].starts_with(&triple);
-        self.at += if is_triple { 2 } else { 0 };
-        while let Some(&byte) = self.text.get(self.at) {
+        let is_triple = self.text[self.position - 1..].starts_with(&triple);
+        self.position += if is_triple { 2 } else { 0 };
+        while let Some(&byte) = self.text.get(self.position) {
             match byte {
-                b'\\' => self.at += if self.text[self.at..].starts_with(b"\\\r\n") { 3 } else { 2 },
-                _ if is_triple && self.text[self.at..].starts_with(&triple) => return self.at += 3,
+                b'\\' => self.position += if self.text[self.position..].starts_with(b"\\\r\n") { 3 } else { 2 },
+                _ if is_triple && self.text[self.position..].starts_with(&triple) => return self.position += 3,
                 b'\n' | b'\r' if !is_triple => return,
-                _ if !is_triple && byte == quote => return self.at += 1,
-                _ => self.at += 1,
+                _ if !is_triple && byte == quote => return self.position += 1,
+                _ => self.position += 1,
             }
         }
     }
 
     fn skip_comment(&mut self) {
-        while self.text.get(self.at).is_some_and(|byte| !matches!(byte, b'\n' | b'\r')) {
-            self.at += 1;
+        while self.text.get(self.position).is_some_and(|byte| !matches!(byte, b'\n' | b'\r')) {
+            self.position += 1;
         }
     }
 
-    fn at_word(&self, start: usize, word: &[u8]) -> bool {
-        let part_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
-        let before = start.checked_sub(1).and_then(|at| self.text.get(at));
+    /// Whether `word` is at `start` and is not a part of a longer name.
+    fn has_word_at(&self, start: usize, word: &[u8]) -> bool {
+        let is_in_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
+        let previous = start.checked_sub(1).and_then(|previous| self.text.get(previous));
         self.text[start..].starts_with(word)
-            && !before.is_some_and(part_of_name)
-            && !self.text.get(start + word.len()).is_some_and(part_of_name)
+            && !previous.is_some_and(is_in_name)
+            && !self.text.get(start + word.len()).is_some_and(is_in_name)
     }
 }
 
 impl Scanner<'_> {
-    /// `eval` strips these before the tokenizer looks for an indentation.
+    /// Skips the blanks that `eval` strips before the tokenizer looks for an indentation.
     fn skip_leading_blanks(&mut self) {
         while matches!(self.byte(), Some(b' ' | b'\t')) {
-            self.at += 1;
+            self.position += 1;
         }
     }
 
     /// Skips to the first token of a line, if it has one.
-    fn line(&mut self) -> Result<()> {
-        let start = self.at;
+    fn begin_line(&mut self) -> Result<()> {
+        let start = self.position;
         let indented = self.indentation()?;
-        let span = Span::new(start, self.at);
+        let span = Span::new(start, self.position);
         match self.byte() {
             Some(b'#' | b'\n' | b'\r') => Ok(()),
-            // the last line counts as indented even if it contains only blanks: no line end follows
+            // without a line end after it, a line of blanks counts as indented
             _ if indented => Err(SyntaxError::new(SyntaxErrorKind::Indented, span)),
             None => Ok(()),
             Some(_) if self.has_begun => {
-                Err(SyntaxError::new(SyntaxErrorKind::SecondLine, Span::new(self.at, self.text.len())))
+                Err(SyntaxError::new(SyntaxErrorKind::SecondLine, Span::new(self.position, self.text.len())))
             }
             Some(_) => {
                 self.has_begun = true;
@@ -160,19 +162,19 @@ impl Scanner<'_> {
         }
     }
 
-    /// Skips the indentation; returns whether there is one. A form feed resets it; if a backslash continues the line
-    /// within its indentation, the part before the backslash counts.
+    /// Skips the indentation and returns whether there is one. A form feed ends the indentation before it, unless that
+    /// indentation is before a backslash that continues the line.
     fn indentation(&mut self) -> Result<bool> {
         let (mut indented, mut continued) = (false, false);
         while let Some(byte) = self.byte() {
-            let start = self.at;
+            let start = self.position;
             match byte {
                 b' ' | b'\t' => indented = true,
                 b'\x0c' => indented = false,
                 b'\\' => continued |= indented,
                 _ => break,
             }
-            self.at += 1;
+            self.position += 1;
             if byte == b'\\' {
                 self.continuation(start)?;
             }
@@ -182,12 +184,12 @@ impl Scanner<'_> {
 
     /// Skips the line end after a backslash; another line must follow.
     fn continuation(&mut self, start: usize) -> Result<()> {
-        self.at += match self.text.get(self.at..).unwrap_or_default() {
+        self.position += match self.text.get(self.position..).unwrap_or_default() {
             [b'\r', b'\n', ..] => 2,
             [b'\n' | b'\r', ..] => 1,
             _ => return Ok(()),
         };
-        if self.at < self.text.len() {
+        if self.position < self.text.len() {
             return Ok(());
         }
         let (expected, found) = ("another line after `\\`", "the end of the formula".into());
@@ -195,6 +197,6 @@ impl Scanner<'_> {
     }
 
     fn byte(&self) -> Option<u8> {
-        self.text.get(self.at).copied()
+        self.text.get(self.position).copied()
     }
 }

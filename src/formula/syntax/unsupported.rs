@@ -1,6 +1,6 @@
-//! Valid Python that is not arithmetic: parsed in full, so that what CPython refuses is refused here too.
+//! Builds the nodes of valid Python that is not arithmetic, and refuses what CPython refuses.
 //!
-//! Not parsed: the expressions in an f-string, and the names of characters in `\\N{…}`.
+//! The expressions in an f-string and the names of characters in `\\N{…}` are not parsed.
 
 use pest::iterators::Pair;
 
@@ -39,32 +39,32 @@ impl AstBuilder {
         for slice in pair.into_inner().filter(|part| part.as_rule() == Rule::slice) {
             let (span, inner) = (span_of(&slice), slice.into_inner());
             let has_walrus = inner.clone().any(|part| part.as_rule() == Rule::walrus);
-            let mut own = Vec::new();
+            let mut expressions = Vec::new();
             for part in inner {
                 match part.as_rule() {
-                    Rule::expression => own.push(self.expression(part)?),
-                    _ => own.extend(self.expressions(part.into_inner())?),
+                    Rule::expression => expressions.push(self.expression(part)?),
+                    _ => expressions.extend(self.expressions(part.into_inner())?),
                 }
             }
             if has_walrus {
-                own = vec![self.maybe_assignment(own, span)?];
+                expressions = vec![self.maybe_assignment(expressions, span)?];
             }
-            parts.append(&mut own);
+            parts.append(&mut expressions);
         }
         Ok(self.unsupported(Construct::Subscript, span, parts))
     }
 
     pub(super) fn lambda(&mut self, pair: Pair<'_, Rule>) -> Result<NodeId> {
         let span = span_of(&pair);
-        let (mut parameters, mut rules, mut body) = (Vec::new(), ParameterRules::default(), None);
+        let (mut parameters, mut checker, mut body) = (Vec::new(), ParameterChecker::default(), None);
         for part in pair.into_inner() {
             match part.as_rule() {
                 Rule::expression => {
-                    rules.finish(span)?;
+                    checker.finish(span)?;
                     body = Some(self.expression(part)?);
                 }
                 Rule::parameter => {
-                    let name = rules.add(&part)?;
+                    let name = checker.add(&part)?;
                     let default = self.expressions(part.into_inner())?.pop();
                     parameters.extend(name.map(|name| Parameter { name, default }));
                 }
@@ -138,7 +138,7 @@ impl AstBuilder {
         Ok(clauses)
     }
 
-    /// The node of a comprehension: its parts, of which the first `items` are items, and its clauses.
+    /// Adds the node of a comprehension. The first `items` of its parts are before its clauses.
     pub(super) fn comprehension(
         &mut self,
         span: Span,
@@ -167,19 +167,19 @@ impl AstBuilder {
         Ok((if starred { self.unsupported(Construct::Unpacking, span, vec![id]) } else { id }, starred))
     }
 
-    /// Whether a loop may assign to it: a name, an attribute, a subscript, or a tuple or list of these.
+    /// Whether a loop may assign to the node: a name, an attribute, a subscript, or a tuple or list of these.
     fn is_target(&self, id: NodeId) -> bool {
-        let mut open = vec![id];
-        while let Some(id) = open.pop() {
+        let mut unvisited = vec![id];
+        while let Some(id) = unvisited.pop() {
             match &self.expr.node(id).kind {
                 NodeKind::Name(_) if self.is_assignable(id) => {}
                 NodeKind::Unsupported { construct: Construct::Attribute | Construct::Subscript, .. } => {}
-                NodeKind::Unsupported { construct: Construct::Unpacking, parts } => open.extend(parts.iter()),
-                NodeKind::Parenthesized(inner) => open.push(*inner),
+                NodeKind::Unsupported { construct: Construct::Unpacking, parts } => unvisited.extend(parts.iter()),
+                NodeKind::Parenthesized(inner) => unvisited.push(*inner),
                 NodeKind::Tuple { items, .. } | NodeKind::List(items)
                     if items.iter().filter(|&&item| self.is_unpacking(item)).count() < 2 =>
                 {
-                    open.extend(items.iter());
+                    unvisited.extend(items.iter());
                 }
                 _ => return false,
             }
@@ -200,17 +200,17 @@ impl AstBuilder {
             return Err(SyntaxError::new(SyntaxErrorKind::Unexpected { expected, found: found.into() }, span));
         }
         group.has_keys = Some(is_pair);
-        let spread = pair.clone().into_inner().any(|part| part.as_rule() == Rule::spread);
-        let walrus = pair.clone().into_inner().any(|part| part.as_rule() == Rule::walrus);
-        let inner = self.expressions(pair.into_inner())?;
-        if walrus {
-            let id = self.maybe_assignment(inner, span)?;
+        let has_spread = pair.clone().into_inner().any(|part| part.as_rule() == Rule::spread);
+        let has_walrus = pair.clone().into_inner().any(|part| part.as_rule() == Rule::walrus);
+        let expressions = self.expressions(pair.into_inner())?;
+        if has_walrus {
+            let id = self.maybe_assignment(expressions, span)?;
             group.items.push(id);
-        } else if let (true, &[operand]) = (spread, inner.as_slice()) {
+        } else if let (true, &[operand]) = (has_spread, expressions.as_slice()) {
             let id = self.unpacking(operand, span)?;
             group.items.push(id);
         } else {
-            group.items.extend(inner);
+            group.items.extend(expressions);
         }
         Ok(())
     }
@@ -240,11 +240,11 @@ impl AstBuilder {
     }
 }
 
-/// Whether every `\\x`, `\\u` and `\\U` has all its digits.
+/// Whether every `\\x`, `\\u` and `\\U` has all its digits, and denotes a character.
 fn escapes_are_complete(text: &str, bytes: bool) -> bool {
-    let mut rest = text;
-    while let Some(at) = rest.find('\\') {
-        let mut escape = rest[at + 1..].chars();
+    let mut unread = text;
+    while let Some(backslash) = unread.find('\\') {
+        let mut escape = unread[backslash + 1..].chars();
         let count = match escape.next() {
             Some('x') => 2,
             Some('u') if !bytes => 4,
@@ -252,18 +252,18 @@ fn escapes_are_complete(text: &str, bytes: bool) -> bool {
             _ => 0,
         };
         let digits = escape.as_str().get(..count).unwrap_or_default();
-        let beyond = count == 8 && u32::from_str_radix(digits, 16).is_ok_and(|code| code > 0x10_ffff);
-        if digits.len() < count || beyond || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        let exceeds_unicode = count == 8 && u32::from_str_radix(digits, 16).is_ok_and(|code| code > 0x10_ffff);
+        if digits.len() < count || exceeds_unicode || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return false;
         }
-        rest = escape.as_str();
+        unread = escape.as_str();
     }
     true
 }
 
-/// Python's rules about the order of a lambda's parameters.
+/// Checks the parameters of a lambda against Python's rules about their names and their order.
 #[derive(Default)]
-struct ParameterRules {
+struct ParameterChecker {
     names: Vec<Box<str>>,
     /// Whether a parameter before `*` has a default, so that every later one needs one too.
     has_defaults: bool,
@@ -274,7 +274,7 @@ struct ParameterRules {
     has_mapping: bool,
 }
 
-impl ParameterRules {
+impl ParameterChecker {
     /// Checks the next parameter; returns its name unless it is a bare `*` or `/`.
     fn add(&mut self, pair: &Pair<'_, Rule>) -> Result<Option<Box<str>>> {
         let error = |what| Err(SyntaxError::new(SyntaxErrorKind::Parameters(what), span_of(pair)));

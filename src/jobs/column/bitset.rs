@@ -1,6 +1,7 @@
 //! A bit for every row of a block. While all bits are equal, none is stored.
 
-use crate::jobs::column::BLOCK_ROWS;
+/// The number of rows in a block. All blocks of a column but the last are full.
+pub const BLOCK_ROWS: usize = 4096;
 
 /// How many words hold the bits of a block.
 const WORDS: usize = BLOCK_ROWS / 64;

@@ -1,8 +1,7 @@
 //! Up to [`BLOCK_ROWS`] rows of a column, in the narrowest encoding that represents them exactly.
 
-use crate::jobs::column::BLOCK_ROWS;
-use crate::jobs::column::bitset::Bitset;
-use crate::jobs::column::encoding::{Encoding, Number, NumberStats, SmallInt, collect_with_capacity, extend_converted};
+use crate::jobs::column::bitset::{BLOCK_ROWS, Bitset};
+use crate::jobs::column::encoding::{Encoding, Number, NumberStats, SmallInt, extend_converted};
 use crate::python::{ColumnValues, ColumnView, IntMask};
 
 /// The numbers of a block, and for each whether it is an integer and whether the job has it.
@@ -169,4 +168,17 @@ impl Encoded {
         };
         number.unwrap_or(f64::NAN)
     }
+}
+
+/// Collects rows into a vector with capacity for `additional` more. A long vector gets the capacity of a whole block, so
+/// that it is allocated once; a short queue does not need a whole block.
+fn collect_with_capacity<T>(rows: impl ExactSizeIterator<Item = T>, additional: usize) -> Vec<T> {
+    let capacity = match rows.len() + additional {
+        0..64 => 64,
+        count @ 64..512 => count.next_power_of_two(),
+        _ => BLOCK_ROWS,
+    };
+    let mut all = Vec::with_capacity(capacity);
+    all.extend(rows);
+    all
 }

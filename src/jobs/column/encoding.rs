@@ -1,6 +1,5 @@
 //! The narrowest type that represents some numbers exactly, and conversions to it that use SIMD.
 
-use crate::jobs::column::BLOCK_ROWS;
 use crate::simd::dispatch;
 
 /// The type in which the numbers of a block are stored. Each type represents all numbers of those before it.
@@ -150,17 +149,4 @@ pub(super) fn extend_converted<N: Number, T: Copy + Default>(
         #[inline(always)]
         move || added.iter_mut().zip(numbers).for_each(|(encoded, &number)| *encoded = convert(number)),
     );
-}
-
-/// Collects rows into a vector with capacity for `additional` more. A long vector gets the capacity of a whole block, so
-/// that it is allocated once; a short queue does not need a whole block.
-pub(super) fn collect_with_capacity<T>(rows: impl ExactSizeIterator<Item = T>, additional: usize) -> Vec<T> {
-    let capacity = match rows.len() + additional {
-        0..64 => 64,
-        count @ 64..512 => count.next_power_of_two(),
-        _ => BLOCK_ROWS,
-    };
-    let mut all = Vec::with_capacity(capacity);
-    all.extend(rows);
-    all
 }

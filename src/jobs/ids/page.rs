@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// The number of rows in a page. Ids are never copied from one page to another.
+/// The number of rows in a page.
 pub(super) const PAGE_ROWS: usize = 4096;
 
 /// Up to [`PAGE_ROWS`] ids.
@@ -22,9 +22,9 @@ enum Ends {
 }
 
 impl Page {
-    /// An empty page with the capacity for ids as long as those of the previous page.
-    pub(super) fn after(last: Option<&Self>) -> Self {
-        let text = String::with_capacity(last.map_or(0, |last| last.text.len()));
+    /// Creates an empty page with the capacity for ids as long as those of the previous page.
+    pub(super) fn after(previous: Option<&Self>) -> Self {
+        let text = String::with_capacity(previous.map_or(0, |previous| previous.text.len()));
         Self { text, count: 0, ends: Ends::Uniform(0) }
     }
 
@@ -53,16 +53,16 @@ impl Page {
         }
     }
 
-    /// Appends as many ids as fit. The first begins at `start` of `text`, and `ends` are the ends of all in it. Returns the
-    /// end of the last one that was appended.
+    /// Appends as many ids as fit. `text` is concatenated ids, of which the first begins at `start` and each ends at one
+    /// of `ends`. Returns the end of the last id that was appended.
     pub(super) fn extend(&mut self, text: &str, start: usize, ends: &mut impl Iterator<Item = usize>) -> usize {
-        let (length, mut last) = (self.text.len(), start);
+        let (length, mut appended_end) = (self.text.len(), start);
         for end in ends.take(PAGE_ROWS - self.count) {
             self.push_end(length + end - start);
-            last = end;
+            appended_end = end;
         }
-        self.text.push_str(&text[start..last]);
-        last
+        self.text.push_str(&text[start..appended_end]);
+        appended_end
     }
 
     #[inline]

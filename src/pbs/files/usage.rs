@@ -10,10 +10,8 @@
 
 use std::io::{self, Read};
 
-use crate::fairshare::NodeId;
 use crate::fairshare::decay::IntervalDecay;
 use crate::pbs::c_string::{c_string, name_bytes, name_text};
-use crate::pbs::share_tree::PbsTree;
 
 /// The largest usage file that is read, in bytes: four million entities.
 pub const MAX_BYTES: usize = 256 << 20;
@@ -223,40 +221,17 @@ pub fn decayed(usage: f64, factor: f32) -> f64 {
     IntervalDecay::new(factor, 1).step(usage)
 }
 
-/// The bytes of a usage file of version 2 for the tree, as the daemon and `pbsfs` write it. `change` maps every usage:
-/// [`decayed`] for a step of decay, the identity for a copy.
-///
-/// Only nodes without children whose usage is not 1 are written, the children of a group before its grandchildren, and
-/// the grandchildren of the last child first. The group `unknown` is never written. A name is truncated to 49 bytes.
-pub fn write_usage(tree: &PbsTree, last_decay: i64, change: impl Fn(f64) -> f64) -> Vec<u8> {
-    write_usage_of_nodes(tree, last_decay, |node| change(tree.tree().usage(node)))
-}
-
-/// [`write_usage`] with the usage of each node given by `usage_of`.
-pub(crate) fn write_usage_of_nodes(tree: &PbsTree, last_decay: i64, usage_of: impl Fn(NodeId) -> f64) -> Vec<u8> {
+/// Encodes a usage file of version 2: the time of the last decay in Unix seconds, and for each record the name of an
+/// entity, which is truncated to 49 bytes, and its usage.
+pub(crate) fn encode_usage_file<'a>(last_decay: i64, records: impl Iterator<Item = (&'a str, f64)>) -> Vec<u8> {
     let mut file = [&TAG[..], &[0; 7], &2f64.to_le_bytes(), &last_decay.to_le_bytes()].concat();
-    for node in written_order(tree).filter(|&node| node != tree.unknown()) {
-        let usage = usage_of(node);
-        if usage != MIN_USAGE {
-            file.extend_from_slice(&record(tree.tree().name(node), usage));
-        }
+    for (name, usage) in records {
+        file.extend_from_slice(&encode_record(name, usage));
     }
     file
 }
 
-/// The nodes without children, in the order of their records.
-fn written_order(tree: &PbsTree) -> impl Iterator<Item = NodeId> + '_ {
-    let mut groups = vec![tree.tree().root()];
-    let leaves = std::iter::from_fn(move || {
-        let children = tree.tree().children(groups.pop()?);
-        let is_group = |node: &NodeId| !tree.tree().children(*node).is_empty();
-        groups.extend(children.iter().rev().copied().filter(is_group));
-        Some(children.iter().rev().copied().filter(move |node| !is_group(node)))
-    });
-    leaves.flatten()
-}
-
-fn record(name: &str, usage: f64) -> [u8; 64] {
+fn encode_record(name: &str, usage: f64) -> [u8; 64] {
     let mut record = [0; 64];
     for (field, byte) in record[..49].iter_mut().zip(name_bytes(name)) {
         *field = byte;

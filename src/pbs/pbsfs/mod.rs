@@ -18,8 +18,8 @@ use crate::pbs::c_number::whole_double;
 use crate::pbs::c_string::{name_bytes, name_text};
 use crate::pbs::files::resource_group::{LineFault, ResourceGroup, TREE_ROOT, UNKNOWN_GROUP};
 use crate::pbs::files::sched_config::SchedConfig;
-use crate::pbs::files::usage::{self, UsageFile, UsageVersion, write_usage, write_usage_of_nodes};
-use crate::pbs::share_tree::{PbsTree, PbsTreeBuilder, PbsTreeError};
+use crate::pbs::files::usage::{UsageFile, UsageVersion, decayed};
+use crate::pbs::share_tree::{PbsTree, PbsTreeBuilder, PbsTreeError, write_usage, write_usage_of_nodes};
 
 pub use request::{Arguments, InvalidArguments, Request};
 
@@ -145,7 +145,7 @@ pub fn answer(request: &Request, files: &SchedPriv, now: i64, stdout: &mut dyn W
         }
         Request::Decay => {
             let factor = files.config.fairshare_decay_factor;
-            answer.usage = Some(write_usage(&tree, now, |usage| usage::decayed(usage, factor)));
+            answer.usage = Some(write_usage(&tree, now, |usage| decayed(usage, factor)));
         }
         Request::Trim => answer.usage = Some(write_usage(&tree, now, |usage| usage)),
     }

@@ -10,6 +10,7 @@ mod builder;
 use std::cmp::Ordering;
 
 use crate::fairshare::{AssessedTree, EntityShares, FairShare, NodeId, Policy, ShareTree, TreeShares};
+use crate::pbs::files::usage::{MIN_USAGE, encode_usage_file};
 pub use builder::{PbsTreeBuilder, PbsTreeError};
 
 /// The daemon's tree and the numbers of its nodes.
@@ -109,4 +110,32 @@ impl SharePath {
         }
         Ordering::Equal
     }
+}
+
+/// The bytes of a usage file of version 2 for the tree, as the daemon and `pbsfs` write it. `change` maps every usage:
+/// [`decayed`](crate::pbs::files::usage::decayed) for a step of decay, the identity for a copy.
+///
+/// Only nodes without children whose usage is not 1 are written, the children of a group before its grandchildren, and
+/// the grandchildren of the last child first. The group `unknown` is never written. A name is truncated to 49 bytes.
+pub fn write_usage(tree: &PbsTree, last_decay: i64, change: impl Fn(f64) -> f64) -> Vec<u8> {
+    write_usage_of_nodes(tree, last_decay, |node| change(tree.tree().usage(node)))
+}
+
+/// [`write_usage`] with the usage of each node given by `usage_of`.
+pub(crate) fn write_usage_of_nodes(tree: &PbsTree, last_decay: i64, usage_of: impl Fn(NodeId) -> f64) -> Vec<u8> {
+    let nodes = leaves_in_file_order(tree).filter(|&node| node != tree.unknown());
+    let records = nodes.map(|node| (tree.tree().name(node), usage_of(node)));
+    encode_usage_file(last_decay, records.filter(|&(_, usage)| usage != MIN_USAGE))
+}
+
+/// The nodes without children, in the order of their records in a usage file.
+fn leaves_in_file_order(tree: &PbsTree) -> impl Iterator<Item = NodeId> + '_ {
+    let mut groups = vec![tree.tree().root()];
+    let leaves = std::iter::from_fn(move || {
+        let children = tree.tree().children(groups.pop()?);
+        let is_group = |node: &NodeId| !tree.tree().children(*node).is_empty();
+        groups.extend(children.iter().rev().copied().filter(is_group));
+        Some(children.iter().rev().copied().filter(move |node| !is_group(node)))
+    });
+    leaves.flatten()
 }

@@ -9,9 +9,9 @@ use crate::formula::syntax::{NodeId, NodeKind};
 use crate::python::{BooleanOperator, ComparisonOperator};
 use crate::schema::InputType;
 
-/// A formula hardly compares a duration with less than a minute.
+/// A number compared with a duration is probably meant in another unit than seconds if it is less than this.
 const MIN_SECONDS: f64 = 60.0;
-/// A formula hardly compares a size with less than 4 MB.
+/// A number compared with a size is probably meant in another unit than kb if it is less than this.
 const MIN_KB: f64 = 4096.0;
 
 /// Findings on conditions with only one outcome, and on comparisons in the wrong unit.
@@ -21,18 +21,18 @@ pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     for (_, part) in analysis.expr.iter().filter(|(node, _)| analysis.facts.at(*node).reachable) {
         match &part.kind {
             NodeKind::Conditional { then, condition, otherwise } => {
-                if let Some(holds) = outcome(analysis, *condition) {
-                    let dead = if holds { *otherwise } else { *then };
+                if let Some(is_true) = constant_truth(analysis, *condition) {
+                    let branch = if is_true { *otherwise } else { *then };
                     reported.insert(analysis.without_parentheses(*condition));
-                    findings.push(never_evaluated(analysis, dead, *condition, holds));
+                    findings.push(never_evaluated(analysis, branch, *condition, is_true));
                 }
             }
             NodeKind::Boolean { op, operands } => {
                 let deciding = (0..operands.len() - 1).find(|&index| !analysis.facts.at(operands[index + 1]).reachable);
                 if let Some(index) = deciding.filter(|&index| !analysis.facts.at(operands[index]).values.is_empty()) {
                     reported.insert(analysis.without_parentheses(operands[index]));
-                    let holds = *op == BooleanOperator::Or;
-                    findings.push(never_evaluated(analysis, operands[index + 1], operands[index], holds));
+                    let is_true = *op == BooleanOperator::Or;
+                    findings.push(never_evaluated(analysis, operands[index + 1], operands[index], is_true));
                 }
             }
             _ => {}
@@ -48,29 +48,28 @@ pub(super) fn check(analysis: &Analysis<'_>) -> Vec<Diagnostic> {
     findings
 }
 
-/// The outcome that a condition has for every job, if there is one.
-fn outcome(analysis: &Analysis<'_>, condition: NodeId) -> Option<bool> {
+/// Whether a condition is true for every job or false for every job; `None` if it is neither.
+fn constant_truth(analysis: &Analysis<'_>, condition: NodeId) -> Option<bool> {
     let values = analysis.facts.at(condition).values;
     if values.is_empty() || !values.is_number() || values.may_be_nan() {
         return None;
     }
     match values.single() {
-        Some(zero) => Some(zero != 0.0),
+        Some(value) => Some(value != 0.0),
         None => (!values.may_be_zero()).then_some(true),
     }
 }
 
-fn never_evaluated(analysis: &Analysis<'_>, dead: NodeId, condition: NodeId, holds: bool) -> Diagnostic {
-    let message = format!("{} is never evaluated", analysis.quoted(dead));
-    let finding = Diagnostic::warning("JSF608", message, analysis.expr.node(dead).span);
-    let outcome = if holds { "always true" } else { "always false" };
-    with_range(analysis, finding.with_secondary_label(analysis.expr.node(condition).span, outcome), condition)
+fn never_evaluated(analysis: &Analysis<'_>, branch: NodeId, condition: NodeId, is_true: bool) -> Diagnostic {
+    let message = format!("{} is never evaluated", analysis.quoted(branch));
+    let finding = Diagnostic::warning("JSF608", message, analysis.expr.node(branch).span);
+    let label = if is_true { "always true" } else { "always false" };
+    with_range(analysis, finding.with_secondary_label(analysis.expr.node(condition).span, label), condition)
 }
 
 fn constant_comparison(analysis: &Analysis<'_>, node: NodeId) -> Option<Diagnostic> {
-    let holds = outcome(analysis, node)?;
-    let outcome = if holds { "true" } else { "false" };
-    let message = format!("{} is always {outcome}", analysis.quoted(node));
+    let truth = if constant_truth(analysis, node)? { "true" } else { "false" };
+    let message = format!("{} is always {truth}", analysis.quoted(node));
     let finding = Diagnostic::warning("JSF609", message, analysis.expr.node(node).span);
     Some(with_range(analysis, finding, node))
 }

@@ -18,12 +18,12 @@ use crate::formula::syntax::{Expr, NodeId, NodeKind};
 use crate::python::Value;
 use crate::schema::{FairshareInput, InputType, Origin, Schema};
 
-/// A formula of 64 KiB can have thousands of findings, all alike.
+/// The most findings that are returned. A formula of 64 KiB can have thousands, all alike.
 const MAX_FINDINGS: usize = 100;
 
-/// A longer expression is shortened in a message; its span shows all of it.
+/// The length, in characters, to which a message shortens an expression. The span of the finding shows all of it.
 const MAX_QUOTED: usize = 48;
-/// The values of more inputs than this explain nothing.
+/// The most inputs whose values a message gives.
 const MAX_INPUTS: usize = 3;
 
 /// A formula and what is known about it.
@@ -91,19 +91,19 @@ impl Analysis<'_> {
     }
 
     /// The inputs that an expression uses, each once, in the order of the text.
-    fn inputs(&self, part: NodeId) -> Vec<&str> {
-        let mut places: Vec<(Span, &str)> = Vec::new();
-        let mut parts = vec![part];
-        while let Some(part) = parts.pop() {
-            let node = self.expr.node(part);
+    fn inputs(&self, expression: NodeId) -> Vec<&str> {
+        let mut uses: Vec<(Span, &str)> = Vec::new();
+        let mut unvisited = vec![expression];
+        while let Some(id) = unvisited.pop() {
+            let node = self.expr.node(id);
             match &node.kind {
-                NodeKind::Name(name) if self.samples.index(name).is_some() => places.push((node.span, name)),
-                kind => parts.extend(kind.children()),
+                NodeKind::Name(name) if self.samples.index(name).is_some() => uses.push((node.span, name)),
+                kind => unvisited.extend(kind.children()),
             }
         }
-        places.sort_unstable();
-        let mut known = HashSet::new();
-        places.into_iter().map(|(_, name)| name).filter(|name| known.insert(*name)).collect()
+        uses.sort_unstable();
+        let mut seen = HashSet::new();
+        uses.into_iter().map(|(_, name)| name).filter(|name| seen.insert(*name)).collect()
     }
 
     /// The text of a node in back-ticks, shortened if it is long.
@@ -123,8 +123,7 @@ impl Analysis<'_> {
         format!("`{start}…`")
     }
 
-    /// For which jobs something happens, such as "if `a` is 0 and `b` is 3": the values that the inputs of an expression
-    /// have in a sample job for which it does.
+    /// Says for which jobs an expression does what it does for a sample job, such as "if `a` is 0 and `b` is 3".
     fn condition(&self, sample: Option<&Sample>, node: NodeId) -> String {
         let inputs = self.inputs(node);
         let values = sample.map(|sample| self.samples.relevant_inputs(sample, &inputs)).unwrap_or_default();
@@ -136,7 +135,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// For which jobs an input is 0.
+    /// Says for which jobs an input is 0.
     fn when_zero(&self, name: &str) -> &'static str {
         if let Some(input) = FairshareInput::from_name(name) {
             return match input {

@@ -1,4 +1,5 @@
-//! The value of the whole formula: not a number, an error or the same for every job, or one that orders jobs unfairly.
+//! Findings on the result of the formula: it is not a number, it is an error or the same value for every job, or it orders
+//! jobs unfairly.
 
 use crate::diagnostic::{Diagnostic, Span};
 use crate::formula::lint::findings::Analysis;
@@ -10,7 +11,7 @@ use crate::formula::syntax::NodeKind;
 use crate::python::{Arithmetic, ErrorKind, Function, Python, Value};
 use crate::schema::{FairshareInput, current_name};
 
-/// The finding on the value of the whole formula, given those on its operations.
+/// The finding on the result of the formula. `on_operations` are the findings on its operations.
 pub(super) fn check(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Option<Diagnostic> {
     let values = analysis.facts.result();
     if values.is_empty() {
@@ -19,12 +20,14 @@ pub(super) fn check(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Op
     non_numeric(analysis).or_else(|| too_large(analysis)).or_else(|| constant(analysis))
 }
 
-/// The formula fails for every job, and no finding on a name or an operation says so.
+/// The finding on a formula that fails for every job, unless a finding on a name or an operation says so.
 fn always_fails(analysis: &Analysis<'_>, on_operations: &[Diagnostic]) -> Option<Diagnostic> {
     let is_reported = |finding: &Diagnostic| matches!(finding.code, "JSF612" | "JSF309" | "JSF306");
     let other_kinds = [ErrorKind::Name, ErrorKind::Syntax, ErrorKind::Memory, ErrorKind::Recursion];
-    let is_other = |fact: &Fact| fact.always_fails() && other_kinds.iter().any(|&kind| fact.errors.contains(kind));
-    if on_operations.iter().any(is_reported) || analysis.expr.iter().any(|(node, _)| is_other(analysis.facts.at(node)))
+    let is_reported_elsewhere =
+        |fact: &Fact| fact.always_fails() && other_kinds.iter().any(|&kind| fact.errors.contains(kind));
+    if on_operations.iter().any(is_reported)
+        || analysis.expr.iter().any(|(node, _)| is_reported_elsewhere(analysis.facts.at(node)))
     {
         return None;
     }
@@ -64,10 +67,10 @@ fn too_large(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     let span = analysis.expr.node(analysis.expr.root()).span;
     let help = "the scheduler crashes, because it converts the result to a double; use a float, as in `2.0 ** …`";
     let is_too_large = |value: &Value| matches!(value, Value::Big(_)) && exceeds_doubles(value);
-    // the bounds cannot tell integers just below the largest double from those above it
+    // the bounds are doubles, so they do not tell integers just below the largest double from those above it
     let results = || analysis.samples.all.iter().map(|sample| &sample.result);
-    let is_beyond = values.is_integral() && (values.least() >= f64::MAX / 2.0 || values.most() <= -f64::MAX / 2.0);
-    if is_beyond && results().all(|result| result.as_ref().is_ok_and(is_too_large)) && results().next().is_some() {
+    let is_near_limit = values.is_integral() && (values.least() >= f64::MAX / 2.0 || values.most() <= -f64::MAX / 2.0);
+    if is_near_limit && results().all(|result| result.as_ref().is_ok_and(is_too_large)) && results().next().is_some() {
         let message = "the result is an integer too large for a double for every job";
         return Some(Diagnostic::error("JSF405", message, span).with_help(help));
     }
@@ -84,11 +87,11 @@ fn exceeds_doubles(value: &Value) -> bool {
 
 fn constant(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     let root = analysis.expr.root();
-    let depends = analysis.expr.iter().any(|(node, part)| {
+    let has_inputs = analysis.expr.iter().any(|(node, part)| {
         analysis.facts.at(node).reachable && matches!(part.kind, NodeKind::Name(_)) && analysis.input(node).is_some()
     });
     let single = analysis.facts.result().single();
-    if (depends && single.is_none()) || !analysis.facts.errors().is_empty() {
+    if (has_inputs && single.is_none()) || !analysis.facts.errors().is_empty() {
         return None;
     }
     let value =
@@ -104,7 +107,7 @@ fn constant(analysis: &Analysis<'_>) -> Option<Diagnostic> {
     Some(finding.with_help("the result does not depend on the job, so the formula does not order the jobs"))
 }
 
-/// The monotonicity that a formula should not have in an input, with the code of the finding and the effect.
+/// The monotonicity that is unfair for an input, the code of the finding, and what happens then.
 fn unfair(name: &str) -> Option<(Monotonicity, &'static str, &'static str)> {
     Some(match FairshareInput::from_name(name) {
         Some(FairshareInput::TreeUsage) => {
@@ -119,7 +122,7 @@ fn unfair(name: &str) -> Option<(Monotonicity, &'static str, &'static str)> {
     })
 }
 
-/// Findings on inputs in which the formula has the wrong monotonicity, whatever the values of the others.
+/// Findings on inputs in which the formula has an unfair monotonicity, whatever the values of the other inputs.
 pub(super) fn check_fairness(analysis: &Analysis<'_>, program: &Program) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for (input, name) in program.inputs().iter().enumerate() {
@@ -172,7 +175,7 @@ fn to_double(value: &Value) -> f64 {
 
 /// The first place at which the formula uses the input.
 fn first_use(analysis: &Analysis<'_>, name: &str) -> Span {
-    let is_it = |kind: &NodeKind| matches!(kind, NodeKind::Name(other) if **other == *name);
-    let places = analysis.expr.nodes().iter().filter(|node| is_it(&node.kind)).map(|node| node.span);
-    places.min().unwrap_or_default()
+    let is_use = |kind: &NodeKind| matches!(kind, NodeKind::Name(used) if **used == *name);
+    let uses = analysis.expr.nodes().iter().filter(|node| is_use(&node.kind)).map(|node| node.span);
+    uses.min().unwrap_or_default()
 }

@@ -22,36 +22,38 @@ use crate::schema::Schema;
 /// A task on the stack.
 enum Task {
     Visit(NodeId),
-    /// All operands are known.
+    /// Evaluates a node whose operands are known.
     Finish(NodeId),
-    /// The first operands of a chain of comparisons are known.
+    /// Continues a chain of comparisons whose first `known` operands are known.
     Chain {
         node: NodeId,
         known: usize,
         scope: Scope,
     },
-    /// The first operands of `and` or `or` are known, and the values with which they may have decided it.
+    /// Continues `and` or `or`, whose first `known` operands are known. `decided` are the values of these operands for
+    /// which the others are not evaluated.
     Boolean {
         node: NodeId,
         known: usize,
         decided: ValueSet,
         scope: Scope,
     },
-    /// The condition is known.
+    /// Evaluates the branches of a conditional whose condition is known.
     Branch(NodeId),
-    /// A branch begins, in which the condition is known to be `holds`.
+    /// Begins a branch in which the condition is true (`holds`) or false.
     Enter {
         condition: NodeId,
         holds: bool,
         conditional: bool,
     },
-    /// A branch ends.
+    /// Ends a branch.
     Leave(Scope),
 }
 
 /// The state that is restored when a branch ends.
 #[derive(Clone, Copy)]
 struct Scope {
+    /// The length of [`AbstractInterpreter::overwritten`].
     overwritten: usize,
     conditional: bool,
 }
@@ -279,7 +281,7 @@ impl<'e> AbstractInterpreter<'e> {
     fn branch(&mut self, id: NodeId) {
         let NodeKind::Conditional { then, condition, otherwise } = self.expr.node(id).kind else { return };
         let truth = self.values(condition).truth();
-        let either = truth.may_be_true && truth.may_be_false;
+        let is_undecided = truth.may_be_true && truth.may_be_false;
         let scope = self.scope();
         self.tasks.push(Task::Finish(id));
         for (branch, holds, is_taken) in [(otherwise, false, truth.may_be_false), (then, true, truth.may_be_true)] {
@@ -287,7 +289,7 @@ impl<'e> AbstractInterpreter<'e> {
                 self.tasks.extend([
                     Task::Leave(scope),
                     Task::Visit(branch),
-                    Task::Enter { condition, holds, conditional: either },
+                    Task::Enter { condition, holds, conditional: is_undecided },
                 ]);
             }
         }
@@ -324,9 +326,9 @@ impl<'e> AbstractInterpreter<'e> {
     }
 }
 
-/// What holds in the present branch.
+/// What is assumed in the current branch.
 impl AbstractInterpreter<'_> {
-    /// Narrows the expressions that a condition tests to the values for which it is `holds`.
+    /// Narrows the expressions that a condition tests to the values for which it is true, or false without `holds`.
     fn assume(&mut self, condition: NodeId, holds: bool) {
         let expr = self.expr;
         let mut conditions = vec![(condition, holds)];

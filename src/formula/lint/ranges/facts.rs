@@ -10,7 +10,7 @@ use crate::python::{ErrorKind, Function, Value};
 pub struct Fact {
     /// The values that it can have. If empty, it or an operand of it fails for every job.
     pub values: ValueSet,
-    /// The errors that its own operation can raise; those of its operands are in their facts.
+    /// The errors that the operation can raise; those of its operands are in their facts.
     pub errors: ErrorSet,
     /// Whether it is evaluated for any job.
     pub reachable: bool,
@@ -22,7 +22,7 @@ impl Fact {
     pub(super) const UNREACHABLE: Self =
         Self { values: ValueSet::EMPTY, errors: ErrorSet::EMPTY, reachable: false, conditional: true };
 
-    /// Whether its own operation fails for every job for which it is evaluated.
+    /// Whether the operation fails for every job for which it is evaluated.
     pub fn always_fails(&self) -> bool {
         self.values.is_empty() && !self.errors.is_empty()
     }
@@ -78,7 +78,7 @@ impl Outcome {
     /// The operation is never executed, because an operand has no value.
     pub(super) const EMPTY: Self = Self { values: ValueSet::EMPTY, errors: ErrorSet::EMPTY };
 
-    /// These values, and no error.
+    /// One of these values, and no error.
     pub(super) fn ok(values: ValueSet) -> Self {
         Self { values, errors: ErrorSet::EMPTY }
     }
@@ -93,12 +93,12 @@ impl Outcome {
         Self { values: self.values.or(other.values), errors: self.errors.or(other.errors) }
     }
 
-    /// The same, with this error if `condition` holds.
+    /// Adds an error if `condition` is true.
     pub(super) fn may_raise(self, kind: ErrorKind, condition: bool) -> Self {
         Self { errors: self.errors.or(ErrorSet::when(condition, kind)), ..self }
     }
 
-    /// Empty if an operand has no value, because the operation is then never executed.
+    /// [`EMPTY`](Self::EMPTY) if an operand has no value, because the operation is then never executed.
     pub(super) fn unless_empty(self, operands: &[ValueSet]) -> Self {
         if operands.iter().any(ValueSet::is_empty) { Self::EMPTY } else { self }
     }

@@ -74,17 +74,17 @@ fn non_numeric(op: BinaryOperator, x: ValueSet, y: ValueSet) -> Outcome {
         }
         _ => TypeSet::EMPTY,
     };
-    let long = ErrorSet::from_kind(ErrorKind::Limit).or(ErrorSet::from_kind(ErrorKind::Overflow));
-    let errors = if types.is_empty() { ErrorSet::EMPTY } else { long };
+    let too_long = ErrorSet::from_kind(ErrorKind::Limit).or(ErrorSet::from_kind(ErrorKind::Overflow));
+    let errors = if types.is_empty() { ErrorSet::EMPTY } else { too_long };
     Outcome { values: ValueSet::non_numbers(types), errors: errors.or(ErrorSet::from_kind(ErrorKind::Type)) }
 }
 
 /// The types of the result of an operator for which integers give an integer.
 fn arithmetic_types(a: ValueSet, b: ValueSet) -> TypeSet {
-    let whole = a.types().intersects(TypeSet::INTEGRAL) && b.types().intersects(TypeSet::INTEGRAL);
-    let float = a.types().intersects(TypeSet::FLOAT) || b.types().intersects(TypeSet::FLOAT);
-    let types = if whole { TypeSet::INT } else { TypeSet::EMPTY };
-    if float { types.or(TypeSet::FLOAT) } else { types }
+    let may_be_int = a.types().intersects(TypeSet::INTEGRAL) && b.types().intersects(TypeSet::INTEGRAL);
+    let may_be_float = a.types().intersects(TypeSet::FLOAT) || b.types().intersects(TypeSet::FLOAT);
+    let types = if may_be_int { TypeSet::INT } else { TypeSet::EMPTY };
+    if may_be_float { types.or(TypeSet::FLOAT) } else { types }
 }
 
 fn numeric(op: BinaryOperator, a: ValueSet, b: ValueSet) -> Outcome {
@@ -107,7 +107,7 @@ fn numeric(op: BinaryOperator, a: ValueSet, b: ValueSet) -> Outcome {
     }
 }
 
-/// Whether an integer beyond the largest double can meet a float.
+/// Whether one operand can be an integer beyond the largest double and the other one a float.
 fn mixed_overflow(a: ValueSet, b: ValueSet) -> bool {
     let fails = |x: ValueSet, y: ValueSet| x.may_exceed_doubles() && y.types().intersects(TypeSet::FLOAT);
     fails(a, b) || fails(b, a)
@@ -140,7 +140,7 @@ fn sum(a: ValueSet, b: ValueSet) -> ValueSet {
     bounded_or_nan(types, least, most, nan, a, b)
 }
 
-/// The numbers between two bounds, empty if an operand can only be nan, and nan if `nan` is true.
+/// The numbers between two bounds, or none if an operand can only be NaN; with NaN if `nan` is true.
 fn bounded_or_nan(types: TypeSet, least: f64, most: f64, nan: bool, a: ValueSet, b: ValueSet) -> ValueSet {
     let both_bounded = a.bounds().is_some() && b.bounds().is_some();
     let values = if both_bounded { ValueSet::between(types, least, most).rounded_outward() } else { ValueSet::EMPTY };
@@ -174,29 +174,28 @@ fn hull<const N: usize>(corners: [f64; N]) -> (f64, f64) {
 }
 
 /// The bounds of the positive divisors, and those of the absolute values of the negative ones.
-fn signed_parts(b: ValueSet) -> [Option<(f64, f64)>; 2] {
-    let part = |values: ValueSet| values.bounds().map(|bounds| (bounds.least, bounds.most));
+fn divisor_bounds(b: ValueSet) -> [Option<(f64, f64)>; 2] {
     let nonzero = b.nonzero();
-    let above = if nonzero.most() > 0.0 { part(nonzero.clipped(nonzero.min_abs(), f64::INFINITY)) } else { None };
-    let below = negated(nonzero);
-    let below = if below.most() > 0.0 { part(below.clipped(below.min_abs(), f64::INFINITY)) } else { None };
-    [above, below]
+    [nonzero, negated(nonzero)].map(|divisors| {
+        let positive = divisors.clipped(divisors.min_abs(), f64::INFINITY);
+        positive.bounds().filter(|_| divisors.most() > 0.0).map(|bounds| (bounds.least, bounds.most))
+    })
 }
 
 /// The bounds of `a / b` as doubles, over the divisors other than 0; `None` if there are none.
 fn quotient_bounds(a: ValueSet, b: ValueSet) -> Option<(f64, f64)> {
-    let by = |(low, high): (f64, f64), least: f64, most: f64| {
+    let divide_by = |(low, high): (f64, f64), least: f64, most: f64| {
         // infinity divided by infinity can be anything
-        let below = replace_nan(least / if least >= 0.0 { high } else { low }, 0.0_f64.min(least));
-        let above = replace_nan(most / if most >= 0.0 { low } else { high }, 0.0_f64.max(most));
-        (below, above)
+        let lower_bound = replace_nan(least / if least >= 0.0 { high } else { low }, 0.0_f64.min(least));
+        let upper_bound = replace_nan(most / if most >= 0.0 { low } else { high }, 0.0_f64.max(most));
+        (lower_bound, upper_bound)
     };
-    let [above, below] = signed_parts(b);
-    let above = above.map(|divisor| by(divisor, a.least(), a.most()));
-    let below = below.map(|divisor| by(divisor, -a.most(), -a.least()));
-    match (above, below) {
+    let [positive, negative] = divisor_bounds(b);
+    let by_positive = positive.map(|divisor| divide_by(divisor, a.least(), a.most()));
+    let by_negative = negative.map(|divisor| divide_by(divisor, -a.most(), -a.least()));
+    match (by_positive, by_negative) {
         (Some(x), Some(y)) => Some((x.0.min(y.0), x.1.max(y.1))),
-        (one, other) => one.or(other),
+        (x, y) => x.or(y),
     }
 }
 
@@ -235,16 +234,16 @@ fn floor_quotient(a: ValueSet, b: ValueSet) -> Outcome {
 /// `a % b`; the result has the sign of `b`.
 fn modulo(a: ValueSet, b: ValueSet) -> Outcome {
     let nan = a.may_be_nan() || b.may_be_nan() || a.may_be_infinite();
-    let [above, below] = signed_parts(b);
+    let [positive, negative] = divisor_bounds(b);
     let types = arithmetic_types(a, b);
     let step = if types.intersects(TypeSet::FLOAT) { 0.0 } else { 1.0 };
-    let most_above =
-        above.map_or(0.0, |(_, high)| if a.least() >= 0.0 { (high - step).min(a.most()) } else { high - step });
-    let most_below =
-        below.map_or(0.0, |(_, high)| if a.most() <= 0.0 { (high - step).min(-a.least()) } else { high - step });
-    let has_divisor = above.is_some() || below.is_some();
+    let greatest =
+        positive.map_or(0.0, |(_, high)| if a.least() >= 0.0 { (high - step).min(a.most()) } else { high - step });
+    let negated_least =
+        negative.map_or(0.0, |(_, high)| if a.most() <= 0.0 { (high - step).min(-a.least()) } else { high - step });
+    let has_divisor = positive.is_some() || negative.is_some();
     let values = match a.bounds() {
-        Some(_) if has_divisor => ValueSet::between(types, -most_below, most_above).rounded_outward(),
+        Some(_) if has_divisor => ValueSet::between(types, -negated_least, greatest).rounded_outward(),
         _ => ValueSet::EMPTY,
     };
     let has_divisor = has_divisor || b.may_be_nan();
@@ -303,12 +302,12 @@ fn integer_power(a: ValueSet, b: ValueSet) -> Outcome {
 /// The power of floats, with the errors of its domain.
 fn float_power(a: ValueSet, b: ValueSet, errors: ErrorSet) -> Outcome {
     let infinite = a.may_be_infinite() || b.may_be_infinite();
-    let never = a.bounds().is_none() || b.bounds().is_none();
+    let is_only_nan = a.bounds().is_none() || b.bounds().is_none();
     let always_pole = a.single() == Some(0.0) && b.most() < 0.0 && !b.may_be_infinite();
     let always_complex = a.most() < 0.0 && b.single().is_some_and(|y| y.is_finite() && y != y.floor());
     let mut values = ValueSet::EMPTY;
     let mut overflows = false;
-    if !never && !always_pole && (!always_complex || infinite) {
+    if !is_only_nan && !always_pole && (!always_complex || infinite) {
         let (least, most) = power_bounds(a, b);
         overflows = least == f64::NEG_INFINITY || most == f64::INFINITY;
         // an infinite power of finite numbers is an error
@@ -325,17 +324,17 @@ fn float_power(a: ValueSet, b: ValueSet, errors: ErrorSet) -> Outcome {
 
 /// The bounds of the powers that are real numbers.
 fn power_bounds(a: ValueSet, b: ValueSet) -> (f64, f64) {
-    let above = a.clipped(0.0, f64::INFINITY);
+    let not_negative = a.clipped(0.0, f64::INFINITY);
     let mut result = (f64::INFINITY, f64::NEG_INFINITY);
-    if above.bounds().is_some() {
-        result = corner_powers(above.least(), above.most(), b);
+    if not_negative.bounds().is_some() {
+        result = corner_powers(not_negative.least(), not_negative.most(), b);
     }
     if a.least() < 0.0 {
-        let sizes = corner_powers((-a.most()).max(0.0) + 0.0, -a.least(), b);
+        let magnitudes = corner_powers((-a.most()).max(0.0) + 0.0, -a.least(), b);
         let (least, most) = match b.single() {
-            Some(exponent) if exponent % 2.0 == 0.0 => sizes,
-            Some(exponent) if (exponent % 2.0).abs() == 1.0 => (-sizes.1, -sizes.0),
-            _ => (-sizes.1, sizes.1),
+            Some(exponent) if exponent % 2.0 == 0.0 => magnitudes,
+            Some(exponent) if (exponent % 2.0).abs() == 1.0 => (-magnitudes.1, -magnitudes.0),
+            _ => (-magnitudes.1, magnitudes.1),
         };
         result = (result.0.min(least), result.1.max(most));
     }
@@ -380,16 +379,16 @@ fn logical(op: BinaryOperator, a: ValueSet, b: ValueSet) -> ValueSet {
     let bools = a.types().and(b.types()).and(TypeSet::BOOL);
     let integers = a.types().or(b.types()).intersects(TypeSet::INT);
     let types = if integers { bools.or(TypeSet::INT) } else { bools };
-    // no bit above the highest one of either operand
-    let size = a.max_abs().max(b.max_abs());
-    let full = 2.0_f64.powf((size + 1.0).log2().ceil() + 1.0);
+    // the result has no bit above the highest bit of the operands
+    let magnitude = a.max_abs().max(b.max_abs());
+    let limit = 2.0_f64.powf((magnitude + 1.0).log2().ceil() + 1.0);
     let negative = a.least() < 0.0 || b.least() < 0.0;
     let (least, most) = match op {
         BinaryOperator::BitAnd if a.least() >= 0.0 && b.least() >= 0.0 => (0.0, a.most().min(b.most())),
         BinaryOperator::BitAnd if a.least() >= 0.0 => (0.0, a.most()),
         BinaryOperator::BitAnd if b.least() >= 0.0 => (0.0, b.most()),
-        _ if negative => (-full, full),
-        _ => (0.0, full),
+        _ if negative => (-limit, limit),
+        _ => (0.0, limit),
     };
     let most = if integers { most } else { 1.0 };
     ValueSet::between(types, least, most)
@@ -400,10 +399,10 @@ fn shift_left(a: ValueSet, b: ValueSet) -> Outcome {
     let values = if count.is_empty() {
         ValueSet::EMPTY
     } else {
-        let (few, many) = (2.0_f64.powf(count.least()), 2.0_f64.powf(count.most()));
+        let (least_factor, greatest_factor) = (2.0_f64.powf(count.least()), 2.0_f64.powf(count.most()));
         let times = |x: f64, factor: f64| if x == 0.0 { 0.0 } else { x * factor };
-        let least = times(a.least(), if a.least() < 0.0 { many } else { few });
-        let most = times(a.most(), if a.most() > 0.0 { many } else { few });
+        let least = times(a.least(), if a.least() < 0.0 { greatest_factor } else { least_factor });
+        let most = times(a.most(), if a.most() > 0.0 { greatest_factor } else { least_factor });
         let values = ValueSet::between(TypeSet::INT, least, most).rounded_outward();
         if a.may_be_zero() { values } else { values.nonzero() }
     };
@@ -451,8 +450,9 @@ fn numeric_comparison(op: ComparisonOperator, a: ValueSet, b: ValueSet) -> Truth
     use ComparisonOperator as Op;
     let nan = a.may_be_nan() || b.may_be_nan();
     if a.bounds().is_none() || b.bounds().is_none() {
-        let holds = op == Op::NotEqual;
-        return Truth { may_be_true: holds, may_be_false: !holds };
+        // a comparison with NaN
+        let is_true = op == Op::NotEqual;
+        return Truth { may_be_true: is_true, may_be_false: !is_true };
     }
     match op {
         Op::Less => Truth { may_be_true: a.least() < b.most(), may_be_false: nan || a.most() >= b.least() },
@@ -468,6 +468,6 @@ fn equality(a: ValueSet, b: ValueSet, nan: bool) -> Truth {
     let (least, most) = (a.least().max(b.least()), a.most().min(b.most()));
     let only_zero = least == 0.0 && most == 0.0;
     let both_zero = a.may_be_zero() && b.may_be_zero();
-    let same = a.single().is_some() && a.single() == b.single() && a.max_abs() < MAX_EXACT_FLOAT;
-    Truth { may_be_true: least <= most && (!only_zero || both_zero), may_be_false: nan || !same }
+    let always_equal = a.single().is_some() && a.single() == b.single() && a.max_abs() < MAX_EXACT_FLOAT;
+    Truth { may_be_true: least <= most && (!only_zero || both_zero), may_be_false: nan || !always_equal }
 }
