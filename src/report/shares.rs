@@ -343,6 +343,7 @@ fn signed(quantity: &str, by: f64) -> String {
 fn write_places(formula: &str, places: &Places, head: &SharesHead<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nplaces:    by {}", printable(formula.trim_end()))?;
     let or_dash = |place: Option<usize>| place.map_or_else(|| "-".to_owned(), |place| place.to_string());
+    let named = |entity: &str| if entity.is_empty() { "-".to_owned() } else { entity.to_owned() };
     let won = |won: i64| if won > 0 { format!("+{won}") } else { won.to_string() };
     let moved: Vec<_> = places.jobs.iter().filter(|job| job.before != job.after).collect();
     if !moved.is_empty() {
@@ -350,7 +351,7 @@ fn write_places(formula: &str, places: &Places, head: &SharesHead<'_>, out: &mut
         let rows = moved.iter().map(|job| {
             vec![
                 places.table.id(job.row).to_owned(),
-                places.table.entity(job.row).to_owned(),
+                named(places.table.entity(job.row)),
                 or_dash(job.before),
                 or_dash(job.after),
                 job.won().map_or_else(|| "-".to_owned(), won),
@@ -359,7 +360,7 @@ fn write_places(formula: &str, places: &Places, head: &SharesHead<'_>, out: &mut
         write_table(place_columns(), &rows.collect::<Vec<_>>(), head, out)?;
         writeln!(out)?;
         let entities = places.entities();
-        let rows = entities.iter().map(|one| vec![one.name.to_owned(), one.jobs.to_string(), won(one.won)]);
+        let rows = entities.iter().map(|one| vec![named(one.name), one.jobs.to_string(), won(one.won)]);
         let columns = vec![Column::name("entity", 9), Column::number("jobs", 7), Column::number("places won", 8)];
         write_table(columns, &rows.collect::<Vec<_>>(), head, out)?;
         writeln!(out)?;

@@ -313,7 +313,7 @@ fn a_charge_is_shown_before_and_after() {
 
 /// A job of each user of `examples/site/tree.json`.
 const JOBS_OF_THE_TREE: &str = r#"{"jobs":[{"id":"1.vm","entity":"Bob"},{"id":"2.vm","entity":"Cathy"},
-    {"id":"3.vm","entity":"Suzy"},{"id":"4.vm","entity":"Scott"}]}"#;
+    {"id":"3.vm","entity":"Suzy"},{"id":"4.vm","entity":"Scott"},{"id":"5.vm"}]}"#;
 
 /// The places are those that `jsf rank` gives with the charged usage in the tree's file.
 #[test]
@@ -380,4 +380,6 @@ fn jobs_may_come_from_standard_input() {
     let text = String::from_utf8(jsf_with_input(&arguments, JOBS_OF_THE_TREE).stdout).expect("UTF-8");
     assert!(text.contains("places:    by fairshare_factor\n"), "{text}");
     assert!(text.contains("1.vm  Bob          1      3          -2\n"), "{text}");
+    // a job without an entity
+    assert!(text.contains("-          1           0\n"), "{text}");
 }
