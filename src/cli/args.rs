@@ -119,9 +119,25 @@ pub struct FormulaArgs {
     pub formula_file: Option<PathBuf>,
 }
 
+/// Parses the number of jobs to show.
+fn number_of_jobs(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "expected the number of jobs to show, such as 10".to_owned())
+}
+
 /// `jsf rank`
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Columns of CSV, and keys of JSON and NDJSON:
+  rank        the place in the queue, from 1; empty for a job that is not considered
+  score       the value that is sorted on: with --numbers openpbs a C float; empty if it is not finite
+  exact       the value of the formula before it becomes a C float, as Python's repr prints it
+  logged      the digits that OpenPBS logs for the value
+  error       why the formula has no value; OpenPBS then takes 0
+  considered  whether the scheduler tries to run the job now
+  excluded    why not: state, threshold, no shares or invalid; reason says it in words
+Jobs of equal score are ties: later criteria (see `order:`), at last the order of submission, decide their ranks. An
+input is empty (null, or - in a table) where the scheduler ignores the job and did not read it.
+
 Examples:
   jsf rank 'fairshare_factor' --queue examples/site/qstat.json \\
       --sched-priv examples/site/sched_priv
@@ -137,15 +153,16 @@ pub struct RankArgs {
     #[command(flatten)]
     pub site: SiteArgs,
     /// Show only the first N jobs
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
     pub top: Option<usize>,
-    /// Show only this job, with or without the server's name: 12 or 12.vm; may be repeated
-    #[arg(long, value_name = "ID")]
+    /// Show only this job, with or without the server's name: 12 or 12.vm; an array is 12[]; separate several by commas,
+    /// or repeat the option
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
     pub job: Vec<String>,
     /// Show only the jobs of this fair-share entity, or of all entities below this group, with their ranks in the whole
-    /// queue
-    #[arg(long, visible_alias = "user", value_name = "NAME")]
-    pub entity: Option<String>,
+    /// queue; separate several by commas, or repeat the option
+    #[arg(long, visible_alias = "user", value_name = "NAME", value_delimiter = ',')]
+    pub entity: Vec<String>,
     /// Show only the jobs of this queue
     #[arg(long, value_name = "NAME")]
     pub queue_name: Option<String>,

@@ -70,14 +70,14 @@ fn limit(arguments: &RankArgs) -> usize {
 
 fn filter(arguments: &RankArgs) -> JobFilter<'_> {
     let RankArgs { job, entity, queue_name, .. } = arguments;
-    JobFilter { jobs: job, entity: entity.as_deref(), queue: queue_name.as_deref() }
+    JobFilter { jobs: job, entities: entity, queue: queue_name.as_deref() }
 }
 
 /// The rows to show: those in the order first, then the others.
 fn rows(arguments: &RankArgs, site: &Site, ranked: &RankedQueue) -> Result<Vec<RankedRow>, CliError> {
     let (mut rows, filter) = (RankedRow::all(&ranked.ranking), filter(arguments));
     if !filter.is_empty() {
-        let tree = if filter.entity.is_some() { site.tree_of_jobs(&ranked.table)? } else { None };
+        let tree = if !filter.entities.is_empty() { site.tree_of_jobs(&ranked.table)? } else { None };
         let filtered = filter.select(rows, &ranked.table, tree.as_ref());
         warn_all(&filtered.unmatched);
         rows = filtered.rows;

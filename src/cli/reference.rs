@@ -17,16 +17,23 @@ pub(super) fn codes(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outco
         }
         None => {
             for code in Code::all() {
-                let severity = match code.severity {
-                    Severity::Error => "error",
-                    Severity::Warning => "warning",
-                    Severity::Note => "note",
+                let severity = match (word(code.severity), word(code.most_severe)) {
+                    (one, other) if one == other => one.to_owned(),
+                    (least, most) => format!("{least} or {most}"),
                 };
-                writeln!(out, "{code}  {severity:7}  {}", code.title)?;
+                writeln!(out, "{code}  {severity:16}  {}", code.title)?;
             }
         }
     }
     Ok(Outcome::Fine)
+}
+
+fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    }
 }
 
 /// `jsf completions`

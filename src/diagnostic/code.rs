@@ -19,18 +19,26 @@ pub struct Code {
     pub name: &'static str,
     /// The least severity of such a finding.
     pub severity: Severity,
+    /// The greatest severity of such a finding, unless `--deny` makes it an error.
+    pub most_severe: Severity,
     /// What is wrong, in a few words.
     pub title: &'static str,
     /// The page, in Markdown, with four headings: what it does, why it matters, example, use instead.
     pub page: &'static str,
 }
 
+/// The last of one or two severities.
+const fn greatest(severities: &[Severity]) -> Severity {
+    severities[severities.len() - 1]
+}
+
 /// Builds the table of codes.
 macro_rules! codes {
-    ($($name:literal $severity:ident $title:literal,)*) => {
+    ($($name:literal $severity:ident $(to $most:ident)? $title:literal,)*) => {
         const ALL: &[Code] = &[$(Code {
             name: $name,
             severity: Severity::$severity,
+            most_severe: greatest(&[Severity::$severity $(, Severity::$most)?]),
             title: $title,
             page: include_str!(concat!("pages/", $name, ".md")),
         },)*];
@@ -54,19 +62,19 @@ codes! {
     "JSF208" Error "a function with the prefix of its module",
     "JSF301" Error "jobs in the queue for which the formula fails",
     "JSF302" Error "jobs in the queue whose result crashes the scheduler",
-    "JSF303" Warning "a division by zero",
-    "JSF304" Warning "an argument outside a function's domain",
-    "JSF305" Warning "an overflow",
-    "JSF306" Warning "a power that is a complex number",
-    "JSF307" Warning "operands of an unsupported type",
+    "JSF303" Warning to Error "a division by zero",
+    "JSF304" Warning to Error "an argument outside a function's domain",
+    "JSF305" Warning to Error "an overflow",
+    "JSF306" Warning to Error "a power that is a complex number",
+    "JSF307" Warning to Error "operands of an unsupported type",
     "JSF308" Error "an error for every job",
-    "JSF309" Warning "an integer of millions of digits",
+    "JSF309" Warning to Error "an integer of millions of digits",
     "JSF310" Error "a formula too deep for Python's compiler",
     "JSF401" Error "a result that is not a number crashes the scheduler",
-    "JSF402" Warning "an error in the first evaluation crashes the scheduler",
+    "JSF402" Warning to Error "an error in the first evaluation crashes the scheduler",
     "JSF403" Error "an assignment that outlives the job",
     "JSF404" Error "access to the interpreter, which runs as root",
-    "JSF405" Warning "an integer too large for a double crashes the scheduler",
+    "JSF405" Warning to Error "an integer too large for a double crashes the scheduler",
     "JSF501" Warning "a fair-share number that is printed as 0",
     "JSF502" Warning "an amount that reaches the formula as 0",
     "JSF503" Warning "a term too small to change the value",
@@ -78,14 +86,16 @@ codes! {
     "JSF604" Note "another setting that orders jobs",
     "JSF605" Warning "a threshold that no job or every job passes",
     "JSF606" Warning "a number in the wrong unit",
-    "JSF607" Warning "the same value for every job",
+    "JSF607" Note to Warning "the same value for every job",
     "JSF608" Warning "a branch that is never taken",
     "JSF609" Warning "a comparison with only one outcome",
     "JSF610" Error "a decimal comma",
     "JSF611" Error "a percent sign",
-    "JSF612" Warning "`^` instead of `**`",
+    "JSF612" Warning to Error "`^` instead of `**`",
     "JSF613" Error "a number that is called",
     "JSF614" Error "a unit in the formula",
+    "JSF615" Warning "a resource that no job in the queue has",
+    "JSF616" Warning "one value for all jobs in the queue",
 }
 
 impl Code {

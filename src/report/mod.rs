@@ -28,6 +28,7 @@ pub use terminal::printable;
 
 use crate::jobs::{Exclusion, JobTable};
 use crate::pbs::order::NotConsidered;
+use crate::python::Value;
 use crate::rank::{FormulaResult, Ranking, Score, ScoreError};
 use crate::schema::Schema;
 
@@ -117,6 +118,12 @@ impl<'a> RankReport<'a> {
 }
 
 impl RankReport<'_> {
+    /// The value of an input; `None` if the scheduler ignores the job and the value was not read.
+    pub(crate) fn input(&self, name: &str, row: usize) -> Option<Value> {
+        let column = self.table.column(name)?;
+        (self.table.exclusion(row).is_none() || column.is_set(row)).then(|| column.value(row))
+    }
+
     /// Why the scheduler does not consider a job: `state`, `threshold`, `no shares` or `invalid`, and in words.
     pub(crate) fn excluded(&self, line: &Line<'_>) -> Option<(&'static str, String)> {
         let (row, table) = (line.row, self.table);

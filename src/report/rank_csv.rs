@@ -81,7 +81,7 @@ fn push_line(
     may_need_quotes: bool,
     text: &mut ByteBuffer<'_>,
 ) {
-    let (row, table) = (ranked.row(), report.table);
+    let row = ranked.row();
     if let Some(rank) = ranked.rank() {
         text.push_number(rank as u64);
     }
@@ -103,8 +103,8 @@ fn push_line(
     }
     for input in report.inputs {
         text.push_byte(b',');
-        if let Some(column) = table.column(input) {
-            push_field(&column.value(row).repr(), text);
+        if let Some(value) = report.input(input, row) {
+            push_field(&value.repr(), text);
         }
     }
     text.push_byte(b'\n');

@@ -13,8 +13,8 @@ const MAX_COMPARED: usize = 100_000;
 pub struct JobFilter<'a> {
     /// The ids, with or without the server: `12` or `12.vm`.
     pub jobs: &'a [String],
-    /// The fair-share entity, or a group, which means all entities below it.
-    pub entity: Option<&'a str>,
+    /// The fair-share entities, or groups, which mean all entities below them.
+    pub entities: &'a [String],
     /// The queue.
     pub queue: Option<&'a str>,
 }
@@ -31,18 +31,22 @@ pub struct Filtered {
 impl JobFilter<'_> {
     /// Whether all jobs are shown.
     pub fn is_empty(&self) -> bool {
-        self.jobs.is_empty() && self.entity.is_none() && self.queue.is_none()
+        self.jobs.is_empty() && self.entities.is_empty() && self.queue.is_none()
     }
 
     /// Keeps the rows of the jobs to show; `tree` contains the groups.
     pub fn select(&self, mut rows: Vec<RankedRow>, table: &JobTable, tree: Option<&ShareTree>) -> Filtered {
         let mut unmatched = self.unmatched_jobs(table);
-        if let Some(name) = self.entity {
-            let wanted = entities(name, table, tree);
-            rows.retain(|ranked| wanted[table.entity_index(ranked.row())]);
-            if rows.is_empty() {
-                unmatched.push(no_entity(name, table, tree));
+        if !self.entities.is_empty() {
+            let mut wanted = vec![false; table.entities().len()];
+            for name in self.entities {
+                let named = entities(name, table, tree);
+                if !rows.iter().any(|ranked| named[table.entity_index(ranked.row())]) {
+                    unmatched.push(no_entity(name, table, tree));
+                }
+                wanted.iter_mut().zip(named).for_each(|(wanted, named)| *wanted |= named);
             }
+            rows.retain(|ranked| wanted[table.entity_index(ranked.row())]);
         }
         if let Some(name) = self.queue {
             let is_known = table.queues().iter().any(|queue| **queue == *name);
@@ -65,7 +69,12 @@ impl JobFilter<'_> {
         let is_missing = |wanted: &&String| !(0..table.len()).any(|row| is_job(table.id(row), wanted));
         let message = |wanted: &String| {
             let ids = (0..table.len().min(MAX_COMPARED)).map(|row| table.id(row));
-            format!("no job is called `{wanted}`{}", similar(wanted, ids))
+            let arrays: Vec<String> =
+                ids.clone().filter(|id| is_array(id, wanted)).take(3).map(|id| format!("`{id}`")).collect();
+            match arrays.as_slice() {
+                [] => format!("no job is called `{wanted}`{}", similar(wanted, ids)),
+                arrays => format!("no job is called `{wanted}`; did you mean the array {}?", arrays.join(" or ")),
+            }
         };
         self.jobs.iter().filter(is_missing).map(message).collect()
     }
@@ -82,6 +91,15 @@ fn is_job(id: &str, wanted: &str) -> bool {
         || wanted_server.is_empty()
         || is_short && host(server) == host(wanted_server);
     number == wanted_number && same_server
+}
+
+/// Whether the id is that of an array or a subjob with this number, given without its brackets.
+fn is_array(id: &str, wanted: &str) -> bool {
+    let (number, server) = wanted.split_once('.').unwrap_or((wanted, ""));
+    let Some((before, rest)) = id.split_once('[') else { return false };
+    let Some((index, _)) = rest.split_once(']') else { return false };
+    let dot = if server.is_empty() { "" } else { "." };
+    before == number && is_job(id, &format!("{number}[{index}]{dot}{server}"))
 }
 
 /// By index of the table: whether the entity has this name or is below the group of this name.

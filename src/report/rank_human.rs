@@ -78,8 +78,8 @@ fn cells(report: &RankReport<'_>, line: &Line<'_>) -> Vec<String> {
         line.score.as_ref().map_or_else(|| "-".to_owned(), |score| number_format::logged(score.value)),
     ];
     cells.extend(report.inputs.iter().map(|name| {
-        let column = table.column(name);
-        column.map_or_else(|| "-".to_owned(), |column| column.value(line.row).repr())
+        let value = report.input(name, line.row);
+        value.map_or_else(|| "-".to_owned(), |value| value.repr())
     }));
     cells.push(note(report, line));
     cells
@@ -109,9 +109,8 @@ fn write_summary(report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()>
     writeln!(out, "; {}", count(report.ranking.ties(), "tie"))?;
     let errors = report.ranking.scores().errors_by_kind();
     if !errors.is_empty() {
-        let kinds: Vec<_> = errors.iter().map(|(kind, number)| format!("{kind} {number}")).collect();
-        let jobs = count(report.ranking.error_count(), "job");
-        writeln!(out, "{jobs} with an error: {}", kinds.join(", "))?;
+        let kinds: Vec<_> = errors.iter().map(|(kind, number)| format!("{}: {kind}", count(*number, "job"))).collect();
+        writeln!(out, "with an error: {}", kinds.join("; "))?;
     }
     Ok(())
 }

@@ -104,7 +104,10 @@ impl RankFormat for Ndjson {
 
 fn job<'a>(report: &RankReport<'a>, line: &Line<'a>) -> Job<'a> {
     let table = report.table;
-    let column = |name: &&'a str| Some((*name, number(&table.column(name)?.value(line.row))));
+    let column = |name: &&'a str| {
+        let value = report.input(name, line.row);
+        table.column(name).map(|_| (*name, value.map_or(serde_json::Value::Null, |value| number(&value))))
+    };
     let mut exact = String::new();
     line.write_exact(&mut exact);
     let (excluded, reason) = report.excluded(line).unzip();

@@ -144,7 +144,8 @@ impl Site {
         self.rules.threshold.or(self.server.job_sort_formula_threshold)
     }
 
-    /// Checks a formula: the server's answer, and the result for every job of the queue, if there is one.
+    /// Checks a formula: the server's answer, and the result for every job of the queue, if there is one. Without the
+    /// fair-share tree that the formula needs, a warning says that the jobs are not tried.
     ///
     /// # Errors
     /// The jobs or the tree cannot be read.
@@ -158,9 +159,16 @@ impl Site {
             warnings = jobs.warnings;
             if let Ok(program) = formula.compile(&jobs.schema) {
                 let assumed = SharesRequest::default();
-                let tree = self.fill_shares(&program, &mut jobs.table, &assumed, &mut warnings)?;
-                let ordered = self.order(&program, &jobs.table, tree.as_ref(), threshold, usize::MAX);
-                ranked = Some((jobs.table, ordered, tree));
+                match require_own_shares(&program, &jobs.table) {
+                    Err(missing) if self.tree.is_none() => {
+                        warnings.push(format!("the formula is not tried on the jobs: {missing}"));
+                    }
+                    _ => {
+                        let tree = self.fill_shares(&program, &mut jobs.table, &assumed, &mut warnings)?;
+                        let ordered = self.order(&program, &jobs.table, tree.as_ref(), threshold, usize::MAX);
+                        ranked = Some((jobs.table, ordered, tree));
+                    }
+                }
             }
             schema = Some(jobs.schema);
         }

@@ -181,7 +181,8 @@ impl SyntaxError {
             Kind::Empty => "write an expression, such as `eligible_time + 1000 * fairshare_factor`".into(),
             Kind::ForeignOperator { help, .. } | Kind::Number(help) => (*help).into(),
             Kind::Statement(_) => {
-                "`qmgr` accepts it, but every job then raises an error and has the value 0; write a single expression"
+                "the server may accept it, but the scheduler evaluates only expressions: every job then has an error and the \
+                 value 0; write a single expression"
                     .into()
             }
             Kind::SecondLine | Kind::Indented => "PBS keeps only the first line; write the formula on one line".into(),

@@ -29,6 +29,10 @@ pub use site_findings::error_findings;
 /// The least amount above 0 of a float resource: OpenPBS prints four decimals.
 const SMALLEST_FLOAT: f64 = 1e-4;
 
+/// What the server does with an empty formula.
+const EMPTY: &str = "`qmgr` accepts the empty text and removes the formula: jobs are then ordered as without one; to set one, \
+                     write an expression, such as `eligible_time + 1000 * fairshare_factor`";
+
 /// A queue whose jobs the formula was evaluated for.
 #[derive(Debug, Clone, Copy)]
 pub struct ScoredQueue<'a> {
@@ -111,6 +115,9 @@ impl Checked {
             Err(refusal) => {
                 let validation = validate(submitted.text(), schema);
                 let mut findings = vec![(*refusal.finding).clone()];
+                if submitted.text().is_empty() {
+                    findings[0].help = Some(EMPTY.to_owned());
+                }
                 findings.extend(submitted.dropped_lines());
                 return Self { validation, crashes_scheduler: false, jobs: None, findings, warnings: Vec::new() };
             }
@@ -119,10 +126,14 @@ impl Checked {
         let compile_error = formula.compile(schema).ok().and_then(|program| compile_error(&program));
         let queue = site.queue.filter(|_| compile_error.is_none());
         findings.extend(compile_error);
-        findings.extend(site_findings(formula, site));
+        findings.extend(site_findings(formula, schema, site));
         let observed = queue.map(|queue| error_findings(queue.table, &queue.ordered.ranking)).unwrap_or_default();
         findings.extend(predicted(formula, schema, site.defaulted, &findings, &observed));
         findings.extend(observed);
+        // the formula alone says why the values are equal
+        if findings.iter().any(|found| found.code == "JSF607") {
+            findings.retain(|found| found.code != "JSF616");
+        }
         let mut findings: Vec<_> = findings.into_iter().map(|found| submitted.in_source(found)).collect();
         findings.extend(submitted.dropped_lines());
         sort_by_span(&mut findings);
@@ -200,7 +211,7 @@ fn is_always_complex(formula: &Formula, schema: &Schema) -> bool {
 }
 
 /// The findings that need the site as well as the formula.
-fn site_findings(formula: &Formula, site: &SiteFacts<'_>) -> Vec<Diagnostic> {
+fn site_findings(formula: &Formula, schema: &Schema, site: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let expr = formula.expr();
     let mut findings: Vec<_> = site_findings::disabled_eligible_time(expr, &site.server).into_iter().collect();
     if let Some(config) = site.config {
@@ -212,6 +223,11 @@ fn site_findings(formula: &Formula, site: &SiteFacts<'_>) -> Vec<Diagnostic> {
         findings.extend(site.tree.map(|tree| site_findings::truncated_shares(expr, table, tree)).unwrap_or_default());
         findings.extend(site_findings::rounding_ties(expr, table, &ordered.ranking));
         findings.extend(site_findings::first_evaluation(table, &ordered.ranking));
+    }
+    let is_explained = |found: &Diagnostic| matches!(found.code, "JSF504");
+    findings.extend(site_findings::unused_resources(expr, schema, table));
+    if !findings.iter().any(is_explained) {
+        findings.extend(site_findings::one_value(expr, table, &ordered.ranking));
     }
     findings.extend(site.threshold.and_then(|bound| site_findings::useless_threshold(expr, table, ordered, bound)));
     findings

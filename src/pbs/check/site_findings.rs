@@ -5,14 +5,14 @@ use std::cmp::Ordering;
 use crate::diagnostic::{Diagnostic, Severity, Span};
 use crate::fairshare::{EntityShares, FairShare};
 use crate::formula::syntax::{Expr, NodeKind};
-use crate::jobs::{JobTable, TruncatedToZero};
+use crate::jobs::{Column, JobTable, TruncatedToZero};
 use crate::pbs::files::sched_config::SchedConfig;
 use crate::pbs::files::server::ServerSettings;
 use crate::pbs::number_format;
 use crate::pbs::order::{NotConsidered, Ordered};
 use crate::python::{ErrorKind, Value};
 use crate::rank::{ErrorGroup, FormulaResult, Ranking, ScoreError, fairshare_number};
-use crate::schema::FairshareInput;
+use crate::schema::{FairshareInput, Origin, Schema};
 
 /// A finding for each resource whose amount in some job is above 0 and reaches the formula as 0.
 pub(super) fn truncated_amounts(expr: &Expr, table: &JobTable) -> Vec<Diagnostic> {
@@ -51,6 +51,38 @@ pub(super) fn truncated_shares(expr: &Expr, table: &JobTable, backend: &dyn Fair
         ))
     };
     FairshareInput::NAMES.into_iter().filter_map(finding).collect()
+}
+
+/// A finding for each resource in the formula that no considered job has.
+pub(super) fn unused_resources(expr: &Expr, schema: &Schema, table: &JobTable) -> Vec<Diagnostic> {
+    let considered: Vec<usize> = (0..table.len()).filter(|&row| table.is_considered(row)).collect();
+    let finding = |(name, column): (&str, &Column)| {
+        let is_resource = schema.entry(name).is_some_and(|entry| entry.origin != Origin::Special);
+        let span = first_span_of(expr, name).filter(|_| is_resource && !considered.is_empty())?;
+        if considered.iter().any(|&row| column.is_set(row)) {
+            return None;
+        }
+        let jobs = counted(considered.len(), "considered job", "considered jobs");
+        let message = format!("`{name}` is 0 for every job of the queue: none of {jobs} has this resource");
+        let help = "jobs that do not request a resource, and get no default when they are queued, have 0";
+        Some(Diagnostic::warning("JSF615", message, span).with_help(help))
+    };
+    table.columns().filter_map(finding).collect()
+}
+
+/// A finding if all considered jobs, and more than one, have the same value without an error.
+pub(super) fn one_value(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
+    let considered = || (0..table.len()).filter(|&row| table.is_considered(row));
+    let value = |row: usize| ranking.score(row).filter(|score| score.unrounded.is_ok()).map(|score| score.value);
+    let first = value(considered().next()?)?;
+    let count = considered().count();
+    if count < 2 || considered().any(|row| value(row) != Some(first)) {
+        return None;
+    }
+    let message =
+        format!("all {count} considered jobs of the queue get the same value, {}", number_format::logged(first));
+    let help = "the formula does not order this queue: later sort criteria decide, at last the order of submission";
+    Some(Diagnostic::warning("JSF616", message, whole_span(expr)).with_help(help))
 }
 
 /// A finding if the formula uses `eligible_time` and the server accrues none.
