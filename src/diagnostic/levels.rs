@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::diagnostic::{Code, Diagnostic, Severity};
 
-/// The codes of findings without which no other finding is made: the formula cannot be parsed.
+/// The prefix of the codes of syntax errors. A formula with one has no other findings.
 const SYNTAX: &str = "JSF1";
 /// The selector for all findings that are warnings.
 const WARNINGS: &str = "warnings";
@@ -66,10 +66,11 @@ impl Levels {
     /// cannot be parsed is reported whatever is selected.
     pub fn apply(&self, findings: &mut Vec<Diagnostic>) {
         let is_selected = |found: &Diagnostic| {
-            self.selected.is_empty() || found.code.starts_with(SYNTAX) || closest(&self.selected, found).is_some()
+            self.selected.is_empty() || found.code.starts_with(SYNTAX) || specificity(&self.selected, found).is_some()
         };
-        findings.retain(|found| is_selected(found) && closest(&self.allowed, found) <= closest(&self.denied, found));
-        for found in findings.iter_mut().filter(|found| closest(&self.denied, found).is_some()) {
+        let is_allowed = |found: &Diagnostic| specificity(&self.allowed, found) > specificity(&self.denied, found);
+        findings.retain(|found| is_selected(found) && !is_allowed(found));
+        for found in findings.iter_mut().filter(|found| specificity(&self.denied, found).is_some()) {
             found.severity = Severity::Error;
         }
     }
@@ -90,8 +91,8 @@ impl Selector {
         }
     }
 
-    /// How closely the selector describes a finding: the length of the prefix.
-    fn precision(&self) -> usize {
+    /// The length of the prefix.
+    fn specificity(&self) -> usize {
         match self {
             Self::Warnings => 0,
             Self::Prefix(prefix) => prefix.len(),
@@ -99,9 +100,9 @@ impl Selector {
     }
 }
 
-/// The precision of the closest selector that matches the finding.
-fn closest(selectors: &[Selector], found: &Diagnostic) -> Option<usize> {
-    selectors.iter().filter(|selector| selector.matches(found)).map(Selector::precision).max()
+/// The specificity of the most specific selector that matches the finding; `None` if none matches.
+fn specificity(selectors: &[Selector], found: &Diagnostic) -> Option<usize> {
+    selectors.iter().filter(|selector| selector.matches(found)).map(Selector::specificity).max()
 }
 
 fn selectors<S: AsRef<str>>(lists: &[S]) -> Result<Vec<Selector>, LevelsError> {

@@ -21,13 +21,14 @@ const FAST_LIMIT: f64 = 9_000_000_000.0;
 /// decimal are 000 or 999, else 4.
 pub fn decimals(v: f64) -> usize {
     // from 2^53 on there is no fraction
-    let whole = |x: f64| x as i64 as f64;
-    let fits = |i: &usize| {
+    let truncated = |x: f64| x as i64 as f64;
+    let suffices = |i: &usize| {
         let shifted = v.abs() * [1.0, 10.0, 100.0, 1000.0][*i];
-        let rest = if shifted < MAX_EXACT_FLOAT { whole((shifted - whole(shifted)) * 1000.0) } else { 0.0 };
-        !(1.0..999.0).contains(&rest)
+        let next_three_digits =
+            if shifted < MAX_EXACT_FLOAT { truncated((shifted - truncated(shifted)) * 1000.0) } else { 0.0 };
+        !(1.0..999.0).contains(&next_three_digits)
     };
-    if v.is_finite() { (0..MAX_DECIMALS).find(fits).unwrap_or(MAX_DECIMALS) } else { 0 }
+    if v.is_finite() { (0..MAX_DECIMALS).find(suffices).unwrap_or(MAX_DECIMALS) } else { 0 }
 }
 
 /// `v` as OpenPBS prints it: at most four [`decimals`]; infinities and NaN as C prints them, `inf`, `-nan`.
@@ -62,15 +63,15 @@ pub fn logged(value: f64) -> String {
 /// Appends [`logged`] to `text`.
 pub fn write_logged(value: f64, text: &mut String) {
     let Some(Logged { is_negative, whole, rest, places }) = Logged::from_value(value) else {
-        let kept = if value.is_finite() { f64::from(value as f32) } else { value };
-        return text.push_str(&printed(kept));
+        let rounded = if value.is_finite() { f64::from(value as f32) } else { value };
+        return text.push_str(&printed(rounded));
     };
     if is_negative {
         text.push('-');
     }
     text.push_str(itoa::Buffer::new().format(whole));
     if places > 0 {
-        // a leading one keeps the leading zeros
+        // a 1 is added before the digits, so that their leading zeros are formatted, and then skipped
         text.push('.');
         text.push_str(&itoa::Buffer::new().format(rest + 10u64.pow(places))[1..]);
     }
@@ -92,25 +93,25 @@ impl Logged {
     /// `None` for a value that is not finite or has more than about nine digits before the point.
     #[inline]
     pub(crate) fn from_value(value: f64) -> Option<Self> {
-        let kept = f64::from(value as f32);
+        let float = f64::from(value as f32);
         // 24 bits times a million are exact in a double, so the six digits after the point are exact, and rounding
         // them agrees with C, which rounds the exact value
-        let magnitude = kept.abs();
+        let magnitude = float.abs();
         if magnitude.is_nan() || magnitude >= FAST_LIMIT {
             return None;
         }
-        let six = (magnitude * 1e6) as u64 % 1_000_000;
-        let is_round = |three: u64| matches!(three, 0 | 999);
+        let six_digits = (magnitude * 1e6) as u64 % 1_000_000;
+        let is_round = |three_digits: u64| matches!(three_digits, 0 | 999);
         let rounded = |scale: f64| ((magnitude * scale + ROUNDING) - ROUNDING) as u64;
         // constant divisors let the compiler replace divisions by multiplications
         let (whole, rest, places) = match () {
-            () if is_round(six / 1000) => (rounded(1.0), 0, 0),
-            () if is_round(six / 100 % 1000) => (rounded(10.0) / 10, rounded(10.0) % 10, 1),
-            () if is_round(six / 10 % 1000) => (rounded(100.0) / 100, rounded(100.0) % 100, 2),
-            () if is_round(six % 1000) => (rounded(1000.0) / 1000, rounded(1000.0) % 1000, 3),
+            () if is_round(six_digits / 1000) => (rounded(1.0), 0, 0),
+            () if is_round(six_digits / 100 % 1000) => (rounded(10.0) / 10, rounded(10.0) % 10, 1),
+            () if is_round(six_digits / 10 % 1000) => (rounded(100.0) / 100, rounded(100.0) % 100, 2),
+            () if is_round(six_digits % 1000) => (rounded(1000.0) / 1000, rounded(1000.0) % 1000, 3),
             () => (rounded(10_000.0) / 10_000, rounded(10_000.0) % 10_000, 4),
         };
-        Some(Self { is_negative: kept.is_sign_negative(), whole, rest, places })
+        Some(Self { is_negative: float.is_sign_negative(), whole, rest, places })
     }
 }
 
@@ -136,8 +137,8 @@ pub fn resource(v: f64) -> Value {
 
 /// The amount of a float resource as the scheduler reads it: the server rounds it to a C `float` and prints that.
 pub fn server_float(v: f64) -> f64 {
-    let kept = f64::from(v as f32);
-    if kept.is_finite() { printed(kept).parse().unwrap_or(kept) } else { kept }
+    let rounded = f64::from(v as f32);
+    if rounded.is_finite() { printed(rounded).parse().unwrap_or(rounded) } else { rounded }
 }
 
 /// `value` as C's `%.*f` prints it: rounded to `decimals` decimals, ties to even; `inf`, `nan` and `-nan` as in glibc.
@@ -163,11 +164,11 @@ pub fn printed_fairshare(value: f64) -> String {
 /// The float that Python reads after the scheduler prints a fair-share number: [`printed_fairshare`] then parsed.
 pub fn fairshare(value: f64) -> f64 {
     let millionths = value * 1e6;
-    let whole = millionths.round_ties_even();
+    let rounded = millionths.round_ties_even();
     // Below 2^40 the error of the product is less than 2^-13, so the rounding is certain unless it is near a tie; the
     // quotient of the two integers is correctly rounded, as parsing the decimal is.
-    if millionths.abs() < 1_099_511_627_776.0 && (millionths - whole).abs() < 0.499 {
-        return whole / 1e6;
+    if millionths.abs() < 1_099_511_627_776.0 && (millionths - rounded).abs() < 0.499 {
+        return rounded / 1e6;
     }
     if value.is_finite() { printed_fairshare(value).parse().unwrap_or(value) } else { value }
 }

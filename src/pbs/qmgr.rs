@@ -45,7 +45,7 @@ pub enum NotSettable {
     TooLong,
 }
 
-/// The command line that sets the formula, ready to paste into a shell. Trailing line ends are removed.
+/// Makes the command that sets the formula, as it is typed in a shell. Line ends after the formula are removed.
 ///
 /// ```
 /// use job_sort_formula::pbs::qmgr::set_command;
@@ -61,22 +61,22 @@ pub fn set_command(formula: &str) -> Result<String, NotSettable> {
     Ok(format!("qmgr -c {}", quoted_for_shell(&directive)))
 }
 
-/// The directive alone, before it is quoted for the shell.
+/// Makes the directive of [`set_command`], not quoted for the shell.
 ///
 /// # Errors
 /// [`NotSettable`] when no quoting makes `qmgr` read the formula.
 pub fn set_directive(formula: &str) -> Result<String, NotSettable> {
     let formula = formula.trim_end_matches('\n');
-    let at = |start: usize, character: char| Span::new(start, start + character.len_utf8());
+    let span_at = |start: usize, character: char| Span::new(start, start + character.len_utf8());
     if let Some(start) = formula.find('\n') {
-        return Err(NotSettable::SecondLine { span: at(start, '\n') });
+        return Err(NotSettable::SecondLine { span: span_at(start, '\n') });
     }
     if let Some((start, character)) = formula.char_indices().find(|(_, character)| !is_accepted(*character)) {
-        return Err(NotSettable::Character { character, span: at(start, character) });
+        return Err(NotSettable::Character { character, span: span_at(start, character) });
     }
     let quote = match (formula.find('"'), formula.find('\'')) {
         (Some(double), Some(single)) => {
-            return Err(NotSettable::BothQuotes { double: at(double, '"'), single: at(single, '\'') });
+            return Err(NotSettable::BothQuotes { double: span_at(double, '"'), single: span_at(single, '\'') });
         }
         (Some(_), None) => '\'',
         _ => '"',

@@ -6,10 +6,10 @@ use crate::fairshare::Shares;
 /// The rules by which a policy computes the numbers of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Rules {
-    /// Those of the daemon.
+    /// The rules of the daemon.
     #[default]
     Scheduler,
-    /// Those of the policy's document.
+    /// The rules of the policy's document.
     Documented,
 }
 
@@ -110,7 +110,8 @@ impl AssociationShares {
 pub(super) struct Packed {
     numbers: [f64; 7],
     shares: i64,
-    /// Bit `i` for `numbers[i]`, and then [`HAS_SHARES`](Self::HAS_SHARES) and [`IS_PARENT`](Self::IS_PARENT).
+    /// Bit `i` is set if there is `numbers[i]`. The next bits are [`HAS_SHARES`](Self::HAS_SHARES) and
+    /// [`IS_PARENT`](Self::IS_PARENT).
     present: u16,
 }
 
@@ -118,41 +119,41 @@ impl Packed {
     const HAS_SHARES: u16 = 1 << 7;
     const IS_PARENT: u16 = 1 << 8;
 
-    fn number(&self, at: usize) -> Option<f64> {
-        (self.present & 1 << at != 0).then_some(self.numbers[at])
+    fn number(&self, index: usize) -> Option<f64> {
+        (self.present & 1 << index != 0).then_some(self.numbers[index])
     }
 }
 
 impl From<AssociationShares> for Packed {
-    fn from(from: AssociationShares) -> Self {
+    fn from(association: AssociationShares) -> Self {
         let AssociationShares {
             norm_shares, raw_usage, norm_usage, effective_usage, level_fs, fairshare, tickets, ..
-        } = from;
+        } = association;
         let numbers = [norm_shares, raw_usage, norm_usage, effective_usage, level_fs, fairshare, tickets];
         let present = numbers.iter().rev().fold(0, |bits, number| bits << 1 | u16::from(number.is_some()));
-        let flags = match from.raw_shares {
+        let flags = match association.raw_shares {
             None => 0,
             Some(Shares::Count(_)) => Self::HAS_SHARES,
             Some(Shares::Parent) => Self::HAS_SHARES | Self::IS_PARENT,
         };
-        let shares = from.raw_shares.map_or(0, Shares::count);
+        let shares = association.raw_shares.map_or(0, Shares::count);
         Self { numbers: numbers.map(Option::unwrap_or_default), shares, present: present | flags }
     }
 }
 
 impl From<Packed> for AssociationShares {
-    fn from(from: Packed) -> Self {
-        let is_parent = from.present & Packed::IS_PARENT != 0;
-        let shares = if is_parent { Shares::Parent } else { Shares::Count(from.shares) };
+    fn from(packed: Packed) -> Self {
+        let is_parent = packed.present & Packed::IS_PARENT != 0;
+        let shares = if is_parent { Shares::Parent } else { Shares::Count(packed.shares) };
         Self {
-            raw_shares: (from.present & Packed::HAS_SHARES != 0).then_some(shares),
-            norm_shares: from.number(0),
-            raw_usage: from.number(1),
-            norm_usage: from.number(2),
-            effective_usage: from.number(3),
-            level_fs: from.number(4),
-            fairshare: from.number(5),
-            tickets: from.number(6),
+            raw_shares: (packed.present & Packed::HAS_SHARES != 0).then_some(shares),
+            norm_shares: packed.number(0),
+            raw_usage: packed.number(1),
+            norm_usage: packed.number(2),
+            effective_usage: packed.number(3),
+            level_fs: packed.number(4),
+            fairshare: packed.number(5),
+            tickets: packed.number(6),
         }
     }
 }
@@ -173,7 +174,7 @@ pub fn stored_shares(typed: i64) -> Shares {
     match typed as u32 {
         _ if typed < 0 => Shares::Count(1),
         FS_USE_PARENT => Shares::Parent,
-        beyond if beyond > FS_USE_PARENT => Shares::Count(1),
+        too_large if too_large > FS_USE_PARENT => Shares::Count(1),
         count => Shares::Count(count.into()),
     }
 }

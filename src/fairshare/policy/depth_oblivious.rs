@@ -12,8 +12,8 @@ use crate::fairshare::policy::{Policy, Release, Rules, TreeShares};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{NodeId, ShareTree, Shares};
 
-/// The classic policy for deep and uneven trees: the usage of the accounts above counts less the further off target
-/// it is.
+/// The classic policy for deep and uneven trees: the usage of the accounts above counts less, the more it differs from
+/// their shares.
 ///
 /// **Documented.** `r = U / S`; on the first level `R = r`, else `R = R_parent * rl^k` with
 /// `rl = r / (U_all_siblings / S_all_siblings)`, and `F = 2^-R`. `k` is 1 where `ln(R_parent) * ln(rl) >= 0`, else
@@ -82,26 +82,28 @@ impl DepthOblivious {
     fn documented(&self, tree: &ShareTree) -> TreeShares {
         let normalized = Normalized::table(tree);
         let siblings = sibling_totals(tree, &normalized);
-        let own = |node: NodeId| ratio(normalized[node.index()].norm_usage, normalized[node.index()].norm_shares);
-        let mut ratios = vec![own(tree.root()); tree.len()];
+        let unadjusted =
+            |node: NodeId| ratio(normalized[node.index()].norm_usage, normalized[node.index()].norm_shares);
+        let mut ratios = vec![unadjusted(tree.root()); tree.len()];
         for parent in tree.nodes() {
             let (above, [usage, shares]) = (ratios[parent.index()], siblings[parent.index()]);
             let dampening = Dampening::new(above.into());
             for &node in tree.children(parent) {
                 ratios[node.index()] = match tree.shares(node) {
                     Shares::Parent => above,
-                    _ if normalized[node.index()].is_first_level => own(node),
+                    _ if normalized[node.index()].is_first_level => unadjusted(node),
                     _ => {
-                        let local = ratio(own(node), ratio(usage, shares));
+                        let local = ratio(unadjusted(node), ratio(usage, shares));
                         above * libm::pow(local, dampening.exponent(local.into()))
                     }
                 };
             }
         }
         let row = |node: NodeId| {
-            let (own, ratio) = (normalized[node.index()], ratios[node.index()]);
-            let effective = if own.norm_shares == 0.0 { own.norm_usage } else { ratio * own.norm_shares };
-            own.row(tree, node, effective, ExponentialFactor::default().documented(ratio, own.norm_shares))
+            let (normalized, ratio) = (normalized[node.index()], ratios[node.index()]);
+            let Normalized { norm_usage, norm_shares, .. } = normalized;
+            let effective = if norm_shares == 0.0 { norm_usage } else { ratio * norm_shares };
+            normalized.row(tree, node, effective, ExponentialFactor::default().documented(ratio, norm_shares))
         };
         tree.nodes().map(row).collect()
     }
@@ -136,7 +138,8 @@ fn settled(model: &SlurmModel, lists: &SiblingLists, shares: &[f64]) -> Vec<Exte
     effective
 }
 
-/// The effective usages as they are computed one after another in this order, without the root.
+/// The effective usages in the daemon's first cycle. `order` are all nodes but the root, in the order in which they are
+/// computed.
 fn first_cycle(model: &SlurmModel, lists: &SiblingLists, shares: &[f64], order: &[u32]) -> Vec<Extended> {
     let mut effective = vec![Extended::ONE; shares.len()];
     let competes = |node: usize| node != 0 && !model.uses_parent(node);
@@ -152,9 +155,9 @@ fn first_cycle(model: &SlurmModel, lists: &SiblingLists, shares: &[f64], order: 
         pending[above] -= 1;
         known[above] = known[above] + model.norm_usage(node);
         let list_usage = match pending[above] {
-            // once per list, in the list's own order, which may change the last bit
+            // the last member sums the list in the order of the list, which may change the last bit
             0 => list_usage(model, lists.members(above)),
-            some => known[above] + Extended::from(u64::from(some) * u64::from(NO_VAL)),
+            count => known[above] + Extended::from(u64::from(count) * u64::from(NO_VAL)),
         };
         let level = Level::new(effective[above], shares[above], list_usage);
         effective[node] = level.effective_usage(model, node, shares[node]);
@@ -168,7 +171,7 @@ fn list_usage(model: &SlurmModel, members: &[u32]) -> Extended {
     competing.fold(Extended::ZERO, |sum, member| sum + model.norm_usage(member))
 }
 
-/// What the members of a list have in common.
+/// The numbers that the members of a list have in common.
 struct Level {
     /// The effective usage of the list's owner.
     above: Extended,
@@ -189,14 +192,14 @@ impl Level {
 
     /// The effective usage of one member of the list.
     fn effective_usage(&self, model: &SlurmModel, node: usize, shares: f64) -> Extended {
-        let own = model.norm_usage(node);
+        let norm_usage = model.norm_usage(node);
         match model.above(node) {
-            0 => own,
+            0 => norm_usage,
             _ if model.uses_parent(node) => self.above,
-            _ if self.is_idle || shares == 0.0 || own.is_zero() => own,
+            _ if self.is_idle || shares == 0.0 || norm_usage.is_zero() => norm_usage,
             _ => {
                 let shares = Extended::from(shares);
-                let local = (own / shares) / self.ratio;
+                let local = (norm_usage / shares) / self.ratio;
                 // the daemons compute this power in double precision
                 let power = libm::pow(local.to_f64(), self.dampening.exponent(local));
                 self.dampening.ratio_above * Extended::from(power) * shares
@@ -208,34 +211,35 @@ impl Level {
 /// How much the ancestors' ratio dampens the ratios below it.
 struct Dampening {
     ratio_above: Extended,
-    /// On which side of 1 that ratio is; `None` where it has no logarithm.
-    side: Option<Ordering>,
-    /// The document's `k` for ratios on the other side, computed on first use.
-    across: OnceCell<f64>,
+    /// Whether that ratio is below or above 1; `None` if it has no logarithm.
+    side_of_one: Option<Ordering>,
+    /// The document's `k` for ratios on the other side of 1, computed on first use.
+    opposite_exponent: OnceCell<f64>,
 }
 
 impl Dampening {
     fn new(ratio_above: Extended) -> Self {
         let has_logarithm = ratio_above > Extended::ZERO && ratio_above < Extended::INFINITY;
-        let side = ratio_above.partial_cmp(&Extended::ONE).filter(|_| has_logarithm);
-        Self { ratio_above, side, across: OnceCell::new() }
+        let side_of_one = ratio_above.partial_cmp(&Extended::ONE).filter(|_| has_logarithm);
+        Self { ratio_above, side_of_one, opposite_exponent: OnceCell::new() }
     }
 
-    /// The document's `k`, 0..=1: the exponent of a local ratio. A ratio without a logarithm is on the same side as
-    /// any other.
+    /// The document's `k`, 0..=1: the exponent of a local ratio. A ratio without a logarithm counts as on the same side of
+    /// 1 as any other.
     fn exponent(&self, local: Extended) -> f64 {
-        let is_across = match self.side {
+        let is_opposite = match self.side_of_one {
             Some(Ordering::Less) => local > Extended::ONE && local < Extended::INFINITY,
             Some(Ordering::Greater) => local < Extended::ONE && local > Extended::ZERO,
             _ => false,
         };
-        if is_across { *self.across.get_or_init(|| self.across()) } else { 1.0 }
+        if is_opposite { *self.opposite_exponent.get_or_init(|| self.compute_opposite_exponent()) } else { 1.0 }
     }
 
-    /// In 64 bits, as the daemons compute it: in 53 bits the last bit of many usages differs.
-    fn across(&self) -> f64 {
-        let away = Extended::from(5u32) * self.ratio_above.ln();
-        (Extended::ONE / (Extended::ONE + away * away)).to_f64()
+    /// Computes the document's `1 / (1 + (5 * ln(R_parent))^2)` in 64 bits, as the daemons do: in 53 bits the last bit of
+    /// many usages differs.
+    fn compute_opposite_exponent(&self) -> f64 {
+        let five_ln = Extended::from(5u32) * self.ratio_above.ln();
+        (Extended::ONE / (Extended::ONE + five_ln * five_ln)).to_f64()
     }
 }
 
@@ -249,9 +253,9 @@ fn sibling_totals(tree: &ShareTree, normalized: &[Normalized]) -> Vec<[f64; 2]> 
     let mut totals = vec![[0.0; 2]; tree.len()];
     for node in tree.nodes().filter(|&node| tree.shares(node) != Shares::Parent) {
         if let Some(parent) = tree.parent(node) {
-            let own = normalized[node.index()];
-            totals[parent.index()][0] += own.norm_usage;
-            totals[parent.index()][1] += own.norm_shares;
+            let Normalized { norm_usage, norm_shares, .. } = normalized[node.index()];
+            totals[parent.index()][0] += norm_usage;
+            totals[parent.index()][1] += norm_shares;
         }
     }
     totals

@@ -6,7 +6,7 @@ use crate::fairshare::policy::slurm_model::SlurmModel;
 use crate::fairshare::policy::{AssociationShares, EntityShares, Release, TreeShares};
 use crate::fairshare::x87::Extended;
 
-/// The factor's settings, and the release whose `sshare` shows it.
+/// The settings of the factor, and the release of Slurm whose `sshare` prints it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ExponentialFactor {
     pub(super) release: Release,
@@ -34,32 +34,32 @@ impl ExponentialFactor {
         if norm_shares > 0.0 { libm::exp2(-(ratio / f64::from(self.dampening))) } else { 0.0 }
     }
 
-    /// The daemon's table, from every node's normalised shares and effective usage.
+    /// Computes the numbers of every node as the daemon does, from its normalized shares and effective usage.
     pub(super) fn table(self, model: &SlurmModel, norm_shares: &[f64], effective: &[Extended]) -> TreeShares {
         let row = |node: usize| {
             let source = model.job_node(node);
             let exponent = self.exponent(effective[source], norm_shares[source]);
             let factor = power_of_half(exponent);
             let effective_usage = effective[node].to_f64();
-            let mut shown = AssociationShares {
+            let mut association = AssociationShares {
                 effective_usage: Some(effective_usage),
                 fairshare: model.is_user(node).then_some(factor),
                 ..model.association(node, norm_shares[node])
             };
-            shown = shown.as_received();
+            association = association.as_received();
             if self.release == Release::V22_05 {
                 // the client recomputes it from the numbers that it received, and ignores `FairShare=parent`
                 let received = Extended::from(round_trip(effective_usage));
                 let received_exponent = self.exponent(received, round_trip(norm_shares[node]));
-                shown.fairshare =
+                association.fairshare =
                     Some(if received_exponent == exponent { factor } else { power_of_half(received_exponent) });
             }
-            (EntityShares::new(norm_shares[node], effective_usage, factor), shown)
+            (EntityShares::new(norm_shares[node], effective_usage, factor), association)
         };
         (0..effective.len()).map(row).collect()
     }
 
-    /// How many times the factor is halved; `None` without shares.
+    /// The exponent `U / S / d`; `None` without shares, where the factor is 0.
     fn exponent(self, effective_usage: Extended, norm_shares: f64) -> Option<f64> {
         if norm_shares.is_nan() || norm_shares <= 0.0 {
             return None;

@@ -93,15 +93,15 @@ impl Siblings for SiblingRanking<'_> {
         self.tree.kind(NodeId(node)) == NodeKind::Entity
     }
 
-    fn order(&self, one: u32, other: u32) -> Ordering {
-        self.level_fs[other as usize].total_order(&self.level_fs[one as usize])
+    fn order(&self, left: u32, right: u32) -> Ordering {
+        self.level_fs[right as usize].total_order(&self.level_fs[left as usize])
     }
 
-    fn tied(&self, one: u32, other: u32) -> bool {
-        self.level_fs[one as usize] == self.level_fs[other as usize]
+    fn tied(&self, left: u32, right: u32) -> bool {
+        self.level_fs[left as usize] == self.level_fs[right as usize]
     }
 
-    /// The daemons compare the first of a list with [`NO_VAL`], their number for "none".
+    /// The daemons compare the first member of a list with [`NO_VAL`], which stands for "no member before".
     fn first_is_tied(&self, first: u32) -> bool {
         self.rules == Rules::Scheduler && self.level_fs[first as usize] == Extended::from(NO_VAL)
     }
@@ -132,29 +132,29 @@ fn scheduler(tree: &ShareTree, release: Release) -> TreeShares {
     let (factors, norm_shares) = (ranking.factors(), model.norm_shares());
     let row = |node: NodeId| {
         let (i, factor) = (node.index(), factors(node));
-        let shown = AssociationShares {
+        let association = AssociationShares {
             effective_usage: Some(effective_usage(&model, i).to_f64()),
             level_fs: (i != 0 && !model.uses_parent(i)).then(|| ranking.level_fs[i].to_f64()),
             fairshare: factor,
             ..model.association(i, shown_fraction(&model, model.job_node(i)))
         };
-        let norm_usage = shown.norm_usage.unwrap_or(1.0);
-        (EntityShares::new(norm_shares[i], norm_usage, factor.unwrap_or(0.0)), shown.as_received())
+        let norm_usage = association.norm_usage.unwrap_or(1.0);
+        (EntityShares::new(norm_shares[i], norm_usage, factor.unwrap_or(0.0)), association.as_received())
     };
     tree.nodes().map(row).collect()
 }
 
-/// The root has no level: the daemons show a number that rounds to 0.
+/// The fraction that `sshare` shows. The root has no siblings; the daemons give it a number that rounds to 0.
 fn shown_fraction(model: &SlurmModel, node: usize) -> f64 {
     if node == 0 { 1.0 / f64::from(NO_VAL) } else { model.fraction(node) }
 }
 
 fn effective_usage(model: &SlurmModel, node: usize) -> Extended {
-    let whole = model.usage(model.above(node));
+    let list_usage = model.usage(model.above(node));
     match node {
         0 => Extended::ONE,
-        _ if whole.is_zero() => Extended::ZERO,
-        _ => model.usage(node) / whole,
+        _ if list_usage.is_zero() => Extended::ZERO,
+        _ => model.usage(node) / list_usage,
     }
 }
 
@@ -167,91 +167,96 @@ fn level_fs(model: &SlurmModel, node: usize) -> Extended {
     }
 }
 
-/// The document's levels: the owner of the list that each node is in, and each list's shares and usage.
+/// The lists of siblings under the document's rules.
 struct DocumentedLevels {
-    above: Vec<u32>,
+    /// The owner of the list that each node is a member of.
+    owners: Vec<u32>,
+    /// The sum of the shares in the list of each node.
     shares: Vec<u128>,
+    /// The sum of the usage in the list of each node.
     usage: Vec<f64>,
 }
 
 impl DocumentedLevels {
     fn new(tree: &ShareTree) -> Self {
         let uses_parent = |node: NodeId| tree.shares(node) == Shares::Parent;
-        let mut levels = Self { above: Vec::new(), shares: vec![0; tree.len()], usage: vec![0.0; tree.len()] };
+        let mut levels = Self { owners: Vec::new(), shares: vec![0; tree.len()], usage: vec![0.0; tree.len()] };
         for node in tree.nodes() {
-            let above = fair_share_parent(tree, node, &levels.above, |parent| uses_parent(NodeId(parent as u32)));
-            levels.above.push(above);
+            let owner = fair_share_parent(tree, node, &levels.owners, |parent| uses_parent(NodeId(parent as u32)));
+            levels.owners.push(owner);
             // the nodes below a `FairShare=parent` account are in the list themselves
             let is_left_out = uses_parent(node) && tree.kind(node) == NodeKind::Group;
             if node != tree.root() {
-                levels.shares[above as usize] += count(tree.shares(node));
-                levels.usage[above as usize] += if is_left_out { tree.own_usage(node) } else { tree.usage(node) };
+                levels.shares[owner as usize] += count(tree.shares(node));
+                levels.usage[owner as usize] += if is_left_out { tree.own_usage(node) } else { tree.usage(node) };
             }
         }
         levels
     }
 
     fn fraction(&self, tree: &ShareTree, node: NodeId) -> f64 {
-        match self.shares[self.above[node.index()] as usize] {
+        match self.shares[self.owners[node.index()] as usize] {
             0 => 0.0,
             sum => count(tree.shares(node)) as f64 / sum as f64,
         }
     }
 
     fn usage(&self, tree: &ShareTree, node: NodeId) -> f64 {
-        let whole = self.usage[self.above[node.index()] as usize];
-        if whole == 0.0 { 0.0 } else { tree.usage(node) / whole }
+        let list_usage = self.usage[self.owners[node.index()] as usize];
+        if list_usage == 0.0 { 0.0 } else { tree.usage(node) / list_usage }
     }
 
-    /// Shares by usage, exactly: equal fractions are equal numbers.
+    /// Divides the fraction of the shares by the fraction of the usage. The quotient of integers is rounded once, so that
+    /// equal quotients are equal numbers.
     fn level_fs(&self, tree: &ShareTree, node: NodeId) -> Extended {
-        let list = self.above[node.index()] as usize;
+        let owner = self.owners[node.index()] as usize;
         let shares = count(tree.shares(node));
-        let (own, whole) = (tree.usage(node), self.usage[list]);
-        if tree.shares(node) == Shares::Parent || (shares > 0 && own == 0.0) {
+        let (usage, list_usage) = (tree.usage(node), self.usage[owner]);
+        if tree.shares(node) == Shares::Parent || (shares > 0 && usage == 0.0) {
             return Extended::INFINITY;
         }
-        let ((own, own_exponent), (whole, exponent)) = (whole_and_exponent(own), whole_and_exponent(whole));
-        match (shares.checked_mul(whole), self.shares[list].checked_mul(own)) {
+        let (usage, exponent) = integer_and_exponent(usage);
+        let (list_usage, list_exponent) = integer_and_exponent(list_usage);
+        match (shares.checked_mul(list_usage), self.shares[owner].checked_mul(usage)) {
             (_, _) if shares == 0 => Extended::ZERO,
             (Some(numerator), Some(denominator)) => {
-                Extended::quotient(numerator, denominator) * Extended::power_of_two(exponent - own_exponent)
+                Extended::quotient(numerator, denominator) * Extended::power_of_two(list_exponent - exponent)
             }
             _ => Extended::from(self.fraction(tree, node)) / Extended::from(self.usage(tree, node)),
         }
     }
 }
 
-/// The shares that count in a sum: none under `FairShare=parent`.
+/// The number of shares that count in the sum of a list: 0 under `FairShare=parent`.
 fn count(shares: Shares) -> u128 {
     u128::try_from(shares.count()).unwrap_or(0)
 }
 
-/// A positive double as the smallest possible integer and a power of 2.
-fn whole_and_exponent(value: f64) -> (u128, i32) {
-    let (field, fraction) = ((value.to_bits() >> 52) & 0x7ff, value.to_bits() & ((1 << 52) - 1));
-    let whole = if field == 0 { fraction } else { fraction | 1 << 52 };
-    let shift = whole.trailing_zeros().min(52);
-    (u128::from(whole >> shift), field.max(1) as i32 - 1075 + shift as i32)
+/// The least integer `i`, and the exponent `e`, for which a positive double is `i * 2^e`.
+fn integer_and_exponent(value: f64) -> (u128, i32) {
+    let (exponent_field, fraction) = ((value.to_bits() >> 52) & 0x7ff, value.to_bits() & ((1 << 52) - 1));
+    let mantissa = if exponent_field == 0 { fraction } else { fraction | 1 << 52 };
+    let shift = mantissa.trailing_zeros().min(52);
+    (u128::from(mantissa >> shift), exponent_field.max(1) as i32 - 1075 + shift as i32)
 }
 
 fn documented(tree: &ShareTree) -> TreeShares {
     let (levels, normalized) = (DocumentedLevels::new(tree), Normalized::table(tree));
     let level_fs = tree.nodes().map(|node| levels.level_fs(tree, node)).collect();
-    let lists = SiblingLists::new(tree, Release::V22_05, &levels.above);
+    let lists = SiblingLists::new(tree, Release::V22_05, &levels.owners);
     let ranking = SiblingRanking { tree, lists, level_fs, rules: Rules::Documented };
     let factors = ranking.factors();
     let row = |node: NodeId| {
-        let (own, factor, is_root) = (normalized[node.index()], factors(node), node == tree.root());
+        let (normalized, factor, is_root) = (normalized[node.index()], factors(node), node == tree.root());
         let uses_parent = !is_root && tree.shares(node) == Shares::Parent;
-        let fraction = if is_root || uses_parent { own.fraction } else { levels.fraction(tree, node) };
-        let shown = AssociationShares {
-            effective_usage: Some(if is_root { own.norm_usage } else { levels.usage(tree, node) }),
+        let fraction = if is_root || uses_parent { normalized.fraction } else { levels.fraction(tree, node) };
+        let association = AssociationShares {
+            effective_usage: Some(if is_root { normalized.norm_usage } else { levels.usage(tree, node) }),
             level_fs: (!is_root && !uses_parent).then(|| ranking.level_fs[node.index()].to_f64()),
             fairshare: factor,
-            ..own.association(tree, node, fraction)
+            ..normalized.association(tree, node, fraction)
         };
-        (EntityShares::new(own.norm_shares, own.norm_usage, factor.unwrap_or(0.0)), shown)
+        (EntityShares::new(normalized.norm_shares, normalized.norm_usage, factor.unwrap_or(0.0)), association)
     };
     tree.nodes().map(row).collect()
 }

@@ -1,8 +1,8 @@
-//! The depth limits of CPython's compiler, and so of OpenPBS.
+//! The depth limits of CPython's compiler, which OpenPBS therefore has too.
 //!
-//! Measured on CPython 3.11, with `eval` called at module level as the scheduler does: a tree deeper than
-//! [`MAX_DEPTH`] is a `RecursionError`, and a text that needs more than [`MAX_FRAMES`] levels of the parser's
-//! own recursion is a `MemoryError` (which the scheduler does not even notice).
+//! Measured on CPython 3.11, with `eval` called at module level as in the scheduler: a tree deeper than [`MAX_DEPTH`]
+//! raises a `RecursionError`, and a text for which the parser recurses deeper than [`MAX_FRAMES`] raises a
+//! `MemoryError`, which the scheduler does not notice.
 
 use crate::formula::syntax::{Expr, Node, NodeId, NodeKind};
 use crate::python::{BinaryOperator, ErrorKind, Raised};
@@ -19,12 +19,12 @@ const LEAF_FRAMES: u32 = 25;
 /// The greatest number of frames that a node needs beyond those of its deepest child.
 const MAX_FRAMES_OF_A_NODE: u32 = 30;
 
-/// How much a limit varies with the depth from which the compiler is called.
+/// By how much a limit can differ, depending on the depth of the stack from which the compiler is called.
 const TOLERANCE: i64 = 60;
 
 /// The exception that CPython raises at compile time, if the formula exceeds a limit.
 pub(super) fn check(expr: &Expr) -> Option<Raised> {
-    // so few nodes cannot reach a limit, even if each is nested in the next
+    // fewer nodes than this cannot reach a limit, even if each is nested in the next
     if expr.nodes().len() < ((MAX_FRAMES - LEAF_FRAMES) / MAX_FRAMES_OF_A_NODE) as usize {
         return None;
     }
@@ -39,11 +39,11 @@ pub(super) fn check(expr: &Expr) -> Option<Raised> {
 /// Whether CPython compiles the tree; `None` near a limit, where the depth of the call decides.
 pub fn compiles(expr: &Expr) -> Option<bool> {
     let root = measure(expr)?;
-    let above = |tolerance: i64| {
+    let exceeds_limit = |tolerance: i64| {
         i64::from(root.depth) > i64::from(MAX_DEPTH) + tolerance
             || i64::from(root.frames + LEAF_FRAMES) > i64::from(MAX_FRAMES) + tolerance
     };
-    match (above(-TOLERANCE), above(TOLERANCE)) {
+    match (exceeds_limit(-TOLERANCE), exceeds_limit(TOLERANCE)) {
         (false, _) => Some(true),
         (true, true) => Some(false),
         (true, false) => None,
@@ -72,57 +72,58 @@ impl Size {
     /// The size of a node from the sizes of its children. The parser tries to read an item after every comma and
     /// between empty brackets.
     fn new(kind: &NodeKind, ends_in_comma: impl Fn() -> bool, sizes: &[Self]) -> Self {
-        let own = u32::from(!matches!(kind, NodeKind::Parenthesized(_)));
-        let mut size = Self { depth: own, frames: 0 };
-        let mut beyond = |child: &NodeId, frames: u32| {
-            let below = sizes.get(child.index()).copied().unwrap_or_default();
-            size.frames = size.frames.max(below.frames + frames);
-            size.depth = size.depth.max(below.depth + own);
+        let levels = u32::from(!matches!(kind, NodeKind::Parenthesized(_)));
+        let mut size = Self { depth: levels, frames: 0 };
+        let mut add_child = |child: &NodeId, frames: u32| {
+            let child = sizes.get(child.index()).copied().unwrap_or_default();
+            size.frames = size.frames.max(child.frames + frames);
+            size.depth = size.depth.max(child.depth + levels);
         };
-        let mut least = 0;
+        // the frames that the node needs whatever its children are
+        let mut min_frames = 0;
         match kind {
-            NodeKind::Unary { operand, .. } => beyond(operand, 1),
+            NodeKind::Unary { operand, .. } => add_child(operand, 1),
             NodeKind::Binary { op, left, right } => {
-                beyond(left, 0);
-                beyond(right, if *op == BinaryOperator::Power { 2 } else { 0 });
+                add_child(left, 0);
+                add_child(right, if *op == BinaryOperator::Power { 2 } else { 0 });
             }
-            NodeKind::Comparison { operands, .. } => sequence(operands, 0, 3, &mut beyond),
-            NodeKind::Boolean { operands, .. } => sequence(operands, 0, 2, &mut beyond),
+            NodeKind::Comparison { operands, .. } => add_children(operands, 0, 3, &mut add_child),
+            NodeKind::Boolean { operands, .. } => add_children(operands, 0, 2, &mut add_child),
             NodeKind::Conditional { then, condition, otherwise } => {
-                sequence(&[*then, *condition], 0, 0, &mut beyond);
-                beyond(otherwise, 1);
+                add_children(&[*then, *condition], 0, 0, &mut add_child);
+                add_child(otherwise, 1);
             }
-            NodeKind::Parenthesized(inner) => beyond(inner, 28),
+            NodeKind::Parenthesized(inner) => add_child(inner, 28),
             NodeKind::Tuple { items, parenthesized: true } => {
-                least = if items.is_empty() { 28 } else { 30 };
-                sequence(items, 28, 30, &mut beyond);
+                min_frames = if items.is_empty() { 28 } else { 30 };
+                add_children(items, 28, 30, &mut add_child);
             }
             NodeKind::Tuple { items, parenthesized: false } => {
-                least = 2;
-                sequence(items, 0, 2, &mut beyond);
+                min_frames = 2;
+                add_children(items, 0, 2, &mut add_child);
             }
             NodeKind::List(items) => {
-                least = if ends_in_comma() { 30 } else { 29 };
-                sequence(items, 29, 30, &mut beyond);
+                min_frames = if ends_in_comma() { 30 } else { 29 };
+                add_children(items, 29, 30, &mut add_child);
             }
             NodeKind::Call { callee, positional, keywords } => {
-                least = if ends_in_comma() { 28 } else { 24 };
-                beyond(callee, 0);
-                sequence(positional, 24, 28, &mut beyond);
+                min_frames = if ends_in_comma() { 28 } else { 24 };
+                add_child(callee, 0);
+                add_children(positional, 24, 28, &mut add_child);
                 let values: Vec<_> = keywords.iter().map(|keyword| keyword.value).collect();
-                sequence(&values, if positional.is_empty() { 27 } else { 28 }, 28, &mut beyond);
+                add_children(&values, if positional.is_empty() { 27 } else { 28 }, 28, &mut add_child);
             }
             NodeKind::Literal { .. } | NodeKind::Name(_) | NodeKind::Unsupported { .. } => {}
         }
-        size.frames = size.frames.max(least);
+        size.frames = size.frames.max(min_frames);
         size
     }
 }
 
-/// Adds items, of which the first needs fewer frames than the rest.
-fn sequence(items: &[NodeId], first: u32, rest: u32, beyond: &mut impl FnMut(&NodeId, u32)) {
-    for (index, item) in items.iter().enumerate() {
-        beyond(item, if index == 0 { first } else { rest });
+/// Adds children: the first with `first_frames`, all others with `other_frames`.
+fn add_children(children: &[NodeId], first_frames: u32, other_frames: u32, add_child: &mut impl FnMut(&NodeId, u32)) {
+    for (index, child) in children.iter().enumerate() {
+        add_child(child, if index == 0 { first_frames } else { other_frames });
     }
 }
 

@@ -5,7 +5,7 @@ use crate::formula::syntax::error::Unit;
 use crate::formula::syntax::{SyntaxError, SyntaxErrorKind};
 
 /// The error for an operator of another language, with what to write instead. `expression` is the expression around
-/// the operator, `then` what is written between `?` and `:`.
+/// the operator, `then` the operand between `?` and `:`.
 pub(super) fn foreign_operator(text: &str, expression: Span, operator: Span, then: &str) -> SyntaxError {
     let written = operator.slice(text);
     let error = |written: &str, instead: &str, help| {
@@ -33,21 +33,21 @@ pub(super) fn foreign_operator(text: &str, expression: Span, operator: Span, the
     }
 }
 
-/// The word with a blank on each side where the text has none.
-fn spaced(word: &str, text: &str, at: Span) -> String {
-    let (before, after) = (&text[..at.start as usize], &text[at.end as usize..]);
+/// The word that replaces an operator, with a blank on each side where the text has none.
+fn spaced(word: &str, text: &str, operator: Span) -> String {
+    let (before, after) = (&text[..operator.start as usize], &text[operator.end as usize..]);
     let blank = |has_blank| if has_blank { "" } else { " " };
     format!("{}{word}{}", blank(before.ends_with(' ')), blank(after.starts_with(' ')))
 }
 
-/// The error for a number with a unit at the place where the grammar fails; `None` if there is none.
-pub(super) fn number_with_unit(text: &str, at: usize) -> Option<SyntaxError> {
-    percentage(text, at).or_else(|| adjacent_unit(text, at)).or_else(|| separate_unit(text, at))
+/// The error for a number with a unit at the position where the parser fails; `None` if there is no such number.
+pub(super) fn number_with_unit(text: &str, position: usize) -> Option<SyntaxError> {
+    percentage(text, position).or_else(|| adjacent_unit(text, position)).or_else(|| separate_unit(text, position))
 }
 
 /// `10%` before an operator, a bracket or the end.
-fn percentage(text: &str, at: usize) -> Option<SyntaxError> {
-    let before = text.get(..at)?.trim_end().strip_suffix('%')?;
+fn percentage(text: &str, position: usize) -> Option<SyntaxError> {
+    let before = text.get(..position)?.trim_end().strip_suffix('%')?;
     let number = last_token(before.trim_end());
     let start = before.trim_end().len() - number.len();
     let value = amount(number)? / 100.0;
@@ -55,8 +55,8 @@ fn percentage(text: &str, at: usize) -> Option<SyntaxError> {
 }
 
 /// `4gb`, `24h`, `01:00:00`.
-fn adjacent_unit(text: &str, at: usize) -> Option<SyntaxError> {
-    let start = at - last_token(text.get(..at)?).len();
+fn adjacent_unit(text: &str, position: usize) -> Option<SyntaxError> {
+    let start = position - last_token(text.get(..position)?).len();
     let length = text[start..].find(|c: char| !is_token_char(c)).unwrap_or(text.len() - start);
     let token = &text[start..start + length];
     let span = Span::new(start, start + length);
@@ -68,11 +68,11 @@ fn adjacent_unit(text: &str, at: usize) -> Option<SyntaxError> {
 }
 
 /// `4 gb`
-fn separate_unit(text: &str, at: usize) -> Option<SyntaxError> {
-    let before = text.get(..at)?.trim_end();
-    let length = text[at..].find(|c: char| !is_token_char(c)).unwrap_or(text.len() - at);
-    let number = last_token(before);
-    size_or_duration(number, &text[at..at + length], Span::new(before.len() - number.len(), at + length), text)
+fn separate_unit(text: &str, position: usize) -> Option<SyntaxError> {
+    let before = text.get(..position)?.trim_end();
+    let length = text[position..].find(|c: char| !is_token_char(c)).unwrap_or(text.len() - position);
+    let (number, end) = (last_token(before), position + length);
+    size_or_duration(number, &text[position..end], Span::new(before.len() - number.len(), end), text)
 }
 
 fn size_or_duration(number: &str, unit: &str, span: Span, text: &str) -> Option<SyntaxError> {

@@ -1,7 +1,6 @@
-//! The syntax of formulas: text enters, a tree with spans leaves. The only module that uses the grammar.
+//! The syntax of formulas. Text enters; a syntax tree with spans leaves. No other module uses the grammar.
 //!
-//! [`parse`] turns the text of a formula into an [`Expr`], whose `Display` writes it back, or into a [`SyntaxError`] in
-//! the words of the user. Names are not resolved here. Valid Python that is not arithmetic becomes
+//! [`parse`] makes an [`Expr`], whose `Display` writes the text back, or a [`SyntaxError`]. Names are not resolved here. Valid Python that is not arithmetic becomes
 //! [`NodeKind::Unsupported`]; operators and units of other languages become errors with a fix.
 
 mod ast;

@@ -1,11 +1,11 @@
-//! From the tree back to text, without recursion.
+//! Writes a syntax tree as text, without recursion.
 
 use std::fmt::{self, Display, Formatter};
 
 use crate::formula::syntax::{Expr, NodeId, NodeKind};
 use crate::python::{BinaryOperator, UnaryOperator};
 
-/// The rest of the output, last part first.
+/// A part of the text that is still to be written. The parts are on a stack, the next one on top.
 enum Step<'e> {
     Node(NodeId),
     Text(&'e str),
@@ -90,9 +90,9 @@ fn push_spaced<'e>(symbol: &'e str, steps: &mut Vec<Step<'e>>) {
 }
 
 fn push_chain<'e>(operands: &[NodeId], symbols: impl Iterator<Item = &'e str>, steps: &mut Vec<Step<'e>>) {
-    let Some((&first, rest)) = operands.split_first() else { return };
+    let Some((&first, others)) = operands.split_first() else { return };
     steps.push(Step::Node(first));
-    for (&operand, symbol) in rest.iter().zip(symbols) {
+    for (&operand, symbol) in others.iter().zip(symbols) {
         push_spaced(symbol, steps);
         steps.push(Step::Node(operand));
     }

@@ -40,12 +40,12 @@ pub(super) fn truncated_shares(expr: &Expr, table: &JobTable, backend: &dyn Fair
         let truncated: Vec<_> =
             entities.iter().zip(&shares).filter(|(_, shares)| shares.as_ref().is_some_and(is_truncated)).collect();
         let (_, first) = truncated.first()?;
-        let exact = first.as_ref().map_or(0.0, |first| fairshare_number(input, first));
+        let number = first.as_ref().map_or(0.0, |first| fairshare_number(input, first));
         let count = truncated.len();
         let entities = counted(count, "entity", "entities");
         let names = listed(count, truncated.iter().map(|(entity, _)| entity));
         let message = format!("the `{name}` of {entities} is printed as 0.000000: {names}");
-        Some(Diagnostic::warning("JSF501", message, span).with_label(format!("{exact:.3e} in the tree")).with_help(
+        Some(Diagnostic::warning("JSF501", message, span).with_label(format!("{number:.3e} in the tree")).with_help(
             "the scheduler passes fair-share numbers with six decimals; give such entities more shares, or bound the \
              name from below: `max(…, 1e-6)`",
         ))
@@ -121,9 +121,9 @@ pub(super) fn useless_threshold(
     let is_under = |reason: &NotConsidered| matches!(reason, NotConsidered::UnderThreshold { .. });
     let under: Vec<usize> =
         ordered.not_considered.iter().filter(|(_, reason)| is_under(reason)).map(|&(row, _)| row).collect();
-    let kept = |row: usize| ranking.score(row).map_or(f64::NAN, |score| score.value);
-    let logged = |row: usize| format!("{} (`{}`)", number_format::logged(kept(row)), table.id(row));
-    let by_value = |&left: &usize, &right: &usize| kept(left).total_cmp(&kept(right));
+    let value = |row: usize| ranking.score(row).map_or(f64::NAN, |score| score.value);
+    let logged = |row: usize| format!("{} (`{}`)", number_format::logged(value(row)), table.id(row));
+    let by_value = |&left: &usize, &right: &usize| value(left).total_cmp(&value(right));
     let bound = number_format::printed(number_format::server_float(threshold));
     let message = match (ranking.order(), under.as_slice()) {
         ([], []) => return None,
@@ -141,39 +141,46 @@ pub(super) fn useless_threshold(
     Some(Diagnostic::warning("JSF605", message, whole_span(expr)).with_help(help))
 }
 
-/// The value of a job: as the scheduler keeps it, in the precision of the formula, and the job's row.
-type KeptValue = (f64, f64, usize);
+/// The values of a job: rounded to a C `float` as in the scheduler, and as the formula computed it.
+#[derive(Debug, Clone, Copy)]
+struct RoundedValue {
+    row: usize,
+    rounded: f64,
+    unrounded: f64,
+}
 
 /// A finding if different values become equal when the scheduler keeps them in a C `float`.
 pub(super) fn rounding_ties(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
     let value = |&row: &usize| {
         let score = ranking.score(row)?;
-        Some((score.value, nearest_double(score.unrounded.as_ref().ok()?)?, row))
-            .filter(|(kept, exact, ..)| !kept.is_nan() && !exact.is_nan())
+        let (rounded, unrounded) = (score.value, nearest_double(score.unrounded.as_ref().ok()?)?);
+        Some(RoundedValue { row, rounded, unrounded }).filter(|_| !rounded.is_nan() && !unrounded.is_nan())
     };
-    let mut values: Vec<KeptValue> = ranking.order().iter().filter_map(value).collect();
-    values.sort_by(|left, right| by_kept_then_exact(left, right).then(left.2.cmp(&right.2)));
-    let is_tie = |group: &&[KeptValue]| group.iter().any(|job| job.1 != group[0].1);
-    let groups: Vec<_> = values.chunk_by(|left, right| left.0 == right.0).filter(is_tie).collect();
-    let first = groups.first()?;
-    let (one, other) = (first.first()?, first.iter().find(|job| job.1 != first[0].1)?);
+    let mut values: Vec<RoundedValue> = ranking.order().iter().filter_map(value).collect();
+    values.sort_by(higher_value_first);
+    let is_tie = |group: &&[RoundedValue]| group.iter().any(|job| job.unrounded != group[0].unrounded);
+    let groups: Vec<_> = values.chunk_by(|left, right| left.rounded == right.rounded).filter(is_tie).collect();
+    let tied = groups.first()?;
+    let first = tied.first()?;
+    let second = tied.iter().find(|job| job.unrounded != first.unrounded)?;
     let jobs = counted(groups.iter().map(|group| group.len()).sum(), "job", "jobs");
-    let shown = |job: &KeptValue| {
-        let exact = ranking.score(job.2).and_then(|score| score.unrounded.ok());
-        format!("`{}` ({})", table.id(job.2), exact.map(|exact| exact.to_string()).unwrap_or_default())
+    let described = |job: &RoundedValue| {
+        let result = ranking.score(job.row).and_then(|score| score.unrounded.ok());
+        format!("`{}` ({})", table.id(job.row), result.map(|result| result.to_string()).unwrap_or_default())
     };
-    let (one, other) = (shown(one), shown(other));
-    let message = format!("{jobs} tie only because the scheduler keeps 24 bits of a value: {one} and {other}");
+    let (first, second) = (described(first), described(second));
+    let message = format!("{jobs} tie only because the scheduler keeps 24 bits of a value: {first} and {second}");
     let help = "later sort criteria, not the formula, decide between them; make the large terms smaller";
     Some(Diagnostic::warning("JSF504", message, whole_span(expr)).with_help(help))
 }
 
-fn by_kept_then_exact(left: &KeptValue, right: &KeptValue) -> Ordering {
-    right.0.total_cmp(&left.0).then(right.1.total_cmp(&left.1))
+fn higher_value_first(left: &RoundedValue, right: &RoundedValue) -> Ordering {
+    let by_rounded = right.rounded.total_cmp(&left.rounded);
+    by_rounded.then(right.unrounded.total_cmp(&left.unrounded)).then(left.row.cmp(&right.row))
 }
 
-fn nearest_double(exact: &FormulaResult) -> Option<f64> {
-    match exact {
+fn nearest_double(result: &FormulaResult) -> Option<f64> {
+    match result {
         FormulaResult::Python(Value::Float(double)) => Some(*double),
         FormulaResult::Python(Value::Int(integer)) => Some(*integer as f64),
         _ => None,
@@ -193,8 +200,8 @@ pub(super) fn crashes_scheduler(ranking: &Ranking) -> bool {
 
 /// A finding if an error would crash the scheduler in its first evaluation after a start.
 pub(super) fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
-    let is_survived = |(_, error): &(usize, &ScoreError)| !error.crashes_the_scheduler();
-    let failing: Vec<_> = errors(ranking).filter(is_survived).collect();
+    let does_not_crash = |(_, error): &(usize, &ScoreError)| !error.crashes_the_scheduler();
+    let failing: Vec<_> = errors(ranking).filter(does_not_crash).collect();
     let span = failing.first()?.1.span();
     let mut finding = Diagnostic::warning("JSF402", "", span).with_help(
         "an error in the very first evaluation after its start crashes the scheduler; a later error does not",
@@ -236,7 +243,7 @@ fn error_group(table: &JobTable, group: &ErrorGroup<'_>) -> Diagnostic {
     finding.with_help(consequence)
 }
 
-/// Where a name first occurs in the formula.
+/// The span of the first use of a name in the formula.
 fn first_span_of(expr: &Expr, name: &str) -> Option<Span> {
     let is_name = |kind: &NodeKind| matches!(kind, NodeKind::Name(found) if **found == *name);
     expr.nodes().iter().filter(|node| is_name(&node.kind)).map(|node| node.span).min()

@@ -51,8 +51,8 @@ pub fn formula_in(source_name: &str, document: &str) -> Result<String, NoFormula
         let formula = servers.into_values().find_map(|server| server.job_sort_formula);
         return formula.ok_or_else(|| NoFormula::Unset(source_name.to_owned()));
     }
-    if let Some(rest) = document.strip_prefix(INTERNAL_FILE) {
-        return Ok(rest.trim_start_matches(['\r', '\n']).trim_end().to_owned());
+    if let Some(formula) = document.strip_prefix(INTERNAL_FILE) {
+        return Ok(formula.trim_start_matches(['\r', '\n']).trim_end().to_owned());
     }
     let is_listing = document.lines().any(|line| {
         line.starts_with("Server")
@@ -81,9 +81,9 @@ pub fn pasted(text: &str) -> Option<String> {
     let command = ["$ ", "# ", "Qmgr: "].iter().find_map(|prompt| text.strip_prefix(prompt)).unwrap_or(text);
     let command = command.trim_start();
     let command = command.strip_prefix("sudo ").unwrap_or(command).trim_start();
-    let (program, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+    let (program, arguments) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
     if program == "qmgr" || program.ends_with("/qmgr") {
-        let argument = rest.trim_start().strip_prefix("-c")?.trim_start();
+        let argument = arguments.trim_start().strip_prefix("-c")?.trim_start();
         return in_directive(&shell_word(argument)?);
     }
     in_directive(command)
@@ -122,22 +122,23 @@ fn shell_word(command: &str) -> Option<String> {
             },
             '\\' => word.extend(characters.next()),
             blank if blank.is_whitespace() => break,
-            plain => word.push(plain),
+            unquoted => word.push(unquoted),
         }
     }
     Some(word)
 }
 
-/// The attribute in a listing. A long value continues after a line break and one tab, which are not part of it.
+/// The value of `job_sort_formula` in a listing. A long value continues after a line break and one tab, which are not
+/// part of it.
 fn in_listing(document: &str) -> Option<String> {
     let mut lines = document.lines();
     let first = lines.find_map(|line| {
         let line = line.trim_start();
         let directives = ["set server ", "set sched ", "s s "];
         let line = directives.iter().find_map(|directive| line.strip_prefix(directive)).unwrap_or(line);
-        let at = line.find("job_sort_formula")?;
-        let is_attribute = line[..at].split_whitespace().count() <= 1;
-        let value = line[at + "job_sort_formula".len()..].trim_start().strip_prefix('=')?;
+        let (before, after) = line.split_once("job_sort_formula")?;
+        let is_attribute = before.split_whitespace().count() <= 1;
+        let value = after.trim_start().strip_prefix('=')?;
         is_attribute.then(|| value.trim_start())
     })?;
     let mut formula = first.to_owned();

@@ -20,7 +20,7 @@ pub const UNKNOWN_GROUP: &str = "unknown";
 const CHUNK: usize = 255;
 /// The longest name that is written, in bytes: two of them fit on a line that the daemon reads in one chunk.
 const MAX_NAME: usize = 100;
-/// The first number of a written group; the daemon reserves those below.
+/// The first cgroup that is written; the daemon reserves the numbers below.
 const FIRST_CGROUP: i64 = 10;
 
 /// A valid line.
@@ -91,7 +91,7 @@ pub struct ResourceGroup {
 impl ResourceGroup {
     /// Reads the file. No file is invalid as a whole; the invalid lines are in [`rejected`](Self::rejected).
     pub fn parse(file: &[u8]) -> Self {
-        let mut read = Self::default();
+        let mut groups = Self::default();
         let mut names = HashSet::from([TREE_ROOT.to_owned(), UNKNOWN_GROUP.to_owned()]);
         for (index, chunk) in fgets_chunks(file, CHUNK).enumerate() {
             if is_blank_or_comment(chunk.text) {
@@ -100,15 +100,15 @@ impl ResourceGroup {
             match parse_line(chunk, &names) {
                 Ok(line) => {
                     names.insert(line.name.clone());
-                    read.lines.push(line);
+                    groups.lines.push(line);
                 }
                 Err(fault) => {
                     let LineChunk { offset, line, .. } = chunk;
-                    read.rejected.push(RejectedLine { line, daemon_line: index + 1, offset, fault });
+                    groups.rejected.push(RejectedLine { line, daemon_line: index + 1, offset, fault });
                 }
             }
         }
-        read
+        groups
     }
 }
 
@@ -207,12 +207,12 @@ pub fn write_groups(tree: &ShareTree) -> WrittenGroups {
 /// Writes the file as [`write_groups`] does, with the given cgroups; the nodes without one get the next free numbers.
 pub fn write_groups_with_cgroups(tree: &ShareTree, cgroup: impl Fn(NodeId) -> Option<i32>) -> WrittenGroups {
     let highest = tree.nodes().skip(1).filter_map(&cgroup).max().map_or(FIRST_CGROUP - 1, i64::from);
-    let mut free = (highest + 1).max(FIRST_CGROUP)..;
+    let mut free_cgroups = (highest + 1).max(FIRST_CGROUP)..;
     let mut file = WrittenGroups::default();
     let names = names(tree, &mut file.losses);
     let name = |node: NodeId| names.get(&node).map_or("root", String::as_str);
     for node in tree.nodes().skip(1) {
-        let cgroup = cgroup(node).map(i64::from).or_else(|| free.next()).unwrap_or(FIRST_CGROUP);
+        let cgroup = cgroup(node).map(i64::from).or_else(|| free_cgroups.next()).unwrap_or(FIRST_CGROUP);
         let parent = tree.parent(node).unwrap_or(tree.root());
         let shares = shares(tree, node, parent, &mut file.losses);
         if is_unknown_group(tree, node) {
@@ -278,9 +278,9 @@ fn names(tree: &ShareTree, losses: &mut Vec<GroupLoss>) -> HashMap<NodeId, Strin
 
 /// The name with `_` for each character that would end it or make the line a comment.
 fn valid_name(name: &str) -> String {
-    let replaced = |(at, c): (usize, char)| {
-        let breaks = c.is_whitespace() || c.is_control() || (at == 0 && matches!(c, '#' | '*'));
-        if breaks { '_' } else { c }
+    let replaced = |(index, c): (usize, char)| {
+        let is_invalid = c.is_whitespace() || c.is_control() || (index == 0 && matches!(c, '#' | '*'));
+        if is_invalid { '_' } else { c }
     };
     let name: String = name.char_indices().map(replaced).collect();
     if name.is_empty() { "_".to_owned() } else { truncated(&name, MAX_NAME).to_owned() }

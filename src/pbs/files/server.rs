@@ -53,7 +53,7 @@ impl ServerSettings {
         settings
     }
 
-    /// These settings, and those of `other` that are not among them.
+    /// Takes each setting from `other` that these settings do not contain.
     pub fn or(self, other: Self) -> Self {
         Self {
             eligible_time_enable: self.eligible_time_enable.or(other.eligible_time_enable),

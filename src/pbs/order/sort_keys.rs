@@ -12,18 +12,18 @@ use crate::rank::{Scores, higher_first, merge_sort, sort_by_value};
 pub(super) struct SortKeys<'t> {
     table: &'t JobTable,
     threshold: f64,
-    /// By row.
+    /// The value of each row.
     values: Vec<f64>,
-    /// By row: whether the scheduler considers the job.
+    /// Whether the scheduler considers the job of each row.
     runnable: Vec<bool>,
-    /// The rows whose error the caller ranks below every value. OpenPBS does not do this, so the threshold does not
-    /// apply to them. Ascending.
+    /// The rows with an error that have no value, ascending ([`OnError::Null`](crate::rank::OnError::Null)). OpenPBS gives
+    /// each a value, so its threshold does not apply to them.
     valueless: Vec<usize>,
-    /// By queue index of the table.
+    /// Whether each queue of the table is an express queue.
     express: Vec<bool>,
-    /// By entity index of the table.
+    /// Whether each entity of the table has no shares.
     without_shares: Vec<bool>,
-    /// By entity index of the table; empty if fair share does not order jobs.
+    /// The path of each entity of the table; empty if fair share does not order jobs.
     paths: Vec<SharePath>,
     /// The values of each `job_sort_key` by row, negated for `LOW`, so that the higher value comes first.
     keys: Vec<Vec<f64>>,
@@ -32,11 +32,11 @@ pub(super) struct SortKeys<'t> {
 impl<'t> SortKeys<'t> {
     pub(super) fn new(rules: &Order<'_>, scores: &Scores, table: &'t JobTable) -> Self {
         let values = scores.values();
-        let is_last = |row: &usize| values[*row] == f64::NEG_INFINITY;
+        let has_no_value = |row: &usize| values[*row] == f64::NEG_INFINITY;
         let mut sort_keys = Self {
             table,
             threshold: rules.threshold,
-            valueless: scores.errors().map(|(row, _)| row).filter(is_last).collect(),
+            valueless: scores.errors().map(|(row, _)| row).filter(has_no_value).collect(),
             values,
             runnable: Vec::new(),
             express: table.queues().iter().map(|queue| rules.is_express(queue)).collect(),

@@ -1,4 +1,4 @@
-//! What `pbsfs -p`, `-t`, `-g` and `-c` print, with numbers as C's `printf` formats them.
+//! Writes the output of `pbsfs -p`, `-t`, `-g` and `-c`, with numbers as C's `printf` formats them.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
@@ -43,7 +43,7 @@ impl NodeView {
         }
     }
 
-    /// The quotient that nodes are compared by; -1 where the percentage is 0.
+    /// The quotient of usage and percentage, by which nodes are compared; -1 if the percentage is 0.
     fn usage_over_perc(&self) -> f64 {
         if self.perc == 0.0 {
             return -1.0;

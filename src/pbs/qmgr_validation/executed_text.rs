@@ -1,4 +1,4 @@
-//! Derives the text that the server's script executes after `ans=` from the text of the formula.
+//! Derives, from the text of a formula, the text that the server's script executes after `ans=` to validate it.
 //!
 //! The script contains the formula in a single-quoted string, so Python first decodes its escapes, and a single quote in
 //! it ends the string.
@@ -21,6 +21,7 @@ pub(super) enum ExecutedText {
     Text(String),
 }
 
+/// Derives what the script executes for this formula.
 pub(super) fn executed(source: &str) -> Result<ExecutedText, Uncertainty> {
     let source = source.split('\0').next().unwrap_or("");
     if source.is_empty() {
@@ -28,24 +29,26 @@ pub(super) fn executed(source: &str) -> Result<ExecutedText, Uncertainty> {
     }
     match source.split('\n').next() {
         None | Some("") => Ok(ExecutedText::InvalidScript),
-        Some(line) => first_line(line),
+        Some(line) => executed_line(line),
     }
 }
 
-fn first_line(line: &str) -> Result<ExecutedText, Uncertainty> {
+fn executed_line(line: &str) -> Result<ExecutedText, Uncertainty> {
     let invalid = match PythonStringLiteral::parse_between(line, '\'') {
         // releases of CPython 3.11 differ on it
         Ok(literal) if literal.text().contains('\0') => return Err(Uncertainty::Escape),
         Ok(literal) => return Ok(ExecutedText::Text(literal.text().to_owned())),
         Err(invalid) => invalid,
     };
-    let rest = &line[invalid.span.end as usize..];
+    let after_fault = &line[invalid.span.end as usize..];
     match invalid.kind {
         InvalidLiteralKind::Quote | InvalidLiteralKind::CarriageReturn => ended_string(line),
         InvalidLiteralKind::TrailingBackslash | InvalidLiteralKind::Escape => Ok(ExecutedText::InvalidScript),
-        InvalidLiteralKind::NamedCharacter if rest.starts_with('{') && rest.contains('}') => Err(Uncertainty::Escape),
+        InvalidLiteralKind::NamedCharacter if after_fault.starts_with('{') && after_fault.contains('}') => {
+            Err(Uncertainty::Escape)
+        }
         InvalidLiteralKind::NamedCharacter => Ok(ExecutedText::InvalidScript),
-        InvalidLiteralKind::Surrogate => match first_line(rest)? {
+        InvalidLiteralKind::Surrogate => match executed_line(after_fault)? {
             ExecutedText::Text(_) | ExecutedText::Nothing => Ok(ExecutedText::Unencodable),
             other => Ok(other),
         },

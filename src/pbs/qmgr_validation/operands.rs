@@ -31,6 +31,7 @@ impl OperandArithmetic {
         self.uncertainty.get()
     }
 
+    /// Stops the evaluation and records why.
     fn stop<T>(&self, uncertainty: Uncertainty) -> Result<T, Raised> {
         self.uncertainty.set(Some(uncertainty));
         Err(Raised::new(ErrorKind::Limit, ""))
@@ -40,7 +41,8 @@ impl OperandArithmetic {
         self.stop(Uncertainty::NonArithmetic)
     }
 
-    fn computed<T>(&self, result: Result<T, Raised>) -> Result<T, Raised> {
+    /// Stops at an error of this crate's limits, which CPython may not raise.
+    fn stop_at_limit<T>(&self, result: Result<T, Raised>) -> Result<T, Raised> {
         match result {
             Err(raised) if matches!(raised.kind, ErrorKind::Limit | ErrorKind::Memory) => self.stop(Uncertainty::Limit),
             result => result,
@@ -48,14 +50,14 @@ impl OperandArithmetic {
     }
 
     fn operand(&self, result: Result<Value, Raised>) -> Result<Operand, Raised> {
-        match self.computed(result) {
+        match self.stop_at_limit(result) {
             Err(raised) if raised.kind == ErrorKind::Complex => Ok(Operand::Complex),
             result => result.map(Operand::Known),
         }
     }
 }
 
-/// Whether no operation with a complex number overflows on this number.
+/// Whether an operation of a complex number with this operand converts it without an overflow.
 fn converts_to_complex(operand: &Operand) -> bool {
     let is_short = |value: &Value| matches!(value, Value::Bool(_) | Value::Int(_) | Value::Float(_));
     matches!(operand, Operand::Complex | Operand::Number) || matches!(operand, Operand::Known(value) if is_short(value))
@@ -98,7 +100,7 @@ impl Arithmetic for OperandArithmetic {
 
     fn compare(&self, op: ComparisonOperator, x: &Operand, y: &Operand) -> Result<bool, Raised> {
         match (x, y) {
-            (Operand::Known(x), Operand::Known(y)) => self.computed(self.python.compare(op, x, y)),
+            (Operand::Known(x), Operand::Known(y)) => self.stop_at_limit(self.python.compare(op, x, y)),
             _ => self.unknown(),
         }
     }

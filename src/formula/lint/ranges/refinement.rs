@@ -1,7 +1,7 @@
-//! Refinement: what a condition implies for the expressions that it tests.
+//! Refinement: narrows the values of the expressions that a condition tests.
 //!
 //! In `a / b if b > 0 else 0` the divisor is positive. The refinement applies to every expression with the same value
-//! number, that is, to every one that is spelled alike.
+//! number, that is, with the same operation on operands with the same value numbers.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,8 @@ use crate::formula::lint::ranges::value_set::ValueSet;
 use crate::formula::syntax::{Expr, Node, NodeId, NodeKind};
 use crate::python::{ComparisonOperator, MAX_EXACT_FLOAT};
 
-/// The values of `a` for which `a op b` is `holds`. For those of `b`, swap the operands and the operator.
+/// The values of `a` for which `a op b` is true, or false without `holds`. For those of `b`, swap the operands and the
+/// operator.
 pub(super) fn refined(op: ComparisonOperator, a: ValueSet, b: ValueSet, holds: bool) -> ValueSet {
     use ComparisonOperator as Op;
     if !a.is_number() || !b.is_number() || b.bounds().is_none() {
@@ -18,7 +19,7 @@ pub(super) fn refined(op: ComparisonOperator, a: ValueSet, b: ValueSet, holds: b
     }
     let nan = !holds && a.may_be_nan();
     let narrowed = |values: ValueSet| if nan { values.or_nan(true) } else { values };
-    // every comparison with nan is false
+    // a comparison with NaN is false, so that a false comparison implies nothing
     if !holds && b.may_be_nan() {
         return a;
     }
@@ -36,10 +37,10 @@ pub(super) fn refined(op: ComparisonOperator, a: ValueSet, b: ValueSet, holds: b
     }
 }
 
-/// The greatest number below a bound; an integer beyond 2^53 can be between two doubles.
+/// The greatest number below a bound; the bound itself where an integer can be between two doubles.
 fn below(a: ValueSet, bound: f64) -> f64 {
-    let between = a.types().intersects(TypeSet::INT) && bound.abs() > MAX_EXACT_FLOAT;
-    if between { bound } else { bound.next_down() }
+    let may_be_between_doubles = a.types().intersects(TypeSet::INT) && bound.abs() > MAX_EXACT_FLOAT;
+    if may_be_between_doubles { bound } else { bound.next_down() }
 }
 
 /// The operator for swapped operands.
@@ -50,16 +51,18 @@ pub(super) fn swapped(op: ComparisonOperator) -> ComparisonOperator {
         Op::LessOrEqual => Op::GreaterOrEqual,
         Op::Greater => Op::Less,
         Op::GreaterOrEqual => Op::LessOrEqual,
-        same => same,
+        symmetric => symmetric,
     }
 }
 
-/// What two nodes with the same value number have in common: the operation and the value numbers of the operands.
+/// Identifies a value number: nodes with equal keys have the same operation on operands with the same value numbers.
 #[derive(PartialEq, Eq, Hash)]
 enum Key<'e> {
+    /// The text of a name or a number.
     Leaf(&'e str),
+    /// A tag for the kind of node, its operators, and the value numbers of its operands.
     Node(u8, Vec<u8>, Vec<u32>),
-    /// Equal to no other node.
+    /// The index of a node whose value no other node is known to have.
     Unique(usize),
 }
 
@@ -99,9 +102,9 @@ fn key<'e>(kind: &'e NodeKind, index: usize, numbers: &[u32]) -> Key<'e> {
             Key::Node(5, Vec::new(), numbers_of(&[*then, *condition, *otherwise]))
         }
         NodeKind::Call { callee, positional, keywords } if keywords.is_empty() => {
-            let mut parts = numbers_of(&[*callee]);
-            parts.extend(numbers_of(positional));
-            Key::Node(6, Vec::new(), parts)
+            let mut operands = numbers_of(&[*callee]);
+            operands.extend(numbers_of(positional));
+            Key::Node(6, Vec::new(), operands)
         }
         _ => Key::Unique(index),
     }

@@ -75,7 +75,7 @@ impl TypeSet {
         }
     }
 
-    /// What messages call each type in the set.
+    /// The name of each type in the set, for messages.
     pub fn names(self) -> Vec<&'static str> {
         const NAMES: [(TypeSet, &str); 7] = [
             (TypeSet::BOOL, "a bool"),
@@ -120,7 +120,7 @@ impl ErrorSet {
         Self(ALL.iter().position(|&known| known == kind).map_or(0, |bit| 1 << bit))
     }
 
-    /// A single kind if `condition` holds, else the empty set.
+    /// A single kind if `condition` is true, else the empty set.
     pub fn when(condition: bool, kind: ErrorKind) -> Self {
         if condition { Self::from_kind(kind) } else { Self::EMPTY }
     }

@@ -25,10 +25,12 @@ use crate::schema::Range;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ValueSet {
     types: TypeSet,
-    /// The bounds of the numbers except nan; infinite if an integer can exceed the largest double.
+    /// The bounds of the numbers except NaN; infinite if an integer can exceed the largest double.
     least: f64,
     most: f64,
+    /// Whether 0 is in the set.
     zero: bool,
+    /// Whether NaN is in the set.
     nan: bool,
 }
 
@@ -64,7 +66,7 @@ impl ValueSet {
         Self { types, least, most, zero: true, nan: false }.normalized()
     }
 
-    /// All values of those of these types that are not numeric.
+    /// All values of the types among these that are not numeric.
     pub(super) fn non_numbers(types: TypeSet) -> Self {
         Self { types: types.without(TypeSet::NUMBER), ..Self::EMPTY }
     }
@@ -85,7 +87,7 @@ impl ValueSet {
         }
     }
 
-    /// The same set, with nan if `nan` is true.
+    /// Adds NaN if `nan` is true.
     pub fn or_nan(mut self, nan: bool) -> Self {
         self.nan |= nan;
         if nan {
@@ -147,14 +149,14 @@ impl ValueSet {
     /// Whether `value` is in the set.
     pub fn contains(&self, value: &Value) -> bool {
         let python = Python::new();
-        let holds = |op, bound: f64| python.compare(op, value, &Value::Float(bound)).unwrap_or(false);
+        let is_within = |op, bound: f64| python.compare(op, value, &Value::Float(bound)).unwrap_or(false);
         match value {
             _ if !self.types.intersects(TypeSet::from_value(value)) => false,
             Value::Float(x) if x.is_nan() => self.nan,
             Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_) => {
                 // an infinite bound covers the integers beyond the largest double
-                holds(ComparisonOperator::GreaterOrEqual, self.least)
-                    && holds(ComparisonOperator::LessOrEqual, self.most)
+                is_within(ComparisonOperator::GreaterOrEqual, self.least)
+                    && is_within(ComparisonOperator::LessOrEqual, self.most)
                     && (self.zero || value.truth())
             }
             _ => true,
@@ -252,12 +254,12 @@ impl ValueSet {
         self.types.intersects(TypeSet::INT) && (self.most == f64::INFINITY || self.least == f64::NEG_INFINITY)
     }
 
-    /// The set with its bounds rounded outward, as the double nearest to an integer can be on either side of it.
+    /// Rounds the bounds of integers outward, because the double nearest to an integer can be on either side of it.
     pub(super) fn rounded_outward(mut self) -> Self {
         if self.types.intersects(TypeSet::INT) {
-            let off = |bound: f64| bound.abs() >= MAX_EXACT_FLOAT;
-            self.least = if off(self.least) { self.least.next_down() } else { self.least };
-            self.most = if off(self.most) { self.most.next_up() } else { self.most };
+            let is_rounded = |bound: f64| bound.abs() >= MAX_EXACT_FLOAT;
+            self.least = if is_rounded(self.least) { self.least.next_down() } else { self.least };
+            self.most = if is_rounded(self.most) { self.most.next_up() } else { self.most };
             self.least = self.least.min(f64::MAX);
             self.most = self.most.max(f64::MIN);
         }
@@ -279,8 +281,8 @@ impl ValueSet {
         let has_bounds = self.least <= self.most;
         self.nan &= self.types.intersects(TypeSet::FLOAT);
         if !has_bounds || !self.types.intersects(TypeSet::NUMBER) {
-            let left = if self.nan { TypeSet::FLOAT } else { TypeSet::EMPTY };
-            let types = self.types.without(TypeSet::NUMBER).or(left);
+            let numeric = if self.nan { TypeSet::FLOAT } else { TypeSet::EMPTY };
+            let types = self.types.without(TypeSet::NUMBER).or(numeric);
             return Self { types, nan: self.nan, ..Self::EMPTY };
         }
         self.zero &= self.least <= 0.0 && 0.0 <= self.most;
@@ -323,9 +325,9 @@ pub(in crate::formula::lint) struct Rounded(pub f64);
 
 impl fmt::Display for Rounded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let size = self.0.abs();
+        let magnitude = self.0.abs();
         let rounded: f64 = format!("{:.5e}", self.0).parse().unwrap_or(self.0);
-        match size {
+        match magnitude {
             0.0 => f.write_str("0"),
             ..1e15 if self.0.fract() == 0.0 => write!(f, "{}", self.0),
             1e-4..1e15 => write!(f, "{rounded}"),

@@ -1,4 +1,4 @@
-//! The inputs of a block: columns of any width become lanes of doubles with their types.
+//! Loads the inputs of a block: columns in any encoding become lanes of doubles with their types.
 
 use crate::formula::program::columnar::vector::{Entry, LaneBuffer, LaneType, LaneTypes, Vector};
 use crate::formula::program::columnar::{AllLanesFallBack, ColumnarExecutor, kernels};
@@ -48,23 +48,24 @@ impl ColumnarExecutor<'_, '_> {
     /// One byte for each bit.
     fn bit_bytes(&mut self, words: &[u64]) -> Vec<u8> {
         let mut bytes = self.scratch.bytes(self.rows);
-        let eights = words.iter().flat_map(|word| word.to_le_bytes());
-        for (bytes, bits) in bytes.chunks_mut(8).zip(eights) {
+        let packed = words.iter().flat_map(|word| word.to_le_bytes());
+        for (bytes, bits) in bytes.chunks_mut(8).zip(packed) {
             bytes.copy_from_slice(&expand_bits(bits)[..bytes.len()]);
         }
         bytes
     }
 }
 
-/// Eight bits as bytes of 0 or 1: all bits are copied to every byte, which keeps its own and shifts it down.
+/// Expands eight bits to bytes of 0 or 1: copies all bits to every byte, clears all but one in each, and moves that one
+/// to the lowest place.
 #[inline]
 fn expand_bits(bits: u8) -> [u8; 8] {
-    const EACH: u64 = 0x0101_0101_0101_0101;
-    let own = (u64::from(bits) * EACH) & 0x8040_2010_0804_0201;
-    (((own + 0x7f * EACH) >> 7) & EACH).to_le_bytes()
+    const ONE_IN_EACH: u64 = 0x0101_0101_0101_0101;
+    let one_bit_in_each = (u64::from(bits) * ONE_IN_EACH) & 0x8040_2010_0804_0201;
+    (((one_bit_in_each + 0x7f * ONE_IN_EACH) >> 7) & ONE_IN_EACH).to_le_bytes()
 }
 
-/// The magnitude of the least integer of a type, which is the greatest of the type.
+/// The greatest magnitude in a type of integers, which is that of its least integer.
 fn magnitude(least: impl Into<f64>) -> f64 {
     least.into().abs()
 }

@@ -84,15 +84,15 @@ pub(super) fn dot(x: Broadcast<'_>, [high, low]: [f64; 2], out: &mut [f64]) {
     }
 }
 
-/// A mask of the lanes where `holds(x, y)`.
+/// Sets `out` to 1 in the lanes where `test(x, y)` is true, else to 0.
 #[inline]
-pub(super) fn test(x: Broadcast<'_>, y: Broadcast<'_>, out: &mut [u8], holds: impl Fn(f64, f64) -> bool + Copy) {
+pub(super) fn test(x: Broadcast<'_>, y: Broadcast<'_>, out: &mut [u8], test: impl Fn(f64, f64) -> bool + Copy) {
     match (x, y) {
         (Broadcast::Each(x), Broadcast::Each(y)) => dispatch(
             #[inline(always)]
             move || {
                 for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
-                    *out = u8::from(holds(x, y));
+                    *out = u8::from(test(x, y));
                 }
             },
         ),
@@ -100,7 +100,7 @@ pub(super) fn test(x: Broadcast<'_>, y: Broadcast<'_>, out: &mut [u8], holds: im
             #[inline(always)]
             move || {
                 for (out, &x) in out.iter_mut().zip(x) {
-                    *out = u8::from(holds(x, y));
+                    *out = u8::from(test(x, y));
                 }
             },
         ),
@@ -108,20 +108,20 @@ pub(super) fn test(x: Broadcast<'_>, y: Broadcast<'_>, out: &mut [u8], holds: im
             #[inline(always)]
             move || {
                 for (out, &y) in out.iter_mut().zip(y) {
-                    *out = u8::from(holds(x, y));
+                    *out = u8::from(test(x, y));
                 }
             },
         ),
-        (Broadcast::Same(x), Broadcast::Same(y)) => out.fill(u8::from(holds(x, y))),
+        (Broadcast::Same(x), Broadcast::Same(y)) => out.fill(u8::from(test(x, y))),
     }
 }
 
-/// Whether `holds(x)` is true in any lane.
+/// Whether `test(x)` is true in any lane.
 #[inline]
-pub(super) fn any(lanes: &[f64], holds: impl Fn(f64) -> bool + Copy) -> bool {
+pub(super) fn any(lanes: &[f64], test: impl Fn(f64) -> bool + Copy) -> bool {
     dispatch(
         #[inline(always)]
-        move || lanes.iter().fold(0, |any, &lane| any | u64::from(holds(lane))) != 0,
+        move || lanes.iter().fold(0, |any, &lane| any | u64::from(test(lane))) != 0,
     )
 }
 
@@ -181,7 +181,7 @@ pub(super) fn normalize_zeros(lanes: &mut [f64], types: &[u8], limit: f64) -> bo
     )
 }
 
-/// Small integers as doubles.
+/// Converts small integers to doubles.
 #[inline]
 pub(super) fn widen<T: Copy + Into<f64>>(small: &[T], out: &mut [f64]) {
     dispatch(

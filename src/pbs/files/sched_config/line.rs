@@ -79,16 +79,17 @@ pub(super) fn number_or_unspecified(value: &str) -> i32 {
 /// the setting then applies at all times.
 pub(super) fn split_line(text: &str) -> Result<(Line<'_>, Option<ConfigFault>), ConfigFault> {
     let not_a_setting = || ConfigFault::NotASetting(text.trim().to_owned());
-    let (name, rest) = text.split_once(':').ok_or_else(not_a_setting)?;
-    let (value, rest) = split_value(rest.trim_start()).ok_or_else(not_a_setting)?;
+    let (name, value_and_time) = text.split_once(':').ok_or_else(not_a_setting)?;
+    let (value, time) = split_value(value_and_time.trim_start()).ok_or_else(not_a_setting)?;
     let name = name.trim();
     if name.is_empty() {
         return Err(not_a_setting());
     }
-    let (times, unknown) = split_time(rest);
-    Ok((Line { name, value, times }, unknown))
+    let (times, unknown_time) = parse_times(time);
+    Ok((Line { name, value, times }, unknown_time))
 }
 
+/// Splits off the value, which may be quoted.
 fn split_value(text: &str) -> Option<(&str, &str)> {
     if let Some(quote) = text.chars().next().filter(|first| matches!(first, '"' | '\'')) {
         let quoted = &text[1..];
@@ -98,9 +99,10 @@ fn split_value(text: &str) -> Option<(&str, &str)> {
     (end > 0).then(|| text.split_at(end))
 }
 
-fn split_time(rest: &str) -> (Times, Option<ConfigFault>) {
+/// The times at which a setting applies, and the fault if they are unknown.
+fn parse_times(text: &str) -> (Times, Option<ConfigFault>) {
     let always = Times { prime: true, non_prime: true };
-    match rest.split_ascii_whitespace().next().filter(|word| !word.starts_with('#')) {
+    match text.split_ascii_whitespace().next().filter(|word| !word.starts_with('#')) {
         None | Some("all" | "ALL") => (always, None),
         Some("prime" | "PRIME") => (Times { non_prime: false, ..always }, None),
         Some("non_prime" | "NON_PRIME") => (Times { prime: false, ..always }, None),
