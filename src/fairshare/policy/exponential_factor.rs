@@ -34,7 +34,7 @@ impl ExponentialFactor {
         if norm_shares > 0.0 { libm::exp2(-(ratio / f64::from(self.dampening))) } else { 0.0 }
     }
 
-    /// Computes the numbers of every node as the daemon does, from its normalized shares and effective usage.
+    /// Computes the numbers of every node as the daemon does, from its normalised shares and effective usage.
     pub(super) fn table(self, model: &SlurmModel, norm_shares: &[f64], effective: &[Extended]) -> TreeShares {
         let row = |node: usize| {
             let source = model.job_node(node);

@@ -164,7 +164,7 @@ fn most_tickets(tree: &ShareTree, active: &[bool], tickets: &[f64]) -> f64 {
     users.map(|node| tickets[node.index()]).fold(0.0, f64::max)
 }
 
-/// The daemon's `U_eff`: at least a hundredth of the share ratio within the level, where the document has the normalized
+/// The daemon's `U_eff`: at least a hundredth of the share ratio within the level, where the document has the normalised
 /// shares.
 fn effective_usage(model: &SlurmModel, node: usize) -> Extended {
     match (node, model.above(node)) {

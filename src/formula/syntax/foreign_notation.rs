@@ -1,4 +1,4 @@
-//! Operators, sizes, durations and percent signs as other languages write them: recognised to suggest a fix.
+//! Recognises operators of other languages, and numbers with a unit or a percent sign, to suggest a fix.
 
 use crate::diagnostic::Span;
 use crate::formula::syntax::error::Unit;

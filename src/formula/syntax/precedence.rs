@@ -1,4 +1,4 @@
-//! Recognizes operators by their text, and makes a tree of a flat `operand operator operand …` by Python's precedence.
+//! Recognises operators by their text, and makes a tree of a flat `operand operator operand …` by Python's precedence.
 //!
 //! The grammar leaves expressions flat, so that its recursion does not depend on the number of operators; an
 //! operator-precedence parser with a stack of pending operators makes the tree.
