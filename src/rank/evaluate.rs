@@ -82,24 +82,26 @@ fn python_result(value: Value, span: Span) -> Result<FormulaResult, ScoreError> 
     }
 }
 
-/// Computes the values of single jobs, rounded to [`ScorePrecision::Float32`], with [`OnError::ZeroLikePbs`].
+/// Computes scores in Python's numbers, for one job at a time.
 pub(crate) struct RowScorer<'p> {
     interpreter: Interpreter<'p, Python>,
     formula_span: Span,
+    precision: ScorePrecision,
+    on_error: OnError,
 }
 
 impl<'p> RowScorer<'p> {
-    pub(crate) fn new(program: &'p Program) -> Self {
+    pub(crate) fn new(program: &'p Program, precision: ScorePrecision, on_error: OnError) -> Self {
         let formula_span = program.expr().node(program.expr().root()).span;
-        Self { interpreter: program.interpreter(Python::new()), formula_span }
+        Self { interpreter: program.interpreter(Python::new()), formula_span, precision, on_error }
     }
 
-    /// The value of a job with these inputs, in the order of [`Program::inputs`].
-    pub(crate) fn value(&mut self, inputs: &[Value]) -> f64 {
+    /// The score of a job with these inputs, in the order of [`Program::inputs`].
+    pub(crate) fn score(&mut self, inputs: &[Value]) -> f64 {
         let result = self.interpreter.evaluate(inputs).map_err(ScoreError::Raised);
         match result.and_then(|value| python_result(value, self.formula_span)) {
-            Ok(result) => ScorePrecision::Float32.round(result.to_f64()),
-            Err(error) => OnError::ZeroLikePbs.value(&error),
+            Ok(result) => self.precision.round(result.to_f64()),
+            Err(error) => self.on_error.value(&error),
         }
     }
 }

@@ -6,15 +6,21 @@ mod evaluate;
 mod order;
 #[doc(hidden)]
 pub mod places;
+mod race;
 mod score;
 mod scores;
+mod sweep;
 
 pub(crate) use evaluate::RowScorer;
 pub use evaluate::{rescore, score};
 #[doc(hidden)]
 pub use order::{higher_first, merge_sort, sort_by_value};
+#[doc(hidden)]
+pub use race::{Competitor, crossings, first_step};
 pub use score::{FormulaResult, OnError, Score, ScoreError, ScorePrecision};
 pub use scores::Scores;
+#[doc(hidden)]
+pub use sweep::{Enclosure, ScoreRules, Sweep};
 
 use crate::fairshare::{EntityShares, FairShare};
 use crate::formula::program::Program;

@@ -1,5 +1,6 @@
 //! The scores and the order of jobs.
 
 mod orders;
+mod race;
 mod replay;
 mod values;

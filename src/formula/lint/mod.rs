@@ -11,6 +11,7 @@ mod non_arithmetic;
 mod parents;
 mod punctuation;
 mod ranges;
+mod slope;
 
 use crate::diagnostic::{Diagnostic, sort_by_span};
 use crate::formula::lint::parents::Parents;
@@ -22,6 +23,7 @@ pub use crate::formula::lint::monotonicity::{Monotonicity, monotonicity};
 pub(crate) use crate::formula::lint::non_arithmetic::{is_dangerous_attribute, is_dangerous_builtin};
 pub(crate) use crate::formula::lint::parents::attribute_of;
 pub use crate::formula::lint::ranges::{ErrorSet, Fact, Facts, Ranges, TypeSet, ValueSet, analyze_ranges};
+pub use crate::formula::lint::slope::{Slope, slope};
 
 /// The findings that follow from the tree and the names alone, in the order of their places.
 ///

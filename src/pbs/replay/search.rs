@@ -12,7 +12,7 @@ use crate::pbs::replay::ReplayedQueue;
 use crate::pbs::resource_amount::NumberMode;
 use crate::pbs::share_tree::PbsTree;
 use crate::python::Value;
-use crate::rank::{RowScorer, fairshare_number};
+use crate::rank::{OnError, RowScorer, ScorePrecision, fairshare_number};
 use crate::schema::{FairshareInput, InputType, Origin, Range};
 
 /// The numbers of decays that are tried: more first, then less.
@@ -269,7 +269,13 @@ impl<'p, 'a> JobInputs<'p, 'a> {
     fn new(program: &'p Program, queue: &ReplayedQueue<'a>, row: usize) -> Self {
         let input = |name: &str| queue.table.column(name).map_or(Value::Int(0), |column| column.value(row));
         let inputs = program.inputs().iter().map(|name| input(name)).collect();
-        Self { scorer: RowScorer::new(program), program, queue: *queue, row, inputs }
+        Self {
+            scorer: RowScorer::new(program, ScorePrecision::Float32, OnError::ZeroLikePbs),
+            program,
+            queue: *queue,
+            row,
+            inputs,
+        }
     }
 
     fn slot(&self, name: &str) -> Option<usize> {
@@ -283,7 +289,7 @@ impl<'p, 'a> JobInputs<'p, 'a> {
     /// The value of the job when one input is another one.
     fn value_with(&mut self, slot: usize, input: Value) -> f64 {
         let ours = std::mem::replace(&mut self.inputs[slot], input);
-        let value = self.scorer.value(&self.inputs);
+        let value = self.scorer.score(&self.inputs);
         self.inputs[slot] = ours;
         value
     }
@@ -296,7 +302,7 @@ impl<'p, 'a> JobInputs<'p, 'a> {
                 *input = NumberMode::OpenPbs.fairshare(fairshare_number(number, shares));
             }
         }
-        self.scorer.value(&inputs)
+        self.scorer.score(&inputs)
     }
 
     /// A resource that nothing declares: its jobs may have an amount of it, but the formula gets 0.

@@ -1,0 +1,326 @@
+//! Slope analysis: how steeply the value of a formula changes while one input varies over a range.
+//!
+//! Enters: a tree, the [`Facts`] about it over that range, and the name of the input. Leaves: a [`Slope`], which bounds the
+//! difference between any two values of the formula over the range, including the rounding errors of its operations.
+
+use crate::formula::lint::parents::without_parentheses;
+use crate::formula::lint::ranges::{Facts, ValueSet};
+use crate::formula::syntax::{Expr, NodeId, NodeKind};
+use crate::python::{BinaryOperator, Function, MAX_EXACT_FLOAT, UnaryOperator};
+
+/// Half the distance between 1 and the next double: the relative error of a correctly rounded operation.
+const ROUNDING: f64 = f64::EPSILON / 2.0;
+
+/// The relative error of a function of the C library; glibc documents at most two units in the last place.
+const LIBRARY_ERROR: f64 = 4.0 * f64::EPSILON;
+
+/// Covers the rounding errors of this analysis itself.
+const MARGIN: f64 = 1e-9;
+
+/// Bounds of the change of a value while one input varies over a range.
+///
+/// For any two inputs `x` and `y` within the range there is a slope `s` from `least` to `most` such that the computed
+/// values differ by `s * (x - y)`, up to twice the error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slope {
+    /// The least slope.
+    pub least: f64,
+    /// The greatest slope.
+    pub most: f64,
+    /// The greatest distance of a computed value from that of real numbers.
+    pub error: f64,
+}
+
+/// The slope of the value of a formula in the input `name`; `None` where no bound is known, for instance because the
+/// value jumps or an evaluation may fail.
+pub fn slope(expr: &Expr, facts: &Facts, name: &str) -> Option<Slope> {
+    let mut analysis = Analysis { expr, facts, name, slopes: Vec::with_capacity(expr.nodes().len()) };
+    for (id, node) in expr.iter() {
+        let slope = if facts.at(id).reachable { analysis.node(id, &node.kind) } else { None };
+        analysis.slopes.push(slope.filter(|slope| slope.is_finite()));
+    }
+    analysis.slopes.last().copied().flatten().filter(|_| facts.errors().is_empty())
+}
+
+impl Slope {
+    const CONSTANT: Self = Self { least: 0.0, most: 0.0, error: 0.0 };
+
+    fn is_finite(&self) -> bool {
+        self.least.is_finite() && self.most.is_finite() && self.error.is_finite()
+    }
+
+    fn is_constant(&self) -> bool {
+        *self == Self::CONSTANT
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self { least: self.least + other.least, most: self.most + other.most, error: self.error + other.error }
+    }
+
+    fn negated(self) -> Self {
+        Self { least: -self.most, most: -self.least, error: self.error }
+    }
+
+    /// The slope after multiplication by a factor between two bounds.
+    fn times(self, least: f64, most: f64) -> Self {
+        let products = [self.least * least, self.least * most, self.most * least, self.most * most];
+        let size = least.abs().max(most.abs());
+        Self { least: smallest(products), most: greatest(products), error: self.error * size }
+    }
+
+    /// The slope of a value that follows one of the two.
+    fn or(self, other: Self) -> Self {
+        Self { least: self.least.min(other.least), most: self.most.max(other.most), error: self.error.max(other.error) }
+    }
+
+    /// Adds the error of rounding a result with a relative error.
+    fn rounded(self, result: ValueSet, relative: f64) -> Self {
+        let size = result.least().abs().max(result.most().abs());
+        let widening = MARGIN * self.least.abs().max(self.most.abs());
+        let error = self.error * (1.0 + MARGIN) + size * relative + f64::MIN_POSITIVE;
+        Self { least: self.least - widening, most: self.most + widening, error }
+    }
+}
+
+fn smallest<const N: usize>(numbers: [f64; N]) -> f64 {
+    numbers.into_iter().fold(f64::INFINITY, f64::min)
+}
+
+fn greatest<const N: usize>(numbers: [f64; N]) -> f64 {
+    numbers.into_iter().fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// The bounds of a value and of the real number that it approximates.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    least: f64,
+    most: f64,
+}
+
+impl Bounds {
+    fn size(self) -> f64 {
+        self.least.abs().max(self.most.abs())
+    }
+
+    /// The least magnitude; 0 if there are values of both signs.
+    fn distance_from_zero(self) -> f64 {
+        if self.least > 0.0 || self.most < 0.0 { self.least.abs().min(self.most.abs()) } else { 0.0 }
+    }
+}
+
+struct Analysis<'e> {
+    expr: &'e Expr,
+    facts: &'e Facts,
+    name: &'e str,
+    slopes: Vec<Option<Slope>>,
+}
+
+impl Analysis<'_> {
+    fn values(&self, node: NodeId) -> ValueSet {
+        self.facts.at(node).values
+    }
+
+    fn slope(&self, node: NodeId) -> Option<Slope> {
+        self.slopes[node.index()]
+    }
+
+    fn bounds(&self, node: NodeId) -> Option<Bounds> {
+        let (values, error) = (self.values(node), self.slope(node)?.error);
+        Some(Bounds { least: values.least() - error, most: values.most() + error })
+    }
+
+    fn node(&self, id: NodeId, kind: &NodeKind) -> Option<Slope> {
+        let values = self.values(id);
+        if self.facts.constant(id).is_some() && !values.is_number() {
+            // a function
+            return Some(Slope::CONSTANT);
+        }
+        if !values.is_number() || values.may_be_nan() {
+            return None;
+        }
+        if values.single().is_some() {
+            return Some(Slope::CONSTANT);
+        }
+        // integers beyond 2^53 are rounded when they meet a float
+        if values.is_integral() && values.least().abs().max(values.most().abs()) > MAX_EXACT_FLOAT {
+            return None;
+        }
+        match kind {
+            NodeKind::Name(name) if **name == *self.name => Some(Slope { least: 1.0, most: 1.0, error: 0.0 }),
+            NodeKind::Literal { .. } | NodeKind::Name(_) => Some(Slope::CONSTANT),
+            NodeKind::Parenthesized(inner) => self.slope(*inner),
+            NodeKind::Unary { op: UnaryOperator::Plus, operand } => self.slope(*operand),
+            NodeKind::Unary { op: UnaryOperator::Minus, operand } => self.slope(*operand).map(Slope::negated),
+            NodeKind::Binary { op, left, right } => self.binary(*op, *left, *right, values),
+            NodeKind::Conditional { then, otherwise, .. } => {
+                let (then, otherwise) = (self.branch(*then), self.branch(*otherwise));
+                match (then, otherwise) {
+                    (Some(only), None) | (None, Some(only)) => self.slope(only),
+                    _ => None,
+                }
+            }
+            NodeKind::Call { callee, positional, keywords } if keywords.is_empty() => {
+                self.call(self.facts.function(*callee)?, positional, values)
+            }
+            _ => self.of_constants(&kind.children()),
+        }
+    }
+
+    /// The node if it is evaluated for some value of the input.
+    fn branch(&self, node: NodeId) -> Option<NodeId> {
+        Some(node).filter(|node| self.facts.at(*node).reachable)
+    }
+
+    /// The slope of any deterministic function of constants.
+    fn of_constants(&self, operands: &[NodeId]) -> Option<Slope> {
+        let are_constant = operands.iter().all(|&node| self.slope(node).is_some_and(|slope| slope.is_constant()));
+        are_constant.then_some(Slope::CONSTANT)
+    }
+
+    fn binary(&self, op: BinaryOperator, left: NodeId, right: NodeId, result: ValueSet) -> Option<Slope> {
+        use BinaryOperator as Op;
+        if let Some(constant) = self.of_constants(&[left, right]) {
+            return Some(constant);
+        }
+        let (a, b) = (self.slope(left)?, self.slope(right)?);
+        let (x, y) = (self.bounds(left)?, self.bounds(right)?);
+        let exact = match op {
+            Op::Add => a.plus(b),
+            Op::Subtract => a.plus(b.negated()),
+            Op::Multiply => a.times(y.least, y.most).plus(b.times(x.least, x.most)),
+            Op::Divide => {
+                let nearest = y.distance_from_zero();
+                if nearest == 0.0 {
+                    return None;
+                }
+                let inverses = [1.0 / y.least, 1.0 / y.most];
+                let (least, most) = (inverses[0].min(inverses[1]), inverses[0].max(inverses[1]));
+                let quotient = x.size() / nearest;
+                let by_divisor = match (x.least >= 0.0, x.most <= 0.0) {
+                    // -x / y² is of one sign
+                    (true, _) => b.times(-quotient / nearest, 0.0),
+                    (_, true) => b.times(0.0, quotient / nearest),
+                    _ => b.times(-quotient / nearest, quotient / nearest),
+                };
+                a.times(least, most).plus(by_divisor)
+            }
+            Op::Power => return self.power(left, right, result),
+            _ => return None,
+        };
+        Some(self.rounded_unless_integral(exact, result))
+    }
+
+    fn rounded_unless_integral(&self, slope: Slope, result: ValueSet) -> Slope {
+        if result.is_integral() && slope.error == 0.0 { slope } else { slope.rounded(result, ROUNDING) }
+    }
+
+    /// A power with a constant exponent or a constant base.
+    fn power(&self, base: NodeId, exponent: NodeId, result: ValueSet) -> Option<Slope> {
+        let (a, b) = (self.slope(base)?, self.slope(exponent)?);
+        let (x, y) = (self.bounds(base)?, self.bounds(exponent)?);
+        let slope = if b.is_constant() {
+            let exponent = self.values(exponent).single()?;
+            if x.least <= 0.0 && !(exponent >= 1.0 && (x.least >= 0.0 || exponent.fract() == 0.0)) {
+                return None;
+            }
+            let derivative = |x: f64| exponent * x.powf(exponent - 1.0);
+            self.chain(
+                a,
+                [
+                    derivative(x.least),
+                    derivative(x.most),
+                    if x.least < 0.0 { derivative(0.0) } else { derivative(x.least) },
+                ],
+            )
+        } else if a.is_constant() {
+            let base = self.values(base).single().filter(|base| *base > 0.0)?;
+            let derivative = |y: f64| base.ln() * base.powf(y);
+            self.chain(b, [derivative(y.least), derivative(y.most), derivative(y.most)])
+        } else {
+            return None;
+        };
+        Some(slope.rounded(result, LIBRARY_ERROR))
+    }
+
+    /// The slope of a function whose derivative lies between these values.
+    fn chain(&self, argument: Slope, derivatives: [f64; 3]) -> Slope {
+        let (least, most) = (smallest(derivatives), greatest(derivatives));
+        let widening = MARGIN * least.abs().max(most.abs());
+        argument.times(least - widening, most + widening)
+    }
+
+    fn call(&self, function: Function, arguments: &[NodeId], result: ValueSet) -> Option<Slope> {
+        use Function as F;
+        if let Some(constant) = self.of_constants(arguments) {
+            return Some(constant);
+        }
+        match (function, arguments) {
+            (F::Pow, [base, exponent]) => self.power(*base, *exponent, result),
+            (F::Max | F::Min, _) => {
+                let items = self.items(arguments);
+                let mut slopes =
+                    items.iter().filter(|&&item| self.may_be_result(item, result)).map(|&item| self.slope(item));
+                let first = slopes.next()??;
+                slopes.try_fold(first, |hull, slope| Some(hull.or(slope?)))
+            }
+            (F::Float, [x]) => self.slope(*x),
+            (F::Abs | F::Fabs, [x]) => {
+                let (slope, bounds) = (self.slope(*x)?, self.bounds(*x)?);
+                Some(match bounds {
+                    _ if bounds.least >= 0.0 => slope,
+                    _ if bounds.most <= 0.0 => slope.negated(),
+                    _ => slope.or(slope.negated()),
+                })
+            }
+            (function, [x]) => {
+                let (slope, bounds) = (self.slope(*x)?, self.bounds(*x)?);
+                let derivative = derivative(function, bounds)?;
+                let [least, most] = [derivative(bounds.least), derivative(bounds.most)];
+                Some(self.chain(slope, [least, most, most]).rounded(result, LIBRARY_ERROR))
+            }
+            (F::Log, [x, base]) if self.slope(*base)?.is_constant() => {
+                let (slope, bounds, base) = (self.slope(*x)?, self.bounds(*x)?, self.values(*base).single()?);
+                let derivative = derivative(F::Log, bounds)?;
+                let [least, most] = [derivative(bounds.least), derivative(bounds.most)].map(|d| d / base.ln());
+                Some(self.chain(slope, [least, most, most]).rounded(result, 2.0 * LIBRARY_ERROR))
+            }
+            _ => None,
+        }
+    }
+
+    /// The values that `max` and `min` choose from: the arguments, or the items of a single list or tuple literal.
+    fn items<'n>(&'n self, arguments: &'n [NodeId]) -> &'n [NodeId] {
+        let &[single] = arguments else { return arguments };
+        match &self.expr.node(without_parentheses(self.expr, single)).kind {
+            NodeKind::Tuple { items, .. } | NodeKind::List(items) => items,
+            _ => arguments,
+        }
+    }
+
+    /// Whether an argument of `max` or `min` can be the result.
+    fn may_be_result(&self, item: NodeId, result: ValueSet) -> bool {
+        let values = self.values(item);
+        values.least() <= result.most() && values.most() >= result.least()
+    }
+}
+
+/// The derivative of a function, which must be monotonic over the bounds; `None` where it is not known to be.
+fn derivative(function: Function, bounds: Bounds) -> Option<fn(f64) -> f64> {
+    use std::f64::consts::{LN_2, LN_10};
+    let derivative: fn(f64) -> f64 = match function {
+        Function::Sqrt => |x| 0.5 / x.sqrt(),
+        Function::Log => |x| 1.0 / x,
+        Function::Log2 => |x| 1.0 / (x * LN_2),
+        Function::Log10 => |x| 1.0 / (x * LN_10),
+        Function::Log1p => |x| 1.0 / (1.0 + x),
+        Function::Exp | Function::Expm1 => f64::exp,
+        Function::Exp2 => |x| LN_2 * x.exp2(),
+        _ => return None,
+    };
+    let is_defined = match function {
+        Function::Sqrt | Function::Log | Function::Log2 | Function::Log10 => bounds.least > 0.0,
+        Function::Log1p => bounds.least > -1.0,
+        _ => true,
+    };
+    is_defined.then_some(derivative)
+}

@@ -1,0 +1,160 @@
+//! When a job overtakes others while an input varies: exactly, at whole steps.
+//!
+//! Enters: the [`Sweep`]s of the jobs. Leaves: the first step at which a job reaches a place, or the steps at which two
+//! jobs change their order. Where bounds of the scores decide the order over a range of steps, the range is not evaluated
+//! step by step; any other range is halved until it is short.
+
+use std::cmp::Ordering;
+use std::ops::RangeInclusive;
+
+use crate::rank::ScorePrecision;
+use crate::rank::sweep::{Enclosure, Sweep};
+
+/// The number of steps that are evaluated one by one.
+const SHORT_RANGE: i64 = 1024;
+
+/// A job that competes with another one for its place.
+#[derive(Debug, Clone)]
+pub struct Competitor<'p> {
+    /// Its scores.
+    pub sweep: Sweep<'p>,
+    /// Whether it is ahead if the scores are equal.
+    pub wins_ties: bool,
+}
+
+impl Competitor<'_> {
+    /// Whether it is ahead of a job; NaN equals every score.
+    fn is_ahead(&self, own: f64, other: f64) -> bool {
+        self.is_ahead_if(own.partial_cmp(&other).unwrap_or(Ordering::Equal))
+    }
+
+    fn is_ahead_if(&self, order: Ordering) -> bool {
+        order.is_gt() || order.is_eq() && self.wins_ties
+    }
+
+    /// Whether it is ahead at every step; `None` if that is not known.
+    fn is_always_ahead(&self, own: &Enclosure, job: &Enclosure, precision: ScorePrecision) -> Option<bool> {
+        own.compare(job, precision).map(|order| self.is_ahead_if(order))
+    }
+}
+
+/// The first step at which fewer than `places` competitors are ahead of the job and its score exceeds the threshold.
+pub fn first_step(
+    job: &Sweep<'_>,
+    competitors: &[Competitor<'_>],
+    places: usize,
+    threshold: f64,
+    steps: RangeInclusive<i64>,
+) -> Option<i64> {
+    let all: Vec<&Competitor<'_>> = competitors.iter().collect();
+    let mut ranges = vec![Undecided { steps, ahead: 0, competitors: all }];
+    while let Some(range) = ranges.pop() {
+        match range.decide(job, places, threshold) {
+            Decision::Never => {}
+            Decision::First(step) => return Some(step),
+            Decision::Halves([earlier, later]) => ranges.extend([later, earlier]),
+        }
+    }
+    None
+}
+
+/// A range of steps in which it is not known which competitors are ahead.
+struct Undecided<'c, 'p> {
+    steps: RangeInclusive<i64>,
+    /// The number of competitors that are ahead in the whole range.
+    ahead: usize,
+    /// The competitors that may be ahead in a part of it.
+    competitors: Vec<&'c Competitor<'p>>,
+}
+
+enum Decision<'c, 'p> {
+    Never,
+    First(i64),
+    Halves([Undecided<'c, 'p>; 2]),
+}
+
+impl<'c, 'p> Undecided<'c, 'p> {
+    fn decide(mut self, job: &Sweep<'p>, places: usize, threshold: f64) -> Decision<'c, 'p> {
+        let enclosure = job.enclosure(self.steps.clone());
+        if enclosure.is_some_and(|enclosure| enclosure.bounds().1 <= threshold) {
+            return Decision::Never;
+        }
+        if let Some(enclosure) = enclosure {
+            self.exclude_decided(&enclosure, job.precision(), places);
+        }
+        if self.ahead >= places {
+            return Decision::Never;
+        }
+        let passes = enclosure.is_some_and(|enclosure| enclosure.bounds().0 > threshold);
+        if passes && self.ahead + self.competitors.len() < places {
+            return Decision::First(*self.steps.start());
+        }
+        let (first, last) = (*self.steps.start(), *self.steps.end());
+        if last - first < SHORT_RANGE {
+            return self.first_step(job, places, threshold).map_or(Decision::Never, Decision::First);
+        }
+        let middle = first + (last - first) / 2;
+        let half = |steps| Undecided { steps, ahead: self.ahead, competitors: self.competitors.clone() };
+        Decision::Halves([half(first..=middle), half(middle + 1..=last)])
+    }
+
+    /// Counts and removes the competitors that are ahead or behind in the whole range, until no place is left.
+    fn exclude_decided(&mut self, job: &Enclosure, precision: ScorePrecision, places: usize) {
+        let mut ahead = self.ahead;
+        let steps = self.steps.clone();
+        self.competitors.retain(|competitor| {
+            if ahead >= places {
+                return true;
+            }
+            let own = competitor.sweep.enclosure(steps.clone());
+            let decided = own.and_then(|own| competitor.is_always_ahead(&own, job, precision));
+            ahead += usize::from(decided == Some(true));
+            decided.is_none()
+        });
+        self.ahead = ahead;
+    }
+
+    /// Evaluates the steps one by one.
+    fn first_step(&self, job: &Sweep<'_>, places: usize, threshold: f64) -> Option<i64> {
+        let scores = job.scores(self.steps.clone());
+        let mut ahead = vec![self.ahead; scores.len()];
+        for competitor in &self.competitors {
+            let own = competitor.sweep.scores(self.steps.clone());
+            for (ahead, (own, score)) in ahead.iter_mut().zip(own.iter().zip(&scores)) {
+                *ahead += usize::from(competitor.is_ahead(*own, *score));
+            }
+        }
+        let fits = |(ahead, score): (&usize, &f64)| *ahead < places && !(*score <= threshold);
+        let index = ahead.iter().zip(&scores).position(fits)?;
+        Some(self.steps.start() + index as i64)
+    }
+}
+
+/// Whether a competitor is ahead of a job from the first step on, and the steps at which that changes.
+pub fn crossings(job: &Sweep<'_>, competitor: &Competitor<'_>, steps: RangeInclusive<i64>) -> Vec<(i64, bool)> {
+    let mut changes: Vec<(i64, bool)> = Vec::new();
+    let mut push = |step: i64, is_ahead: bool| {
+        if changes.last().is_none_or(|(_, last)| *last != is_ahead) {
+            changes.push((step, is_ahead));
+        }
+    };
+    let mut ranges = vec![steps];
+    while let Some(steps) = ranges.pop() {
+        let (first, last) = (*steps.start(), *steps.end());
+        let enclosures = competitor.sweep.enclosure(steps.clone()).zip(job.enclosure(steps.clone()));
+        let decided = enclosures
+            .and_then(|(own, job_enclosure)| competitor.is_always_ahead(&own, &job_enclosure, job.precision()));
+        if let Some(is_ahead) = decided {
+            push(first, is_ahead);
+        } else if last - first < SHORT_RANGE {
+            let (own, scores) = (competitor.sweep.scores(steps.clone()), job.scores(steps.clone()));
+            for (step, (own, score)) in steps.zip(own.into_iter().zip(scores)) {
+                push(step, competitor.is_ahead(own, score));
+            }
+        } else {
+            let middle = first + (last - first) / 2;
+            ranges.extend([middle + 1..=last, first..=middle]);
+        }
+    }
+    changes
+}

@@ -1,0 +1,240 @@
+//! The score of one job while one of its inputs varies.
+//!
+//! Enters: a program, the inputs of a job, and the name of the input that varies. Leaves: the scores at a range of steps,
+//! or an [`Enclosure`] of all of them.
+
+use std::cmp::Ordering;
+use std::ops::RangeInclusive;
+
+use crate::formula::lint::{Facts, Ranges, Slope, TypeSet, ValueSet, analyze_ranges, slope};
+use crate::formula::program::{LANES, Program};
+use crate::python::{ColumnValues, ColumnView, IntMask, MAX_EXACT_FLOAT, Python, Value};
+use crate::rank::evaluate::RowScorer;
+use crate::rank::{OnError, ScorePrecision};
+use crate::schema::Schema;
+
+/// The relative distance between neighbours among C's floats, and the distance between the smallest ones.
+const FLOAT_SPACING: f64 = f32::EPSILON as f64;
+const LEAST_FLOAT: f64 = 1.401_298_464_324_817e-45;
+
+/// What the scores of all jobs depend on.
+#[derive(Debug, Clone, Copy)]
+pub struct ScoreRules<'p> {
+    /// The formula.
+    pub program: &'p Program,
+    /// The names of its inputs.
+    pub schema: &'p Schema,
+    /// The precision of the scores.
+    pub precision: ScorePrecision,
+    /// The score of a job whose evaluation fails.
+    pub on_error: OnError,
+}
+
+/// A job with one input that varies in steps, from the value that it has; the other inputs keep their values.
+#[derive(Debug, Clone)]
+pub struct Sweep<'p> {
+    rules: ScoreRules<'p>,
+    inputs: Vec<Value>,
+    /// The index of the input that varies; `None` if the formula does not read it.
+    slot: Option<usize>,
+    /// The number of steps between two integers.
+    steps_per_unit: f64,
+}
+
+/// Bounds of the scores at a range of steps.
+#[derive(Debug, Clone, Copy)]
+pub struct Enclosure {
+    least: f64,
+    most: f64,
+    steps: (f64, f64),
+    middle: f64,
+    /// The value of the formula at the middle step, and its slope per step; `None` if no slope is known.
+    line: Option<(f64, Slope)>,
+}
+
+impl<'p> Sweep<'p> {
+    /// A job whose input `name` varies. `inputs` are in the order of [`Program::inputs`]. An integer varies in steps of 1,
+    /// any other number in steps of `1 / steps_per_unit`.
+    pub fn new(rules: ScoreRules<'p>, inputs: Vec<Value>, name: &str, steps_per_unit: f64) -> Self {
+        let slot = rules.program.inputs().iter().position(|input| **input == *name);
+        let is_float = slot.is_some_and(|slot| matches!(inputs[slot], Value::Float(_)));
+        Self { rules, inputs, slot, steps_per_unit: if is_float { steps_per_unit } else { 1.0 } }
+    }
+
+    /// A job whose score does not vary.
+    pub fn constant(rules: ScoreRules<'p>, inputs: Vec<Value>) -> Self {
+        Self { rules, inputs, slot: None, steps_per_unit: 1.0 }
+    }
+
+    /// The precision of the scores.
+    pub fn precision(&self) -> ScorePrecision {
+        self.rules.precision
+    }
+
+    /// The value of the varying input after this number of steps; `None` if none varies.
+    pub fn input(&self, step: i64) -> Option<Value> {
+        Some(match &self.inputs[self.slot?] {
+            Value::Int(first) => Value::Int(first.saturating_add(step)),
+            Value::Float(first) => {
+                let first_step = (first * self.steps_per_unit).round();
+                let is_on_grid = first_step / self.steps_per_unit == *first;
+                let change = step as f64;
+                Value::Float(if is_on_grid {
+                    (first_step + change) / self.steps_per_unit
+                } else {
+                    first + change / self.steps_per_unit
+                })
+            }
+            other => other.clone(),
+        })
+    }
+
+    /// The scores at these steps.
+    pub fn scores(&self, steps: RangeInclusive<i64>) -> Vec<f64> {
+        let mut scorer = RowScorer::new(self.rules.program, self.rules.precision, self.rules.on_error);
+        let mut inputs = self.inputs.clone();
+        let mut interpret = |step: i64| {
+            if let (Some(slot), Some(value)) = (self.slot, self.input(step)) {
+                inputs[slot] = value;
+            }
+            scorer.score(&inputs)
+        };
+        let (Some(slot), Some(mut views)) = (self.slot, self.views()) else {
+            return steps.map(interpret).collect();
+        };
+        let mut executor = self.rules.program.columnar();
+        let mut scores = Vec::new();
+        let all: Vec<i64> = steps.collect();
+        let numbers: Vec<f64> = all.iter().map(|&step| self.input(step).map_or(0.0, |value| number(&value))).collect();
+        for (block, numbers) in all.chunks(LANES).zip(numbers.chunks(LANES)) {
+            views[slot].values = ColumnValues::F64(numbers);
+            let outcome = executor.evaluate(&views, block.len(), &[]);
+            let rounded = outcome.lanes().iter().map(|lane| self.rules.precision.round(*lane));
+            let first = scores.len();
+            scores.extend(rounded);
+            outcome.fallback_lanes().for_each(|lane| scores[first + lane] = interpret(block[lane]));
+        }
+        scores
+    }
+
+    /// The inputs as columns of one value each; `None` if one of them is not exact as a double.
+    fn views(&self) -> Option<Vec<ColumnView<'_>>> {
+        let view = |value: &Value| {
+            let ints = match value {
+                Value::Int(integer) if (*integer as f64).abs() < MAX_EXACT_FLOAT / 2.0 => IntMask::All,
+                Value::Float(float) if float.is_finite() => IntMask::None,
+                _ => return None,
+            };
+            Some(ColumnView { values: ColumnValues::Constant(number(value)), ints })
+        };
+        self.inputs.iter().map(view).collect()
+    }
+
+    /// Bounds of the scores at these steps; `None` if no bounds are known, for instance because an evaluation may fail.
+    pub fn enclosure(&self, steps: RangeInclusive<i64>) -> Option<Enclosure> {
+        let (first, last) = (*steps.start(), *steps.end());
+        let facts = self.facts(first, last);
+        let values = facts.result();
+        if !facts.errors().is_empty() || !values.is_number() || values.may_be_nan() || values.is_empty() {
+            return None;
+        }
+        let round = |bound: f64| self.rules.precision.round(bound);
+        let middle = first + (last - first) / 2;
+        let line = self.slope(&facts).and_then(|slope| Some((self.value(middle)?, slope)));
+        let (least, most) = (round(values.least()), round(values.most()));
+        Some(Enclosure { least, most, steps: (first as f64, last as f64), middle: middle as f64, line })
+    }
+
+    /// What is known about the formula while the input varies between two steps.
+    fn facts(&self, first: i64, last: i64) -> Facts {
+        let program = self.rules.program;
+        let mut ranges = Ranges::default();
+        for (slot, (name, value)) in program.inputs().iter().zip(&self.inputs).enumerate() {
+            let values = match (self.input(first), self.input(last)) {
+                (Some(first), Some(last)) if self.slot == Some(slot) => {
+                    ValueSet::between(TypeSet::from_value(value), number(&first), number(&last))
+                }
+                _ => ValueSet::from_value(value),
+            };
+            ranges.set(name, values);
+        }
+        analyze_ranges(program.expr(), self.rules.schema, &ranges)
+    }
+
+    /// The slope per step.
+    fn slope(&self, facts: &Facts) -> Option<Slope> {
+        let name = self.slot.map_or("", |slot| &self.rules.program.inputs()[slot]);
+        let slope = slope(self.rules.program.expr(), facts, name)?;
+        let per_step = |slope: f64| slope / self.steps_per_unit;
+        let size = slope.least.abs().max(slope.most.abs());
+        let input_error = match self.slot.map(|slot| &self.inputs[slot]) {
+            // the input after a step is rounded
+            Some(Value::Float(first)) => size * (first.abs() + 1.0) * 4.0 * f64::EPSILON,
+            _ => 0.0,
+        };
+        Some(Slope { least: per_step(slope.least), most: per_step(slope.most), error: slope.error + input_error })
+    }
+
+    /// The unrounded value of the formula after this number of steps; `None` if the evaluation fails.
+    fn value(&self, step: i64) -> Option<f64> {
+        let mut inputs = self.inputs.clone();
+        if let (Some(slot), Some(value)) = (self.slot, self.input(step)) {
+            inputs[slot] = value;
+        }
+        let value = self.rules.program.interpreter(Python::new()).evaluate(&inputs).ok()?;
+        crate::rank::score::to_double(&value).ok().flatten()
+    }
+}
+
+impl Enclosure {
+    /// How the scores of two jobs compare at every step of the range; `None` if that is not known. Both enclosures must
+    /// be of the same steps.
+    pub fn compare(&self, other: &Self, precision: ScorePrecision) -> Option<Ordering> {
+        if self.least > other.most {
+            return Some(Ordering::Greater);
+        }
+        if self.most < other.least {
+            return Some(Ordering::Less);
+        }
+        if self.least == self.most && other.least == other.most {
+            return Some(Ordering::Equal);
+        }
+        let ((value, slope), (other_value, other_slope)) = (self.line?, other.line?);
+        let slopes = [slope.least - other_slope.most, slope.most - other_slope.least];
+        let distances = [self.steps.0 - self.middle, self.steps.1 - self.middle];
+        let changes = slopes.map(|slope| distances.map(|distance| slope * distance));
+        let least_change = changes.as_flattened().iter().copied().fold(f64::INFINITY, f64::min);
+        let most_change = changes.as_flattened().iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let size =
+            [self.least, self.most, other.least, other.most].iter().fold(0.0, |size: f64, bound| size.max(bound.abs()));
+        let spacing = match precision {
+            ScorePrecision::Float32 => size * FLOAT_SPACING + LEAST_FLOAT,
+            _ => 0.0,
+        };
+        let uncertainty = 2.0 * (slope.error + other_slope.error)
+            + 8.0 * f64::EPSILON * (size + least_change.abs() + most_change.abs());
+        let difference = value - other_value;
+        if difference + least_change > uncertainty + spacing {
+            Some(Ordering::Greater)
+        } else if difference + most_change < -(uncertainty + spacing) {
+            Some(Ordering::Less)
+        } else {
+            None
+        }
+    }
+
+    /// The least and the greatest score.
+    pub fn bounds(&self) -> (f64, f64) {
+        (self.least, self.most)
+    }
+}
+
+/// The nearest double of an input.
+fn number(value: &Value) -> f64 {
+    match value {
+        Value::Int(integer) => *integer as f64,
+        Value::Float(float) => *float,
+        Value::Bool(truth) => f64::from(u8::from(*truth)),
+        _ => 0.0,
+    }
+}

@@ -1,0 +1,143 @@
+//! When jobs overtake each other, against the evaluation of every step.
+//!
+//! `JSF_RACES` sets how many queues are tried, `JSF_RACE_SEED` the seed.
+
+use job_sort_formula::rank::{Competitor, OnError, ScorePrecision, ScoreRules, Sweep, crossings, first_step};
+use job_sort_formula::{Formula, Program, Schema, Value};
+
+use crate::support::random::Xorshift;
+use crate::support::setting;
+
+/// Terms of a formula; `#` is replaced by a random number.
+const TERMS: &[&str] = &[
+    "eligible_time / #",
+    "# * eligible_time",
+    "eligible_time * ncpus / #",
+    "ncpus / #",
+    "# * fairshare_factor",
+    "# * (eligible_time / walltime)",
+    "# * min(1, eligible_time / #)",
+    "max(eligible_time - #, 0) / #",
+    "(# if eligible_time > # else 0)",
+    "(eligible_time / # if ncpus > 8 else #)",
+    "# * (eligible_time // #)",
+    "floor(eligible_time / #) * #",
+    "# * pow(eligible_time / walltime, 2)",
+    "# * sqrt(eligible_time + 1)",
+    "# * log(eligible_time + ncpus)",
+    "# * exp(-eligible_time / #)",
+    "# * 2 ** (-fairshare_factor * eligible_time / #)",
+    "# / (1 + eligible_time)",
+    "(eligible_time > #) * #",
+    "# * abs(eligible_time - #)",
+    "eligible_time % # / #",
+    "# / (eligible_time - #)",
+    "log(eligible_time - #)",
+    "# * (eligible_time ** 3) / walltime ** 3",
+    "sin(eligible_time / #)",
+];
+
+const NUMBERS: &[&str] =
+    &["1", "2", "10", "60", "100", "600", "1000", "3600", "86400", "0.5", "0.1", "1e-3", "7.25", "1e6", "20000.0"];
+
+fn formula(random: &mut Xorshift) -> String {
+    let count = 1 + random.next() % 3;
+    let term = |random: &mut Xorshift| {
+        let term = TERMS[random.next() as usize % TERMS.len()];
+        let parts: Vec<&str> = term.split('#').collect();
+        let mut text = parts[0].to_owned();
+        for part in &parts[1..] {
+            text.push_str(NUMBERS[random.next() as usize % NUMBERS.len()]);
+            text.push_str(part);
+        }
+        text
+    };
+    (0..count).map(|_| term(random)).collect::<Vec<_>>().join(" + ")
+}
+
+fn job(program: &Program, random: &mut Xorshift) -> Vec<Value> {
+    let input = |name: &str, random: &mut Xorshift| match name {
+        "eligible_time" => Value::Int((random.next() % 20_000) as i64),
+        "ncpus" => Value::Int(1 << (random.next() % 7)),
+        "walltime" => Value::Int(600 * (1 + random.next() as i64 % 200)),
+        _ => Value::Float((random.next() % 1_000_000) as f64 / 1e6),
+    };
+    program.inputs().iter().map(|name| input(name, random)).collect()
+}
+
+struct Queue<'p> {
+    job: Sweep<'p>,
+    competitors: Vec<Competitor<'p>>,
+}
+
+fn queue<'p>(rules: ScoreRules<'p>, random: &mut Xorshift) -> Queue<'p> {
+    let sweep = |random: &mut Xorshift| Sweep::new(rules, job(rules.program, random), "eligible_time", 1.0);
+    let count = 1 + random.next() % 12;
+    let competitor =
+        |random: &mut Xorshift| Competitor { sweep: sweep(random), wins_ties: random.next().is_multiple_of(2) };
+    Queue { job: sweep(random), competitors: (0..count).map(|_| competitor(random)).collect() }
+}
+
+fn is_ahead(competitor: &Competitor<'_>, own: f64, other: f64) -> bool {
+    own > other || (competitor.wins_ties && !(own < other))
+}
+
+#[test]
+fn first_steps_and_crossings_equal_those_of_all_steps() {
+    let mut random = Xorshift(setting("JSF_RACE_SEED", 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let steps = 0..=setting("JSF_RACE_STEPS", 20_000) as i64;
+    let (mut reached, mut changed) = (0, 0);
+    for _ in 0..setting("JSF_RACES", 60) {
+        let text = formula(&mut random);
+        let schema = Schema::openpbs();
+        let program = Formula::parse(&text).unwrap().compile(&schema).unwrap();
+        let precision = if random.next().is_multiple_of(4) { ScorePrecision::Double } else { ScorePrecision::Float32 };
+        let rules = ScoreRules { program: &program, schema: &schema, precision, on_error: OnError::ZeroLikePbs };
+        let Queue { job, competitors } = queue(rules, &mut random);
+        let own = job.scores(steps.clone());
+        let scores: Vec<_> = competitors.iter().map(|competitor| competitor.sweep.scores(steps.clone())).collect();
+        for (competitor, scores) in competitors.iter().zip(&scores) {
+            let mut expected: Vec<(i64, bool)> = Vec::new();
+            for (step, (score, own)) in scores.iter().zip(&own).enumerate() {
+                let is_ahead = is_ahead(competitor, *score, *own);
+                if expected.last().is_none_or(|(_, last)| *last != is_ahead) {
+                    expected.push((step as i64, is_ahead));
+                }
+            }
+            changed += usize::from(expected.len() > 1);
+            assert_eq!(crossings(&job, competitor, steps.clone()), expected, "{text}");
+        }
+        let threshold = if random.next().is_multiple_of(3) { own[own.len() / 2] } else { f64::NEG_INFINITY };
+        for places in 1..=competitors.len() {
+            let ahead = |step: usize| {
+                let all = competitors.iter().zip(&scores);
+                all.filter(|(competitor, scores)| is_ahead(competitor, scores[step], own[step])).count()
+            };
+            let fits = |&step: &usize| ahead(step) < places && !(own[step] <= threshold);
+            let expected = (0..own.len()).find(fits).map(|step| step as i64);
+            reached += usize::from(expected.is_some_and(|step| step > 0));
+            assert_eq!(first_step(&job, &competitors, places, threshold, steps.clone()), expected, "{text}");
+        }
+    }
+    println!("{reached} places reached later, {changed} pairs with a crossing");
+    assert!(reached > 20 && changed > 20, "{reached} places, {changed} pairs");
+}
+
+#[test]
+fn scores_of_steps_equal_those_of_the_interpreter() {
+    let schema = Schema::openpbs();
+    let program = Formula::parse("fairshare_factor * 100 + ncpus").unwrap().compile(&schema).unwrap();
+    let rules = ScoreRules {
+        program: &program,
+        schema: &schema,
+        precision: ScorePrecision::Float32,
+        on_error: OnError::ZeroLikePbs,
+    };
+    let sweep = Sweep::new(rules, vec![Value::Float(0.123_456), Value::Int(4)], "fairshare_factor", 1e6);
+    assert_eq!(sweep.input(1).unwrap().repr(), "0.123457");
+    for (step, score) in (-500..=5000).zip(sweep.scores(-500..=5000)) {
+        let value = program.evaluate(&[sweep.input(step).unwrap(), Value::Int(4)]).unwrap();
+        let Value::Float(value) = value else { panic!("{value:?}") };
+        assert_eq!(f64::from(value as f32), score);
+    }
+}
