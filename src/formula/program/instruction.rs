@@ -55,6 +55,16 @@ pub(super) enum Instruction {
 }
 
 impl Instruction {
+    /// Whether the top entry is the value of the instruction's node after it was executed; `jumped` tells whether it
+    /// jumped.
+    pub(super) fn completes_node(&self, jumped: bool) -> bool {
+        match self {
+            Self::ShortCircuit { .. } | Self::BranchIfFalse { .. } | Self::Jump { .. } | Self::Undefined(_) => false,
+            Self::CompareLink { .. } => jumped,
+            _ => true,
+        }
+    }
+
     /// The address to which this instruction can jump.
     pub(super) fn exit_mut(&mut self) -> Option<&mut u32> {
         match self {

@@ -2,6 +2,7 @@
 
 use crate::formula::program::instruction::Instruction;
 use crate::formula::program::{EvalError, Operand, Program};
+use crate::formula::syntax::NodeId;
 use crate::python::{Arithmetic, BooleanOperator, ErrorKind, Raised, Value};
 
 /// Runs one program in one arithmetic, row after row, and reuses its memory.
@@ -27,6 +28,15 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
     /// # Errors
     /// The exception that Python raises, with its span. A missing input is a `NameError`.
     pub fn evaluate(&mut self, inputs: &[A::Value]) -> Result<A::Value, EvalError> {
+        self.run(inputs, |_, _| {})
+    }
+
+    /// Evaluates one row, and passes the value of every node that an instruction computes to `observe`.
+    pub(super) fn run(
+        &mut self,
+        inputs: &[A::Value],
+        mut observe: impl FnMut(NodeId, &A::Value),
+    ) -> Result<A::Value, EvalError> {
         if let Some((raised, span)) = &self.program.refused {
             return Err(EvalError { raised: raised.clone(), span: *span, operands: Vec::new() });
         }
@@ -34,11 +44,11 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
         self.stack.clear();
         let mut index = 0;
         while let Some(instruction) = self.program.code.get(index) {
-            match self.step(instruction, inputs) {
-                Ok(Some(exit)) => index = exit as usize,
-                Ok(None) => index += 1,
-                Err(raised) => return Err(self.error_at(index, raised)),
+            let exit = self.step(instruction, inputs).map_err(|raised| self.error_at(index, raised))?;
+            if let (true, Some(value)) = (instruction.completes_node(exit.is_some()), self.stack.last()) {
+                observe(self.program.nodes[index], value);
             }
+            index = exit.map_or(index + 1, |exit| exit as usize);
         }
         self.stack.pop().ok_or_else(|| self.error_at(0, underflow()))
     }

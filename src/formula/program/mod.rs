@@ -9,6 +9,7 @@ mod error;
 mod instruction;
 mod interpreter;
 mod lowering;
+mod trace;
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ pub use compiler_limits::compiles;
 pub use error::{CompileError, EvalError, Operand};
 pub use interpreter::Interpreter;
 pub(crate) use lowering::literal_value;
+pub use trace::{Term, Trace};
 
 use crate::diagnostic::Span;
 use crate::formula::syntax::{Expr, NodeId};

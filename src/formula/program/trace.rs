@@ -1,0 +1,135 @@
+//! A traced evaluation: the value of every sub-expression, and the terms that add up to the result.
+
+use crate::diagnostic::Span;
+use crate::formula::program::{EvalError, Program};
+use crate::formula::syntax::{Expr, NodeId, NodeKind};
+use crate::python::{Arithmetic, BinaryOperator, BooleanOperator, Python, UnaryOperator, Value};
+
+/// The evaluation of a formula for one job, with the value of every sub-expression that was evaluated.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    /// The result of the formula, or the exception that Python raises.
+    pub result: Result<Value, EvalError>,
+    values: Vec<Option<Value>>,
+}
+
+/// A summand of a formula.
+#[derive(Debug, Clone)]
+pub struct Term {
+    /// The summand without its sign.
+    pub span: Span,
+    /// Its text with the sign: `-(a * b)` where the formula subtracts `a * b`.
+    pub text: String,
+    /// Its value with the sign.
+    pub value: Value,
+}
+
+impl Program {
+    /// Evaluates the program once in Python's arithmetic, and records the value of every sub-expression.
+    ///
+    /// ```
+    /// use job_sort_formula::{Formula, Schema, Value};
+    ///
+    /// let program = Formula::parse("ncpus * 2 - mem / 1024")?.compile(&Schema::openpbs())?;
+    /// let trace = program.trace(&[Value::Int(4), Value::Int(512)]);
+    /// let terms: Vec<_> = program.terms(&trace).iter().map(|term| (term.text.clone(), term.value.repr())).collect();
+    /// assert_eq!(terms, [("ncpus * 2".into(), "8".into()), ("-(mem / 1024)".into(), "-0.5".into())]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn trace(&self, inputs: &[Value]) -> Trace {
+        let mut values = vec![None; self.expr.nodes().len()];
+        let observe = |node: NodeId, value: &Value| values[node.index()] = Some(value.clone());
+        let result = self.interpreter(Python::new()).run(inputs, observe);
+        for (id, node) in self.expr.iter() {
+            if values[id.index()].is_none() {
+                values[id.index()] = value_of_child(&node.kind, &values);
+            }
+        }
+        Trace { result, values }
+    }
+
+    /// The summands at the top of the formula, with their signs applied. Added in order, as Python does, they give the
+    /// result. Empty if the evaluation failed.
+    pub fn terms(&self, trace: &Trace) -> Vec<Term> {
+        let Ok(result) = &trace.result else { return Vec::new() };
+        let terms = summands(&self.expr).into_iter().map(|(node, is_subtracted)| self.term(node, is_subtracted, trace));
+        let terms: Vec<Term> = terms.flatten().collect();
+        match sum(&terms) {
+            Some(sum) if sum.is_same(result) => terms,
+            // a zero lost its sign
+            _ => self.term(self.expr.root(), false, trace).into_iter().collect(),
+        }
+    }
+
+    fn term(&self, node: NodeId, is_subtracted: bool, trace: &Trace) -> Option<Term> {
+        let (span, value) = (self.expr.node(node).span, trace.value(node)?.clone());
+        let text = span.slice(self.expr.text());
+        if !is_subtracted {
+            return Some(Term { span, text: text.to_owned(), value });
+        }
+        let text =
+            if needs_parentheses(&self.expr.node(node).kind) { format!("-({text})") } else { format!("-{text}") };
+        Some(Term { span, text, value: Python::new().unary(UnaryOperator::Minus, &value).ok()? })
+    }
+}
+
+impl Trace {
+    /// The value of a sub-expression; `None` if it was not evaluated or failed.
+    pub fn value(&self, node: NodeId) -> Option<&Value> {
+        self.values.get(node.index())?.as_ref()
+    }
+}
+
+/// The value of a node whose value is that of one of its children; no instruction computes it.
+fn value_of_child(kind: &NodeKind, values: &[Option<Value>]) -> Option<Value> {
+    let value = |node: &NodeId| values[node.index()].clone();
+    match kind {
+        NodeKind::Parenthesized(inner) => value(inner),
+        NodeKind::Conditional { then, otherwise, .. } => value(then).or_else(|| value(otherwise)),
+        NodeKind::Boolean { op, operands } => {
+            let (last, others) = operands.split_last()?;
+            let decides = |value: &Value| value.truth() == (*op == BooleanOperator::Or);
+            value(last).or_else(|| others.iter().filter_map(value).find(decides))
+        }
+        _ => None,
+    }
+}
+
+/// The summands at the top of a formula, left to right, each with whether it is subtracted.
+fn summands(expr: &Expr) -> Vec<(NodeId, bool)> {
+    let mut summands = Vec::new();
+    let mut node = expr.root();
+    loop {
+        match expr.node(node).kind {
+            NodeKind::Parenthesized(inner) => node = inner,
+            NodeKind::Binary { op: op @ (BinaryOperator::Add | BinaryOperator::Subtract), left, right } => {
+                summands.push((right, op == BinaryOperator::Subtract));
+                node = left;
+            }
+            _ => break,
+        }
+    }
+    summands.push((node, false));
+    summands.reverse();
+    summands
+}
+
+/// The sum of the terms in their order; `None` if Python raises an exception.
+fn sum(terms: &[Term]) -> Option<Value> {
+    let (first, others) = terms.split_first()?;
+    let add = |sum: Value, term: &Term| Python::new().binary(BinaryOperator::Add, &sum, &term.value).ok();
+    others.iter().try_fold(first.value.clone(), add)
+}
+
+/// Whether `-` before the text of a node would apply to a part of it only, or change the sign of a zero.
+fn needs_parentheses(kind: &NodeKind) -> bool {
+    !matches!(
+        kind,
+        NodeKind::Literal { .. }
+            | NodeKind::Name(_)
+            | NodeKind::Parenthesized(_)
+            | NodeKind::Call { .. }
+            | NodeKind::Unary { .. }
+            | NodeKind::Binary { op: BinaryOperator::Power, .. }
+    )
+}
