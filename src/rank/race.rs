@@ -124,7 +124,7 @@ impl<'c, 'p> Undecided<'c, 'p> {
                 *ahead += usize::from(competitor.is_ahead(*own, *score));
             }
         }
-        let fits = |(ahead, score): (&usize, &f64)| *ahead < places && !(*score <= threshold);
+        let fits = |(ahead, score): (&usize, &f64)| *ahead < places && (score.is_nan() || *score > threshold);
         let index = ahead.iter().zip(&scores).position(fits)?;
         Some(self.steps.start() + index as i64)
     }

@@ -2,6 +2,8 @@
 //!
 //! `JSF_RACES` sets how many queues are tried, `JSF_RACE_SEED` the seed.
 
+use std::cmp::Ordering;
+
 use job_sort_formula::rank::{Competitor, OnError, ScorePrecision, ScoreRules, Sweep, crossings, first_step};
 use job_sort_formula::{Formula, Program, Schema, Value};
 
@@ -79,7 +81,11 @@ fn queue<'p>(rules: ScoreRules<'p>, random: &mut Xorshift) -> Queue<'p> {
 }
 
 fn is_ahead(competitor: &Competitor<'_>, own: f64, other: f64) -> bool {
-    own > other || (competitor.wins_ties && !(own < other))
+    match own.partial_cmp(&other) {
+        Some(Ordering::Greater) => true,
+        Some(Ordering::Less) => false,
+        _ => competitor.wins_ties,
+    }
 }
 
 #[test]
@@ -113,7 +119,7 @@ fn first_steps_and_crossings_equal_those_of_all_steps() {
                 let all = competitors.iter().zip(&scores);
                 all.filter(|(competitor, scores)| is_ahead(competitor, scores[step], own[step])).count()
             };
-            let fits = |&step: &usize| ahead(step) < places && !(own[step] <= threshold);
+            let fits = |&step: &usize| ahead(step) < places && (own[step].is_nan() || own[step] > threshold);
             let expected = (0..own.len()).find(fits).map(|step| step as i64);
             reached += usize::from(expected.is_some_and(|step| step > 0));
             assert_eq!(first_step(&job, &competitors, places, threshold, steps.clone()), expected, "{text}");
