@@ -2,15 +2,15 @@
 //!
 //! A panic in a piece of work propagates to the caller as soon as the pieces that have started are done.
 
+use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::available_parallelism;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use rayon::prelude::*;
 
-/// The number of items in a wave of a pipeline, per processor: enough that all processors finish at about the same
-/// time.
-const ITEMS_PER_PROCESSOR: usize = 4;
+/// The number of items of a pipeline in memory, per thread: enough that no thread waits while another one drains.
+const ITEMS_PER_THREAD: usize = 4;
 
 /// The number of items that the calling thread works on alone; other threads would not speed up so little work.
 const SERIAL_ITEMS: usize = 2;
@@ -25,8 +25,8 @@ pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync)
 
 /// Passes items through three stages until `fill` or `drain` returns `false`: `fill` prepares them one after the other,
 /// `work` runs on several at once, and `drain` takes them one after the other in the order in which they were filled.
-/// `new` creates an item; items are reused. The thread that works on an item also fills it, so that it is in its cache.
-/// While one wave of items is filled and worked on, the calling thread drains the wave before it.
+/// `new` creates an item; items are reused. The thread that works on an item also fills it, so that the item is in its
+/// cache. The calling thread drains; while no item is ready to be drained, it fills and works as the other threads do.
 ///
 /// # Errors
 /// The first error of `fill` or `drain`.
@@ -36,91 +36,147 @@ pub(crate) fn pipeline<T: Send>(
     work: impl Fn(&mut T) + Sync,
     mut drain: impl FnMut(&mut T) -> io::Result<bool>,
 ) -> io::Result<()> {
-    let wave = available_parallelism().map_or(1, usize::from) * ITEMS_PER_PROCESSOR;
-    let supply = Supply { fill, spare: Vec::new(), worked: Vec::new(), filled: 0, wave_end: SERIAL_ITEMS, end: None };
-    let supply = Mutex::new(supply);
-    let next = || lock(&supply).next(&new);
-    let fill_and_work = || {
-        while let Some((number, mut item)) = next() {
-            work(&mut item);
-            lock(&supply).worked.push((number, item));
+    let threads = rayon::current_num_threads();
+    let pipeline =
+        Pipeline { state: Mutex::new(State::new(fill, threads * ITEMS_PER_THREAD)), changed: Condvar::new() };
+    let work_on = |number: usize, mut item: T| {
+        work(&mut item);
+        pipeline.change(|state| _ = state.ready.insert(number, item));
+    };
+    let run_worker = || {
+        let _guard = StopOnPanic(&pipeline);
+        while let Step::Work(number, item) = pipeline.next_step(false, &new) {
+            work_on(number, item);
         }
     };
-    fill_and_work();
-    loop {
-        let (mut items, is_over) = lock(&supply).next_wave(wave);
-        let mut drain_all = || {
-            for (_, mut item) in items.drain(..) {
-                if !drain(&mut item)? {
-                    return Ok(false);
+    rayon::in_place_scope(|scope| {
+        let _guard = StopOnPanic(&pipeline);
+        loop {
+            match pipeline.next_step(true, &new) {
+                Step::Work(number, item) => {
+                    if number == SERIAL_ITEMS {
+                        (1..threads).for_each(|_| scope.spawn(|_| run_worker()));
+                    }
+                    work_on(number, item);
                 }
-                lock(&supply).spare.push(item);
+                Step::Drain(mut item) => match drain(&mut item) {
+                    Ok(true) => pipeline.change(|state| state.put_back(item)),
+                    end => return pipeline.change(|state| state.stop(end.map(drop))),
+                },
+                Step::End => return,
             }
-            Ok(true)
-        };
-        if is_over {
-            drain_all()?;
-            return lock(&supply).end.take().unwrap_or(Ok(()));
         }
-        let continues: io::Result<bool> = rayon::in_place_scope(|scope| {
-            (1..rayon::current_num_threads()).for_each(|_| scope.spawn(|_| fill_and_work()));
-            let continues = drain_all();
-            if matches!(continues, Ok(true)) {
-                fill_and_work();
-            } else {
-                lock(&supply).wave_end = 0;
+    });
+    pipeline.lock().end.take().unwrap_or(Ok(()))
+}
+
+/// What a thread of a pipeline does next.
+enum Step<T> {
+    /// Work on the item of this number, from 0, which has just been filled.
+    Work(usize, T),
+    Drain(T),
+    End,
+}
+
+/// A pipeline, shared between its threads.
+struct Pipeline<T, F> {
+    state: Mutex<State<T, F>>,
+    changed: Condvar,
+}
+
+impl<T, F> Pipeline<T, F> {
+    /// Locks the state, even after a panic: no holder of the lock leaves it inconsistent.
+    fn lock(&self) -> MutexGuard<'_, State<T, F>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the state, and wakes the threads that wait for a change.
+    fn change(&self, change: impl FnOnce(&mut State<T, F>)) {
+        change(&mut self.lock());
+        self.changed.notify_all();
+    }
+
+    /// Waits until there is something to do.
+    fn next_step(&self, drains: bool, new: &impl Fn() -> T) -> Step<T>
+    where
+        F: FnMut(&mut T) -> io::Result<bool>,
+    {
+        let mut state = self.lock();
+        loop {
+            if let Some(step) = state.next_step(drains, new) {
+                return step;
             }
-            continues
-        });
-        if !continues? {
-            return Ok(());
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
 
-/// The items of a pipeline between its stages.
-struct Supply<T, F> {
+/// The items of a pipeline that no thread works on.
+struct State<T, F> {
     fill: F,
+    /// The items to be filled again.
     spare: Vec<T>,
-    /// The finished items of the current wave, each with its number, in any order.
-    worked: Vec<(usize, T)>,
-    /// The number of items filled so far, and at the end of the current wave.
+    /// The items to be drained, by number.
+    ready: BTreeMap<usize, T>,
     filled: usize,
-    wave_end: usize,
+    drained: usize,
+    /// The most items that are filled and not yet drained.
+    capacity: usize,
     /// Why no more items are filled.
     end: Option<io::Result<()>>,
+    /// Whether no more items are drained either.
+    is_stopped: bool,
 }
 
-impl<T, F: FnMut(&mut T) -> io::Result<bool>> Supply<T, F> {
-    /// Fills the next item of the current wave; returns it with its number.
-    fn next(&mut self, new: impl Fn() -> T) -> Option<(usize, T)> {
-        if self.filled >= self.wave_end || self.end.is_some() {
-            return None;
+impl<T, F> State<T, F> {
+    fn new(fill: F, capacity: usize) -> Self {
+        let (spare, ready) = (Vec::new(), BTreeMap::new());
+        Self { fill, spare, ready, filled: 0, drained: 0, capacity, end: None, is_stopped: false }
+    }
+
+    /// What a thread can do now, if anything.
+    fn next_step(&mut self, drains: bool, new: impl Fn() -> T) -> Option<Step<T>>
+    where
+        F: FnMut(&mut T) -> io::Result<bool>,
+    {
+        if drains && let Some(item) = self.ready.remove(&self.drained) {
+            return Some(Step::Drain(item));
         }
-        let mut item = self.spare.pop().unwrap_or_else(new);
-        match (self.fill)(&mut item) {
-            Ok(true) => {
-                self.filled += 1;
-                return Some((self.filled, item));
+        if self.end.is_none() && self.filled - self.drained < self.capacity {
+            let mut item = self.spare.pop().unwrap_or_else(new);
+            match (self.fill)(&mut item) {
+                Ok(true) => {
+                    self.filled += 1;
+                    return Some(Step::Work(self.filled - 1, item));
+                }
+                end => self.end = Some(end.map(drop)),
             }
-            Ok(false) => self.end = Some(Ok(())),
-            Err(error) => self.end = Some(Err(error)),
         }
-        None
+        let is_over = self.end.is_some() && (!drains || self.drained == self.filled);
+        (is_over || self.is_stopped).then_some(Step::End)
     }
 
-    /// Ends the current wave and begins the next one, of `items` items. Returns the items of the ended wave in order, and
-    /// whether it was the last.
-    fn next_wave(&mut self, items: usize) -> (Vec<(usize, T)>, bool) {
-        self.wave_end = self.filled + items;
-        self.worked.sort_by_key(|(number, _)| *number);
-        (std::mem::take(&mut self.worked), self.end.is_some())
+    /// Makes a drained item available again.
+    fn put_back(&mut self, item: T) {
+        self.spare.push(item);
+        self.drained += 1;
+    }
+
+    fn stop(&mut self, end: io::Result<()>) {
+        self.end = Some(end);
+        self.is_stopped = true;
     }
 }
 
-/// Locks a mutex, even after a panic: no holder of the lock leaves its value inconsistent.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// Stops a pipeline when the thread panics, so that no other thread waits for its item.
+struct StopOnPanic<'p, T, F>(&'p Pipeline<T, F>);
+
+impl<T, F> Drop for StopOnPanic<'_, T, F> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.change(|state| state.stop(Ok(())));
+        }
+    }
 }
 
 #[cfg(test)]

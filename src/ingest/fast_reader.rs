@@ -291,8 +291,14 @@ impl<'a> FastReader<'a> {
             // the reference reader parses the first such job and notes it
             return false;
         }
-        let charged = self.options.entity.entity_of(job.owner);
-        let entity = job.entity.unwrap_or(&charged);
+        let charged;
+        let entity = match job.entity {
+            Some(entity) => entity,
+            None => {
+                charged = self.options.entity.entity_of(job.owner);
+                &charged
+            }
+        };
         let (state, queued_at) = (job.state, job.queued_at);
         batch.finish(BatchRow { id: job.id.unwrap_or_default(), entity, queue, state, queued_at, line })
     }

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use rayon::slice::ParallelSliceMut;
+
 /// The least number of rows that are sorted in parallel.
 const PARALLEL_ROWS: usize = 100_000;
 
@@ -15,27 +17,37 @@ pub fn higher_first(left: f64, right: f64) -> Ordering {
 pub fn sort_by_value(mut rows: Vec<usize>, values: &[f64], limit: usize) -> Vec<usize> {
     if rows.iter().any(|&row| values[row].is_nan()) {
         merge_sort(&mut rows, &mut |left: usize, right: usize| higher_first(values[left], values[right]));
+        rows.truncate(limit);
+        rows
     } else if rows.iter().all(|&row| is_float(values[row])) {
-        rows = sorted_by_key(rows, |row| float_key(values[row] as f32));
+        let key = |row: usize, index: u32| u64::from(float_key(values[row] as f32)) << 32 | u64::from(index);
+        sorted_by_key(&rows, limit, key, |key| key as u32)
     } else {
-        rows = sorted_by_key(rows, |row| double_key(values[row]));
+        let key = |row: usize, index: u32| u128::from(double_key(values[row])) << 32 | u128::from(index);
+        sorted_by_key(&rows, limit, key, |key| key as u32)
     }
-    rows.truncate(limit);
-    rows
 }
 
-/// Sorts rows by a key, in two halves in parallel if there are many. The rows are sorted together with their keys, since
-/// looking up the key of a row for every comparison would miss the cache.
-fn sorted_by_key<K: Copy + Ord + Send>(rows: Vec<usize>, key: impl Fn(usize) -> K) -> Vec<usize> {
-    let mut keyed: Vec<(K, u32)> = rows.into_iter().map(|row| (key(row), row as u32)).collect();
-    if keyed.len() >= PARALLEL_ROWS {
-        let middle = keyed.len() / 2;
-        let (left, right) = keyed.split_at_mut(middle);
-        rayon::join(|| left.sort_by_key(|(key, _)| *key), || right.sort_by_key(|(key, _)| *key));
+/// Sorts rows by a key, in parallel if there are many. `key` gets a row and its index in `rows`, `index_of` gets the index
+/// back from the key. The keys alone are sorted, since looking up the key of a row for every comparison would miss the
+/// cache.
+fn sorted_by_key<K: Copy + Ord + Send>(
+    rows: &[usize],
+    limit: usize,
+    key: impl Fn(usize, u32) -> K,
+    index_of: impl Fn(K) -> u32,
+) -> Vec<usize> {
+    let mut keys: Vec<K> = rows.iter().zip(0..).map(|(&row, index)| key(row, index)).collect();
+    if limit < keys.len() {
+        keys.select_nth_unstable(limit);
+        keys.truncate(limit);
     }
-    // The stable sort detects the two sorted halves and merges them.
-    keyed.sort_by_key(|(key, _)| *key);
-    keyed.into_iter().map(|(_, row)| row as usize).collect()
+    if keys.len() < PARALLEL_ROWS {
+        keys.sort_unstable();
+    } else {
+        keys.par_sort_unstable();
+    }
+    keys.into_iter().map(|key| rows[index_of(key) as usize]).collect()
 }
 
 /// Whether a C `float` represents this value exactly. The value must not be NaN.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::parallel::pipeline;
 
 /// The number of lines in a block.
-const BLOCK_LINES: usize = 1024;
+const BLOCK_LINES: usize = 2048;
 
 /// Writes the text that `write_block` appends for each block of lines. Only a few blocks are in memory at a time.
 ///

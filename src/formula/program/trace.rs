@@ -55,7 +55,7 @@ impl Program {
         let terms = summands(&self.expr).into_iter().map(|(node, is_subtracted)| self.term(node, is_subtracted, trace));
         let terms: Vec<Term> = terms.flatten().collect();
         match sum(&terms) {
-            Some(sum) if sum.is_same(result) => terms,
+            Some(sum) if sum.is_identical(result) => terms,
             // a zero lost its sign
             _ => self.term(self.expr.root(), false, trace).into_iter().collect(),
         }
