@@ -5,10 +5,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod compare;
 mod replay;
 mod shares;
 mod site;
 
+pub use compare::{CompareArgs, CompareFormatName};
 pub use replay::{ReplayArgs, ReplayFormatName};
 pub use shares::{SharesArgs, SharesFormatName};
 pub use site::{OnErrorArg, PolicyArg, SiteArgs, is_stdin, require_one_reader};
@@ -72,6 +74,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Show the value and the rank of every job
     Rank(RankArgs),
+    /// Show what another formula, tree, policy or threshold would change in the queue
+    Compare(CompareArgs),
     /// Show the fair-share tree with the numbers of a policy
     Shares(SharesArgs),
     /// Compare the values in a scheduler's log with ours, and explain the differences

@@ -2,6 +2,7 @@
 
 pub mod args;
 mod check;
+mod compare;
 mod names;
 mod pbsfs;
 mod progress;
@@ -86,6 +87,7 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
     let outcome = match &arguments.command {
         Command::Rank(arguments) => rank::run(arguments, &mut out)?,
         Command::Check(arguments) => check::run(arguments, &mut out)?,
+        Command::Compare(arguments) => compare::run(arguments, &mut out)?,
         Command::Shares(arguments) => shares::run(arguments, &mut out)?,
         Command::Replay(arguments) => replay::run(arguments, &mut out)?,
         Command::Fmt(arguments) => check::format_formula(arguments, &mut out)?,

@@ -2,12 +2,12 @@
 
 use std::io::Write;
 
-use job_sort_formula::Site;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::pbs::check::error_findings;
 use job_sort_formula::pbs::submission::FormulaSubmission;
 use job_sort_formula::report::{Csv, Human, JobFilter, Json, Ndjson, RankFormat, RankReport, RankedRow};
 use job_sort_formula::site::{FormulaText, RankedQueue};
+use job_sort_formula::{JobTable, Ranking, Site};
 
 use super::args::{OnErrorArg, RankArgs, RankFormatName};
 use super::{
@@ -53,7 +53,9 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         RankFormatName::Human => {
             draw_submitted(&source, &submitted, error_findings(&ranked.table, &ranked.ranking));
         }
-        RankFormatName::Csv | RankFormatName::Ndjson => report_errors(arguments, &ranked),
+        RankFormatName::Csv | RankFormatName::Ndjson => {
+            report_errors(arguments.site.on_error, "the formula", &ranked.table, &ranked.ranking);
+        }
         RankFormatName::Json => {}
     }
     let scores = ranked.ranking.scores();
@@ -95,24 +97,21 @@ fn format(arguments: &RankArgs) -> Box<dyn RankFormat> {
     }
 }
 
-/// Counts the jobs with an error on standard error, for formats without a summary.
-fn report_errors(arguments: &RankArgs, ranked: &RankedQueue) {
-    let errors = ranked.ranking.error_count();
-    let Some((row, error)) = ranked.ranking.scores().errors().next() else { return };
-    let (kind, consequence) = match arguments.site.on_error {
+/// Counts the jobs with an error on standard error, for formats without a summary. `formula` names the formula.
+pub(super) fn report_errors(on_error: OnErrorArg, formula: &str, table: &JobTable, ranking: &Ranking) {
+    let errors = ranking.error_count();
+    let Some((row, error)) = ranking.scores().errors().next() else { return };
+    let (kind, consequence) = match on_error {
         OnErrorArg::Zero => ("warning", "counted as 0, as in OpenPBS"),
         OnErrorArg::Null => ("warning", "ranked last"),
         OnErrorArg::Fail => ("error", "--on-error is fail"),
     };
     let jobs = if errors == 1 { "1 job".to_owned() } else { format!("{errors} jobs") };
-    report(
-        kind,
-        format_args!("the formula fails for {jobs}, first for `{}`: {error}; {consequence}", ranked.table.id(row)),
-    );
+    report(kind, format_args!("{formula} fails for {jobs}, first for `{}`: {error}; {consequence}", table.id(row)));
 }
 
 /// Draws findings on the parsed formula under the text that was submitted.
-fn draw_submitted(
+pub(super) fn draw_submitted(
     source: &FormulaText,
     submitted: &FormulaSubmission<'_>,
     findings: impl IntoIterator<Item = Diagnostic>,

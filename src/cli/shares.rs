@@ -5,9 +5,8 @@ use std::io::Write;
 use job_sort_formula::Site;
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::fairshare::tree_document::TreeDocument;
-use job_sort_formula::rank::places::Places;
 use job_sort_formula::report::shares::{Assumed, PolicyView, SharesHead, write_human, write_json};
-use job_sort_formula::site::{FormulaText, PolicyName, PolicyShares, SharesRequest};
+use job_sort_formula::site::{ComparedQueue, FormulaText, PolicyName, PolicyShares, SharesRequest};
 use job_sort_formula::slurm::load_file::load_file;
 use serde_json::{Map, Value};
 
@@ -31,7 +30,7 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     let shares = site.shares(&request)?;
     shares.iter().flat_map(|one| &one.notes).for_each(warn);
     let Some(places) = places(&site, arguments, &request)? else { return Ok(Outcome::Findings) };
-    let places = places.as_ref().map(|(formula, places)| (formula.as_str(), places));
+    let places = places.as_ref().map(|(formula, places)| (formula.as_str(), &places.table, &places.comparison));
     let shown: Vec<ShownPolicy> = shares
         .iter()
         .map(|one| {
@@ -85,7 +84,7 @@ fn places(
     site: &Site,
     arguments: &SharesArgs,
     request: &SharesRequest,
-) -> Result<Option<Option<(String, Places)>>, CliError> {
+) -> Result<Option<Option<(String, ComparedQueue)>>, CliError> {
     let is_given = arguments.formula.is_some() || arguments.formula_file.is_some();
     if !request.assumes_usage() || site.files().queue.is_none() {
         return match is_given {

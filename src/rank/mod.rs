@@ -2,15 +2,19 @@
 //!
 //! In: a [`Program`], a [`JobTable`] and, through [`fill_fairshare`], a fair-share backend. Out: a [`Ranking`].
 
+mod compare;
 mod evaluate;
-mod order;
 #[doc(hidden)]
-pub mod places;
+pub mod measures;
+mod order;
 mod race;
 mod score;
 mod scores;
 mod sweep;
 
+pub use compare::Comparison;
+#[doc(hidden)]
+pub use compare::{Change, ComparedRanking, Fairness, GroupChange, JobMove, Transitions};
 pub(crate) use evaluate::RowScorer;
 pub use evaluate::{rescore, score};
 #[doc(hidden)]
@@ -108,6 +112,22 @@ impl Ranking {
             _ => higher_first(values[pair[0]], values[pair[1]]).is_eq(),
         };
         self.order.windows(2).filter(is_tie).count()
+    }
+
+    /// Values that compare as the scores do: those of [`Scores::values`], or ordinals where the scores are decimals.
+    pub(super) fn comparable_values(&self) -> Vec<f64> {
+        let values = self.scores.values();
+        let Some(decimals) = self.scores.decimals() else { return values };
+        let mut rows: Vec<usize> = (0..values.len()).collect();
+        let compare = |left: usize, right: usize| {
+            values[left].total_cmp(&values[right]).then_with(|| decimals[left].cmp(&decimals[right]))
+        };
+        rows.sort_unstable_by(|&left, &right| compare(left, right));
+        let mut ordinals = vec![0.0; values.len()];
+        for (ordinal, tied) in rows.chunk_by(|&left, &right| compare(left, right).is_eq()).enumerate() {
+            tied.iter().for_each(|&row| ordinals[row] = ordinal as f64);
+        }
+        ordinals
     }
 
     /// The first job with an error, and its error, if the scores use [`OnError::Fail`].

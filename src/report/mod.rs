@@ -4,6 +4,10 @@
 
 mod byte_buffer;
 mod check;
+pub mod compare;
+mod compare_csv;
+mod compare_human;
+mod compare_json;
 mod ordered_writer;
 mod rank_csv;
 mod rank_filter;

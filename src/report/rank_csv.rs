@@ -162,7 +162,7 @@ fn push_values(kept: &str, exact: &str, logged: &str, text: &mut ByteBuffer<'_>)
 }
 
 /// A field, in quotes if it contains a separator, a quote or a line end.
-fn push_field(field: &str, text: &mut ByteBuffer<'_>) {
+pub(super) fn push_field(field: &str, text: &mut ByteBuffer<'_>) {
     if field.bytes().any(needs_quotes) {
         text.push_byte(b'"');
         text.push_str(&field.replace('"', "\"\""));

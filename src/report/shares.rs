@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use super::table::{Column, Layout};
 use super::terminal::printable;
 use crate::fairshare::{AssessedTree, AssociationShares, NodeId, NodeKind, ShareTree, Shares, TreeShares};
-use crate::rank::places::Places;
+use crate::jobs::JobTable;
+use crate::rank::{Comparison, GroupChange};
 
 /// The numbers of one policy.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +44,7 @@ pub struct Assumed<'a> {
     /// The assumptions in words.
     pub described: &'a str,
     /// The formula that gives the jobs their places, and the places before and after.
-    pub places: Option<(&'a str, &'a Places)>,
+    pub places: Option<(&'a str, &'a JobTable, &'a Comparison)>,
 }
 
 impl<'a> PolicyView<'a> {
@@ -88,28 +89,31 @@ fn document(view: &PolicyView<'_>) -> Value {
         let charges: Vec<Value> = assumed.charges.iter().map(charge).collect();
         document.insert("assumed".to_owned(), json!({"decay": assumed.decay, "charges": charges}));
         document.insert("changes".to_owned(), changes(view).iter().map(|change| change.object(view)).collect());
-        if let Some((formula, places)) = assumed.places {
-            document.insert("places".to_owned(), places_object(formula, places));
+        if let Some((formula, table, places)) = assumed.places {
+            document.insert("places".to_owned(), places_object(formula, table, places));
         }
     }
     Value::Object(document)
 }
 
-fn places_object(formula: &str, places: &Places) -> Value {
-    let table = &places.table;
-    let jobs = places.jobs.iter().map(|job| {
+fn places_object(formula: &str, table: &JobTable, places: &Comparison) -> Value {
+    let jobs = places.moves().map(|job| {
         json!({
             "id": table.id(job.row),
             "entity": table.entity(job.row),
             "queue": table.queue(job.row),
-            "before": job.before,
-            "after": job.after,
-            "won": job.won(),
+            "before": job.old,
+            "after": job.new,
+            "won": job.moved(),
         })
     });
-    let entities = places.entities();
-    let entities = entities.iter().map(|one| json!({"name": one.name, "jobs": one.jobs, "won": one.won}));
+    let entities = entities_in_both(places).map(|one| json!({"name": one.name, "jobs": one.jobs, "won": one.won()}));
     json!({"formula": formula, "jobs": jobs.collect::<Vec<_>>(), "entities": entities.collect::<Vec<_>>()})
+}
+
+/// The entities with jobs that have a place before and after.
+fn entities_in_both(places: &Comparison) -> impl Iterator<Item = &GroupChange> {
+    places.entities.iter().filter(|entity| entity.jobs > 0)
 }
 
 /// A node whose numbers the assumed usage changes.
@@ -255,7 +259,7 @@ pub fn write_human(views: &[PolicyView<'_>], head: &SharesHead<'_>, out: &mut dy
         }
     }
     match assumed.places {
-        Some((formula, places)) => write_places(formula, places, head, out),
+        Some((formula, table, places)) => write_places(formula, table, places, head, out),
         None => Ok(()),
     }
 }
@@ -340,32 +344,37 @@ fn signed(quantity: &str, by: f64) -> String {
 }
 
 /// Lists the jobs that win or lose places, and then their entities.
-fn write_places(formula: &str, places: &Places, head: &SharesHead<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_places(
+    formula: &str,
+    table: &JobTable,
+    places: &Comparison,
+    head: &SharesHead<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     writeln!(out, "\nplaces:    by {}", printable(formula.trim_end()))?;
     let or_dash = |place: Option<usize>| place.map_or_else(|| "-".to_owned(), |place| place.to_string());
     let named = |entity: &str| if entity.is_empty() { "-".to_owned() } else { entity.to_owned() };
     let won = |won: i64| if won > 0 { format!("+{won}") } else { won.to_string() };
-    let moved: Vec<_> = places.jobs.iter().filter(|job| job.before != job.after).collect();
+    let moved: Vec<_> = places.moves().filter(|job| job.old != job.new).collect();
     if !moved.is_empty() {
         writeln!(out)?;
         let rows = moved.iter().map(|job| {
             vec![
-                places.table.id(job.row).to_owned(),
-                named(places.table.entity(job.row)),
-                or_dash(job.before),
-                or_dash(job.after),
-                job.won().map_or_else(|| "-".to_owned(), won),
+                table.id(job.row).to_owned(),
+                named(table.entity(job.row)),
+                or_dash(job.old),
+                or_dash(job.new),
+                job.moved().map_or_else(|| "-".to_owned(), won),
             ]
         });
         write_table(place_columns(), &rows.collect::<Vec<_>>(), head, out)?;
         writeln!(out)?;
-        let entities = places.entities();
-        let rows = entities.iter().map(|one| vec![named(one.name), one.jobs.to_string(), won(one.won)]);
+        let rows = entities_in_both(places).map(|one| vec![named(&one.name), one.jobs.to_string(), won(one.won())]);
         let columns = vec![Column::name("entity", 9), Column::number("jobs", 7), Column::number("places won", 8)];
         write_table(columns, &rows.collect::<Vec<_>>(), head, out)?;
         writeln!(out)?;
     }
-    writeln!(out, "{} of {} considered jobs change their place", moved.len(), places.jobs.len())
+    writeln!(out, "{} of {} considered jobs change their place", moved.len(), places.moves().len())
 }
 
 fn place_columns() -> Vec<Column> {

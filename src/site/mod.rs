@@ -4,6 +4,7 @@
 //! [`RankedQueue`], the findings of a checked formula, the fair-share tree under any policy.
 
 mod archive;
+mod compare;
 mod compression;
 mod documents;
 mod duration;
@@ -25,6 +26,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+#[doc(hidden)]
+pub use compare::{ComparedJobs, ComparedQueue, ComparedSide};
 #[doc(hidden)]
 pub use duration::parse_duration;
 pub use files::SiteFiles;

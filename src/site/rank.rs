@@ -51,6 +51,33 @@ pub struct RankedQueue {
     pub warnings: Vec<String>,
 }
 
+/// A fair-share tree under the policy in force.
+#[derive(Debug)]
+pub(super) enum AppliedTree {
+    /// OpenPBS's.
+    Pbs(PbsTree),
+    /// A tree under a policy of Slurm, or flux-accounting's.
+    Slurm(AssessedTree),
+}
+
+impl AppliedTree {
+    /// The tree with its numbers.
+    pub(super) fn assessed(&self) -> &AssessedTree {
+        match self {
+            Self::Pbs(tree) => tree.assessed(),
+            Self::Slurm(assessed) => assessed,
+        }
+    }
+
+    /// OpenPBS's tree.
+    pub(super) fn pbs(&self) -> Option<&PbsTree> {
+        match self {
+            Self::Pbs(tree) => Some(tree),
+            Self::Slurm(_) => None,
+        }
+    }
+}
+
 impl Site {
     /// Reads the jobs, with a column for every name in the formula and for every key that orders the queue.
     ///
@@ -98,20 +125,23 @@ impl Site {
         assumed: &SharesRequest,
     ) -> Result<RankedQueue, SiteError> {
         let mut warnings = Vec::new();
-        let tree = self.fill_shares(&program, &mut table, assumed, &mut warnings)?;
+        let tree = self.fill_shares(program.inputs(), &mut table, assumed, &mut warnings)?;
         let Ordered { ranking, not_considered } = self.order(&program, &table, tree.as_ref(), self.threshold(), limit);
         Ok(RankedQueue { table, ranking, not_considered, program, tree, warnings })
     }
 
     /// The rules that a ranking follows, for people: a heading and a text each.
     pub fn rules_of(&self, ranked: &RankedQueue) -> Vec<(&'static str, String)> {
+        self.rules(&ranked.program, ranked.tree.as_ref())
+    }
+
+    pub(super) fn rules(&self, program: &Program, tree: Option<&PbsTree>) -> Vec<(&'static str, String)> {
         let mut rules = Vec::new();
-        let needs_shares = ranked.program.inputs().iter().any(|input| FairshareInput::from_name(input).is_some());
-        if (needs_shares || self.config.fair_share.prime) && self.tree.is_some() {
+        if self.needs_shares(program.inputs()) && self.tree.is_some() {
             rules.push(("policy:", self.policy.in_force(&self.config)));
         }
         let mut order = Order::new(&self.config, &self.queues);
-        if let Some(tree) = &ranked.tree {
+        if let Some(tree) = tree {
             order = order.tree(tree);
         }
         let criteria = match self.precision() {
@@ -140,7 +170,7 @@ impl Site {
     }
 
     /// `job_sort_formula_threshold`: the one given, else the server's.
-    fn threshold(&self) -> Option<f64> {
+    pub(super) fn threshold(&self) -> Option<f64> {
         self.rules.threshold.or(self.server.job_sort_formula_threshold)
     }
 
@@ -159,12 +189,12 @@ impl Site {
             warnings = jobs.warnings;
             if let Ok(program) = formula.compile(&jobs.schema) {
                 let assumed = SharesRequest::default();
-                match require_own_shares(&program, &jobs.table) {
+                match require_own_shares(program.inputs(), &jobs.table) {
                     Err(missing) if self.tree.is_none() => {
                         warnings.push(format!("the formula is not tried on the jobs: {missing}"));
                     }
                     _ => {
-                        let tree = self.fill_shares(&program, &mut jobs.table, &assumed, &mut warnings)?;
+                        let tree = self.fill_shares(program.inputs(), &mut jobs.table, &assumed, &mut warnings)?;
                         let ordered = self.order(&program, &jobs.table, tree.as_ref(), threshold, usize::MAX);
                         ranked = Some((jobs.table, ordered, tree));
                     }
@@ -198,33 +228,54 @@ impl Site {
     }
 
     pub(super) fn read_jobs(&self, formula: &Formula, again: bool) -> Result<SiteJobs, SiteError> {
+        self.read_columns(&formula.names(), self.config.fairshare_entity, again)
+    }
+
+    /// Reads the jobs with a column for each of these names and for every key that orders the queue.
+    pub(super) fn read_columns(
+        &self,
+        names: &[&str],
+        entity: FairshareEntity,
+        again: bool,
+    ) -> Result<SiteJobs, SiteError> {
         let Some(source) = &self.files.queue else {
             let message = "no jobs: give --queue FILE (`qstat -f` as JSON, dsv or text, native JSON or NDJSON)";
             return Err(SiteError::Missing(message.into()));
         };
         let source_name = source.name();
-        let mut needed = formula.names();
-        needed.extend(Order::new(&self.config, &self.queues).columns());
+        let mut needed = names.to_vec();
+        needed.extend(self.order_columns());
         let options = ReadOptions {
             source_name: &source_name,
             needed: &needed,
             schema: &self.schema,
             numbers: self.rules.numbers,
-            entity: self.config.fairshare_entity,
+            entity,
             queue_priorities: &self.queues.priorities(),
             strict: self.rules.strict,
         };
         let read = self.jobs.read(source, &options, again)?;
-        let mut schema = self.schema.clone();
-        for (name, kind) in read.table.undeclared() {
-            schema.add_seen(name, kind);
-        }
+        let schema = self.schema_with_seen(&read.table);
         let mut warnings: Vec<String> = read.notes.iter().map(|note| format!("`{source_name}`: {note}")).collect();
         warnings.extend(job_warnings(&read.problems, &source_name));
-        if formula.names().contains(&"queue_priority") {
+        if names.contains(&"queue_priority") {
             warnings.extend(self.unknown_queue_priority(&read.table));
         }
         Ok(SiteJobs { table: read.table, schema, warnings })
+    }
+
+    /// The columns for the keys that order the queue.
+    pub(super) fn order_columns(&self) -> Vec<&str> {
+        Order::new(&self.config, &self.queues).columns()
+    }
+
+    /// The names of the site, and those that only its jobs contain.
+    pub(super) fn schema_with_seen(&self, table: &JobTable) -> Schema {
+        let mut schema = self.schema.clone();
+        for (name, kind) in table.undeclared() {
+            schema.add_seen(name, kind);
+        }
+        schema
     }
 
     /// A warning if no job has a `queue_priority` because no document of the queues was given.
@@ -238,25 +289,43 @@ impl Site {
         is_unknown.then(|| message.to_owned())
     }
 
-    /// Fills in the fair-share numbers of the jobs. Returns OpenPBS's tree if the numbers come from it.
+    /// Whether a formula with these inputs, or the order of the jobs, depends on fair share.
+    pub(super) fn needs_shares(&self, inputs: &[Box<str>]) -> bool {
+        self.config.fair_share.prime || inputs.iter().any(|input| FairshareInput::from_name(input).is_some())
+    }
+
+    /// Fills in the fair-share numbers of the jobs, if they are needed. Returns OpenPBS's tree if the numbers come from it.
     fn fill_shares(
         &self,
-        program: &Program,
+        inputs: &[Box<str>],
         table: &mut JobTable,
         assumed: &SharesRequest,
         warnings: &mut Vec<String>,
     ) -> Result<Option<PbsTree>, SiteError> {
-        let needs_shares = program.inputs().iter().any(|input| FairshareInput::from_name(input).is_some());
-        if !needs_shares && !self.config.fair_share.prime {
+        if !self.needs_shares(inputs) {
             return Ok(None);
         }
-        let numbers = self.rules.numbers;
-        if self.tree.is_some() {
-            warnings.extend(jobs_without_entity(table, self.config.fairshare_entity));
+        match self.applied_tree(table, assumed)? {
+            None => require_own_shares(inputs, table).map(|()| None),
+            Some(tree) => {
+                self.fill_from(&tree, table, warnings);
+                Ok(match tree {
+                    AppliedTree::Pbs(tree) => Some(tree),
+                    AppliedTree::Slurm(_) => None,
+                })
+            }
         }
-        match (self.policy.name, &self.tree) {
-            (_, None) => require_own_shares(program, table).map(|()| None),
-            (PolicyName::Pbs, Some(tree)) => {
+    }
+
+    /// The fair-share tree, with the entities of these jobs, under the policy in force; `None` if the site has none.
+    pub(super) fn applied_tree(
+        &self,
+        table: &JobTable,
+        assumed: &SharesRequest,
+    ) -> Result<Option<AppliedTree>, SiteError> {
+        let Some(tree) = &self.tree else { return Ok(None) };
+        Ok(Some(match self.policy.name {
+            PolicyName::Pbs => {
                 let entities = table.entities().iter().map(|entity| &**entity);
                 let mut tree = tree.pbs_tree(self.policy.rules, entities)?;
                 if assumed.assumes_usage() {
@@ -264,30 +333,41 @@ impl Site {
                     self.assume_usage(&mut changed, PolicyName::Pbs, assumed)?;
                     tree = tree.with_usage_of(changed, &*self.policy.policy(PolicyName::Pbs, &[]));
                 }
-                warnings.extend(unknown_entities(table, &tree));
-                fill_fairshare(table, &tree, |ratio| numbers.fairshare(ratio));
-                Ok(Some(tree))
+                AppliedTree::Pbs(tree)
             }
-            (name, Some(tree)) => {
+            name => {
                 let mut shares = tree.share_tree()?;
                 self.assume_usage(&mut shares, name, assumed)?;
                 let active = match assumed.active.as_slice() {
                     [] => pending_nodes(table, &shares),
                     given => given.iter().map(|name| find(&shares, name)).collect::<Result<_, _>>()?,
                 };
-                let assessed = AssessedTree::new(shares, &self.policy.policy(name, &active));
-                let unknown = fill_fairshare(table, &assessed, |ratio| numbers.fairshare(ratio));
+                AppliedTree::Slurm(AssessedTree::new(shares, &self.policy.policy(name, &active)))
+            }
+        }))
+    }
+
+    /// Fills in the fair-share numbers of a tree.
+    pub(super) fn fill_from(&self, tree: &AppliedTree, table: &mut JobTable, warnings: &mut Vec<String>) {
+        let numbers = self.rules.numbers;
+        warnings.extend(jobs_without_entity(table, self.config.fairshare_entity));
+        match tree {
+            AppliedTree::Pbs(tree) => {
+                warnings.extend(unknown_entities(table, tree));
+                fill_fairshare(table, tree, |ratio| numbers.fairshare(ratio));
+            }
+            AppliedTree::Slurm(assessed) => {
+                let unknown = fill_fairshare(table, assessed, |ratio| numbers.fairshare(ratio));
                 let all = unknown
                     .iter()
                     .map(|entity| format!("{}; the jobs of `{entity}` get 0", unresolved(assessed.tree(), entity)));
                 extend_limited(warnings, all, "more entities, whose jobs get 0");
-                Ok(None)
             }
         }
     }
 
     /// Scores the jobs and sorts them in the scheduler's order.
-    fn order(
+    pub(super) fn order(
         &self,
         program: &Program,
         table: &JobTable,
@@ -311,8 +391,8 @@ impl Site {
 }
 
 /// Without a tree, every job must contain the fair-share numbers that the formula needs.
-fn require_own_shares(program: &Program, table: &JobTable) -> Result<(), SiteError> {
-    match missing_fairshare_input(table, program.inputs()) {
+pub(super) fn require_own_shares(inputs: &[Box<str>], table: &JobTable) -> Result<(), SiteError> {
+    match missing_fairshare_input(table, inputs) {
         Some((job, name)) => Err(SiteError::Missing(format!(
             "the formula needs `{name}`, which job `{job}` does not have: give --sched-priv DIR or --tree FILE"
         ))),

@@ -2,12 +2,11 @@
 
 use super::policy::clock;
 use super::tree::{SiteTree, find, pending_entities};
-use super::{PolicyName, Site, SiteError, SiteJobs};
+use super::{ComparedQueue, PolicyName, Site, SiteError, SiteJobs};
 use crate::fairshare::decay::{HalfLife, IntervalDecay};
 use crate::fairshare::{AssessedTree, NodeId, NodeKind, Rules, ShareTree};
 use crate::formula::Formula;
 use crate::pbs::files::resource_group::{WrittenGroups, write_groups, write_groups_with_cgroups};
-use crate::rank::places::Places;
 use crate::schema::FairshareInput;
 
 /// The policies to apply to a fair-share tree, and the changes to assume first.
@@ -161,7 +160,7 @@ impl Site {
     ///
     /// # Errors
     /// As for [`rank_jobs`](Self::rank_jobs) and [`shares`](Self::shares).
-    pub fn places(&self, formula: &Formula, request: &SharesRequest) -> Result<Places, SiteError> {
+    pub fn places(&self, formula: &Formula, request: &SharesRequest) -> Result<ComparedQueue, SiteError> {
         let SiteJobs { table, schema, mut warnings } = self.read_jobs(formula, true)?;
         let program = formula.compile(&schema).map_err(|_| SiteError::NotArithmetic)?;
         if !program.inputs().iter().any(|input| FairshareInput::from_name(input).is_some()) {
@@ -169,10 +168,9 @@ impl Site {
         }
         let as_it_is = SharesRequest { charges: Vec::new(), decay: None, ..request.clone() };
         let before = self.rank_assuming(program.clone(), table.clone(), usize::MAX, &as_it_is)?;
-        let after = self.rank_assuming(program, table, usize::MAX, request)?;
-        warnings.extend(after.warnings);
-        let places = Places::new(after.table, &before.ranking, &after.ranking);
-        Ok(Places { warnings, ..places })
+        let mut after = self.rank_assuming(program, table, usize::MAX, request)?;
+        warnings.append(&mut after.warnings);
+        Ok(ComparedQueue::from_ranked(self.ranked(before), self.ranked(after), warnings))
     }
 
     /// Changes the usage of a tree as the request assumes: first the decay, then the charges.

@@ -183,9 +183,14 @@ impl SiteArgs {
 
     fn open_with(&self, formula: Option<FileSource>, threshold: Option<f64>) -> Result<Site, CliError> {
         require_one_reader(&self.files_from(is_stdin))?;
+        let files = SiteFiles { formula, ..self.files()? };
+        Ok(Site::from_files(files, self.rules(threshold))?)
+    }
+
+    /// The files, without a formula's.
+    pub fn files(&self) -> Result<SiteFiles, CliError> {
         let file = |path: &Option<PathBuf>| path.clone().map(FileSource::Path);
         let given = SiteFiles {
-            formula,
             queue: file(&self.queue),
             sched_priv: self.sched_priv.clone(),
             resource_group: file(&self.resource_group),
@@ -199,11 +204,15 @@ impl SiteArgs {
             slurm_conf: file(&self.slurm_conf),
             ..SiteFiles::default()
         };
-        let files = match &self.site {
+        Ok(match &self.site {
             Some(path) => SiteFiles::open(path)?.replaced_by(given),
             None => given,
-        };
-        let rules = SiteRules {
+        })
+    }
+
+    /// The rules.
+    pub fn rules(&self, threshold: Option<f64>) -> SiteRules {
+        SiteRules {
             policy: self.policy.and_then(PolicyArg::name),
             slurm_release: self.slurm_release.map(|release| match release {
                 ReleaseArg::V22_05 => Release::V22_05,
@@ -221,8 +230,7 @@ impl SiteArgs {
             },
             threshold,
             strict: self.strict,
-        };
-        Ok(Site::from_files(files, rules)?)
+        }
     }
 
     /// How numbers reach the formula.
@@ -252,7 +260,8 @@ pub fn require_one_reader(readers: &[&str]) -> Result<(), CliError> {
 }
 
 impl PolicyArg {
-    fn name(self) -> Option<PolicyName> {
+    /// The policy; `None` for all of them.
+    pub fn name(self) -> Option<PolicyName> {
         Some(match self {
             Self::Pbs => PolicyName::Pbs,
             Self::Classic => PolicyName::Classic,

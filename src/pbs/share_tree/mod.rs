@@ -32,6 +32,11 @@ impl PbsTree {
         self.assessed.shares()
     }
 
+    /// The tree with its numbers.
+    pub fn assessed(&self) -> &AssessedTree {
+        &self.assessed
+    }
+
     /// The same tree with other usage.
     pub(crate) fn with_usage_of(self, tree: ShareTree, policy: &dyn Policy) -> Self {
         Self { assessed: AssessedTree::new(tree, policy), ..self }

@@ -1,0 +1,108 @@
+//! The arguments of `jsf compare`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{PolicyArg, SiteArgs, number_of_jobs};
+
+/// `jsf compare`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The same jobs are ranked twice: by the old formula, tree, policy, sched_config and threshold, and by the new ones. What \
+is given for neither side is the site's; a formula that is given for one side only is compared with the site's formula, \
+or is used for both sides if the site has none or only the old one is given.
+
+moved      the old rank minus the new rank: positive if the job wins places
+tau-b      Kendall's rank correlation of the two scores: 1 the same order, 0 no relation, -1 reversed
+footrule   the sum of the places that all jobs move
+overlap    the number of jobs that are among the first N under both
+fairness   over the entities with shares and jobs: the fraction of the first jobs that an entity has (of a tenth of the \
+queue, at least 10), divided by the fraction of the machine that it has; Jain's index is 1 and the Gini coefficient 0 if \
+all entities have the same quotient
+
+These numbers are about the jobs that are considered under both; ranks count from 1 among all jobs that are considered.
+
+Exit codes: 0 success, 1 a formula cannot work or fails for every job, or a job of the first N changes its place under \
+--fail-on-change N, 2 usage error, or a file that cannot be read.
+
+Examples:
+  jsf compare --new 'fairshare_factor * 100 + eligible_time / 3600' \\
+      --site examples/site
+  jsf compare --old-file examples/formulas/pp718.txt --new 'ncpus' \\
+      --queue examples/site/qstat.json --tree examples/site/tree.json --format csv
+  jsf compare --threshold-new 0.5 --site examples/site --fail-on-change 20")]
+pub struct CompareArgs {
+    /// The old formula, alone or pasted as for `jsf rank`; - is standard input [default: the site's]
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
+    pub old: Option<String>,
+    /// The new formula [default: the old one]
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
+    pub new: Option<String>,
+    /// The file that contains the old formula, as for `jsf rank -f`; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "old")]
+    pub old_file: Option<PathBuf>,
+    /// The file that contains the new formula
+    #[arg(long, value_name = "FILE", conflicts_with = "new")]
+    pub new_file: Option<PathBuf>,
+    /// The old fair-share tree, as for --tree
+    #[arg(long, value_name = "FILE")]
+    pub old_tree: Option<PathBuf>,
+    /// The new fair-share tree, as for --tree
+    #[arg(long, value_name = "FILE")]
+    pub new_tree: Option<PathBuf>,
+    /// The old fair-share policy, as for --policy
+    #[arg(long, value_enum, value_name = "POLICY")]
+    pub old_policy: Option<PolicyArg>,
+    /// The new fair-share policy, as for --policy
+    #[arg(long, value_enum, value_name = "POLICY")]
+    pub new_policy: Option<PolicyArg>,
+    /// The old sched_config, as for --sched-config
+    #[arg(long, value_name = "FILE")]
+    pub old_sched_config: Option<PathBuf>,
+    /// The new sched_config, as for --sched-config
+    #[arg(long, value_name = "FILE")]
+    pub new_sched_config: Option<PathBuf>,
+    /// The old job_sort_formula_threshold: a job whose value is at most X does not run
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    pub threshold_old: Option<f64>,
+    /// The new job_sort_formula_threshold
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    pub threshold_new: Option<f64>,
+    /// The site.
+    #[command(flatten)]
+    pub site: SiteArgs,
+    /// Exit with 1 if a job that is among the first N under either side changes its place
+    #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
+    pub fail_on_change: Option<usize>,
+    /// List only the first N jobs of the new order; in a table the N that win and the N that lose most places
+    #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
+    pub top: Option<usize>,
+    /// List only this job, as for `jsf rank`; separate several by commas, or repeat the option
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    pub job: Vec<String>,
+    /// List only the jobs of this fair-share entity, or of all entities below this group; separate several by commas, or
+    /// repeat the option
+    #[arg(long, visible_alias = "user", value_name = "NAME", value_delimiter = ',')]
+    pub entity: Vec<String>,
+    /// List only the jobs of this queue
+    #[arg(long, value_name = "NAME")]
+    pub queue_name: Option<String>,
+    /// Show all columns in full, however wide the terminal is
+    #[arg(long)]
+    pub wide: bool,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = CompareFormatName::Human)]
+    pub format: CompareFormatName,
+}
+
+/// The formats of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CompareFormatName {
+    /// Text and tables
+    Human,
+    /// One JSON document
+    Json,
+    /// The jobs as comma-separated values
+    Csv,
+}

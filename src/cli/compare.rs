@@ -1,0 +1,252 @@
+//! `jsf compare`
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use job_sort_formula::diagnostic::Severity;
+use job_sort_formula::pbs::check::error_findings;
+use job_sort_formula::pbs::submission::FormulaSubmission;
+use job_sort_formula::rank::Change;
+use job_sort_formula::report::compare::{
+    CompareCsv, CompareFormat, CompareHuman, CompareJson, CompareReport, compared_rows,
+};
+use job_sort_formula::report::{JobFilter, RankedRow};
+use job_sort_formula::site::{ComparedQueue, FileSource, FormulaText, SiteError};
+use job_sort_formula::{Diagnostic, Site};
+
+use super::args::{CompareArgs, CompareFormatName, FormulaArgs, PolicyArg, is_stdin, require_one_reader};
+use super::rank::{draw_submitted, report_errors};
+use super::{CliError, Outcome, Progress, STDIN, parsed_formula, read_formula, show_site, terminal_width, warn_all};
+
+pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let mut sides = Sides::new(arguments);
+    require_one_reader(&sides.readers(arguments))?;
+    let (old_site, other_site) = sides.open(arguments)?;
+    let new_site = other_site.as_ref().unwrap_or(&old_site);
+    let sources = sides.formulas(&old_site, new_site)?;
+    let numbers = arguments.site.number_mode();
+    let submitted = Change { old: sources.old.submitted(numbers), new: sources.new.submitted(numbers) };
+    let (old, new) = (parsed_formula(&sources.old, &submitted.old), parsed_formula(&sources.new, &submitted.new));
+    let (Some(old), Some(new)) = (old, new) else { return Ok(Outcome::Findings) };
+    show_site(&arguments.site, &old_site, arguments.format == CompareFormatName::Human);
+    warn_all(&without_repetition(old_site.warnings(), other_site.as_ref().map_or(&[], Site::warnings)));
+    let progress = Progress::start("reading the jobs");
+    let jobs = old_site.compared_jobs(old, new_site, new)?;
+    drop(progress);
+    warn_all(&jobs.warnings);
+    let drawn = Drawn { sources: &sources, submitted: &submitted, is_same: other_site.is_none() };
+    drawn.draw(&jobs.findings.old, &jobs.findings.new);
+    let mut findings = jobs.findings.old.iter().chain(&jobs.findings.new);
+    let has_error_finding = findings.any(|found| found.severity == Severity::Error);
+    let programs = (old.compile(&jobs.schemas.old), new.compile(&jobs.schemas.new));
+    let (Ok(old_program), Ok(new_program)) = programs else { return Ok(Outcome::Findings) };
+    let progress = Progress::start("ranking the jobs");
+    let compared = old_site.compare_jobs(old_program, new_site, new_program, jobs)?;
+    drop(progress);
+    warn_all(&compared.warnings);
+    let rows = rows(arguments, new_site, &compared)?;
+    let Change { old, new } = &compared.sides;
+    let report = CompareReport {
+        formulas: Change { old: &sources.old.text, new: &sources.new.text },
+        table: &compared.table,
+        rankings: Change { old: &old.ranking, new: &new.ranking },
+        comparison: &compared.comparison,
+        rows: &rows,
+        rules: Change { old: &old.rules, new: &new.rules },
+    };
+    format(arguments).write(&report, out)?;
+    out.flush()?;
+    match arguments.format {
+        CompareFormatName::Human => {
+            let errors = |ranking| error_findings(&compared.table, ranking);
+            drawn.draw(&errors(&old.ranking), &errors(&new.ranking));
+        }
+        CompareFormatName::Csv => {
+            let on_error = arguments.site.on_error;
+            report_errors(on_error, "the old formula", &compared.table, &old.ranking);
+            report_errors(on_error, "the new formula", &compared.table, &new.ranking);
+        }
+        CompareFormatName::Json => {}
+    }
+    let cannot_work = [old, new].into_iter().any(|side| {
+        let scored = side.ranking.scores().count();
+        side.ranking.failure().is_some() || scored > 0 && side.ranking.error_count() == scored
+    });
+    let changes = arguments.fail_on_change.is_some_and(|first| compared.comparison.changed_among_first(first) > 0);
+    Ok(if has_error_finding || cannot_work || changes { Outcome::Findings } else { Outcome::Fine })
+}
+
+/// What differs between the sides; what is given for neither is the site's.
+struct Sides {
+    formulas: Change<FormulaArgs>,
+    trees: Change<Option<PathBuf>>,
+    policies: Change<Option<PolicyArg>>,
+    sched_configs: Change<Option<PathBuf>>,
+    thresholds: Change<Option<f64>>,
+}
+
+impl Sides {
+    fn new(arguments: &CompareArgs) -> Self {
+        let given = arguments;
+        let formula = |text: &Option<String>, file: &Option<PathBuf>| FormulaArgs {
+            formula: text.clone(),
+            formula_file: file.clone(),
+        };
+        let mut formulas =
+            Change { old: formula(&given.old, &given.old_file), new: formula(&given.new, &given.new_file) };
+        if !is_given(&formulas.new) {
+            formulas.new = formula(&given.old, &given.old_file);
+        }
+        Self {
+            formulas,
+            trees: Change { old: given.old_tree.clone(), new: given.new_tree.clone() },
+            policies: Change { old: given.old_policy, new: given.new_policy },
+            sched_configs: Change { old: given.old_sched_config.clone(), new: given.new_sched_config.clone() },
+            thresholds: Change { old: given.threshold_old, new: given.threshold_new },
+        }
+    }
+
+    /// The options that read standard input.
+    fn readers(&self, arguments: &CompareArgs) -> Vec<&'static str> {
+        let is_dash = |text: &Option<String>| text.as_deref() == Some(STDIN);
+        let reads = |path: &Option<PathBuf>| path.as_deref().is_some_and(is_stdin);
+        let given = [
+            ("--old", is_dash(&arguments.old)),
+            ("--new", is_dash(&arguments.new)),
+            ("--old-file", reads(&arguments.old_file)),
+            ("--new-file", reads(&arguments.new_file)),
+            ("--old-tree", reads(&self.trees.old)),
+            ("--new-tree", reads(&self.trees.new)),
+            ("--old-sched-config", reads(&self.sched_configs.old)),
+            ("--new-sched-config", reads(&self.sched_configs.new)),
+        ];
+        let given = given.into_iter().filter(|(_, reads)| *reads).map(|(option, _)| option);
+        arguments.site.files_from(is_stdin).into_iter().chain(given).collect()
+    }
+
+    /// Opens the site of the old side, and that of the new one if it differs.
+    fn open(&self, arguments: &CompareArgs) -> Result<(Site, Option<Site>), CliError> {
+        let has_all = [arguments.site.policy, self.policies.old, self.policies.new].contains(&Some(PolicyArg::All));
+        if has_all {
+            return Err(CliError::usage("a ranking needs one policy, not `all` of them"));
+        }
+        let mut files = Change { old: arguments.site.files()?, new: arguments.site.files()? };
+        files.new.clone_from(&files.old);
+        let sources = self.formula_sources()?;
+        (files.old.formula, files.new.formula) = (sources.old, sources.new);
+        let has_tree = files.old.tree.is_some() || files.old.resource_group.is_some() || files.old.sched_priv.is_some();
+        let has_config = files.old.sched_config.is_some() || files.old.sched_priv.is_some();
+        let trees = chosen(&self.trees, has_tree);
+        let configs = chosen(&self.sched_configs, has_config);
+        files.old.tree = trees.old.or(files.old.tree);
+        files.new.tree = trees.new.or(files.new.tree);
+        files.old.sched_config = configs.old.or(files.old.sched_config);
+        files.new.sched_config = configs.new.or(files.new.sched_config);
+        let mut rules =
+            Change { old: arguments.site.rules(self.thresholds.old), new: arguments.site.rules(self.thresholds.new) };
+        rules.old.policy = self.policies.old.and_then(PolicyArg::name).or(rules.old.policy);
+        rules.new.policy = self.policies.new.and_then(PolicyArg::name).or(rules.new.policy);
+        let is_same = files.old.formula == files.new.formula
+            && files.old.tree == files.new.tree
+            && files.old.sched_config == files.new.sched_config
+            && rules.old.policy == rules.new.policy
+            && rules.old.threshold == rules.new.threshold;
+        let old = Site::from_files(files.old, rules.old)?;
+        let new = if is_same { None } else { Some(Site::from_files(files.new, rules.new)?) };
+        Ok((old, new))
+    }
+
+    /// The files of the formulas. The same file for both sides is read once.
+    fn formula_sources(&self) -> Result<Change<Option<FileSource>>, CliError> {
+        let path = |formula: &FormulaArgs| match formula {
+            FormulaArgs { formula: Some(text), .. } => (text == STDIN).then(|| PathBuf::from(STDIN)),
+            FormulaArgs { formula_file, .. } => formula_file.clone(),
+        };
+        let paths = Change { old: path(&self.formulas.old), new: path(&self.formulas.new) };
+        let source = |path: &Option<PathBuf>| path.as_deref().map(FormulaText::source).transpose();
+        let old = source(&paths.old)?;
+        let new = if paths.new == paths.old { old.clone() } else { source(&paths.new)? };
+        Ok(Change { old, new })
+    }
+
+    /// The formulas. If the old one is not given and the site has none, both sides have the new one.
+    fn formulas(&mut self, old_site: &Site, new_site: &Site) -> Result<Change<FormulaText>, CliError> {
+        let mut old = match read_formula(&self.formulas.old, Some(old_site)) {
+            Err(CliError::Site(SiteError::Missing(_))) if is_given(&self.formulas.new) => {
+                read_formula(&self.formulas.new, Some(new_site))?
+            }
+            read => read?,
+        };
+        let mut new = read_formula(&self.formulas.new, Some(new_site))?;
+        for (text, option) in [(&mut old, "--old"), (&mut new, "--new")] {
+            if text.origin == "FORMULA" {
+                option.clone_into(&mut text.origin);
+            }
+        }
+        Ok(Change { old, new })
+    }
+}
+
+fn is_given(formula: &FormulaArgs) -> bool {
+    formula.formula.is_some() || formula.formula_file.is_some()
+}
+
+/// The files of both sides. What is given for one side only is used for both if the site has no such file.
+fn chosen(given: &Change<Option<PathBuf>>, site_has_one: bool) -> Change<Option<FileSource>> {
+    let source = |own: &Option<PathBuf>, other: &Option<PathBuf>| {
+        let path = own.as_deref().or_else(|| other.as_deref().filter(|_| !site_has_one));
+        path.map(|path: &Path| FileSource::from(path))
+    };
+    Change { old: source(&given.old, &given.new), new: source(&given.new, &given.old) }
+}
+
+/// The formulas under which findings are drawn.
+struct Drawn<'a> {
+    sources: &'a Change<FormulaText>,
+    submitted: &'a Change<FormulaSubmission<'a>>,
+    /// Whether both sides have the same site.
+    is_same: bool,
+}
+
+impl Drawn<'_> {
+    /// Draws the findings of both formulas; those of the same formula at the same site are drawn once.
+    fn draw(&self, old: &[Diagnostic], new: &[Diagnostic]) {
+        if !self.is_same || self.sources.old.text != self.sources.new.text {
+            draw_submitted(&self.sources.old, &self.submitted.old, old.iter().cloned());
+        }
+        draw_submitted(&self.sources.new, &self.submitted.new, new.iter().cloned());
+    }
+}
+
+/// The messages of both lists, each of them once.
+fn without_repetition(old: &[String], new: &[String]) -> Vec<String> {
+    old.iter().chain(new.iter().filter(|message| !old.contains(message))).cloned().collect()
+}
+
+/// The rows to list.
+fn rows(arguments: &CompareArgs, site: &Site, compared: &ComparedQueue) -> Result<Vec<RankedRow>, CliError> {
+    let CompareArgs { job, entity, queue_name, .. } = arguments;
+    let filter = JobFilter { jobs: job, entities: entity, queue: queue_name.as_deref() };
+    let mut rows = compared_rows(&compared.comparison);
+    if !filter.is_empty() {
+        let tree = if filter.entities.is_empty() { None } else { site.tree_of_jobs(&compared.table)? };
+        let filtered = filter.select(rows, &compared.table, tree.as_ref());
+        warn_all(&filtered.unmatched);
+        rows = filtered.rows;
+    }
+    if arguments.format != CompareFormatName::Human {
+        rows.truncate(arguments.top.unwrap_or(usize::MAX));
+    }
+    Ok(rows)
+}
+
+fn format(arguments: &CompareArgs) -> Box<dyn CompareFormat> {
+    match arguments.format {
+        CompareFormatName::Human => {
+            let width = if arguments.wide { None } else { terminal_width() };
+            Box::new(CompareHuman { width, top: arguments.top })
+        }
+        CompareFormatName::Json => Box::new(CompareJson),
+        CompareFormatName::Csv => Box::new(CompareCsv),
+    }
+}

@@ -1,0 +1,423 @@
+//! Two rankings of the same jobs: which jobs move, how far the orders agree, and who wins and who loses.
+//!
+//! In: the [`Ranking`]s, an old and a new one, and the fair-share tree. Out: a [`Comparison`].
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::Ranking;
+use super::measures::{gini_coefficient, jain_index, tau_b};
+use crate::fairshare::{AssessedTree, NodeId};
+use crate::jobs::{Column, JobTable};
+
+/// The numbers of first jobs that are looked at.
+const TOPS: [usize; 2] = [10, 100];
+/// Fairness looks at a tenth of the queue, but at this many jobs at least.
+const MIN_FIRST: usize = 10;
+/// The greatest sizes of the size classes; larger jobs have a class of their own.
+const SIZE_CLASSES: [f64; 5] = [1.0, 8.0, 64.0, 512.0, 4096.0];
+/// The inputs that may give the size of a job; the first one that some job has is used.
+const SIZES: [&str; 2] = ["ncpus", "nodect"];
+
+/// A value under the old and under the new ranking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Change<T> {
+    /// Under the old ranking.
+    pub old: T,
+    /// Under the new ranking.
+    pub new: T,
+}
+
+/// One of the two rankings.
+#[derive(Debug, Clone, Copy)]
+pub struct ComparedRanking<'a> {
+    /// The jobs. Both rankings must have the same jobs in the same rows; the entities may differ.
+    pub table: &'a JobTable,
+    /// The scores and the order.
+    pub ranking: &'a Ranking,
+    /// The rows whose values do not exceed the threshold, ascending.
+    pub under_threshold: &'a [u32],
+    /// The fair-share tree with the shares of the entities.
+    pub tree: Option<&'a AssessedTree>,
+}
+
+/// What changes between two rankings of the same jobs.
+///
+/// Ranks count from 1 among all jobs that are considered under a ranking. What compares two ranks of a job is about the
+/// jobs that are considered under both.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// By row; 0 for a job that is not considered.
+    ranks: Change<Vec<u32>>,
+    rows: Vec<u32>,
+    /// The number of jobs that are considered under both.
+    pub jobs: usize,
+    /// How many of them win places.
+    pub up: usize,
+    /// How many of them lose places.
+    pub down: usize,
+    /// Kendall's tau-b of the scores, see [`tau_b`].
+    pub tau_b: Option<f64>,
+    /// Spearman's footrule: the sum of the places that jobs move.
+    pub footrule: u64,
+    /// The most places that a job moves.
+    pub largest: u64,
+    /// For several N: how many jobs are among the first N under both.
+    pub overlap: Vec<(usize, usize)>,
+    /// The number of jobs whose evaluation fails.
+    pub errors: Change<usize>,
+    /// The number of jobs that are considered.
+    pub considered: Change<usize>,
+    /// The jobs whose evaluation starts or stops failing.
+    pub failing: Transitions,
+    /// The jobs that start or stop passing the threshold.
+    pub passing: Transitions,
+    /// The jobs that start or stop being considered.
+    pub being_considered: Transitions,
+    /// The entities; who wins the most places comes first.
+    pub entities: Vec<GroupChange>,
+    /// The groups of the tree with the jobs of all entities below them, in the order of the tree.
+    pub groups: Vec<GroupChange>,
+    /// The queues; the one that wins the most places comes first.
+    pub queues: Vec<GroupChange>,
+    /// The size classes, the smallest first.
+    pub sizes: Vec<GroupChange>,
+    /// The input that gives the size of a job; `None` if no job has one.
+    pub size_input: Option<&'static str>,
+    /// The number of first jobs that [`fairness`](Self::fairness) looks at: a tenth of the jobs, at least 10.
+    pub first: usize,
+    /// How evenly the first jobs are distributed over the entities with shares.
+    pub fairness: Change<Fairness>,
+}
+
+/// Rows, ascending.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Transitions {
+    /// The rows that do something only under the new ranking.
+    pub start: Vec<u32>,
+    /// The rows that do it only under the old ranking.
+    pub stop: Vec<u32>,
+}
+
+/// The change of a group of jobs.
+#[derive(Debug, Clone, Default)]
+pub struct GroupChange {
+    /// The name of the entity, the group, the queue or the size class.
+    pub name: String,
+    /// The names of the groups from the root down to a group of the tree; else empty.
+    pub path: Vec<String>,
+    /// The fraction of the machine that the shares give, 0 to 1.
+    pub perc: Option<f64>,
+    /// The number of jobs that are considered under both.
+    pub jobs: usize,
+    /// The sum of their ranks.
+    rank_sum: Change<u64>,
+    /// For 10 and 100: how many jobs are among the first so many.
+    pub top: [(usize, Change<usize>); 2],
+}
+
+/// How evenly the first jobs are distributed: over all entities with shares and jobs that are considered under either
+/// ranking, the fraction of the first jobs that an entity has, divided by the fraction of the machine that is its share.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Fairness {
+    /// Jain's index of these quotients: 1 is even.
+    pub jain: Option<f64>,
+    /// Their Gini coefficient: 0 is even.
+    pub gini: Option<f64>,
+    /// The number of these entities.
+    pub entities: usize,
+}
+
+/// The ranks of one job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JobMove {
+    /// The row in the table.
+    pub row: usize,
+    /// The rank under the old ranking, from 1; `None` if the job is not considered there.
+    pub old: Option<usize>,
+    /// The rank under the new ranking.
+    pub new: Option<usize>,
+}
+
+impl JobMove {
+    /// The number of places that the job wins; negative if it loses some, `None` if it is not considered under both.
+    pub fn moved(&self) -> Option<i64> {
+        Some(self.old? as i64 - self.new? as i64)
+    }
+}
+
+impl GroupChange {
+    /// The mean rank of the jobs that are considered under both; `None` if there are none.
+    pub fn mean_rank(&self) -> Option<Change<f64>> {
+        let mean = |sum: u64| sum as f64 / self.jobs as f64;
+        (self.jobs > 0).then(|| Change { old: mean(self.rank_sum.old), new: mean(self.rank_sum.new) })
+    }
+
+    /// The sum of the places that the jobs win; negative if they lose.
+    pub fn won(&self) -> i64 {
+        self.rank_sum.old as i64 - self.rank_sum.new as i64
+    }
+
+    fn add(&mut self, old: u32, new: u32) {
+        if old > 0 && new > 0 {
+            self.jobs += 1;
+            self.rank_sum.old += u64::from(old);
+            self.rank_sum.new += u64::from(new);
+        }
+        for ((top, count), first) in self.top.iter_mut().zip(TOPS) {
+            *top = first;
+            count.old += usize::from(old > 0 && old as usize <= first);
+            count.new += usize::from(new > 0 && new as usize <= first);
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.jobs += other.jobs;
+        self.rank_sum.old += other.rank_sum.old;
+        self.rank_sum.new += other.rank_sum.new;
+        for ((top, count), (first, more)) in self.top.iter_mut().zip(other.top) {
+            *top = first;
+            count.old += more.old;
+            count.new += more.new;
+        }
+    }
+
+    /// Whether a job of the group is considered under either ranking.
+    fn is_empty(&self) -> bool {
+        // the first numbers are set with the first job
+        self.top[0].0 == 0
+    }
+}
+
+impl Comparison {
+    /// Compares two rankings.
+    pub fn new(old: &ComparedRanking<'_>, new: &ComparedRanking<'_>) -> Self {
+        let ranks = Change { old: ranks(old), new: ranks(new) };
+        let left_out = old.ranking.order().iter().filter(|&&row| ranks.new[row] == 0);
+        let rows: Vec<u32> = new.ranking.order().iter().chain(left_out).map(|&row| row as u32).collect();
+        let mut comparison = Self {
+            jobs: 0,
+            up: 0,
+            down: 0,
+            tau_b: None,
+            footrule: 0,
+            largest: 0,
+            overlap: Vec::new(),
+            errors: Change { old: old.ranking.error_count(), new: new.ranking.error_count() },
+            considered: Change { old: old.ranking.order().len(), new: new.ranking.order().len() },
+            failing: Transitions::new(&failed_rows(old), &failed_rows(new)),
+            // a row that passes is one that is not listed
+            passing: Transitions::new(old.under_threshold, new.under_threshold).reversed(),
+            being_considered: Transitions::default(),
+            entities: Vec::new(),
+            groups: Vec::new(),
+            queues: Vec::new(),
+            sizes: Vec::new(),
+            size_input: None,
+            first: 0,
+            fairness: Change::default(),
+            ranks,
+            rows,
+        };
+        comparison.count_moves();
+        comparison.first = MIN_FIRST.max(comparison.jobs / 10);
+        comparison.overlap = comparison.overlaps(new.ranking);
+        comparison.tau_b = comparison.tau_b_of_scores(old.ranking, new.ranking);
+        comparison.fairness = Change { old: comparison.fairness_of(old), new: comparison.fairness_of(new) };
+        comparison.group(new);
+        comparison
+    }
+
+    /// The jobs that are considered under either ranking: in the new order, then those that are not considered there.
+    pub fn moves(&self) -> impl ExactSizeIterator<Item = JobMove> + '_ {
+        self.rows.iter().map(|&row| self.job(row as usize))
+    }
+
+    /// The ranks of the job in a row.
+    pub fn job(&self, row: usize) -> JobMove {
+        let rank = |ranks: &[u32]| ranks.get(row).map(|&rank| rank as usize).filter(|&rank| rank > 0);
+        JobMove { row, old: rank(&self.ranks.old), new: rank(&self.ranks.new) }
+    }
+
+    /// The number of jobs that change their place.
+    pub fn moved(&self) -> usize {
+        self.up + self.down
+    }
+
+    /// How many of the first `count` jobs, under either ranking, change their place or are considered only there.
+    pub fn changed_among_first(&self, count: usize) -> usize {
+        let is_first = |rank: Option<usize>| rank.is_some_and(|rank| rank <= count);
+        self.moves().filter(|job| (is_first(job.old) || is_first(job.new)) && job.old != job.new).count()
+    }
+
+    fn count_moves(&mut self) {
+        for &row in &self.rows {
+            let (old, new) = (self.ranks.old[row as usize], self.ranks.new[row as usize]);
+            match (old, new) {
+                (0, _) => self.being_considered.start.push(row),
+                (_, 0) => self.being_considered.stop.push(row),
+                _ => {
+                    let distance = u64::from(old.abs_diff(new));
+                    self.jobs += 1;
+                    self.up += usize::from(new < old);
+                    self.down += usize::from(new > old);
+                    self.footrule += distance;
+                    self.largest = self.largest.max(distance);
+                }
+            }
+        }
+        self.being_considered.start.sort_unstable();
+        self.being_considered.stop.sort_unstable();
+    }
+
+    fn overlaps(&self, new: &Ranking) -> Vec<(usize, usize)> {
+        let mut firsts = vec![TOPS[0], TOPS[1], self.first];
+        firsts.sort_unstable();
+        firsts.dedup();
+        let is_first = |row: usize, first: usize| (1..=first).contains(&(self.ranks.old[row] as usize));
+        let shared = |first: usize| new.order().iter().take(first).filter(|&&row| is_first(row, first)).count();
+        firsts.into_iter().map(|first| (first, shared(first))).collect()
+    }
+
+    fn tau_b_of_scores(&self, old: &Ranking, new: &Ranking) -> Option<f64> {
+        let both = |row: &&u32| self.ranks.old[**row as usize] > 0 && self.ranks.new[**row as usize] > 0;
+        let values = |ranking: &Ranking| {
+            let values = ranking.comparable_values();
+            self.rows.iter().filter(both).map(|&row| values[row as usize]).collect::<Vec<f64>>()
+        };
+        tau_b(&values(old), &values(new))
+    }
+
+    fn fairness_of(&self, side: &ComparedRanking<'_>) -> Fairness {
+        let Some(tree) = side.tree else { return Fairness::default() };
+        let percentages = percentages(side.table, tree);
+        let (mut has_jobs, mut firsts) = (vec![false; percentages.len()], vec![0_u32; percentages.len()]);
+        self.rows.iter().for_each(|&row| has_jobs[side.table.entity_index(row as usize)] = true);
+        let first_rows = side.ranking.order().iter().take(self.first);
+        let count = first_rows.len() as f64;
+        first_rows.for_each(|&row| firsts[side.table.entity_index(row)] += 1);
+        let with_jobs = percentages.iter().zip(has_jobs).zip(firsts).filter(|((_, has_jobs), _)| *has_jobs);
+        let quotient = |((perc, _), first): ((&Option<f64>, bool), u32)| {
+            perc.filter(|&perc| perc > 0.0).map(|perc| f64::from(first) / count / perc)
+        };
+        let quotients: Vec<f64> = with_jobs.filter_map(quotient).collect();
+        Fairness { jain: jain_index(&quotients), gini: gini_coefficient(&quotients), entities: quotients.len() }
+    }
+
+    /// Sums the changes by entity, group, queue and size.
+    fn group(&mut self, new: &ComparedRanking<'_>) {
+        let table = new.table;
+        let sizes = SIZES.into_iter().find_map(|name| {
+            let column = table.column(name)?;
+            self.rows.iter().any(|&row| size(column, row as usize) > 0.0).then_some((name, column))
+        });
+        self.size_input = sizes.map(|(name, _)| name);
+        let mut entities = named(table.entities());
+        let mut queues = named(table.queues());
+        let mut classes = size_classes(self.size_input);
+        for &row in &self.rows {
+            let row = row as usize;
+            let (old_rank, new_rank) = (self.ranks.old[row], self.ranks.new[row]);
+            entities[table.entity_index(row)].add(old_rank, new_rank);
+            queues[table.queue_index(row)].add(old_rank, new_rank);
+            if let Some((_, column)) = sizes {
+                classes[size_class(size(column, row))].add(old_rank, new_rank);
+            }
+        }
+        if let Some(tree) = new.tree {
+            self.groups = groups(&entities, tree);
+            entities.iter_mut().zip(percentages(table, tree)).for_each(|(entity, perc)| entity.perc = perc);
+        }
+        for changes in [&mut entities, &mut queues, &mut classes] {
+            changes.retain(|change| !change.is_empty());
+        }
+        for changes in [&mut entities, &mut queues] {
+            changes.sort_by(|left, right| (right.won(), &left.name).cmp(&(left.won(), &right.name)));
+        }
+        (self.entities, self.queues, self.sizes) = (entities, queues, classes);
+    }
+}
+
+impl Transitions {
+    /// Compares two ascending lists of rows.
+    fn new(old: &[u32], new: &[u32]) -> Self {
+        let only = |rows: &[u32], others: &[u32]| {
+            rows.iter().copied().filter(|row| others.binary_search(row).is_err()).collect()
+        };
+        Self { start: only(new, old), stop: only(old, new) }
+    }
+
+    fn reversed(self) -> Self {
+        Self { start: self.stop, stop: self.start }
+    }
+
+    /// Whether no row changes.
+    pub fn is_empty(&self) -> bool {
+        self.start.is_empty() && self.stop.is_empty()
+    }
+}
+
+/// The rank of each row, from 1; 0 for a row that is not considered.
+fn ranks(side: &ComparedRanking<'_>) -> Vec<u32> {
+    let mut ranks = vec![0; side.table.len()];
+    side.ranking.order().iter().zip(1..).for_each(|(&row, rank)| ranks[row] = rank);
+    ranks
+}
+
+fn failed_rows(side: &ComparedRanking<'_>) -> Vec<u32> {
+    side.ranking.scores().errors().map(|(row, _)| row as u32).collect()
+}
+
+/// The fraction of the machine that each entity of a table has; `None` if the tree does not contain it.
+fn percentages(table: &JobTable, tree: &AssessedTree) -> Vec<Option<f64>> {
+    let perc = |entity: &Arc<str>| Some(tree.shares().get(tree.tree().resolve(entity)?)?.fairshare_perc);
+    table.entities().iter().map(perc).collect()
+}
+
+fn named(names: &[Arc<str>]) -> Vec<GroupChange> {
+    names.iter().map(|name| GroupChange { name: (**name).to_owned(), ..GroupChange::default() }).collect()
+}
+
+/// Sums entities by all groups above them.
+fn groups(entities: &[GroupChange], tree: &AssessedTree) -> Vec<GroupChange> {
+    let (shares, tree) = (tree.shares(), tree.tree());
+    let mut groups: HashMap<NodeId, GroupChange> = HashMap::new();
+    for entity in entities.iter().filter(|entity| !entity.is_empty()) {
+        let Some(node) = tree.resolve(&entity.name) else { continue };
+        for above in tree.ancestors(node).filter(|&above| above != tree.root()) {
+            groups.entry(above).or_default().merge(entity);
+        }
+    }
+    let mut groups: Vec<(NodeId, GroupChange)> = groups.into_iter().collect();
+    groups.sort_unstable_by_key(|(node, _)| *node);
+    let describe = |(node, change): (NodeId, GroupChange)| GroupChange {
+        name: tree.name(node).to_owned(),
+        path: tree.path(node).into_iter().map(str::to_owned).collect(),
+        perc: shares.get(node).map(|shares| shares.fairshare_perc),
+        ..change
+    };
+    groups.into_iter().map(describe).collect()
+}
+
+/// The size of a job; 0 if it has none.
+fn size(column: &Column, row: usize) -> f64 {
+    if column.is_set(row) { column.nearest_double(row) } else { 0.0 }
+}
+
+/// The index of a size in [`size_classes`].
+fn size_class(size: f64) -> usize {
+    if size > 0.0 { 1 + SIZE_CLASSES.iter().take_while(|&&greatest| size > greatest).count() } else { 0 }
+}
+
+fn size_classes(input: Option<&str>) -> Vec<GroupChange> {
+    let Some(input) = input else { return Vec::new() };
+    let name = |index: usize| match index {
+        0 => format!("no {input}"),
+        1 => "1".to_owned(),
+        _ => match SIZE_CLASSES.get(index - 1) {
+            Some(greatest) => format!("{}-{greatest}", SIZE_CLASSES[index - 2] + 1.0),
+            None => format!("over {}", SIZE_CLASSES[index - 2]),
+        },
+    };
+    (0..SIZE_CLASSES.len() + 2).map(|index| GroupChange { name: name(index), ..GroupChange::default() }).collect()
+}

@@ -1,0 +1,89 @@
+//! Numbers that say how far two rankings agree, and how evenly something is distributed.
+
+use rayon::slice::ParallelSliceMut;
+
+use super::order::double_key;
+
+/// From this many items on, the halves of a merge sort are sorted in parallel.
+const PARALLEL_ITEMS: usize = 1 << 14;
+
+/// Kendall's tau-b of two lists of values of the same things: 1 if both order them alike, -1 if one reverses the other.
+/// Pairs that are tied in a list are left out of its part of the denominator. Things with a NaN are left out. `None` if
+/// all values of a list are equal, or if there are fewer than two.
+///
+/// Sorts once and counts inversions in a merge sort, so it takes O(n log n) time: W. R. Knight, "A Computer Method for
+/// Calculating Kendall's Tau with Ungrouped Data", 1966.
+pub fn tau_b(first: &[f64], second: &[f64]) -> Option<f64> {
+    let is_number = |(first, second): &(&f64, &f64)| !first.is_nan() && !second.is_nan();
+    let keys = |(&first, &second): (&f64, &f64)| (double_key(first), double_key(second));
+    let mut pairs: Vec<(u64, u64)> = first.iter().zip(second).filter(is_number).map(keys).collect();
+    pairs.par_sort_unstable();
+    let ties_in_first = tied_pairs(&pairs, |left, right| left.0 == right.0);
+    let ties_in_both = tied_pairs(&pairs, |left, right| left == right);
+    let mut seconds: Vec<u64> = pairs.into_iter().map(|(_, second)| second).collect();
+    let mut scratch = vec![0; seconds.len()];
+    let inversions = sort_counting_inversions(&mut seconds, &mut scratch);
+    let ties_in_second = tied_pairs(&seconds, |left, right| left == right);
+    let count = seconds.len() as i64;
+    let all = count * (count - 1) / 2;
+    let concordant_less_discordant = all - ties_in_first - ties_in_second + ties_in_both - 2 * inversions;
+    let (in_first, in_second) = (all - ties_in_first, all - ties_in_second);
+    let tau = concordant_less_discordant as f64 / (in_first as f64).sqrt() / (in_second as f64).sqrt();
+    (in_first > 0 && in_second > 0).then(|| tau.clamp(-1.0, 1.0))
+}
+
+/// The number of pairs of equal items; equal items must be neighbours.
+fn tied_pairs<T>(sorted: &[T], is_equal: impl Fn(&T, &T) -> bool) -> i64 {
+    let pairs = |run: &[T]| run.len() as i64 * (run.len() as i64 - 1) / 2;
+    sorted.chunk_by(is_equal).map(pairs).sum()
+}
+
+/// Sorts the items and returns the number of pairs of which the greater one came first. Recurses to a depth of the
+/// logarithm of the length. `scratch` has the same length.
+fn sort_counting_inversions(items: &mut [u64], scratch: &mut [u64]) -> i64 {
+    if items.len() <= 1 {
+        return 0;
+    }
+    let middle = items.len() / 2;
+    let is_parallel = items.len() >= PARALLEL_ITEMS;
+    let ((left, right), (left_scratch, right_scratch)) = (items.split_at_mut(middle), scratch.split_at_mut(middle));
+    let mut sort_left = || sort_counting_inversions(left, left_scratch);
+    let mut sort_right = || sort_counting_inversions(right, right_scratch);
+    let (in_left, in_right) =
+        if is_parallel { rayon::join(sort_left, sort_right) } else { (sort_left(), sort_right()) };
+    let (mut left, mut right, mut between) = (0, middle, 0);
+    for slot in scratch.iter_mut() {
+        if right == items.len() || left < middle && items[left] <= items[right] {
+            *slot = items[left];
+            left += 1;
+        } else {
+            *slot = items[right];
+            between += (middle - left) as i64;
+            right += 1;
+        }
+    }
+    items.copy_from_slice(scratch);
+    in_left + in_right + between
+}
+
+/// Jain's fairness index of amounts that are not negative: 1 if all are equal, `1/n` if one of `n` has everything. `None`
+/// if there is nothing to distribute.
+///
+/// Source: R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of Fairness and Discrimination for Resource Allocation in
+/// Shared Computer Systems", 1984.
+pub fn jain_index(amounts: &[f64]) -> Option<f64> {
+    let sum: f64 = amounts.iter().sum();
+    let squares: f64 = amounts.iter().map(|amount| amount * amount).sum();
+    (squares > 0.0).then(|| sum * sum / (amounts.len() as f64 * squares))
+}
+
+/// The Gini coefficient of amounts that are not negative: 0 if all are equal, `1 - 1/n` if one of `n` has everything.
+/// `None` if there is nothing to distribute.
+pub fn gini_coefficient(amounts: &[f64]) -> Option<f64> {
+    let mut sorted = amounts.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let (count, sum) = (sorted.len() as f64, sorted.iter().sum::<f64>());
+    let weighted: f64 =
+        sorted.iter().zip(1..).map(|(amount, place)| (2.0 * f64::from(place) - count - 1.0) * amount).sum();
+    (sum > 0.0).then(|| weighted / (count * sum))
+}
