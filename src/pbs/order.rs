@@ -4,6 +4,7 @@
 //! queue is an express queue; the value of the formula; fair share, if it is on; `job_sort_key`; the submission order.
 //! Source: the recorded orders in `tests/golden/openpbs/evaluate/orders.jsonl`.
 
+mod competition;
 mod sort_keys;
 
 use std::fmt;
@@ -14,6 +15,7 @@ use crate::pbs::files::sched_config::{ByTime, SchedConfig, SortFirst, SortKey};
 use crate::pbs::number_format;
 use crate::pbs::share_tree::PbsTree;
 use crate::rank::{Ranking, Scores, sort_by_value};
+pub use competition::Competition;
 use sort_keys::SortKeys;
 
 /// The threshold if `job_sort_formula_threshold` is not set: C's smallest `int`. A job whose value is minus infinity
@@ -166,17 +168,23 @@ impl<'a> Order<'a> {
         }
         let mut lists = vec![Vec::new(); table.queues().len()];
         rows.iter().for_each(|&row| lists[table.queue_index(row)].push(row));
-        let mut order = Vec::with_capacity(rows.len());
+        let sorted = lists.into_iter().map(|list| sort_keys.sorted(list, self.limit)).collect();
+        let mut order = self.merge(groups, sorted);
+        order.truncate(self.limit);
+        order
+    }
+
+    /// Merges the sorted rows of each queue into one order.
+    fn merge(&self, groups: &[Vec<usize>], mut lists: Vec<Vec<usize>>) -> Vec<usize> {
+        let mut order = Vec::with_capacity(lists.iter().map(Vec::len).sum());
         for group in groups {
-            let lists: Vec<_> =
-                group.iter().map(|&queue| sort_keys.sorted(std::mem::take(&mut lists[queue]), self.limit)).collect();
+            let lists: Vec<_> = group.iter().map(|&queue| std::mem::take(&mut lists[queue])).collect();
             if self.at(&self.config.round_robin) {
                 round_robin(&lists, &mut order)
             } else {
                 order.extend(lists.concat())
             }
         }
-        order.truncate(self.limit);
         order
     }
 

@@ -20,7 +20,7 @@ pub use evaluate::{rescore, score};
 #[doc(hidden)]
 pub use order::{higher_first, merge_sort, sort_by_value};
 #[doc(hidden)]
-pub use race::{Competitor, crossings, first_step};
+pub use race::{Competitor, Goal, crossings, first_step};
 pub use score::{FormulaResult, OnError, Score, ScoreError, ScorePrecision};
 pub use scores::Scores;
 #[doc(hidden)]

@@ -38,17 +38,30 @@ impl Competitor<'_> {
     }
 }
 
-/// The first step at which fewer than `places` competitors are ahead of the job and its score exceeds the threshold.
-pub fn first_step(
-    job: &Sweep<'_>,
-    competitors: &[Competitor<'_>],
-    places: usize,
-    threshold: f64,
-    steps: RangeInclusive<i64>,
-) -> Option<i64> {
-    let all: Vec<&Competitor<'_>> = competitors.iter().collect();
+/// A job, and what it takes for it to have reached its goal.
+#[derive(Debug)]
+pub struct Goal<'c, 'p> {
+    /// The job.
+    pub job: &'c Sweep<'p>,
+    /// The jobs that it competes with.
+    pub competitors: &'c [Competitor<'p>],
+    /// Fewer than so many of them must be ahead of it.
+    pub places: usize,
+    /// Its score must exceed this.
+    pub threshold: f64,
+}
+
+/// The first step at which a job has reached its goal; `None` if there is none, or if it is not known after this number
+/// of ranges.
+pub fn first_step(goal: &Goal<'_, '_>, steps: RangeInclusive<i64>, max_ranges: usize) -> Option<i64> {
+    if steps.is_empty() {
+        return None;
+    }
+    let Goal { job, places, threshold, .. } = *goal;
+    let all: Vec<&Competitor<'_>> = goal.competitors.iter().collect();
     let mut ranges = vec![Undecided { steps, ahead: 0, competitors: all }];
-    while let Some(range) = ranges.pop() {
+    for _ in 0..max_ranges {
+        let range = ranges.pop()?;
         match range.decide(job, places, threshold) {
             Decision::Never => {}
             Decision::First(step) => return Some(step),

@@ -39,6 +39,8 @@ pub struct Sweep<'p> {
     slot: Option<usize>,
     /// The number of steps between two integers.
     steps_per_unit: f64,
+    /// 1, or -1 if the input decreases with the steps.
+    direction: i64,
 }
 
 /// Bounds of the scores at a range of steps.
@@ -58,12 +60,27 @@ impl<'p> Sweep<'p> {
     pub fn new(rules: ScoreRules<'p>, inputs: Vec<Value>, name: &str, steps_per_unit: f64) -> Self {
         let slot = rules.program.inputs().iter().position(|input| **input == *name);
         let is_float = slot.is_some_and(|slot| matches!(inputs[slot], Value::Float(_)));
-        Self { rules, inputs, slot, steps_per_unit: if is_float { steps_per_unit } else { 1.0 } }
+        Self { rules, inputs, slot, steps_per_unit: if is_float { steps_per_unit } else { 1.0 }, direction: 1 }
     }
 
     /// A job whose score does not vary.
     pub fn constant(rules: ScoreRules<'p>, inputs: Vec<Value>) -> Self {
-        Self { rules, inputs, slot: None, steps_per_unit: 1.0 }
+        Self { rules, inputs, slot: None, steps_per_unit: 1.0, direction: 1 }
+    }
+
+    /// The same job, whose input varies in the opposite direction.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        Self { direction: -self.direction, ..self }
+    }
+
+    /// The number of steps up to which the input stays between these bounds; 0 if it does not vary.
+    pub fn steps_until(&self, least: f64, most: f64) -> i64 {
+        let Some(slot) = self.slot else { return 0 };
+        let first = number(&self.inputs[slot]);
+        let distance = if self.direction > 0 { most - first } else { first - least };
+        // a float beyond the range of an `i64` becomes its bound
+        (distance * self.steps_per_unit).floor().max(0.0) as i64
     }
 
     /// The precision of the scores.
@@ -73,6 +90,7 @@ impl<'p> Sweep<'p> {
 
     /// The value of the varying input after this number of steps; `None` if none varies.
     pub fn input(&self, step: i64) -> Option<Value> {
+        let step = step.saturating_mul(self.direction);
         Some(match &self.inputs[self.slot?] {
             Value::Int(first) => Value::Int(first.saturating_add(step)),
             Value::Float(first) => {
@@ -99,9 +117,11 @@ impl<'p> Sweep<'p> {
             }
             scorer.score(&inputs)
         };
-        let (Some(slot), Some(mut views)) = (self.slot, self.views()) else {
-            return steps.map(interpret).collect();
+        let Some(slot) = self.slot else {
+            let score = interpret(*steps.start());
+            return steps.map(|_| score).collect();
         };
+        let Some(mut views) = self.views() else { return steps.map(interpret).collect() };
         let mut executor = self.rules.program.columnar();
         let mut scores = Vec::new();
         let all: Vec<i64> = steps.collect();
@@ -133,6 +153,16 @@ impl<'p> Sweep<'p> {
     /// Bounds of the scores at these steps; `None` if no bounds are known, for instance because an evaluation may fail.
     pub fn enclosure(&self, steps: RangeInclusive<i64>) -> Option<Enclosure> {
         let (first, last) = (*steps.start(), *steps.end());
+        if self.slot.is_none() {
+            let score = self.scores(first..=first).pop().filter(|score| !score.is_nan())?;
+            return Some(Enclosure {
+                least: score,
+                most: score,
+                steps: (0.0, 0.0),
+                middle: 0.0,
+                line: self.value(first).map(|value| (value, Slope::CONSTANT)),
+            });
+        }
         let facts = self.facts(first, last);
         let values = facts.result();
         if !facts.errors().is_empty() || !values.is_number() || values.may_be_nan() || values.is_empty() {
@@ -152,7 +182,8 @@ impl<'p> Sweep<'p> {
         for (slot, (name, value)) in program.inputs().iter().zip(&self.inputs).enumerate() {
             let values = match (self.input(first), self.input(last)) {
                 (Some(first), Some(last)) if self.slot == Some(slot) => {
-                    ValueSet::between(TypeSet::from_value(value), number(&first), number(&last))
+                    let (first, last) = (number(&first), number(&last));
+                    ValueSet::between(TypeSet::from_value(value), first.min(last), first.max(last))
                 }
                 _ => ValueSet::from_value(value),
             };
@@ -165,6 +196,7 @@ impl<'p> Sweep<'p> {
     fn slope(&self, facts: &Facts) -> Option<Slope> {
         let name = self.slot.map_or("", |slot| &self.rules.program.inputs()[slot]);
         let slope = slope(self.rules.program.expr(), facts, name)?;
+        let slope = if self.direction > 0 { slope } else { slope.negated() };
         let per_step = |slope: f64| slope / self.steps_per_unit;
         let size = slope.least.abs().max(slope.most.abs());
         let input_error = match self.slot.map(|slot| &self.inputs[slot]) {
@@ -201,7 +233,9 @@ impl Enclosure {
         }
         let ((value, slope), (other_value, other_slope)) = (self.line?, other.line?);
         let slopes = [slope.least - other_slope.most, slope.most - other_slope.least];
-        let distances = [self.steps.0 - self.middle, self.steps.1 - self.middle];
+        // the slope of a job that does not vary is 0, whatever the steps are
+        let steps = if self.steps == (0.0, 0.0) { other } else { self };
+        let distances = [steps.steps.0 - steps.middle, steps.steps.1 - steps.middle];
         let changes = slopes.map(|slope| distances.map(|distance| slope * distance));
         let least_change = changes.as_flattened().iter().copied().fold(f64::INFINITY, f64::min);
         let most_change = changes.as_flattened().iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -15,6 +15,7 @@ mod layout;
 mod policy;
 mod printed_fairshare;
 mod rank;
+mod reach_rank;
 mod replay;
 mod shares;
 mod source;
@@ -34,6 +35,8 @@ pub use files::SiteFiles;
 pub use formula_text::FormulaText;
 pub use policy::PolicyName;
 pub use rank::{RankedQueue, SiteJobs};
+#[doc(hidden)]
+pub use reach_rank::{Reached, SmallestChange};
 #[doc(hidden)]
 pub use replay::LogReplay;
 pub use shares::{PolicyShares, SharesRequest};

@@ -140,13 +140,9 @@ impl Site {
         if self.needs_shares(program.inputs()) && self.tree.is_some() {
             rules.push(("policy:", self.policy.in_force(&self.config)));
         }
-        let mut order = Order::new(&self.config, &self.queues);
-        if let Some(tree) = tree {
-            order = order.tree(tree);
-        }
         let criteria = match self.precision() {
             ScorePrecision::Decimal => vec!["value of the formula, in decimals".to_owned()],
-            _ => order.criteria(),
+            _ => self.order_rules(tree, None).criteria(),
         };
         rules.push(("order:", criteria.join(", then ")));
         if let Some(threshold) = self.threshold() {
@@ -366,6 +362,18 @@ impl Site {
         }
     }
 
+    /// The rules by which the scheduler orders the jobs.
+    pub(super) fn order_rules<'a>(&'a self, tree: Option<&'a PbsTree>, threshold: Option<f64>) -> Order<'a> {
+        let mut order = Order::new(&self.config, &self.queues);
+        if let Some(tree) = tree {
+            order = order.tree(tree);
+        }
+        if let Some(threshold) = threshold {
+            order = order.threshold(threshold);
+        }
+        order
+    }
+
     /// Scores the jobs and sorts them in the scheduler's order.
     pub(super) fn order(
         &self,
@@ -379,14 +387,7 @@ impl Site {
         if self.precision() == ScorePrecision::Decimal {
             return Ordered { ranking: Ranking::from_scores(scores, table), not_considered: Vec::new() };
         }
-        let mut order = Order::new(&self.config, &self.queues).limit(limit);
-        if let Some(tree) = tree {
-            order = order.tree(tree);
-        }
-        if let Some(threshold) = threshold {
-            order = order.threshold(threshold);
-        }
-        order.rank(scores, table)
+        self.order_rules(tree, threshold).limit(limit).rank(scores, table)
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use job_sort_formula::rank::{Competitor, OnError, ScorePrecision, ScoreRules, Sweep, crossings, first_step};
+use job_sort_formula::rank::{Competitor, Goal, OnError, ScorePrecision, ScoreRules, Sweep, crossings, first_step};
 use job_sort_formula::{Formula, Program, Schema, Value};
 
 use crate::support::random::Xorshift;
@@ -122,7 +122,8 @@ fn first_steps_and_crossings_equal_those_of_all_steps() {
             let fits = |&step: &usize| ahead(step) < places && (own[step].is_nan() || own[step] > threshold);
             let expected = (0..own.len()).find(fits).map(|step| step as i64);
             reached += usize::from(expected.is_some_and(|step| step > 0));
-            assert_eq!(first_step(&job, &competitors, places, threshold, steps.clone()), expected, "{text}");
+            let goal = Goal { job: &job, competitors: &competitors, places, threshold };
+            assert_eq!(first_step(&goal, steps.clone(), usize::MAX), expected, "{text}");
         }
     }
     println!("{reached} places reached later, {changed} pairs with a crossing");

@@ -3,6 +3,7 @@
 mod archives;
 #[cfg(unix)]
 mod capture;
+mod reach_rank;
 mod snapshots;
 pub mod support;
 mod wrong_files;

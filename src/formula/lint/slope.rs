@@ -43,7 +43,8 @@ pub fn slope(expr: &Expr, facts: &Facts, name: &str) -> Option<Slope> {
 }
 
 impl Slope {
-    const CONSTANT: Self = Self { least: 0.0, most: 0.0, error: 0.0 };
+    /// The slope of a value that does not change.
+    pub const CONSTANT: Self = Self { least: 0.0, most: 0.0, error: 0.0 };
 
     fn is_finite(&self) -> bool {
         self.least.is_finite() && self.most.is_finite() && self.error.is_finite()
@@ -57,7 +58,9 @@ impl Slope {
         Self { least: self.least + other.least, most: self.most + other.most, error: self.error + other.error }
     }
 
-    fn negated(self) -> Self {
+    /// The slope of the negated value, or of the value as the input varies in the opposite direction.
+    #[must_use]
+    pub fn negated(self) -> Self {
         Self { least: -self.most, most: -self.least, error: self.error }
     }
 

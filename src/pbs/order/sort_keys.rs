@@ -87,18 +87,23 @@ impl<'t> SortKeys<'t> {
         rows
     }
 
-    fn is_express(&self, row: usize) -> bool {
+    pub(super) fn is_express(&self, row: usize) -> bool {
         self.express.get(self.table.queue_index(row)) == Some(&true)
     }
 
     /// `Less` sorts first.
     fn compare(&self, left: usize, right: usize) -> Ordering {
-        let (a, b) = (self.table.entity_index(left), self.table.entity_index(right));
         self.is_runnable(right)
             .cmp(&self.is_runnable(left))
             .then_with(|| self.is_express(right).cmp(&self.is_express(left)))
             .then_with(|| higher_first(self.values[left], self.values[right]))
-            .then_with(|| self.compare_fair_share(a, b))
+            .then_with(|| self.compare_equal_values(left, right))
+    }
+
+    /// Compares two jobs whose values are equal.
+    pub(super) fn compare_equal_values(&self, left: usize, right: usize) -> Ordering {
+        let (a, b) = (self.table.entity_index(left), self.table.entity_index(right));
+        self.compare_fair_share(a, b)
             .then_with(|| self.compare_job_sort_keys(left, right))
             .then_with(|| self.table.submit_order(left).cmp(&self.table.submit_order(right)))
     }

@@ -1,0 +1,137 @@
+//! What it takes for a job to reach a rank: how long it waits, or how one of its inputs changes.
+
+use super::{RankedQueue, Site};
+use crate::pbs::order::Competition;
+use crate::python::Value;
+use crate::rank::{Competitor, Goal, ScorePrecision, ScoreRules, Sweep, first_step};
+use crate::schema::{InputType, Schema};
+
+/// The fair-share numbers reach the formula with six decimals.
+const STEPS_OF_RATIO: f64 = 1e6;
+/// The amount of a resource reaches the formula with at most four decimals.
+const STEPS_OF_AMOUNT: f64 = 1e4;
+/// The most steps by which an input is changed: a terabyte in kilobytes.
+const MAX_STEPS: i64 = 1 << 30;
+/// The most ranges of steps that are examined for one change: enough for any formula without long stretches in which
+/// its values are unknown.
+const MAX_RANGES: usize = 10_000;
+
+/// When a job reaches a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reached {
+    /// The `eligible_time` of the job then, in seconds.
+    pub eligible_time: i64,
+    /// The time until then, in seconds.
+    pub wait: i64,
+}
+
+/// The smallest change of one input that gives a job a rank, while nothing else changes.
+#[derive(Debug, Clone)]
+pub struct SmallestChange {
+    /// The name of the input.
+    pub name: Box<str>,
+    /// Its value now.
+    pub from: Value,
+    /// The nearest value that gives the rank.
+    pub to: Value,
+}
+
+impl Site {
+    /// When a job first has at most this rank, in whole seconds from now, if it and all other considered jobs age alike;
+    /// `None` if it does not within this time.
+    ///
+    /// Exact for every formula: a time at which bounds of the values leave the order open is evaluated. With decimals,
+    /// where no bounds are known, the result is `None`.
+    pub fn first_wait(
+        &self,
+        ranked: &RankedQueue,
+        schema: &Schema,
+        row: usize,
+        rank: usize,
+        within: i64,
+    ) -> Option<Reached> {
+        let race = self.race(ranked, schema, row)?;
+        let places = race.competition.places(rank)?;
+        let aging = |row: usize| Sweep::new(race.rules, inputs(ranked, row), "eligible_time", 1.0);
+        let others = race.competition.competitors.iter();
+        let competitors: Vec<_> = others.map(|&(row, wins_ties)| Competitor { sweep: aging(row), wins_ties }).collect();
+        let job = aging(row);
+        let goal = Goal { job: &job, competitors: &competitors, places, threshold: race.competition.threshold };
+        let wait = first_step(&goal, 0..=within, usize::MAX)?;
+        let now = ranked.table.column("eligible_time").map_or(0, |column| column.nearest_double(row) as i64);
+        Some(Reached { eligible_time: now.saturating_add(wait), wait })
+    }
+
+    /// For each input of the formula the smallest change that gives a job at most this rank, where there is one. Inputs
+    /// that are a `job_sort_key` too are left out, since they also change the order of equal values.
+    pub fn smallest_changes(
+        &self,
+        ranked: &RankedQueue,
+        schema: &Schema,
+        row: usize,
+        rank: usize,
+    ) -> Vec<SmallestChange> {
+        let sort_keys = self.order_rules(None, None).columns();
+        let change = |race: &Race<'_>| {
+            let places = race.competition.places(rank)?;
+            // whoever is now at the place must not be ahead
+            let &(other, wins_ties) = race.competition.competitors.get(places - 1)?;
+            let sweep = Sweep::constant(race.rules, inputs(ranked, other));
+            let competitors = [Competitor { sweep, wins_ties }];
+            let names = ranked.program.inputs().iter().filter(|name| !sort_keys.contains(&&***name));
+            Some(names.filter_map(|name| smallest_change(race, &competitors, inputs(ranked, row), name)).collect())
+        };
+        self.race(ranked, schema, row).as_ref().and_then(change).unwrap_or_default()
+    }
+
+    fn race<'a>(&'a self, ranked: &'a RankedQueue, schema: &'a Schema, row: usize) -> Option<Race<'a>> {
+        let precision = self.precision();
+        let is_waiting = ranked.table.is_considered(row) && ranked.ranking.score(row).is_some();
+        if precision == ScorePrecision::Decimal || !is_waiting {
+            return None;
+        }
+        let order = self.order_rules(ranked.tree.as_ref(), self.threshold());
+        Some(Race {
+            rules: ScoreRules { program: &ranked.program, schema, precision, on_error: self.rules.on_error },
+            competition: order.competition(&ranked.ranking, &ranked.table, row),
+        })
+    }
+}
+
+/// A job among its competitors.
+struct Race<'a> {
+    rules: ScoreRules<'a>,
+    competition: Competition,
+}
+
+/// The inputs of a job, in the order of the program.
+fn inputs(ranked: &RankedQueue, row: usize) -> Vec<Value> {
+    let column = |name: &str| ranked.table.column(name).map_or(Value::Int(0), |column| column.value(row));
+    ranked.program.inputs().iter().map(|name| column(name)).collect()
+}
+
+fn smallest_change(
+    race: &Race<'_>,
+    competitors: &[Competitor<'_>],
+    inputs: Vec<Value>,
+    name: &str,
+) -> Option<SmallestChange> {
+    let entry = race.rules.schema.entry(name)?;
+    let steps_per_unit = if entry.input_type == InputType::Ratio { STEPS_OF_RATIO } else { STEPS_OF_AMOUNT };
+    let slot = race.rules.program.inputs().iter().position(|input| **input == *name)?;
+    let from = inputs[slot].clone();
+    let upward = Sweep::new(race.rules, inputs, name, steps_per_unit);
+    let downward = upward.clone().reversed();
+    let first_step = |job: &Sweep<'_>, limit: i64| {
+        let goal = Goal { job, competitors, places: 1, threshold: race.competition.threshold };
+        let last = job.steps_until(entry.range.least, entry.range.most).min(limit);
+        first_step(&goal, 1..=last, MAX_RANGES)
+    };
+    let up = first_step(&upward, MAX_STEPS);
+    let to = match (up, first_step(&downward, up.map_or(MAX_STEPS, |steps| steps - 1))) {
+        (_, Some(steps)) => downward.input(steps)?,
+        (Some(steps), None) => upward.input(steps)?,
+        (None, None) => return None,
+    };
+    Some(SmallestChange { name: name.into(), from, to })
+}
