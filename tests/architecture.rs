@@ -43,6 +43,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
             "jobs",
             "json_visitor",
             "pbs",
+            "python",
             "rank",
             "schema",
             "slurm",
