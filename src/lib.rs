@@ -1,8 +1,9 @@
-//! Parses, evaluates and explains PBS `job_sort_formula` expressions exactly as the scheduler does.
+//! Parses and explains PBS `job_sort_formula` expressions, and evaluates them exactly as the scheduler does.
 //!
 //! PBS orders its queue by one expression that an administrator writes, such as
 //! `pow(2, -(fairshare_tree_usage/fairshare_perc))`. OpenPBS hands the text to CPython once per job. This crate parses
-//! such a formula, finds its mistakes, evaluates it for a whole queue, and says what the scheduler would do.
+//! such a formula, finds its mistakes, evaluates it for a whole queue, and says what the scheduler would do. The
+//! fair-share numbers in it may come from an OpenPBS tree or from a Slurm cluster's (`sshare`, `sacctmgr`).
 //!
 //! # From a text to a ranking
 //!
@@ -11,7 +12,7 @@
 //! use job_sort_formula::rank::{ScorePrecision, OnError, Ranking};
 //! use job_sort_formula::{Formula, Schema, Value};
 //!
-//! // A formula is parsed once, and compiled against the names that a formula may use.
+//! // A formula is parsed once, and compiled against a schema: the names that a formula may use, such as resources.
 //! let formula = Formula::parse("eligible_time / 3600 + ncpus")?;
 //! let program = formula.compile(&Schema::openpbs())?;
 //!
@@ -19,7 +20,7 @@
 //! let value = program.evaluate(&[Value::Int(7200), Value::Int(4)])?;
 //! assert_eq!(value.repr(), "6.0");
 //!
-//! // A queue: a table with a column for each input. A job whose evaluation fails stops no other.
+//! // A queue: a table with a column for each input. If the evaluation fails for one job, the others are still scored.
 //! let mut table = JobTable::new(program.inputs().iter().map(|name| &**name));
 //! for (id, waited, ncpus) in [("1.vm", 7200, 4), ("2.vm", 0, 64)] {
 //!     table.push(&Job { id, ..Job::default() }, &[Ok(Value::Int(waited)), Ok(Value::Int(ncpus))])?;
@@ -38,6 +39,7 @@
 //!
 //! let formula = Formula::parse("1000 * fairshare_factor + eligible_time / 3600")?;
 //! let queue = Site::open("examples/site")?.rank(&formula)?;
+//! // The entity is the node of the fair-share tree to which the job belongs: by default its user.
 //! for &row in queue.ranking.order().iter().take(3) {
 //!     println!("{} of {}", queue.table.id(row), queue.table.entity(row));
 //! }
@@ -50,34 +52,36 @@
 //! formula text ── formula::syntax ──► Expr ── formula::lint ──► findings
 //!                                      └───── formula::program ──► Program ─┐
 //! job documents ── ingest ──────────────────► JobTable ─────────────────────┤ rank ──► Ranking
-//! scheduler's files ── pbs::files, slurm ───► TreeDocument ── fairshare ──► shares ┘
+//! scheduler's files ── pbs::files, slurm ───► TreeDocument ── fairshare ──► shares ─┘
 //! ```
 //!
-//! Nothing flows back: `fairshare` knows nothing of formulas, and `formula` nothing of jobs, trees or schedulers.
+//! Nothing flows back. `fairshare` knows nothing of formulas, and `formula` knows nothing of jobs, trees or schedulers.
+//! `ingest`, `pbs` and `slurm` are internal: [`site`] calls them.
 //!
 //! | to | see |
 //! |---|---|
 //! | rank, check or explain with a site's files | [`site`] |
 //! | parse, compile and evaluate a formula | [`Formula`], [`Program`] |
-//! | declare resources | [`Schema`] |
+//! | declare the names that a formula may use | [`Schema`] |
 //! | fill a table of jobs | [`JobTable`] |
 //! | score and order a table | [`rank`] |
-//! | build a fair-share tree, charge and decay it, apply a policy | [`fairshare`] |
+//! | build a fair-share tree, add usage to it and decay it, apply a policy | [`fairshare`] |
 //! | plug in fair-share numbers of another system | [`fairshare::FairShare`] |
-//! | work with findings | [`diagnostic`] |
+//! | work with findings, each a [`Diagnostic`] | [`diagnostic`] |
 //!
 //! # How exact it is
 //!
 //! Values, types and error texts equal CPython 3.11's bit by bit (`hypot` and `dist` may differ by one unit in the last
-//! place); the columnar executor gives the same bits as the interpreter. Fair-share numbers, the order of jobs and the
-//! output of `pbsfs` equal recordings of real OpenPBS and Slurm daemons. Where a published document and the daemon differ,
-//! both exist, see [`fairshare::Rules`]. The tests that hold the crate to this are described in `CONTRIBUTING.md`.
+//! place). This crate's evaluation of a whole column gives the same bits as its evaluation of one job. Fair-share
+//! numbers, the order of jobs and the output of `pbsfs` equal recordings of real OpenPBS and Slurm daemons. Where a
+//! manual says otherwise than the daemon does, [`fairshare::Rules`] chooses. The tests that hold the crate to this are
+//! described in `CONTRIBUTING.md`.
 //!
 //! # Limits
 //!
 //! A formula has at most 64 KiB and 200 levels of brackets; integers have at most 131,072 bits and one evaluation a
 //! bounded amount of work, so no formula hangs or crashes the caller. The crate contains no unsafe code, holds no global
-//! state, prints nothing and never exits. Without the default feature `cli` only the library and its few dependencies
+//! state, prints nothing and never ends the process. Without the default feature `cli` only the library and its few dependencies
 //! are built.
 
 pub mod diagnostic;

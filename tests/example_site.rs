@@ -14,7 +14,7 @@ use job_sort_formula::pbs::files::sched_config::SchedConfig;
 use job_sort_formula::pbs::files::usage::UsageFile;
 use job_sort_formula::pbs::number_format::logged;
 use job_sort_formula::pbs::resource_amount::NumberMode;
-use job_sort_formula::pbs::share_tree::write_usage;
+use job_sort_formula::pbs::share_tree::encode_usage;
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
 use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare, missing_fairshare_input};
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};
@@ -308,7 +308,7 @@ fn the_usage_file_is_written_with_the_same_bytes() {
     let site = Site::read();
     let tree = PbsTreeBuilder::new(&site.lines).usage(&site.usage).unknown_shares(site.config.unknown_shares);
     let last_decay = site.usage.last_decay.expect("a time");
-    let written = write_usage(&tree.build().expect("small enough"), last_decay, |usage| usage);
+    let written = encode_usage(&tree.build().expect("small enough"), last_decay, |usage| usage);
     assert_eq!(written, bytes("site/sched_priv/usage"));
 }
 

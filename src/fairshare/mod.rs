@@ -1,7 +1,7 @@
 //! The fair-share tree: shares and usage of groups and entities, and the numbers that published policies compute.
 //!
 //! Names, shares and usage enter through a [`TreeBuilder`], or as a [`TreeDocument`](tree_document::TreeDocument) that a
-//! reader of files returns, and become a [`ShareTree`]. A [`Policy`] computes [`TreeShares`] from the tree, one
+//! reader of files returns, and become a [`ShareTree`]. A [`Policy`] computes [`ShareTable`] from the tree, one
 //! [`EntityShares`] per node. A ranking asks a [`FairShare`] for the numbers of one entity and sees neither tree nor
 //! policy: a scheduler with its own accounting implements that trait.
 //!
@@ -39,7 +39,7 @@ pub use policy::pbs::Pp718;
 pub use policy::stored_shares;
 pub use policy::ticket_based::TicketBased;
 pub use policy::weighted_walk::WeightedWalk;
-pub use policy::{AssessedTree, AssociationShares, EntityShares, FairShare, Policy, Release, Rules, TreeShares};
+pub use policy::{AssessedTree, AssociationShares, EntityShares, FairShare, Policy, Release, Rules, ShareTable};
 pub use tree::{NodeId, NodeKind, ShareTree, Shares};
 
 #[cfg(test)]

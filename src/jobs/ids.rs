@@ -1,4 +1,4 @@
-//! The ids of jobs, concatenated in pages, with a look-up of the row of an id.
+//! The ids of jobs, concatenated in pages, and the look-up of an id's row.
 
 mod page;
 
@@ -12,7 +12,7 @@ use page::{PAGE_ROWS, Page};
 /// A growing list of distinct ids.
 ///
 /// While every id is greater than the previous one ([`compare`]), which is the order in which a server assigns them, an id
-/// is found by binary search. The first id out of order builds a hash index.
+/// is found by binary search. [`push`](Ids::push) builds a hash index at the first id that is out of order or repeated.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ids {
     pages: Vec<Page>,
@@ -32,15 +32,16 @@ impl Ids {
         self.len
     }
 
-    /// The id of a row.
-    pub(super) fn at(&self, row: usize) -> Option<&str> {
-        self.pages.get(row / PAGE_ROWS)?.at(row % PAGE_ROWS)
+    /// The id of a row; `None` beyond the last row.
+    pub(super) fn id_at(&self, row: usize) -> Option<&str> {
+        self.pages.get(row / PAGE_ROWS)?.id_at(row % PAGE_ROWS)
     }
 
-    pub(super) fn row(&self, id: &str) -> Option<usize> {
+    /// The row of an id; `None` if the list does not contain it.
+    pub(super) fn row_of(&self, id: &str) -> Option<usize> {
         match &self.index {
             Some(index) => {
-                let same = |&row: &u32| self.at(row as usize) == Some(id);
+                let same = |&row: &u32| self.id_at(row as usize) == Some(id);
                 index.rows.find(index.hasher.hash_one(id), same).map(|&row| row as usize)
             }
             None => self.binary_search(id),
@@ -51,7 +52,7 @@ impl Ids {
         let (mut start, mut end) = (0, self.len);
         while start < end {
             let middle = start + (end - start) / 2;
-            match self.at(middle).map_or(Ordering::Greater, |known| compare(known, id)) {
+            match self.id_at(middle).map_or(Ordering::Greater, |known| compare(known, id)) {
                 Ordering::Less => start = middle + 1,
                 Ordering::Equal => return Some(middle),
                 Ordering::Greater => end = middle,
@@ -60,9 +61,10 @@ impl Ids {
         None
     }
 
-    /// Whether the id is greater than all ids of the list, which are ascending. It then needs no look-up to be appended.
+    /// Whether the list is ascending so far and the id is greater than its last, so that it can be appended without a
+    /// look-up. Always false once there is an index.
     pub(super) fn is_next(&self, id: &str) -> bool {
-        let last = self.len.checked_sub(1).and_then(|row| self.at(row));
+        let last = self.len.checked_sub(1).and_then(|row| self.id_at(row));
         self.index.is_none() && last.is_none_or(|last| compare(last, id).is_lt())
     }
 
@@ -77,7 +79,7 @@ impl Ids {
             (0..self.len).for_each(|row| index.insert(row, self));
             self.index = Some(index);
         }
-        if self.row(id).is_some() {
+        if self.row_of(id).is_some() {
             return false;
         }
         self.append(id);
@@ -88,14 +90,18 @@ impl Ids {
         true
     }
 
-    /// Appends an id that [is next](Ids::is_next), or that the list is known not to contain.
+    /// Appends an id that the list does not contain, without entering it in the index.
     fn append(&mut self, id: &str) {
-        self.extend(id, std::iter::once(id.len()));
+        self.append_to_pages(id, std::iter::once(id.len()));
     }
 
-    /// Appends the ids that `text` concatenates. `ends` are their ends in it. Each id must [be next](Ids::is_next) after
-    /// the ids before it.
-    pub(super) fn extend(&mut self, text: &str, mut ends: impl ExactSizeIterator<Item = usize>) {
+    /// Appends the ids that `text` concatenates; `ends` are the offsets in `text` at which they end. Each id must
+    /// [be next](Ids::is_next) after the ids before it.
+    pub(super) fn extend(&mut self, text: &str, ends: impl ExactSizeIterator<Item = usize>) {
+        self.append_to_pages(text, ends);
+    }
+
+    fn append_to_pages(&mut self, text: &str, mut ends: impl ExactSizeIterator<Item = usize>) {
         let mut start = 0;
         while ends.len() > 0 {
             if self.len.is_multiple_of(PAGE_ROWS) {
@@ -108,7 +114,8 @@ impl Ids {
         }
     }
 
-    /// The least byte of all ids.
+    /// The smallest byte that occurs in any id; `None` if all ids are empty. A writer with no byte to escape below it
+    /// copies the ids without a search.
     pub(super) fn least_byte(&self) -> Option<u8> {
         self.pages.iter().filter_map(|page| page.text().bytes().min()).min()
     }
@@ -116,17 +123,18 @@ impl Ids {
     /// The rows whose id contains a `[`: arrays and subjobs.
     pub(super) fn bracketed(&self) -> impl Iterator<Item = usize> {
         let pages = self.pages.iter().enumerate().filter(|(_, page)| page.text().contains('['));
-        pages.flat_map(|(number, page)| {
-            let rows = 0..page.len();
-            rows.filter(|&row| page.at(row).is_some_and(|id| id.contains('['))).map(move |row| number * PAGE_ROWS + row)
+        pages.flat_map(|(page_index, page)| {
+            let rows = (0..page.len()).filter(|&row| page.id_at(row).is_some_and(|id| id.contains('[')));
+            rows.map(move |row| page_index * PAGE_ROWS + row)
         })
     }
 }
 
 impl Index {
     fn insert(&mut self, row: usize, ids: &Ids) {
-        let hash = |row: &u32| self.hasher.hash_one(ids.at(*row as usize).unwrap_or(""));
-        self.rows.insert_unique(hash(&(row as u32)), row as u32, hash);
+        let row = row as u32;
+        let hash = |known: &u32| self.hasher.hash_one(ids.id_at(*known as usize).unwrap_or(""));
+        self.rows.insert_unique(hash(&row), row, hash);
     }
 }
 
@@ -137,32 +145,35 @@ pub(super) fn compare(left: impl AsRef<[u8]>, right: impl AsRef<[u8]>) -> Orderi
 }
 
 fn compare_in_full(left: &[u8], right: &[u8]) -> Ordering {
-    let (one, other) = (leading_number(left), leading_number(right));
-    one.len().cmp(&other.len()).then_with(|| one.cmp(other)).then_with(|| left.cmp(right))
+    let (left_number, right_number) = (leading_number(left), leading_number(right));
+    let by_number = left_number.len().cmp(&right_number.len()).then_with(|| left_number.cmp(right_number));
+    by_number.then_with(|| left.cmp(right))
 }
 
-/// Compares ids by their first eight bytes; `None` unless these decide: the numbers must have the same number of digits
-/// and not begin with 0.
+/// Compares ids by their first eight bytes; `None` unless these decide. They decide if they differ and both begin with
+/// numbers of the same count of digits, at most seven, that do not begin with 0.
 #[inline]
 fn compare_first_bytes(left: &[u8], right: &[u8]) -> Option<Ordering> {
-    let (one, other) = (u64::from_be_bytes(*left.first_chunk()?), u64::from_be_bytes(*right.first_chunk()?));
-    let digits = non_digits(one).leading_zeros();
-    let is_comparable = digits == non_digits(other).leading_zeros() && digits < u64::BITS;
-    (is_comparable && one != other && left[0] != b'0' && right[0] != b'0').then(|| one.cmp(&other))
+    let (left_word, right_word) = (u64::from_be_bytes(*left.first_chunk()?), u64::from_be_bytes(*right.first_chunk()?));
+    let digit_bits = non_digits(left_word).leading_zeros();
+    let is_comparable = digit_bits == non_digits(right_word).leading_zeros() && digit_bits < u64::BITS;
+    (is_comparable && left_word != right_word && left[0] != b'0' && right[0] != b'0')
+        .then(|| left_word.cmp(&right_word))
 }
 
 /// The high bit of each byte that is not a digit.
 fn non_digits(word: u64) -> u64 {
-    let digits = word ^ u64::from_ne_bytes([b'0'; 8]);
+    // 0 to 9 for a digit, at least 10 for any other byte
+    let offsets = word ^ u64::from_ne_bytes([b'0'; 8]);
     let (low, high) = (u64::from_ne_bytes([0x7f; 8]), u64::from_ne_bytes([0x80; 8]));
-    (((digits & low) + u64::from_ne_bytes([0x76; 8])) | digits) & high
+    (((offsets & low) + u64::from_ne_bytes([0x76; 8])) | offsets) & high
 }
 
 /// The digits at the start, without leading zeros.
 fn leading_number(bytes: &[u8]) -> &[u8] {
     let start = bytes.iter().position(|&byte| byte != b'0').unwrap_or(bytes.len());
-    let digits = bytes[start..].iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(bytes.len() - start);
-    &bytes[start..start + digits]
+    let digit_count = bytes[start..].iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(bytes.len() - start);
+    &bytes[start..start + digit_count]
 }
 
 #[cfg(test)]
@@ -194,16 +205,16 @@ mod tests {
     }
 
     #[test]
-    fn every_id_is_found_in_and_out_of_order() {
+    fn every_id_is_found_by_binary_search_and_by_index() {
         let mut ids = Ids::default();
         for number in 0..10_000 {
             assert!(ids.push(&format!("{number}.vm")));
         }
-        assert!(ids.index.is_none() && ids.row("77.vm") == Some(77) && ids.row("77").is_none());
+        assert!(ids.index.is_none() && ids.row_of("77.vm") == Some(77) && ids.row_of("77").is_none());
         assert!(!ids.push("5000.vm") && ids.push("3[].vm") && !ids.push("3[].vm"));
         assert!(ids.index.is_some());
-        assert_eq!((ids.row("9999.vm"), ids.row("3[].vm"), ids.len()), (Some(9999), Some(10_000), 10_001));
+        assert_eq!((ids.row_of("9999.vm"), ids.row_of("3[].vm"), ids.len()), (Some(9999), Some(10_000), 10_001));
         assert_eq!(ids.bracketed().collect::<Vec<_>>(), [10_000]);
-        assert_eq!((ids.at(4095), ids.at(4096), ids.at(10_001)), (Some("4095.vm"), Some("4096.vm"), None));
+        assert_eq!((ids.id_at(4095), ids.id_at(4096), ids.id_at(10_001)), (Some("4095.vm"), Some("4096.vm"), None));
     }
 }

@@ -178,7 +178,7 @@ impl JobTable {
             if has_begun || self.exclusions.contains_key(&(row as u32)) {
                 continue;
             }
-            if self.ids.at(row).and_then(array_of).is_some_and(|array| self.ids.row(&array).is_some()) {
+            if self.ids.id_at(row).and_then(array_of).is_some_and(|array| self.ids.row_of(&array).is_some()) {
                 self.exclusions.insert(row as u32, Exclusion::Subjob);
             }
         }
@@ -247,7 +247,7 @@ impl JobTable {
 
     /// The id of a row; `""` if there is no such row.
     pub fn id(&self, row: usize) -> &str {
-        self.ids.at(row).unwrap_or("")
+        self.ids.id_at(row).unwrap_or("")
     }
 
     /// The least byte in all ids, entities and queues. A writer need not search them for a lower byte to escape.
@@ -258,7 +258,7 @@ impl JobTable {
 
     /// The row of a job.
     pub fn row(&self, id: &str) -> Option<usize> {
-        self.ids.row(id)
+        self.ids.row_of(id)
     }
 
     /// The fair-share entity of a row; `""` if it has none.

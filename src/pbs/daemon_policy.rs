@@ -2,7 +2,7 @@
 //!
 //! Source: `tests/golden/openpbs`: `trees.jsonl`, `jobs.jsonl` and every `pbsfs -g` and `-p` of `cases.jsonl`.
 
-use crate::fairshare::{EntityShares, NodeId, Policy, ShareTree, TreeShares};
+use crate::fairshare::{EntityShares, NodeId, Policy, ShareTable, ShareTree};
 
 /// The fair-share policy in the daemon's arithmetic.
 ///
@@ -21,7 +21,7 @@ impl Policy for DaemonPolicy {
         "pbs"
     }
 
-    fn assess(&self, tree: &ShareTree) -> TreeShares {
+    fn assess(&self, tree: &ShareTree) -> ShareTable {
         let sums = sums_of_siblings(tree);
         let whole = tree.usage(tree.root());
         let mut rows: Vec<Floats> = Vec::with_capacity(tree.len());

@@ -17,7 +17,7 @@ macro_rules! functions {
         }
 
         impl Function {
-            /// All of them, `math` first.
+            /// All functions, those of `math` first.
             pub const ALL: &'static [Self] = &[$(Self::$math,)* $(Self::$builtin,)*];
 
             /// The function of this name.
@@ -94,7 +94,7 @@ pub fn constant(name: &str) -> Option<Value> {
 enum Signature {
     /// One positional argument.
     One,
-    /// Between these numbers of positional arguments, no keywords.
+    /// At least the first and at most the second number of positional arguments, no keywords.
     Between(usize, usize),
     /// `log`, whose errors read differently.
     Logarithm,
@@ -106,7 +106,7 @@ enum Signature {
     Extreme,
 }
 
-/// Parameters that may be given by name.
+/// The parameters of a function that takes keywords.
 #[derive(Debug, Clone, Copy)]
 struct Parameters {
     /// The names in order; empty for a positional-only parameter.
@@ -132,7 +132,7 @@ const ISCLOSE: Parameters =
 pub(super) enum Arguments<'a, V> {
     /// Positional arguments only, of an accepted number.
     Positional(&'a [V]),
-    /// The arguments of a function with named parameters, in the order of the parameters.
+    /// The arguments of a function with named parameters, in the order of the parameters; `None` if not given.
     Named([Option<&'a V>; 4]),
     /// The arguments of `min` and `max`.
     Extreme { values: &'a [V], key: Option<&'a V>, default: Option<&'a V> },
@@ -165,7 +165,7 @@ impl Function {
         }
     }
 
-    /// The smallest and the largest number of arguments, positional or named; no largest where it is unlimited.
+    /// The smallest and the largest number of arguments, positional or named; `None` if there is no largest.
     pub fn arity(self) -> (usize, Option<usize>) {
         match self.signature() {
             Signature::One => (1, Some(1)),

@@ -165,8 +165,8 @@ pub(super) fn binary(op: BinaryOperator, x: &Value, y: &Value, fuel: &Fuel) -> R
     let result = match (x, y) {
         (Value::Int(a), Value::Int(b)) => integer::binary(op, Integer::Small(*a), Integer::Small(*b), fuel)?,
         (Value::Float(a), Value::Float(b)) => float::binary(op, *a, *b)?.map(Value::Float),
-        (Value::Bool(a), Value::Bool(b)) if is_logical(op) => return Ok(Value::Bool(logical(op, *a, *b))),
-        _ => mixed(op, x, y, fuel)?,
+        (Value::Bool(a), Value::Bool(b)) if is_logical(op) => return Ok(Value::Bool(combine_bools(op, *a, *b))),
+        _ => binary_on_any_types(op, x, y, fuel)?,
     };
     result.ok_or_else(|| unsupported(spelling(op), x, y))
 }
@@ -176,7 +176,7 @@ fn is_logical(op: BinaryOperator) -> bool {
     matches!(op, BinaryOperator::BitAnd | BinaryOperator::BitOr | BinaryOperator::BitXor)
 }
 
-fn logical(op: BinaryOperator, a: bool, b: bool) -> bool {
+fn combine_bools(op: BinaryOperator, a: bool, b: bool) -> bool {
     match op {
         BinaryOperator::BitAnd => a & b,
         BinaryOperator::BitOr => a | b,
@@ -184,13 +184,14 @@ fn logical(op: BinaryOperator, a: bool, b: bool) -> bool {
     }
 }
 
-fn mixed(op: BinaryOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<Option<Value>, Raised> {
+/// `x op y` for operands of any types; `None` if they do not support the operator.
+fn binary_on_any_types(op: BinaryOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<Option<Value>, Raised> {
     match (x.number(), y.number()) {
         (Some(Number::Integer(a)), Some(Number::Integer(b))) => integer::binary(op, a, b, fuel),
         // Python refuses the operator before it converts the integer, which could overflow.
         (Some(_), Some(_)) if is_logical(op) || is_shift_or_matrix(op) => Ok(None),
         (Some(a), Some(b)) => Ok(float::binary(op, a.to_float()?, b.to_float()?)?.map(Value::Float)),
-        _ => on_sequences(op, x, y, fuel),
+        _ => binary_on_sequences(op, x, y, fuel),
     }
 }
 
@@ -198,7 +199,7 @@ fn is_shift_or_matrix(op: BinaryOperator) -> bool {
     matches!(op, BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight | BinaryOperator::MatrixMultiply)
 }
 
-fn on_sequences(op: BinaryOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<Option<Value>, Raised> {
+fn binary_on_sequences(op: BinaryOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<Option<Value>, Raised> {
     match (op, x.items(), y.items()) {
         (BinaryOperator::Add, Some(_), _) => concatenate(x, y, fuel).map(Some),
         (BinaryOperator::Multiply, Some(items), _) => repeat(x, items, y, fuel).map(Some),
@@ -232,7 +233,7 @@ fn concatenate(x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised> {
         }
     };
     reserve(total_size(a, fuel)?.saturating_add(total_size(b, fuel)?), fuel)?;
-    Ok(same_type(x, a.iter().chain(b.iter()).cloned().collect()))
+    Ok(sequence_like(x, a.iter().chain(b.iter()).cloned().collect()))
 }
 
 /// `sequence * count`, with the operands in either order.
@@ -246,18 +247,18 @@ fn repeat(sequence: &Value, items: &[Value], count: &Value, fuel: &Fuel) -> Resu
         }
     };
     if items.is_empty() || count == 0 {
-        return Ok(same_type(sequence, Vec::new()));
+        return Ok(sequence_like(sequence, Vec::new()));
     }
     reserve(total_size(items, fuel)?.saturating_mul(count), fuel)?;
-    Ok(same_type(sequence, std::iter::repeat_n(items, count).flatten().cloned().collect()))
+    Ok(sequence_like(sequence, std::iter::repeat_n(items, count).flatten().cloned().collect()))
 }
 
-/// Makes a sequence of the same type.
-fn same_type(sequence: &Value, items: Vec<Value>) -> Value {
+/// Makes a tuple if `sequence` is one, otherwise a list.
+fn sequence_like(sequence: &Value, items: Vec<Value>) -> Value {
     if matches!(sequence, Value::Tuple(_)) { Value::tuple(items) } else { Value::list(items) }
 }
 
-/// Consumes the fuel for a new sequence of this size, or refuses it.
+/// Consumes the fuel for a new sequence of this [`total_size`]; fails if the sequence is too long.
 fn reserve(size: usize, fuel: &Fuel) -> Result<(), Raised> {
     if size > limits::SEQUENCE_ITEMS {
         return Err(limits::sequence_too_long());
@@ -321,13 +322,13 @@ fn compare_mixed(op: ComparisonOperator, x: &Value, y: &Value, fuel: &Fuel) -> R
     }
 }
 
-/// Compares values of which at most one is a sequence.
+/// Compares any values but two tuples or two lists: numbers by their value, all others by their identity.
 fn compare_scalars(op: ComparisonOperator, x: &Value, y: &Value, fuel: &Fuel) -> Result<bool, Raised> {
     if let (Some(a), Some(b)) = (x.number(), y.number()) {
         if let (Number::Integer(Integer::Big(big)), _) | (_, Number::Integer(Integer::Big(big))) = (a, b) {
             fuel.consume(big.bits() / 64)?;
         }
-        return Ok(holds(op, order(a, b)));
+        return Ok(holds(op, ordering(a, b)));
     }
     match op {
         ComparisonOperator::Equal => Ok(x.is_identical(y)),
@@ -343,7 +344,7 @@ pub(super) fn incomparable(op: ComparisonOperator, x: &str, y: &str) -> Raised {
 }
 
 /// The exact order of two numbers.
-fn order(x: Number, y: Number) -> Option<Ordering> {
+fn ordering(x: Number, y: Number) -> Option<Ordering> {
     match (x, y) {
         (Number::Integer(a), Number::Integer(b)) => Some(order_integers(a, b)),
         (Number::Float(a), Number::Float(b)) => a.partial_cmp(&b),

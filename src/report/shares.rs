@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::table::{Column, Layout};
 use super::terminal::printable;
-use crate::fairshare::{AssessedTree, AssociationShares, NodeId, NodeKind, ShareTree, Shares, TreeShares};
+use crate::fairshare::{AssessedTree, AssociationShares, NodeId, NodeKind, ShareTree, Shares, ShareTable};
 use crate::jobs::JobTable;
 use crate::rank::{Comparison, GroupChange};
 
@@ -19,7 +19,7 @@ pub struct PolicyView<'a> {
     /// The tree under this policy.
     pub tree: &'a ShareTree,
     /// Its numbers.
-    pub shares: &'a TreeShares,
+    pub shares: &'a ShareTable,
     /// Whether the policy is OpenPBS's, whose numbers differ from those of Slurm.
     pub is_pbs: bool,
     /// Whether its factors are known.

@@ -5,7 +5,7 @@ use job_sort_formula::pbs::files::resource_group::ResourceGroup;
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
 use job_sort_formula::pbs::files::usage::{UsageFile, decayed};
 use job_sort_formula::pbs::number_format::{fairshare, printed_fairshare};
-use job_sort_formula::pbs::share_tree::write_usage;
+use job_sort_formula::pbs::share_tree::encode_usage;
 use job_sort_formula::pbs::share_tree::{PbsTree, PbsTreeBuilder};
 use serde_json::Value;
 
@@ -208,7 +208,7 @@ fn usage_files_are_written_as_pbsfs_wrote_them() {
 fn check_written(recorded: &str, tree: &PbsTree, keep: impl Fn(f64) -> f64) {
     let recorded_bytes = golden::bytes(recorded);
     let time = UsageFile::parse(&recorded_bytes).expect("small enough").last_decay.expect("a time");
-    assert_eq!(write_usage(tree, time, keep), recorded_bytes, "{recorded}");
+    assert_eq!(encode_usage(tree, time, keep), recorded_bytes, "{recorded}");
 }
 
 /// The worked example of PP-718: under the documented rules the usage of an entity may be 0.

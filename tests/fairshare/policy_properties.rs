@@ -163,7 +163,7 @@ proptest! {
         for rules in RULES {
             let [before, after] = [&tree, &other].map(|tree| tickets(tree, rules).assess(tree));
             for (name, _, _) in &one {
-                let tickets_of = |tree: &ShareTree, shares: &job_sort_formula::fairshare::TreeShares| {
+                let tickets_of = |tree: &ShareTree, shares: &job_sort_formula::fairshare::ShareTable| {
                     let node = tree.find(name).expect("in the tree");
                     shares.association(node).expect("an association").tickets.unwrap_or(0.0)
                 };

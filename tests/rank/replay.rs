@@ -9,7 +9,7 @@ use job_sort_formula::pbs::files::sched_config::SchedConfig;
 use job_sort_formula::pbs::number_format::logged;
 use job_sort_formula::pbs::replay::{Difference, Explanation, Replay, logged_values};
 use job_sort_formula::pbs::resource_amount::NumberMode;
-use job_sort_formula::pbs::share_tree::write_usage;
+use job_sort_formula::pbs::share_tree::encode_usage;
 use job_sort_formula::site::{FileSource, FormulaText, SiteFiles, SiteRules};
 use job_sort_formula::{Formula, Site, SiteError};
 
@@ -151,7 +151,7 @@ fn decayed_usage_is_found() {
     let decay = IntervalDecay::new(config.fairshare_decay_factor, config.fairshare_decay_time);
     let tree = recorded::tree("openpbs/qstat", "usage", &config, []);
     let usage = folder.folder.path().join("usage");
-    fs::write(&usage, write_usage(&tree, 0, |usage| decay.step(decay.step(usage)))).expect("written");
+    fs::write(&usage, encode_usage(&tree, 0, |usage| decay.step(decay.step(usage)))).expect("written");
     let later = folder.site(&queue(), |files| files.usage = Some(usage.into()));
     // all six digits of the input reach the log, so one number of decays explains all of them
     let formula = Formula::parse("1000000 * fairshare_tree_usage").expect("a formula");

@@ -4,7 +4,7 @@
 use crate::fairshare::policy::exponential_factor::ExponentialFactor;
 use crate::fairshare::policy::normalization::Normalized;
 use crate::fairshare::policy::slurm_model::SlurmModel;
-use crate::fairshare::policy::{Policy, Release, Rules, TreeShares};
+use crate::fairshare::policy::{Policy, Release, Rules, ShareTable};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{NodeId, ShareTree, Shares};
 
@@ -64,7 +64,7 @@ impl Classic {
         Self { factor: self.factor.with_release(release), ..self }
     }
 
-    fn documented(&self, tree: &ShareTree) -> TreeShares {
+    fn documented(&self, tree: &ShareTree) -> ShareTable {
         let normalized = Normalized::table(tree);
         let mut effective: Vec<f64> = Vec::with_capacity(tree.len());
         for node in tree.nodes() {
@@ -83,7 +83,7 @@ impl Classic {
         tree.nodes().map(row).collect()
     }
 
-    fn scheduler(&self, tree: &ShareTree) -> TreeShares {
+    fn scheduler(&self, tree: &ShareTree) -> ShareTable {
         let model = SlurmModel::new(tree);
         let mut effective: Vec<Extended> = Vec::with_capacity(tree.len());
         for node in 0..tree.len() {
@@ -98,7 +98,7 @@ impl Policy for Classic {
         "classic"
     }
 
-    fn assess(&self, tree: &ShareTree) -> TreeShares {
+    fn assess(&self, tree: &ShareTree) -> ShareTable {
         match self.rules {
             Rules::Documented => self.documented(tree),
             Rules::Scheduler => self.scheduler(tree),

@@ -8,7 +8,7 @@ use crate::fairshare::policy::exponential_factor::ExponentialFactor;
 use crate::fairshare::policy::normalization::Normalized;
 use crate::fairshare::policy::sibling_lists::{SiblingLists, daemon_order, request_order};
 use crate::fairshare::policy::slurm_model::{NO_VAL, SlurmModel};
-use crate::fairshare::policy::{Policy, Release, Rules, TreeShares};
+use crate::fairshare::policy::{Policy, Release, Rules, ShareTable};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{NodeId, ShareTree, Shares};
 
@@ -62,7 +62,7 @@ impl DepthOblivious {
         Self { is_first_cycle: true, ..self }
     }
 
-    fn scheduler(&self, tree: &ShareTree) -> TreeShares {
+    fn scheduler(&self, tree: &ShareTree) -> ShareTable {
         let (model, release) = (SlurmModel::new(tree), self.factor.release);
         let shares = model.norm_shares();
         let lists = model.lists(release);
@@ -79,7 +79,7 @@ impl DepthOblivious {
         self.factor.table(&model, &shares, &effective)
     }
 
-    fn documented(&self, tree: &ShareTree) -> TreeShares {
+    fn documented(&self, tree: &ShareTree) -> ShareTable {
         let normalized = Normalized::table(tree);
         let siblings = sibling_totals(tree, &normalized);
         let unadjusted =
@@ -114,7 +114,7 @@ impl Policy for DepthOblivious {
         "depth-oblivious"
     }
 
-    fn assess(&self, tree: &ShareTree) -> TreeShares {
+    fn assess(&self, tree: &ShareTree) -> ShareTable {
         match self.rules {
             Rules::Documented => self.documented(tree),
             Rules::Scheduler => self.scheduler(tree),

@@ -3,7 +3,7 @@
 
 use crate::fairshare::policy::association::round_trip;
 use crate::fairshare::policy::slurm_model::SlurmModel;
-use crate::fairshare::policy::{AssociationShares, EntityShares, Release, TreeShares};
+use crate::fairshare::policy::{AssociationShares, EntityShares, Release, ShareTable};
 use crate::fairshare::x87::Extended;
 
 /// The settings of the factor, and the release of Slurm whose `sshare` prints it.
@@ -35,7 +35,7 @@ impl ExponentialFactor {
     }
 
     /// Computes the numbers of every node as the daemon does, from its normalised shares and effective usage.
-    pub(super) fn table(self, model: &SlurmModel, norm_shares: &[f64], effective: &[Extended]) -> TreeShares {
+    pub(super) fn table(self, model: &SlurmModel, norm_shares: &[f64], effective: &[Extended]) -> ShareTable {
         let row = |node: usize| {
             let source = model.job_node(node);
             let exponent = self.exponent(effective[source], norm_shares[source]);

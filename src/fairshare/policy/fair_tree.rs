@@ -7,7 +7,7 @@ use crate::fairshare::policy::normalization::Normalized;
 use crate::fairshare::policy::rank_walk::{Siblings, ranks};
 use crate::fairshare::policy::sibling_lists::SiblingLists;
 use crate::fairshare::policy::slurm_model::{NO_VAL, SlurmModel, fair_share_parent};
-use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, Rules, TreeShares};
+use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, Rules, ShareTable};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
@@ -68,7 +68,7 @@ impl Policy for FairTree {
         "fair-tree"
     }
 
-    fn assess(&self, tree: &ShareTree) -> TreeShares {
+    fn assess(&self, tree: &ShareTree) -> ShareTable {
         match self.rules {
             Rules::Documented => documented(tree),
             Rules::Scheduler => scheduler(tree, self.release),
@@ -125,7 +125,7 @@ impl SiblingRanking<'_> {
     }
 }
 
-fn scheduler(tree: &ShareTree, release: Release) -> TreeShares {
+fn scheduler(tree: &ShareTree, release: Release) -> ShareTable {
     let model = SlurmModel::new(tree);
     let level_fs = (0..tree.len()).map(|node| level_fs(&model, node)).collect();
     let ranking = SiblingRanking { tree, lists: model.lists(release), level_fs, rules: Rules::Scheduler };
@@ -240,7 +240,7 @@ fn integer_and_exponent(value: f64) -> (u128, i32) {
     (u128::from(mantissa >> shift), exponent_field.max(1) as i32 - 1075 + shift as i32)
 }
 
-fn documented(tree: &ShareTree) -> TreeShares {
+fn documented(tree: &ShareTree) -> ShareTable {
     let (levels, normalized) = (DocumentedLevels::new(tree), Normalized::table(tree));
     let level_fs = tree.nodes().map(|node| levels.level_fs(tree, node)).collect();
     let lists = SiblingLists::new(tree, Release::V22_05, &levels.owners);

@@ -103,16 +103,16 @@ impl<K: Borrow<str> + Eq + Hash, S: BuildHasher> FairShare for HashMap<K, Entity
     }
 }
 
-/// Computes the numbers of every node of a tree.
+/// Assesses a tree: computes the shares of every node, which are its percentage, usage and factors.
 ///
-/// The same tree must always give the same numbers, and a tree of any depth must work: parents come before children,
+/// The same tree must always give the same shares, and a tree of any depth must work: parents come before children,
 /// so that a loop over [`ShareTree::nodes`] needs no recursion.
 pub trait Policy {
     /// The policy's name, as in `--policy`: lower case, words joined by `-`.
     fn name(&self) -> &str;
 
-    /// The numbers of every node.
-    fn assess(&self, tree: &ShareTree) -> TreeShares;
+    /// Computes the shares of every node.
+    fn assess(&self, tree: &ShareTree) -> ShareTable;
 }
 
 impl<T: Policy + ?Sized> Policy for &T {
@@ -120,7 +120,7 @@ impl<T: Policy + ?Sized> Policy for &T {
         (**self).name()
     }
 
-    fn assess(&self, tree: &ShareTree) -> TreeShares {
+    fn assess(&self, tree: &ShareTree) -> ShareTable {
         (**self).assess(tree)
     }
 }
@@ -130,20 +130,20 @@ impl<T: Policy + ?Sized> Policy for Box<T> {
         (**self).name()
     }
 
-    fn assess(&self, tree: &ShareTree) -> TreeShares {
+    fn assess(&self, tree: &ShareTree) -> ShareTable {
         (**self).assess(tree)
     }
 }
 
 /// One [`EntityShares`] per node of a tree and, under a Slurm policy, its [`AssociationShares`].
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct TreeShares {
+pub struct ShareTable {
     rows: Vec<EntityShares>,
     associations: Vec<association::Packed>,
 }
 
-impl TreeShares {
-    /// The numbers of a node; `None` if the policy gave it none.
+impl ShareTable {
+    /// The shares of a node; `None` if the policy computed none for it.
     pub fn get(&self, node: NodeId) -> Option<EntityShares> {
         self.rows.get(node.index()).copied()
     }
@@ -155,14 +155,14 @@ impl TreeShares {
 }
 
 /// In the order of [`ShareTree::nodes`].
-impl FromIterator<EntityShares> for TreeShares {
+impl FromIterator<EntityShares> for ShareTable {
     fn from_iter<I: IntoIterator<Item = EntityShares>>(rows: I) -> Self {
         Self { rows: rows.into_iter().collect(), associations: Vec::new() }
     }
 }
 
 /// In the order of [`ShareTree::nodes`].
-impl FromIterator<(EntityShares, AssociationShares)> for TreeShares {
+impl FromIterator<(EntityShares, AssociationShares)> for ShareTable {
     fn from_iter<I: IntoIterator<Item = (EntityShares, AssociationShares)>>(rows: I) -> Self {
         let rows = rows.into_iter();
         let (expected, _) = rows.size_hint();
@@ -175,15 +175,15 @@ impl FromIterator<(EntityShares, AssociationShares)> for TreeShares {
     }
 }
 
-/// A tree and the numbers that a policy computed for it.
+/// A tree, and the shares that a policy computed for its nodes.
 #[derive(Debug, Clone)]
 pub struct AssessedTree {
     tree: ShareTree,
-    shares: TreeShares,
+    shares: ShareTable,
 }
 
 impl AssessedTree {
-    /// Computes the numbers of the tree once.
+    /// Computes the shares of the tree once, by [`Policy::assess`].
     pub fn new(tree: ShareTree, policy: &(impl Policy + ?Sized)) -> Self {
         let shares = policy.assess(&tree);
         Self { tree, shares }
@@ -194,8 +194,8 @@ impl AssessedTree {
         &self.tree
     }
 
-    /// The numbers of every node.
-    pub fn shares(&self) -> &TreeShares {
+    /// The shares of every node.
+    pub fn shares(&self) -> &ShareTable {
         &self.shares
     }
 

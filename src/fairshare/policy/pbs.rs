@@ -3,7 +3,7 @@
 
 use crate::fairshare::ShareTree;
 use crate::fairshare::policy::normalization::{share_fraction, sibling_sums};
-use crate::fairshare::policy::{EntityShares, Policy, TreeShares};
+use crate::fairshare::policy::{EntityShares, Policy, ShareTable};
 
 /// The rules of PP-718, "Add fairshare usage values to the job_sort_formula".
 ///
@@ -25,7 +25,7 @@ impl Policy for Pp718 {
         "pbs"
     }
 
-    fn assess(&self, tree: &ShareTree) -> TreeShares {
+    fn assess(&self, tree: &ShareTree) -> ShareTable {
         let sums = sibling_sums(tree);
         let total_usage = tree.usage(tree.root());
         let mut rows: Vec<EntityShares> = Vec::with_capacity(tree.len());

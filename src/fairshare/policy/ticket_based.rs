@@ -3,7 +3,7 @@
 
 use crate::fairshare::policy::normalization::Normalized;
 use crate::fairshare::policy::slurm_model::SlurmModel;
-use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, Rules, TreeShares};
+use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, Rules, ShareTable};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
@@ -69,7 +69,7 @@ impl TicketBased {
         active
     }
 
-    fn documented(&self, tree: &ShareTree) -> TreeShares {
+    fn documented(&self, tree: &ShareTree) -> ShareTable {
         let (normalized, active) = (Normalized::table(tree), self.active(tree));
         let mut effective: Vec<f64> = Vec::with_capacity(tree.len());
         for node in tree.nodes() {
@@ -114,7 +114,7 @@ impl TicketBased {
         tickets
     }
 
-    fn scheduler(&self, tree: &ShareTree) -> TreeShares {
+    fn scheduler(&self, tree: &ShareTree) -> ShareTable {
         let (model, active) = (SlurmModel::new(tree), self.active(tree));
         let norm_shares = model.norm_shares();
         let usages: Vec<Extended> = (0..tree.len()).map(|node| effective_usage(&model, node)).collect();
@@ -145,7 +145,7 @@ impl Policy for TicketBased {
         "ticket-based"
     }
 
-    fn assess(&self, tree: &ShareTree) -> TreeShares {
+    fn assess(&self, tree: &ShareTree) -> ShareTable {
         match self.rules {
             Rules::Documented => self.documented(tree),
             Rules::Scheduler => self.scheduler(tree),

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use crate::fairshare::policy::rank_walk::{Siblings, ranks};
 use crate::fairshare::policy::sibling_lists::{NO_LIST, SiblingLists};
-use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, TreeShares};
+use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, ShareTable};
 use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
 /// The weight of a node without usage: 2^64.
@@ -32,7 +32,7 @@ impl Policy for WeightedWalk {
         "weighted-walk"
     }
 
-    fn assess(&self, tree: &ShareTree) -> TreeShares {
+    fn assess(&self, tree: &ShareTree) -> ShareTable {
         let bank = Bank::new(tree);
         let users = tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity).count() as u32;
         let ranks = ranks(&bank, tree.len(), users);

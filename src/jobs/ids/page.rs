@@ -37,7 +37,7 @@ impl Page {
         self.count
     }
 
-    pub(super) fn at(&self, row: usize) -> Option<&str> {
+    pub(super) fn id_at(&self, row: usize) -> Option<&str> {
         self.text.get(self.range(row)?)
     }
 
@@ -97,9 +97,9 @@ mod tests {
                 page.extend(&now.concat(), 0, &mut ends(now).into_iter());
                 let text = format!("before{}", later.concat());
                 page.extend(&text, 6, &mut ends(later).into_iter().map(|end| end + 6));
-                let found: Vec<_> = (0..page.len()).filter_map(|row| page.at(row)).collect();
+                let found: Vec<_> = (0..page.len()).filter_map(|row| page.id_at(row)).collect();
                 assert_eq!(found, ids);
-                assert_eq!((page.at(ids.len()), page.text()), (None, &*ids.concat()));
+                assert_eq!((page.id_at(ids.len()), page.text()), (None, &*ids.concat()));
             }
         }
     }

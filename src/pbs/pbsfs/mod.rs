@@ -19,7 +19,7 @@ use crate::pbs::c_string::{name_bytes, name_text};
 use crate::pbs::files::resource_group::{LineFault, ResourceGroup, TREE_ROOT, UNKNOWN_GROUP};
 use crate::pbs::files::sched_config::SchedConfig;
 use crate::pbs::files::usage::{UsageFile, UsageVersion, decayed};
-use crate::pbs::share_tree::{PbsTree, PbsTreeBuilder, PbsTreeError, write_usage, write_usage_of_nodes};
+use crate::pbs::share_tree::{PbsTree, PbsTreeBuilder, PbsTreeError, encode_usage, encode_usage_of_nodes};
 
 pub use request::{Arguments, InvalidArguments, Request};
 
@@ -145,9 +145,9 @@ pub fn answer(request: &Request, files: &SchedPriv, now: i64, stdout: &mut dyn W
         }
         Request::Decay => {
             let factor = files.config.fairshare_decay_factor;
-            answer.usage = Some(write_usage(&tree, now, |usage| decayed(usage, factor)));
+            answer.usage = Some(encode_usage(&tree, now, |usage| decayed(usage, factor)));
         }
-        Request::Trim => answer.usage = Some(write_usage(&tree, now, |usage| usage)),
+        Request::Trim => answer.usage = Some(encode_usage(&tree, now, |usage| usage)),
     }
     if answer.usage.is_some() && files.usage == UsageOnDisk::Missing {
         answer.stderr.extend_from_slice(b"Could not backup usage database.: No such file or directory\n");
@@ -188,7 +188,7 @@ fn find_node(tree: &PbsTree, name: &[u8], answer: &mut Answer) -> Option<NodeId>
 /// The usage file after `-s`, which keeps the time of the last decay.
 fn usage_after_set(tree: &PbsTree, last_decay: i64, entity: NodeId, usage: &[u8]) -> Vec<u8> {
     let new_usage = whole_double(usage);
-    write_usage_of_nodes(tree, last_decay, |node| {
+    encode_usage_of_nodes(tree, last_decay, |node| {
         let old_usage = tree.tree().usage(node);
         if node == entity { new_usage.unwrap_or(old_usage) } else { old_usage }
     })

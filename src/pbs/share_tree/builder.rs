@@ -16,7 +16,7 @@ use crate::pbs::share_tree::PbsTree;
 
 /// The cgroup of the group `unknown`.
 const UNKNOWN_CGROUP: i32 = 1;
-/// The cgroup of an entity that is not in the document.
+/// The cgroup of an entity that is not in the document, and so is added to the group `unknown`.
 const NO_CGROUP: i32 = -1;
 /// The cgroup of the first node of a document without cgroups.
 const FIRST_CGROUP: i32 = 10;
@@ -25,7 +25,7 @@ const FIRST_CGROUP: i32 = 10;
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum PbsTreeError {
     /// `"shares":"parent"`, which OpenPBS does not have.
-    #[error("`{0}` has the shares of its parent, which OpenPBS's policy does not support: give it a number")]
+    #[error("`{0}` has the shares of its parent, which OpenPBS's policy does not support: give it a number of shares")]
     SharesOfParent(String),
     /// A number of shares beyond the 32 bits of a line of `resource_group`.
     #[error("`{name}` has {shares} shares, expected a number from -2147483648 to 2147483647")]
@@ -116,7 +116,7 @@ impl<'a> PbsTreeBuilder<'a> {
         self
     }
 
-    /// The tree with its numbers.
+    /// Builds the tree, charges the usage, and computes the shares.
     ///
     /// # Errors
     /// [`PbsTreeError`]: a document that OpenPBS's files cannot express, or more nodes than a tree can have.
@@ -205,7 +205,7 @@ struct PbsTreeAssembler {
 }
 
 impl PbsTreeAssembler {
-    /// The group `unknown` first, then the nodes of the document.
+    /// Adds the group `unknown` first, then the nodes of the document.
     fn new(document: &TreeDocument) -> Result<Self, PbsTreeError> {
         let unknown_shares = document.unknown_shares.unwrap_or(0);
         let unknown_shares = shares_in_32_bits("unknown_shares", unknown_shares)?;
@@ -235,7 +235,7 @@ impl PbsTreeAssembler {
         Ok(Self { builder, cgroups, unknown, ids, has_children })
     }
 
-    /// The node of that name, or a new one of one share in the group `unknown`.
+    /// Finds the node of that name, or adds it to the group `unknown` with one share.
     fn find_or_add(&mut self, entity: &str) -> Result<NodeId, TreeError> {
         if let Some(node) = self.builder.find(entity) {
             return Ok(node);
@@ -276,7 +276,8 @@ fn charge_as_the_daemon(tree: &mut ShareTree, charges: &[Charge]) {
     }
 }
 
-/// The last record of an entity is its usage; a group has the usage of its entities.
+/// Charges the last record of every entity; earlier records of the same entity count for nothing. A group gets the usage
+/// of its entities.
 fn charge_as_documented(tree: &mut ShareTree, charges: &[Charge]) {
     let mut seen = HashSet::new();
     for charge in charges.iter().rev() {

@@ -3,7 +3,7 @@
 use crate::python::limits::Fuel;
 use crate::python::{BinaryOperator, ComparisonOperator, ErrorKind, Function, Raised, Value, float_parts, operators};
 
-/// `min` and `max`. Of equal values the first is returned. `call` calls the key function with a value.
+/// `min` and `max`. Of equal values, the first is returned. `call(key, value)` calls the function `key` with a value.
 pub(super) fn extreme(
     function: Function,
     values: &[Value],
@@ -48,19 +48,20 @@ fn extreme_by_key<'a>(
 ) -> Result<Option<&'a Value>, Raised> {
     let mut best: Option<(Value, &Value)> = None;
     for value in values {
-        let rank = key(value)?;
-        let better = match &best {
+        let value_key = key(value)?;
+        let is_better = match &best {
             None => true,
-            Some((leading, _)) => operators::compare(op, &rank, leading, fuel)?,
+            Some((best_key, _)) => operators::compare(op, &value_key, best_key, fuel)?,
         };
-        if better {
-            best = Some((rank, value));
+        if is_better {
+            best = Some((value_key, value));
         }
     }
     Ok(best.map(|(_, value)| value))
 }
 
-/// `sum(iterable, start=0)`: plain `+` from the left, as in Python 3.11. Later releases compensate for rounding.
+/// `sum(iterable, start=0)`: plain `+` from the left, as in Python 3.11. Later releases compensate the rounding errors of
+/// floats.
 pub(super) fn sum(items: &Value, start: Option<&Value>, fuel: &Fuel) -> Result<Value, Raised> {
     accumulate(BinaryOperator::Add, items, start.cloned().unwrap_or(Value::Int(0)), fuel)
 }
@@ -102,7 +103,8 @@ pub(super) fn fsum(items: &Value) -> Result<Value, Raised> {
     if infinities.is_nan() { Err(Raised::value("-inf + inf in fsum")) } else { Ok(Value::Float(special)) }
 }
 
-/// Adds a value to the partial sums. They keep the rounding errors; the rounded sum is returned.
+/// Adds a value to the partial sums and returns the rounded total. `partials` keeps its rounding errors only: together
+/// with the returned number, they sum to the exact total.
 fn add_partial(partials: &mut Vec<f64>, mut value: f64) -> f64 {
     let mut kept = 0;
     for index in 0..partials.len() {

@@ -1,4 +1,4 @@
-//! Builtins of one number: `abs`, `float`, `int`, `len`, `divmod`, `round`; and `floor`, `ceil`, `trunc` of `math`.
+//! The builtins `abs`, `float`, `int`, `len`, `divmod`, `round`, and `floor`, `ceil`, `trunc` of `math`.
 
 use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
@@ -80,10 +80,6 @@ pub(super) fn divmod(x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised>
     Ok(Value::Tuple(pair.into()))
 }
 
-/// With more digits than this, `round` returns a double unchanged; with fewer than the second, it returns zero.
-const MAX_DIGITS: i64 = 323;
-const MIN_DIGITS: i64 = -308;
-
 /// `floor(x)` and `ceil(x)`.
 pub(super) fn to_integer(x: &Value, round: fn(f64) -> f64) -> Result<Value, Raised> {
     match x.integer() {
@@ -97,17 +93,17 @@ pub(super) fn trunc(x: &Value) -> Result<Value, Raised> {
     match x.number() {
         Some(Number::Integer(value)) => Ok(value.to_value()),
         Some(Number::Float(value)) => conversion::float_to_int(value.trunc()),
-        None => Err(undefined(x, "__trunc__")),
+        None => Err(missing_method(x, "__trunc__")),
     }
 }
 
-fn undefined(x: &Value, method: &str) -> Raised {
+fn missing_method(x: &Value, method: &str) -> Raised {
     Raised::type_error(format!("type {} doesn't define {method} method", x.type_name()))
 }
 
 /// `round(number, ndigits=None)`.
 pub(super) fn round(x: &Value, digits: Option<&Value>, fuel: &Fuel) -> Result<Value, Raised> {
-    let number = x.number().ok_or_else(|| undefined(x, "__round__"))?;
+    let number = x.number().ok_or_else(|| missing_method(x, "__round__"))?;
     let digits = match digits {
         None | Some(Value::None) => None,
         Some(value) => Some(saturated(value.integer_argument()?)),
@@ -129,12 +125,12 @@ fn saturated(digits: Integer) -> i64 {
     }
 }
 
-/// The nearest multiple of `10^-digits`, ties to even.
+/// The nearest multiple of `10^-digits`, ties to even. An integer has no decimals, so `digits >= 0` changes nothing.
 fn round_integer(value: Integer, digits: i64, fuel: &Fuel) -> Result<Value, Raised> {
     if digits >= 0 {
         return Ok(value.to_value());
     }
-    // A power of ten with more digits than this is over ten times the integer.
+    // Ten to a greater power than this is more than ten times the integer.
     let places = digits.unsigned_abs();
     if places > value.bits() / 3 + 2 {
         return Ok(Value::Int(0));
@@ -145,7 +141,13 @@ fn round_integer(value: Integer, digits: i64, fuel: &Fuel) -> Result<Value, Rais
     integer::value_within_limit(integer::divide_to_nearest(&value.to_big(), &unit) * unit)
 }
 
-/// The double nearest to the decimal number of this many digits that is nearest to `x`.
+/// With more decimals than this, `round` returns a double unchanged.
+const MAX_DIGITS: i64 = 323;
+/// With fewer decimals than this, `round` returns a zero.
+const MIN_DIGITS: i64 = -308;
+
+/// Rounds `x` to the nearest number with `digits` decimals and returns the double nearest to that. With negative `digits`,
+/// rounds to a multiple of `10^-digits`.
 fn round_float(x: f64, digits: i64) -> Result<f64, Raised> {
     if !x.is_finite() || digits > MAX_DIGITS {
         return Ok(x);
@@ -163,7 +165,7 @@ fn round_float(x: f64, digits: i64) -> Result<f64, Raised> {
     Ok(result.copysign(x))
 }
 
-/// A positive double rounded to a multiple of `10^places`; infinity where that exceeds the doubles.
+/// Rounds a double of at least 0 to a multiple of `10^places`, ties to even; infinity if that exceeds the doubles.
 fn round_to_tens(x: f64, places: u32) -> f64 {
     let unit = BigInt::from(10).pow(places);
     let whole = conversion::truncated(x);

@@ -11,7 +11,7 @@ use crate::python::functions::special;
 use crate::python::value::{Integer, Number};
 use crate::python::{Function, Raised, Value, conversion, float, float_parts};
 
-/// The meaning of an infinite result for a finite argument.
+/// What an infinite result for a finite argument means.
 #[derive(Clone, Copy)]
 enum Infinite {
     /// The result is too large: `OverflowError`.
@@ -40,13 +40,14 @@ pub fn real_function(function: Function, x: f64) -> Result<f64, Raised> {
         F::Gamma => special::gamma(x),
         F::Lgamma => special::lgamma(x),
         _ => {
-            let (result, infinite) = c_library(function, x);
+            let (result, infinite) = compute_unchecked(function, x);
             checked(x, result, infinite)
         }
     }
 }
 
-fn c_library(function: Function, x: f64) -> (f64, Infinite) {
+/// Computes the function as the C library does; also returns what an infinite result means.
+fn compute_unchecked(function: Function, x: f64) -> (f64, Infinite) {
     use Function as F;
     match function {
         F::Exp2 => (x.exp2(), Infinite::Range),
@@ -84,7 +85,7 @@ fn checked(x: f64, result: f64, infinite: Infinite) -> Result<f64, Raised> {
     }
 }
 
-/// Calls a function of the `math` module that takes two doubles and returns one.
+/// Calls a function of the `math` module that takes two doubles and returns one. Any other function returns nan.
 pub(super) fn real_function_of_two(function: Function, x: f64, y: f64) -> Result<f64, Raised> {
     match function {
         Function::Atan2 => Ok(x.atan2(y)),
@@ -125,7 +126,8 @@ fn pow(x: f64, y: f64) -> Result<f64, Raised> {
     Err(if x == 0.0 || result.is_nan() { Raised::domain() } else { Raised::range() })
 }
 
-/// `log`, `log2`, `log10` of a number. Alone among these functions they take integers beyond the doubles.
+/// `log`, `log2`, `log10` of a number. Unlike the other functions of this file, they take integers that no double can
+/// hold.
 #[inline]
 pub(super) fn logarithm(function: Function, x: &Value) -> Result<f64, Raised> {
     match x.number() {

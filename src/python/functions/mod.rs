@@ -1,4 +1,4 @@
-//! The functions, by family. Calls arrive here; the number of arguments is checked first, then their types.
+//! The functions, by family. [`call`] checks the number of arguments first, then their types.
 
 mod aggregates;
 mod builtins;
@@ -24,10 +24,10 @@ pub(super) fn call(
         return Err(Raised::type_error(format!("'{}' object is not callable", callee.type_name())));
     };
     match function::bind(*function, positional, keywords)? {
-        Arguments::Positional([x]) => one(*function, x, fuel),
-        Arguments::Positional([x, y]) => two(*function, x, y, fuel),
-        Arguments::Positional(values) => many(*function, values, fuel),
-        Arguments::Named(slots) => named(*function, slots, fuel),
+        Arguments::Positional([x]) => call_with_one(*function, x, fuel),
+        Arguments::Positional([x, y]) => call_with_two(*function, x, y, fuel),
+        Arguments::Positional(values) => call_with_many(*function, values, fuel),
+        Arguments::Named(slots) => call_with_keywords(*function, slots, fuel),
         Arguments::Extreme { values, key, default } => {
             let call_key = |key: &Value, value: &Value| call(key, std::slice::from_ref(value), &[], fuel);
             aggregates::extreme(*function, values, key, default, call_key, fuel)
@@ -37,7 +37,7 @@ pub(super) fn call(
 
 /// Functions of one argument, and functions of any number of arguments called with one.
 #[inline]
-fn one(function: Function, x: &Value, fuel: &Fuel) -> Result<Value, Raised> {
+fn call_with_one(function: Function, x: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     use Function as F;
     match function {
         F::Abs => builtins::abs(x),
@@ -59,14 +59,14 @@ fn one(function: Function, x: &Value, fuel: &Fuel) -> Result<Value, Raised> {
         F::Modf => x.math_argument().map(float_parts::modf),
         F::Fsum => aggregates::fsum(x),
         F::Log | F::Log2 | F::Log10 => elementary::logarithm(function, x).map(Value::Float),
-        F::Gcd | F::Hypot | F::Lcm => many(function, std::slice::from_ref(x), fuel),
+        F::Gcd | F::Hypot | F::Lcm => call_with_many(function, std::slice::from_ref(x), fuel),
         _ => elementary::real_function(function, x.math_argument()?).map(Value::Float),
     }
 }
 
 /// Functions of two arguments, and functions of any number of arguments called with two.
 #[inline]
-fn two(function: Function, x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised> {
+fn call_with_two(function: Function, x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     use Function as F;
     match function {
         F::Comb => number_theory::comb(x, y, fuel),
@@ -83,7 +83,7 @@ fn two(function: Function, x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, R
 }
 
 /// Functions of any number of arguments, and types called without arguments, such as `float()`.
-fn many(function: Function, values: &[Value], fuel: &Fuel) -> Result<Value, Raised> {
+fn call_with_many(function: Function, values: &[Value], fuel: &Fuel) -> Result<Value, Raised> {
     match function {
         Function::Gcd => number_theory::fold(values, Value::Int(0), number_theory::gcd, fuel),
         Function::Lcm => number_theory::fold(values, Value::Int(1), number_theory::lcm, fuel),
@@ -93,8 +93,8 @@ fn many(function: Function, values: &[Value], fuel: &Fuel) -> Result<Value, Rais
     }
 }
 
-/// Functions with named parameters.
-fn named(function: Function, slots: [Option<&Value>; 4], fuel: &Fuel) -> Result<Value, Raised> {
+/// Functions that take keywords.
+fn call_with_keywords(function: Function, slots: [Option<&Value>; 4], fuel: &Fuel) -> Result<Value, Raised> {
     match (function, slots) {
         (Function::Int, [x, base, ..]) => builtins::int(x, base),
         (Function::Round, [Some(x), digits, ..]) => builtins::round(x, digits, fuel),

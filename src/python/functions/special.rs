@@ -1,7 +1,8 @@
 //! The special functions of `math`: `gamma`, `lgamma`, `erf`, `erfc`, bit-identical to Python's results.
 //!
-//! `gamma` and `lgamma` use CPython's algorithm: Lanczos's approximation with the coefficients that Boost publishes for doubles
-//! (13 terms). `erf` and `erfc` use the C library's algorithm: the rational approximations that Sun published with fdlibm.
+//! `gamma` and `lgamma` use CPython's algorithm: Lanczos's approximation with the coefficients that Boost publishes for
+//! doubles (13 terms). `erf` and `erfc` use the C library's algorithm: the rational approximations that Sun published with
+//! fdlibm.
 // The coefficients are written with all published digits, which are more than an `f64` can hold.
 #![allow(clippy::excessive_precision)]
 
@@ -16,13 +17,13 @@ const G_MINUS_HALF: f64 = G - 0.5;
 /// `ln(pi)`
 const LN_PI: f64 = 1.144729885849400174143427351353058711647;
 
-/// Below this, `gamma(x)` is `1 / x`.
+/// Below this `|x|`, `gamma(x)` is `1 / x`.
 const GAMMA_SMALL: f64 = 1e-20;
 
 /// From this `|x|` on, the power is applied as two equal factors, because it could overflow although the result does not.
 const GAMMA_LARGE: f64 = 140.0;
 
-/// Beyond this, `gamma` overflows, or underflows for negative arguments.
+/// Beyond this `|x|`, `gamma` overflows, or underflows for negative arguments.
 const GAMMA_LIMIT: f64 = 200.0;
 
 /// The numerator of Lanczos's sum, the constant term first.
@@ -254,8 +255,8 @@ const NEAR_ONE_START: f64 = 0.84375;
 /// Where [`ERFC_MIDDLE`] begins.
 const MIDDLE_START: f64 = 1.25;
 
-/// Where [`ERFC_FAR`] begins for `erf`: the upper 32 bits of the double, which is what fdlibm compares. Its bound for `erf` is one
-/// higher than 1 / 0.35.
+/// Where [`ERFC_FAR`] begins for `erf`: the upper 32 bits of the double, which is what fdlibm compares. fdlibm's bound
+/// for `erf` is one higher than the upper 32 bits of 1 / 0.35.
 const ERF_FAR_START_BITS: u64 = 0x4006_DB6E;
 /// Where [`ERFC_FAR`] begins for `erfc`: the upper 32 bits of the double 1 / 0.35.
 const ERFC_FAR_START_BITS: u64 = 0x4006_DB6D;

@@ -14,7 +14,7 @@
 use std::f64::consts::{LN_2, LOG2_E};
 
 use crate::python::vector_math::kernel_driver::Kernel;
-use crate::python::vector_math::ziv_rounding::{EXP_MARGIN, LOG_MARGIN, Lane, is_positive_normal, rounded};
+use crate::python::vector_math::ziv_rounding::{Approximation, EXP_MARGIN, LOG_MARGIN, is_positive_normal, rounded};
 
 /// ln 2 as a sum of two doubles. The first has 42 bits, so its product with an exponent is exact.
 const LN_2_HIGH: f64 = 0.693_147_180_559_890_3;
@@ -45,15 +45,15 @@ const ROUND_TO_INT: f64 = 1.5 * (1u64 << 52) as f64;
 
 /// `e^(high + low)`, where `low` is less than 2⁻⁵² of `high`. `margin` is that of [`rounded`].
 #[inline(always)]
-pub(super) fn exp(high: f64, low: f64, margin: f64) -> Lane {
+pub(super) fn exp(high: f64, low: f64, margin: f64) -> Approximation {
     let shifted = high.mul_add(LOG2_E, ROUND_TO_INT);
     let k = shifted - ROUND_TO_INT;
     let t = k.mul_add(-LN_2_HIGH, high);
     let t_rest = k.mul_add(-LN_2_LOW, low);
     let (fraction, rest) = reduced(t, t_rest);
-    let lane = rounded(fraction, rest, margin);
-    let scaled = f64::from_bits(lane.value.to_bits().wrapping_add(shifted.to_bits() << 52));
-    Lane { value: scaled, certain: lane.certain & (high.abs() <= MAX_EXP_ARGUMENT) }
+    let approximation = rounded(fraction, rest, margin);
+    let scaled = f64::from_bits(approximation.value.to_bits().wrapping_add(shifted.to_bits() << 52));
+    Approximation { value: scaled, certain: approximation.certain & (high.abs() <= MAX_EXP_ARGUMENT) }
 }
 
 /// `e^(t + t_rest)` for `|t| <= ln 2 / 2` and `|t_rest| < 2⁻³³`.
@@ -78,11 +78,11 @@ pub(super) struct Exp;
 
 impl Kernel<1> for Exp {
     #[inline(always)]
-    fn lane(&self, [x]: [f64; 1]) -> Lane {
+    fn approximate(&self, [x]: [f64; 1]) -> Approximation {
         exp(x, 0.0, EXP_MARGIN)
     }
 
-    fn library(&self, [x]: [f64; 1]) -> f64 {
+    fn call_library(&self, [x]: [f64; 1]) -> f64 {
         x.exp()
     }
 }
@@ -92,13 +92,13 @@ pub(super) struct Exp2;
 
 impl Kernel<1> for Exp2 {
     #[inline(always)]
-    fn lane(&self, [x]: [f64; 1]) -> Lane {
+    fn approximate(&self, [x]: [f64; 1]) -> Approximation {
         let high = x * LN_2;
         let low = x.mul_add(LN_2_REST, x.mul_add(LN_2, -high));
         exp(high, low, EXP_MARGIN)
     }
 
-    fn library(&self, [x]: [f64; 1]) -> f64 {
+    fn call_library(&self, [x]: [f64; 1]) -> f64 {
         x.exp2()
     }
 }
@@ -208,13 +208,13 @@ pub(super) struct Ln;
 
 impl Kernel<1> for Ln {
     #[inline(always)]
-    fn lane(&self, [x]: [f64; 1]) -> Lane {
+    fn approximate(&self, [x]: [f64; 1]) -> Approximation {
         let (high, low) = log::<false>(x);
-        let lane = rounded(high, low, LOG_MARGIN);
-        Lane { value: lane.value, certain: lane.certain & is_positive_normal(x) }
+        let approximation = rounded(high, low, LOG_MARGIN);
+        Approximation { value: approximation.value, certain: approximation.certain & is_positive_normal(x) }
     }
 
-    fn library(&self, [x]: [f64; 1]) -> f64 {
+    fn call_library(&self, [x]: [f64; 1]) -> f64 {
         x.ln()
     }
 }

@@ -1,26 +1,30 @@
-//! Runs a kernel over columns: first all lanes of a batch in vectorized loops, then the uncertain ones by the C library.
+//! Runs a kernel over columns: first all rows of a batch in vectorized loops, then the uncertain rows by the C library.
+//! A row is uncertain if the error bound of its approximation leaves open which double the library returns.
 //!
 //! The two loops are separate, so that the first has no branches.
 
 use std::array::from_fn;
 
-use crate::python::vector_math::ziv_rounding::{HAS_PUBLISHED_BOUNDS, Lane};
+use crate::python::vector_math::ziv_rounding::{Approximation, HAS_PUBLISHED_BOUNDS};
 use crate::simd::{Level, dispatch_at, has_fused_multiply_add};
 
 /// A function of `N` columns.
 pub(super) trait Kernel<const N: usize> {
-    /// Computes one lane without the library. Implementations have no branches and are `#[inline(always)]`.
-    fn lane(&self, arguments: [f64; N]) -> Lane;
-    /// Computes one lane with the C library.
-    fn library(&self, arguments: [f64; N]) -> f64;
+    /// Computes one row without the library. Implementations have no branches and are `#[inline(always)]`.
+    fn approximate(&self, arguments: [f64; N]) -> Approximation;
+    /// Computes one row with the C library.
+    fn call_library(&self, arguments: [f64; N]) -> f64;
 }
 
-/// The length of the vectorized loops: fixed, and a multiple of every vector length.
+/// The rows of a vectorized loop: a fixed number, and a multiple of every vector length.
 const BLOCK: usize = 64;
-/// The lanes computed before the library is called for uncertain ones: few enough for the first-level cache.
+/// The rows that are approximated before the library computes the uncertain ones among them: few enough for the
+/// first-level cache.
 const BATCH: usize = 8 * BLOCK;
+/// A byte for each row of a batch: 1 if the row is uncertain, otherwise 0.
+type UncertainFlags = [[u8; BLOCK]; BATCH / BLOCK];
 
-/// Fills `out` up to the length of the shortest slice. Returns how many lanes the library computed.
+/// Fills as many elements of `out` as the shortest of all slices has. Returns how many of them the library computed.
 pub(super) fn apply<K: Kernel<N>, const N: usize>(
     level: Level,
     kernel: &K,
@@ -30,83 +34,89 @@ pub(super) fn apply<K: Kernel<N>, const N: usize>(
     let length = inputs.iter().fold(out.len(), |length, input| length.min(input.len()));
     let (out, inputs) = (&mut out[..length], inputs.map(|input| &input[..length]));
     if !(HAS_PUBLISHED_BOUNDS && has_fused_multiply_add(level)) {
-        return from_library(kernel, inputs, out, 0..length);
+        return compute_with_library(kernel, inputs, out, 0..length);
     }
     let batches = (0..length).step_by(BATCH).zip(out.chunks_mut(BATCH));
-    batches.map(|(at, out)| batch(level, kernel, inputs.map(|input| &input[at..at + out.len()]), out)).sum()
+    batches
+        .map(|(start, out)| compute_batch(level, kernel, inputs.map(|input| &input[start..][..out.len()]), out))
+        .sum()
 }
 
-fn batch<K: Kernel<N>, const N: usize>(level: Level, kernel: &K, inputs: [&[f64]; N], out: &mut [f64]) -> usize {
-    let mut uncertain = [[0; BLOCK]; BATCH / BLOCK];
+/// Computes at most [`BATCH`] rows. Returns how many of them the library computed.
+fn compute_batch<K: Kernel<N>, const N: usize>(
+    level: Level,
+    kernel: &K,
+    inputs: [&[f64]; N],
+    out: &mut [f64],
+) -> usize {
+    let mut uncertain_flags = [[0; BLOCK]; BATCH / BLOCK];
     dispatch_at(
         level,
         #[inline(always)]
-        || blocks(kernel, inputs, out, &mut uncertain),
+        || approximate_blocks(kernel, inputs, out, &mut uncertain_flags),
     );
-    let mut lanes = [0; BATCH];
-    let count = positions(&uncertain, &mut lanes);
+    let mut uncertain_rows = [0; BATCH];
+    let count = collect_rows(&uncertain_flags, &mut uncertain_rows);
     let length = out.len();
-    // The last block is padded; its padding may be marked too.
-    from_library(
-        kernel,
-        inputs,
-        out,
-        lanes[..count].iter().map(|&lane| usize::from(lane)).filter(|&lane| lane < length),
-    )
+    // The last block is padded; its padding may be uncertain too.
+    let rows = uncertain_rows[..count].iter().map(|&row| usize::from(row)).filter(|&row| row < length);
+    compute_with_library(kernel, inputs, out, rows)
 }
 
-fn from_library<K: Kernel<N>, const N: usize>(
+/// Computes the given rows with the library. Returns how many there are.
+fn compute_with_library<K: Kernel<N>, const N: usize>(
     kernel: &K,
     inputs: [&[f64]; N],
     out: &mut [f64],
-    lanes: impl Iterator<Item = usize>,
+    rows: impl Iterator<Item = usize>,
 ) -> usize {
-    lanes.map(|lane| out[lane] = kernel.library(inputs.map(|input| input[lane]))).count()
+    rows.map(|row| out[row] = kernel.call_library(inputs.map(|input| input[row]))).count()
 }
 
 #[inline(always)]
-fn blocks<K: Kernel<N>, const N: usize>(
+fn approximate_blocks<K: Kernel<N>, const N: usize>(
     kernel: &K,
     inputs: [&[f64]; N],
     out: &mut [f64],
-    uncertain: &mut [[u8; BLOCK]; BATCH / BLOCK],
+    uncertain_flags: &mut UncertainFlags,
 ) {
     let inputs = inputs.map(|input| input.as_chunks::<BLOCK>());
     let (whole, rest) = out.as_chunks_mut::<BLOCK>();
-    for (at, (out, uncertain)) in whole.iter_mut().zip(uncertain.iter_mut()).enumerate() {
-        block(kernel, from_fn(|n| &inputs[n].0[at]), out, uncertain);
+    for (block, (out, flags)) in whole.iter_mut().zip(uncertain_flags.iter_mut()).enumerate() {
+        approximate_block(kernel, from_fn(|n| &inputs[n].0[block]), out, flags);
     }
-    if let Some(uncertain) = uncertain.get_mut(whole.len())
+    if let Some(flags) = uncertain_flags.get_mut(whole.len())
         && !rest.is_empty()
     {
-        let filled: [[f64; BLOCK]; N] = from_fn(|n| from_fn(|lane| inputs[n].1.get(lane).copied().unwrap_or(1.0)));
+        let padded: [[f64; BLOCK]; N] = from_fn(|n| from_fn(|row| inputs[n].1.get(row).copied().unwrap_or(1.0)));
         let mut last = [0.0; BLOCK];
-        block(kernel, filled.each_ref(), &mut last, uncertain);
+        approximate_block(kernel, padded.each_ref(), &mut last, flags);
         rest.copy_from_slice(&last[..rest.len()]);
     }
 }
 
 #[inline(always)]
-fn block<K: Kernel<N>, const N: usize>(
+fn approximate_block<K: Kernel<N>, const N: usize>(
     kernel: &K,
     inputs: [&[f64; BLOCK]; N],
     out: &mut [f64; BLOCK],
-    uncertain: &mut [u8; BLOCK],
+    uncertain_flags: &mut [u8; BLOCK],
 ) {
-    for at in 0..BLOCK {
-        let lane = kernel.lane(from_fn(|n| inputs[n][at]));
-        out[at] = lane.value;
-        uncertain[at] = u8::from(!lane.certain);
+    for row in 0..BLOCK {
+        let approximation = kernel.approximate(from_fn(|n| inputs[n][row]));
+        out[row] = approximation.value;
+        uncertain_flags[row] = u8::from(!approximation.certain);
     }
 }
 
-/// Writes the positions of the ones to `lanes`, and returns how many there are.
-fn positions(uncertain: &[[u8; BLOCK]; BATCH / BLOCK], lanes: &mut [u16; BATCH]) -> usize {
+/// Writes the positions of the nonzero bytes of `uncertain_flags` to `rows`, in ascending order. Returns how many there
+/// are.
+fn collect_rows(uncertain_flags: &UncertainFlags, rows: &mut [u16; BATCH]) -> usize {
     let mut count = 0;
-    for (at, block) in (0u16..).step_by(BLOCK).zip(uncertain) {
-        let mut mask = mask(block);
+    for (block_start, flags) in (0u16..).step_by(BLOCK).zip(uncertain_flags) {
+        let mut mask = packed(flags);
         while mask != 0 {
-            lanes[count] = at + mask.trailing_zeros() as u16;
+            rows[count] = block_start + mask.trailing_zeros() as u16;
             count += 1;
             mask &= mask - 1;
         }
@@ -115,9 +125,9 @@ fn positions(uncertain: &[[u8; BLOCK]; BATCH / BLOCK], lanes: &mut [u16; BATCH])
 }
 
 /// Packs bytes of 0 or 1 into bits: the product gathers eight of them in the highest byte.
-fn mask(uncertain: &[u8; BLOCK]) -> u64 {
+fn packed(flags: &[u8; BLOCK]) -> u64 {
     const GATHER: u64 = 0x0102_0408_1020_4080;
-    let (words, _) = uncertain.as_chunks::<8>();
+    let (words, _) = flags.as_chunks::<8>();
     let bytes = words.iter().map(|word| u64::from_le_bytes(*word).wrapping_mul(GATHER) >> 56);
     bytes.rev().fold(0, |mask, byte| mask << 8 | byte)
 }

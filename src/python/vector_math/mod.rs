@@ -1,18 +1,19 @@
 //! Powers, exponentials and logarithms of whole columns, with the bits of the C library.
 //!
-//! Slices of doubles enter; in every lane, the double leaves that [`f64::powf`], [`f64::exp`],
-//! [`f64::exp2`] or [`f64::ln`] gets from the platform's C library. Nothing raises here: a domain error is the library's
-//! nan, an overflow its infinity, and the caller makes Python's exceptions of them.
+//! Slices of doubles enter. For every row, the double leaves that [`f64::powf`], [`f64::exp`], [`f64::exp2`] or
+//! [`f64::ln`] gets from the platform's C library. Nothing raises here: a domain error gives the library's nan and an
+//! overflow its infinity, which the caller turns into Python's exceptions.
 //!
-//! Few lanes call the library. A lane is computed with some twelve bits more than a double holds (`exp_log`, `power`).
-//! Where that value is further from the midpoint between two doubles than the library's published error bound, the
-//! library must round as we do (`ziv_rounding`). The other lanes, about one in thirty, and all special ones (zeros,
-//! subnormals, infinities, nans, negative bases, overflow) are computed by the library itself (`kernel_driver`). So only
-//! the library's error bound is assumed, not its algorithm: glibc, with or without fused multiply-add, and musl are
-//! alike. Where no bound is published, or the processor has no fused multiply-add, the library computes all lanes.
+//! The library is called for few rows. Each row is first computed with some twelve bits more than a double holds
+//! (`exp_log`, `power`). If that value is further from the midpoint between two doubles than the library's published
+//! error bound, the library must round as we do (`ziv_rounding`). The library itself computes the other rows, about one
+//! in thirty, and all rows with special values: zeros (but see `power`), subnormals, infinities, nans, negative bases,
+//! overflow (`kernel_driver`). So only the library's error bound is assumed, not its algorithm: glibc, with or without
+//! fused multiply-add, and musl are alike. Where no bound is published, or the processor has no fused multiply-add, the
+//! library computes all rows.
 //!
 //! `log2` and `log10` are not here: the library's bounds for them, 0.55 and above 1 unit in the last place, leave too
-//! few lanes certain.
+//! few rows certain.
 //!
 //! ```
 //! use job_sort_formula::python::vector_math::VectorMath;

@@ -10,11 +10,13 @@ use std::hint::black_box;
 
 use crate::python::vector_math::exp_log::{exp, fine_log};
 use crate::python::vector_math::kernel_driver::Kernel;
-use crate::python::vector_math::ziv_rounding::{EXP_MARGIN, Lane, POW_MARGIN_SLOPE, UNIT, is_positive_normal, rounded};
+use crate::python::vector_math::ziv_rounding::{
+    Approximation, EXP_MARGIN, POW_MARGIN_SLOPE, UNIT, is_positive_normal, rounded,
+};
 
 /// `e^(exponent · (high + low))`.
 #[inline(always)]
-fn exp_of_product((high, low): (f64, f64), exponent: f64) -> Lane {
+fn exp_of_product((high, low): (f64, f64), exponent: f64) -> Approximation {
     let z = exponent * high;
     let z_rest = exponent.mul_add(low, exponent.mul_add(high, -z));
     exp(z, z_rest, z.abs().mul_add(POW_MARGIN_SLOPE, EXP_MARGIN))
@@ -30,12 +32,12 @@ pub(super) struct Power;
 
 impl Kernel<2> for Power {
     #[inline(always)]
-    fn lane(&self, [base, exponent]: [f64; 2]) -> Lane {
-        let lane = exp_of_product(fine_log(base), exponent);
-        Lane { value: lane.value, certain: lane.certain & is_positive_normal(base) }
+    fn approximate(&self, [base, exponent]: [f64; 2]) -> Approximation {
+        let approximation = exp_of_product(fine_log(base), exponent);
+        Approximation { value: approximation.value, certain: approximation.certain & is_positive_normal(base) }
     }
 
-    fn library(&self, [base, exponent]: [f64; 2]) -> f64 {
+    fn call_library(&self, [base, exponent]: [f64; 2]) -> f64 {
         library_power(base, exponent)
     }
 }
@@ -48,7 +50,7 @@ pub(super) struct PowerOfBase {
 
 impl PowerOfBase {
     pub(super) fn new(base: f64) -> Self {
-        // With a nan for the logarithm, no lane is certain.
+        // With a nan for the logarithm, no row is certain.
         let logarithm = if is_positive_normal(base) { fine_log(base) } else { (f64::NAN, f64::NAN) };
         Self { base, logarithm }
     }
@@ -56,11 +58,11 @@ impl PowerOfBase {
 
 impl Kernel<1> for PowerOfBase {
     #[inline(always)]
-    fn lane(&self, [exponent]: [f64; 1]) -> Lane {
+    fn approximate(&self, [exponent]: [f64; 1]) -> Approximation {
         exp_of_product(self.logarithm, exponent)
     }
 
-    fn library(&self, [exponent]: [f64; 1]) -> f64 {
+    fn call_library(&self, [exponent]: [f64; 1]) -> f64 {
         library_power(self.base, exponent)
     }
 }
@@ -78,11 +80,11 @@ impl ToPower {
 
 impl Kernel<1> for ToPower {
     #[inline(always)]
-    fn lane(&self, [base]: [f64; 1]) -> Lane {
-        Power.lane([base, self.exponent])
+    fn approximate(&self, [base]: [f64; 1]) -> Approximation {
+        Power.approximate([base, self.exponent])
     }
 
-    fn library(&self, [base]: [f64; 1]) -> f64 {
+    fn call_library(&self, [base]: [f64; 1]) -> f64 {
         library_power(base, self.exponent)
     }
 }
@@ -100,21 +102,21 @@ const MAX_ROOT_DOUBLINGS: f64 = MAX_DOUBLINGS / 2.0;
 /// Rounds `high + low`. The result is certain if `pow` must return it and it is within a factor of 2^`max_doublings`
 /// from 1.
 #[inline(always)]
-fn rounded_power(high: f64, low: f64, max_doublings: f64) -> Lane {
+fn rounded_power(high: f64, low: f64, max_doublings: f64) -> Approximation {
     const EXPONENT: u64 = 0x7ff;
     const INTEGER_BITS: u64 = 0x4330_0000_0000_0000;
     let exponent = f64::from_bits((high.to_bits() >> 52) & EXPONENT | INTEGER_BITS) - ((1u64 << 52) + 1023) as f64;
     let doublings = exponent.abs();
-    let lane = rounded(high, low, doublings.mul_add(MARGIN_PER_DOUBLING, MARGIN_NEAR_ONE));
-    Lane { value: lane.value, certain: lane.certain & (doublings <= max_doublings) }
+    let approximation = rounded(high, low, doublings.mul_add(MARGIN_PER_DOUBLING, MARGIN_NEAR_ONE));
+    Approximation { value: approximation.value, certain: approximation.certain & (doublings <= max_doublings) }
 }
 
 /// [`rounded_power`] of a product. Zeros are common bases, and certain: their power is the product.
 #[inline(always)]
-fn product(base: f64, high: f64, low: f64) -> Lane {
-    let lane = rounded_power(high, low, MAX_DOUBLINGS);
-    let value = if base == 0.0 { high } else { lane.value };
-    Lane { value, certain: lane.certain | (base == 0.0) }
+fn product(base: f64, high: f64, low: f64) -> Approximation {
+    let approximation = rounded_power(high, low, MAX_DOUBLINGS);
+    let value = if base == 0.0 { high } else { approximation.value };
+    Approximation { value, certain: approximation.certain | (base == 0.0) }
 }
 
 /// `x²` exactly.
@@ -129,12 +131,12 @@ pub(super) struct Square;
 
 impl Kernel<1> for Square {
     #[inline(always)]
-    fn lane(&self, [x]: [f64; 1]) -> Lane {
+    fn approximate(&self, [x]: [f64; 1]) -> Approximation {
         let (high, low) = square(x);
         product(x, high, low)
     }
 
-    fn library(&self, [x]: [f64; 1]) -> f64 {
+    fn call_library(&self, [x]: [f64; 1]) -> f64 {
         library_power(x, 2.0)
     }
 }
@@ -144,13 +146,13 @@ pub(super) struct Cube;
 
 impl Kernel<1> for Cube {
     #[inline(always)]
-    fn lane(&self, [x]: [f64; 1]) -> Lane {
+    fn approximate(&self, [x]: [f64; 1]) -> Approximation {
         let (square, square_rest) = square(x);
         let high = square * x;
         product(x, high, square_rest.mul_add(x, square.mul_add(x, -high)))
     }
 
-    fn library(&self, [x]: [f64; 1]) -> f64 {
+    fn call_library(&self, [x]: [f64; 1]) -> f64 {
         library_power(x, 3.0)
     }
 }
@@ -160,13 +162,13 @@ pub(super) struct Fourth;
 
 impl Kernel<1> for Fourth {
     #[inline(always)]
-    fn lane(&self, [x]: [f64; 1]) -> Lane {
+    fn approximate(&self, [x]: [f64; 1]) -> Approximation {
         let (once, once_rest) = square(x);
         let (high, low) = square(once);
         product(x, high, (once + once).mul_add(once_rest, low))
     }
 
-    fn library(&self, [x]: [f64; 1]) -> f64 {
+    fn call_library(&self, [x]: [f64; 1]) -> f64 {
         library_power(x, 4.0)
     }
 }
@@ -176,13 +178,13 @@ pub(super) struct Root;
 
 impl Kernel<1> for Root {
     #[inline(always)]
-    fn lane(&self, [x]: [f64; 1]) -> Lane {
+    fn approximate(&self, [x]: [f64; 1]) -> Approximation {
         let root = x.sqrt();
         let remainder = (-root).mul_add(root, x);
         rounded_power(root, remainder / (root + root), MAX_ROOT_DOUBLINGS)
     }
 
-    fn library(&self, [x]: [f64; 1]) -> f64 {
+    fn call_library(&self, [x]: [f64; 1]) -> f64 {
         library_power(x, 0.5)
     }
 }
@@ -192,13 +194,13 @@ pub(super) struct Reciprocal;
 
 impl Kernel<1> for Reciprocal {
     #[inline(always)]
-    fn lane(&self, [x]: [f64; 1]) -> Lane {
+    fn approximate(&self, [x]: [f64; 1]) -> Approximation {
         let inverse = 1.0 / x;
         let remainder = (-inverse).mul_add(x, 1.0);
         rounded_power(inverse, remainder * inverse, MAX_DOUBLINGS)
     }
 
-    fn library(&self, [x]: [f64; 1]) -> f64 {
+    fn call_library(&self, [x]: [f64; 1]) -> f64 {
         library_power(x, -1.0)
     }
 }

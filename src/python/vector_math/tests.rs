@@ -277,7 +277,7 @@ fn chosen_values() {
     ];
     let values: Vec<f64> = magnitudes.into_iter().chain([f64::NAN]).flat_map(|x| [x, -x]).collect();
     for level in levels() {
-        let lanes = VectorMath { level };
+        let math = VectorMath { level };
         let mut got = vec![0.0; values.len()];
         let same = |name: &str, got: &[f64], wanted: &dyn Fn(f64) -> f64| {
             for (x, got) in values.iter().zip(got) {
@@ -285,18 +285,18 @@ fn chosen_values() {
                 assert!(got.to_bits() == wanted.to_bits(), "{name} of {x:e} on {level:?}: {got:e}, not {wanted:e}");
             }
         };
-        lanes.exp(&values, &mut got);
+        math.exp(&values, &mut got);
         same("exp", &got, &f64::exp);
-        lanes.exp2(&values, &mut got);
+        math.exp2(&values, &mut got);
         same("exp2", &got, &f64::exp2);
-        lanes.ln(&values, &mut got);
+        math.ln(&values, &mut got);
         same("ln", &got, &f64::ln);
         for &other in &values {
-            lanes.pow_scalar_base(other, &values, &mut got);
+            math.pow_scalar_base(other, &values, &mut got);
             same(&format!("{other:e} to the power"), &got, &|x| powf([other, x]));
-            lanes.pow_scalar_exponent(&values, other, &mut got);
+            math.pow_scalar_exponent(&values, other, &mut got);
             same(&format!("power to {other:e}"), &got, &|x| powf([x, other]));
-            lanes.pow(&values, &vec![other; values.len()], &mut got);
+            math.pow(&values, &vec![other; values.len()], &mut got);
             same(&format!("power, column of {other:e},"), &got, &|x| powf([x, other]));
         }
     }
@@ -306,26 +306,26 @@ fn chosen_values() {
 fn slices_of_any_length() {
     let values: [f64; 1200] = from_fn(|at| 1.0 + at as f64 / 7.0);
     for level in levels() {
-        let lanes = VectorMath { level };
+        let math = VectorMath { level };
         for length in (0..140).chain([511, 512, 513, 1024, 1100]) {
             let mut out = [-1.0; 1200];
             // The shortest slice decides, whichever it is.
             match length % 3 {
-                0 => lanes.pow(&values[..length], &values, &mut out),
-                1 => lanes.pow(&values, &values[..length], &mut out),
-                _ => lanes.pow(&values, &values, &mut out[..length]),
+                0 => math.pow(&values[..length], &values, &mut out),
+                1 => math.pow(&values, &values[..length], &mut out),
+                _ => math.pow(&values, &values, &mut out[..length]),
             }
             for (at, out) in out.iter().enumerate() {
                 let wanted = if at < length { powf([values[at]; 2]) } else { -1.0 };
-                assert_eq!(out.to_bits(), wanted.to_bits(), "lane {at} of {length} on {level:?}");
+                assert_eq!(out.to_bits(), wanted.to_bits(), "row {at} of {length} on {level:?}");
             }
         }
     }
 }
 
-/// Without this, the other tests would pass if the library computed every lane.
+/// Without this, the other tests would pass if the library computed every row.
 #[test]
-fn few_lanes_call_the_library() {
+fn few_rows_call_the_library() {
     let mut random = Random(1);
     let x: Vec<f64> = (0..100_000).map(|_| random.magnitude(-3.0, 6.0)).collect();
     let y: Vec<f64> = (0..100_000).map(|_| random.between(-10.0, 10.0)).collect();

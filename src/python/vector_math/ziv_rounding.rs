@@ -10,7 +10,7 @@
 //! are: `exp` and `exp2` 0.511, `log` 0.520, `pow` 0.511 and 1.5 · 2⁻⁶⁸ · 2⁵³ for each unit of `|y · ln x|`, 0.54 at
 //! worst. glibc before 2.28 rounds these functions correctly.
 
-/// Whether the error bounds of the platform's C library are published.
+/// Whether the C library of this platform publishes the error bounds of its functions.
 pub(super) const HAS_PUBLISHED_BOUNDS: bool =
     cfg!(all(target_os = "linux", target_pointer_width = "64", any(target_env = "gnu", target_env = "musl")));
 
@@ -23,8 +23,8 @@ pub(super) const LOG_MARGIN: f64 = (0.020 + 0.002) * UNIT;
 /// The margin of `pow` for each unit of `|y · ln x|`: 4.6e-5 for the library; `exp_log` derives ours.
 pub(super) const POW_MARGIN_SLOPE: f64 = (4.6e-5 + 3.0e-5) * UNIT;
 
-/// The value of one lane, and whether the C library is certain to return the same.
-pub(super) struct Lane {
+/// A value computed without the C library, and whether the library is certain to return the same.
+pub(super) struct Approximation {
     pub value: f64,
     pub certain: bool,
 }
@@ -34,12 +34,12 @@ pub(super) struct Lane {
 ///
 /// `low` is less than 2⁻³⁰ of `high`. It may exceed half a unit in the last place: both ends of the interval are rounded.
 #[inline(always)]
-pub(super) fn rounded(high: f64, low: f64, margin: f64) -> Lane {
+pub(super) fn rounded(high: f64, low: f64, margin: f64) -> Approximation {
     const EXPONENT: u64 = 0x7ff << 52;
     let reach = f64::from_bits(high.to_bits() & EXPONENT) * margin;
     let below = high + (low - reach);
     let above = high + (low + reach);
-    Lane { value: below, certain: below == above }
+    Approximation { value: below, certain: below == above }
 }
 
 /// Whether a double is positive, finite and not subnormal.

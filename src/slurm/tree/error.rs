@@ -1,4 +1,4 @@
-//! The errors and warnings of the readers.
+//! The errors and warnings of the readers of Slurm's association trees (`sshare`, `sacctmgr`).
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ use crate::slurm::tree::{MAX_ASSOCIATIONS, MAX_BYTES, MAX_NAME};
 /// A place in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// A line, from 1.
+    /// A line, counted from 1.
     Line(usize),
-    /// An entry of a JSON list, from 1.
+    /// An entry of a JSON list, counted from 1.
     Entry(usize),
 }
 
@@ -64,7 +64,7 @@ pub enum TreeReadError {
         /// What to do.
         advice: &'static str,
     },
-    /// A line or entry that Slurm does not write, or rejects.
+    /// A line or entry that Slurm would neither write nor accept.
     #[error("`{source_name}`, {place}: {fault}")]
     Row {
         /// The document's name.
@@ -75,7 +75,7 @@ pub enum TreeReadError {
         fault: RowFault,
     },
     /// It has no associations.
-    #[error("`{source_name}` has a header but no associations; was it cut off?")]
+    #[error("`{source_name}` contains no associations; was it cut off?")]
     NoRows {
         /// The document's name.
         source_name: String,
@@ -97,17 +97,17 @@ pub enum TreeReadError {
 /// What is wrong with one line or entry.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RowFault {
-    /// Too few or too many cells.
-    #[error("it has {found} columns, expected {expected}; was it cut off?")]
-    Cells {
-        /// The number of columns in the line.
+    /// A line with more or fewer cells than the header.
+    #[error("it has {found} cells, but the header has {expected}; was it cut off?")]
+    CellCount {
+        /// The number of cells in the line.
         found: usize,
-        /// The number of columns in the header.
+        /// The number of cells in the header.
         expected: usize,
     },
     /// An account without a name.
     #[error("the account has no name")]
-    NoName,
+    NamelessAccount,
     /// An object of `sacctmgr load` without a name.
     #[error("there is no name in `{found}`, expected `{object} - 'name':key=value`")]
     NamelessObject {
@@ -127,26 +127,29 @@ pub enum RowFault {
         /// The first account at the top level.
         top: String,
     },
-    /// A user's row below another account.
+    /// A user's row that its indentation puts in another account than the one that it names.
     #[error(
         "the row is of account `{account}` but is {}; leading blanks give the level, were they removed?",
-        below(above)
+        nested_in(enclosing)
     )]
     Misplaced {
         /// The account that the row names.
         account: String,
-        /// The account that the row is below.
-        above: String,
+        /// The account that the row is nested in; empty for a row at the top level.
+        enclosing: String,
     },
     /// Two names that are equal after they were cut.
-    #[error("`{name}` was cut at the width of its column and is on {first} too; `-P` prints names in full")]
+    #[error(
+        "`{name}` was cut at the width of its column and is on {first_place} too; with `-P`, `sshare` and `sacctmgr` \
+         print names in full"
+    )]
     EqualWhenCut {
         /// The cut name.
         name: String,
         /// The place of the other name.
-        first: Place,
+        first_place: Place,
     },
-    /// A parent that is not in the tree.
+    /// A parent that no row of the document declares.
     #[error("`{name}` is in `{parent}`, which is not an account of the tree")]
     UnknownParent {
         /// The association.
@@ -154,15 +157,15 @@ pub enum RowFault {
         /// Its parent.
         parent: String,
     },
-    /// A `Parent` line before the account's own.
+    /// A `Parent` line of an account that no line before it declares.
     #[error("`{0}` is not an account on a line above, so it cannot be a parent")]
-    UndeclaredParent(String),
-    /// An account below itself.
-    #[error("account `{0}` is below itself")]
+    ParentBeforeAccount(String),
+    /// An account nested in itself.
+    #[error("account `{0}` is nested in itself")]
     Cycle(String),
     /// Shares that `sacctmgr` rejects.
-    #[error("the shares of `{name}` are `{text}`, which Slurm refuses; expected a whole number or `parent`")]
-    Shares {
+    #[error("the shares of `{name}` are `{text}`, which Slurm rejects; expected a whole number or `parent`")]
+    InvalidShares {
         /// The association.
         name: String,
         /// Its shares.
@@ -173,7 +176,7 @@ pub enum RowFault {
     NoShares(String),
     /// A usage that is not a number of at least 0.
     #[error("the usage of `{name}` is `{text}`, expected a number of at least 0")]
-    Usage {
+    InvalidUsage {
         /// The association.
         name: String,
         /// Its usage.
@@ -196,20 +199,20 @@ pub enum RowFault {
         /// The second cluster.
         second: String,
     },
-    /// An entry of another structure.
+    /// A JSON entry that has another structure than an association of `sshare --json`.
     #[error("{0}")]
-    Entry(String),
+    MalformedEntry(String),
 }
 
-fn below(account: &str) -> String {
-    if account.is_empty() { "at the top level".to_owned() } else { format!("below `{account}`") }
+fn nested_in(account: &str) -> String {
+    if account.is_empty() { "at the top level".to_owned() } else { format!("nested in `{account}`") }
 }
 
 /// The document's name, for errors.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Source<'a>(pub(super) &'a str);
+pub(super) struct SourceName<'a>(pub(super) &'a str);
 
-impl Source<'_> {
+impl SourceName<'_> {
     pub(super) fn name(self) -> String {
         self.0.to_owned()
     }
@@ -222,8 +225,8 @@ impl Source<'_> {
 /// Something unusual in a document that could be read.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum TreeWarning {
-    /// Shares that Slurm stores as another number.
-    #[error("{place}: `{name}` has shares `{text}`, which Slurm stores as {}", shown(*.stored))]
+    /// Shares that Slurm stores as another value.
+    #[error("{place}: `{name}` has shares `{text}`, which Slurm stores as {}", quoted_shares(*.stored))]
     ChangedShares {
         /// The place.
         place: Place,
@@ -235,7 +238,7 @@ pub enum TreeWarning {
         stored: Shares,
     },
     /// A second row of an association, which is ignored.
-    #[error("{place}: `{name}` in `{parent}` is on {first} already; this row is ignored")]
+    #[error("{place}: `{name}` in `{parent}` is on {first_place} already; this row is ignored")]
     Duplicate {
         /// The place.
         place: Place,
@@ -244,12 +247,12 @@ pub enum TreeWarning {
         /// Its parent.
         parent: String,
         /// The place of the first row.
-        first: Place,
+        first_place: Place,
     },
     /// A further association of a user in an account, for a partition that the document does not name.
     #[error(
-        "{place}: `{name}` in `{account}` is on {first} already: a user has one association per partition, which only \
-         `sshare -m` or a column `Partition` names; this one is called `{name}:{partition}`"
+        "{place}: `{name}` in `{account}` is on {first_place} already: a user has one association per partition, and \
+         only `sshare -m` or a column `Partition` gives the partition; this association is called `{name}:{partition}`"
     )]
     UnnamedPartition {
         /// The place.
@@ -259,12 +262,15 @@ pub enum TreeWarning {
         /// The account.
         account: String,
         /// The place of the first association.
-        first: Place,
+        first_place: Place,
         /// The name given to the partition.
         partition: String,
     },
     /// Names that end in `+`.
-    #[error("{place}: `{name}` was cut at the width of its column{}; `-P` prints names in full", others(*.count))]
+    #[error(
+        "{place}: `{name}` was cut at the width of its column{}; with `-P`, `sshare` and `sacctmgr` print names in full",
+        other_cut_names(*.count)
+    )]
     NameCut {
         /// The place of the first such name.
         place: Place,
@@ -273,14 +279,14 @@ pub enum TreeWarning {
         /// The number of such names.
         count: usize,
     },
-    /// A line that `sacctmgr load` ignores.
+    /// A line without the separator `-`, which is ignored here, as `sacctmgr load` does.
     #[error("{place}: the line has no ` - `; `sacctmgr load` ignores it")]
-    Ignored {
+    NoSeparator {
         /// The place.
         place: Place,
     },
-    /// A line longer than the buffer of `sacctmgr load`.
-    #[error("{place}: the line is longer than 4095 bytes; `sacctmgr load` splits it")]
+    /// A line longer than the buffer of `sacctmgr load`, which is read as one line here.
+    #[error("{place}: the line is longer than 4095 bytes; it is read as one line, but `sacctmgr load` splits it")]
     LongLine {
         /// The place.
         place: Place,
@@ -291,16 +297,19 @@ pub enum TreeWarning {
         /// The place.
         place: Place,
     },
-    /// A name that may be stored in lower case.
-    #[error("{place}: user `{name}` is stored in lower case unless slurmdbd has PreserveCaseUser")]
-    UserCase {
+    /// A user's name with a capital letter, which is kept here.
+    #[error(
+        "{place}: user `{name}` keeps its capital letters here, but slurmdbd stores the name in lower case unless it \
+         has `PreserveCaseUser`"
+    )]
+    UpperCaseUser {
         /// The place.
         place: Place,
         /// The user.
         name: String,
     },
     /// Rows of other clusters, which are ignored.
-    #[error("{place}: cluster `{cluster}` is not read: {} not of cluster `{read}`", rows_are(*.rows))]
+    #[error("{place}: {}: only cluster `{read}` is read", ignored_rows(*.rows, cluster))]
     OtherCluster {
         /// The place of the first such row.
         place: Place,
@@ -319,26 +328,26 @@ pub enum TreeWarning {
         /// The top account.
         name: String,
     },
-    /// Normalised shares that differ from those of the rows.
+    /// Normalised shares in the document that are less than those computed from its rows.
     #[error(
-        "rows are missing: the share of `{name}` in `{account}` is {printed:.6}, but {ours:.6} among the rows here \
-         ({}), and the numbers of these are wrong; print all rows with `sshare -a -l -P`, as an operator where \
-         `PrivateData` hides other users", differs(*.count)
+        "rows are missing: the normalised share of `{name}` in `{account}` is {printed_share:.6}, but \
+         {computed_share:.6} among the rows here ({}), so the shares computed here are wrong; print all rows with \
+         `sshare -a -l -P` (if `PrivateData` hides other users, run it as an operator)", differing_associations(*.count)
     )]
     MissingRows {
-        /// The first association whose shares differ.
+        /// The first association whose normalised share differs.
         name: String,
         /// The account that it is in.
         account: String,
-        /// The shares in the document.
-        printed: f64,
-        /// The shares among the rows of the document.
-        ours: f64,
-        /// The number of associations whose shares differ.
+        /// Its normalised share in the document.
+        printed_share: f64,
+        /// Its normalised share, computed from the rows of the document.
+        computed_share: f64,
+        /// The number of associations whose normalised share differs.
         count: usize,
     },
     /// A table without usage.
-    #[error("there is no column `RawUsage`: every usage is 0")]
+    #[error("there is no column `RawUsage`, so every usage is taken as 0")]
     NoUsage,
     /// A table without the parents of accounts.
     #[error(
@@ -347,31 +356,31 @@ pub enum TreeWarning {
     )]
     NoParents,
     /// An account with less usage than the sum of its members.
-    #[error("{place}: account `{name}` has a usage of {usage}, less than the {below} of its members")]
-    UsageBelowMembers {
+    #[error("{place}: account `{name}` has a usage of {usage}, less than the {members_usage} of its members")]
+    UsageLessThanMembers {
         /// The place.
         place: Place,
         /// The account.
         name: String,
         /// Its usage.
         usage: f64,
-        /// Its members'.
-        below: f64,
+        /// The sum of its members' usage.
+        members_usage: f64,
     },
 }
 
-fn shown(shares: Shares) -> String {
+fn quoted_shares(shares: Shares) -> String {
     match shares {
         Shares::Count(count) => count.to_string(),
         Shares::Parent => "`parent`".to_owned(),
     }
 }
 
-fn differs(count: usize) -> String {
+fn differing_associations(count: usize) -> String {
     if count == 1 { "1 association differs".to_owned() } else { format!("{count} associations differ") }
 }
 
-fn others(count: usize) -> String {
+fn other_cut_names(count: usize) -> String {
     match count {
         0 | 1 => String::new(),
         2 => ", as was one other".to_owned(),
@@ -379,6 +388,9 @@ fn others(count: usize) -> String {
     }
 }
 
-fn rows_are(count: usize) -> String {
-    if count == 1 { "1 row is".to_owned() } else { format!("{count} rows are") }
+fn ignored_rows(count: usize, first_cluster: &str) -> String {
+    match count {
+        1 => format!("1 row of cluster `{first_cluster}` is ignored"),
+        count => format!("{count} rows of other clusters are ignored, the first of cluster `{first_cluster}`"),
+    }
 }

@@ -16,7 +16,7 @@ use crate::json_visitor::clipped;
 
 pub use error::{Place, RowFault, TreeReadError, TreeWarning};
 
-use error::Source;
+use error::SourceName;
 pub(super) use records::UNNAMED_PARTITION;
 
 /// The longest document that is read, in bytes.
@@ -43,7 +43,7 @@ pub struct SlurmTree {
     pub cluster: Option<String>,
     /// Whether the document has usage.
     pub usage_known: bool,
-    /// Whether the document was printed under fair tree, where that can be told.
+    /// Whether the document was printed under the policy fair tree; `None` if its columns do not show this.
     pub is_fair_tree: Option<bool>,
     /// The column `FairShare` of each node of `document`; `None` where it is blank.
     pub printed_fairshare: Vec<Option<f64>>,
@@ -66,8 +66,9 @@ pub enum TreeFormat {
 
 /// Reads a document with Slurm's associations in any [`TreeFormat`], which is detected by content.
 ///
-/// Of several clusters the first is read. What Slurm itself accepts is read with a [`TreeWarning`]; what would change
-/// the tree is an error.
+/// If the document has several clusters, the first is read and a [`TreeWarning`] counts the rows of the others, except
+/// in a file for `sacctmgr load`, where a second cluster is an error. What is unusual but can be read unambiguously gives
+/// a [`TreeWarning`]; everything else that Slurm would neither write nor accept is an error.
 ///
 /// ```
 /// let text = "Account|User|RawShares|NormShares|RawUsage\nroot|||1.0|70\n a||40|1.0|50\n  a|ann|parent|1.0|30\n";
@@ -81,7 +82,7 @@ pub enum TreeFormat {
 /// # Errors
 /// [`TreeReadError`], with the line where there is one.
 pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<SlurmTree, TreeReadError> {
-    let source = Source(source_name);
+    let source = SourceName(source_name);
     if bytes.len() > MAX_BYTES {
         return Err(TreeReadError::TooLong { source_name: source_name.to_owned() });
     }
@@ -100,7 +101,7 @@ pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<SlurmTree, TreeReadE
 }
 
 impl TreeFormat {
-    fn detect(source: Source<'_>, text: &str) -> Result<Self, TreeReadError> {
+    fn detect(source: SourceName<'_>, text: &str) -> Result<Self, TreeReadError> {
         let Some(first) = text.lines().find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
         else {
             return match text.trim() {
@@ -118,7 +119,7 @@ impl TreeFormat {
         }
     }
 
-    fn detect_json(source: Source<'_>, text: &str) -> Result<Self, TreeReadError> {
+    fn detect_json(source: SourceName<'_>, text: &str) -> Result<Self, TreeReadError> {
         let keys: HashMap<String, &RawValue> =
             serde_json::from_str(text).map_err(|error| json_error(source, &error))?;
         let found = match () {
@@ -132,7 +133,7 @@ impl TreeFormat {
         Err(unrecognised(source, found.to_owned()))
     }
 
-    fn detect_lines(source: Source<'_>, text: &str, first: &str) -> Result<Self, TreeReadError> {
+    fn detect_lines(source: SourceName<'_>, text: &str, first: &str) -> Result<Self, TreeReadError> {
         if text.contains('\r') && !text.contains('\n') {
             let found = "a text whose lines end with carriage returns only, which no tool of Slurm writes";
             return Err(unrecognised(source, found.to_owned()));
@@ -161,7 +162,7 @@ impl TreeFormat {
 }
 
 /// The error of malformed JSON, or of JSON with another structure.
-fn json_error(source: Source<'_>, error: &serde_json::Error) -> TreeReadError {
+fn json_error(source: SourceName<'_>, error: &serde_json::Error) -> TreeReadError {
     let reason = error.to_string();
     match error.is_data() {
         true => unrecognised(source, format!("JSON of another structure ({reason})")),
@@ -190,7 +191,7 @@ fn is_binary(text: &str) -> bool {
     start().any(|c| c.is_control() && !c.is_whitespace()) || start().filter(|&c| c == '\u{fffd}').count() > 16
 }
 
-fn unrecognised(source: Source<'_>, found: String) -> TreeReadError {
+fn unrecognised(source: SourceName<'_>, found: String) -> TreeReadError {
     TreeReadError::Unrecognised { source_name: source.name(), found, expected: EXPECTED }
 }
 

@@ -4,7 +4,7 @@
 //! column `ParentName`.
 
 use crate::fairshare::{NodeKind, Shares};
-use crate::slurm::tree::error::Source;
+use crate::slurm::tree::error::SourceName;
 use crate::slurm::tree::records::{ROOT, Record, Records};
 use crate::slurm::tree::table::{Indentation, Row, Table, indented};
 use crate::slurm::tree::{Place, RowFault, TreeFormat, TreeReadError, TreeWarning};
@@ -24,7 +24,7 @@ struct SshareColumns {
     cluster: Option<usize>,
 }
 
-pub(super) fn read_sshare<'a>(source: Source<'a>, text: &str) -> Result<Records<'a>, TreeReadError> {
+pub(super) fn read_sshare<'a>(source: SourceName<'a>, text: &str) -> Result<Records<'a>, TreeReadError> {
     let mut records = Records::new(source, TreeFormat::Sshare);
     let Some(table) = Table::parse(text) else { return Ok(records) };
     let columns = SshareColumns {
@@ -69,15 +69,15 @@ fn read_sshare_row(
     if kind == NodeKind::Group {
         indentation.push(depth, account);
     } else if !parent.as_deref().is_some_and(|parent| is_same_account(parent, account)) {
-        let (account, above) = (account.to_owned(), parent.unwrap_or_default());
-        return Err(source.row_error(place, RowFault::Misplaced { account, above }));
+        let (account, enclosing) = (account.to_owned(), parent.unwrap_or_default());
+        return Err(source.row_error(place, RowFault::Misplaced { account, enclosing }));
     }
-    let shares = shares(records, place, name, row.cell(Some(columns.shares)), parent.is_none())?;
+    let shares = parse_shares(records, place, name, row.cell(Some(columns.shares)), parent.is_none())?;
     let usage = match columns.usage {
         None => 0.0,
-        Some(column) => usage(row.cell(Some(column))).ok_or_else(|| {
+        Some(column) => parse_usage(row.cell(Some(column))).ok_or_else(|| {
             let (name, text) = (name.to_owned(), row.cell(Some(column)).to_owned());
-            source.row_error(place, RowFault::Usage { name, text })
+            source.row_error(place, RowFault::InvalidUsage { name, text })
         })?,
     };
     if let Some(cluster) = columns.cluster.filter(|_| records.cluster.is_none()) {
@@ -89,14 +89,14 @@ fn read_sshare_row(
     records.push(Record { place, kind, name, parent, partition, shares, usage, norm_shares, fairshare })
 }
 
-/// The source of the parents in a table of `show assoc`.
+/// What gives the parent of an account in a table of `show assoc`.
 enum Parents {
     Column(usize),
     Indented(Indentation),
     Unknown,
 }
 
-pub(super) fn read_show_assoc<'a>(source: Source<'a>, text: &str) -> Result<Records<'a>, TreeReadError> {
+pub(super) fn read_show_assoc<'a>(source: SourceName<'a>, text: &str) -> Result<Records<'a>, TreeReadError> {
     let mut records = Records::new(source, TreeFormat::ShowAssoc);
     let Some(table) = Table::parse(text) else { return Ok(records) };
     let account = table.required(source, "Account", SHOW_ASSOC_ADVICE)?;
@@ -120,7 +120,7 @@ pub(super) fn read_show_assoc<'a>(source: Source<'a>, text: &str) -> Result<Reco
         let parent = parents.parent(&row, kind, depth, account);
         let shares = match row.cell(Some(shares_column)) {
             "" if parent.is_none() => Shares::Count(1),
-            text => shares(&mut records, place, name, text, false)?,
+            text => parse_shares(&mut records, place, name, text, false)?,
         };
         let (name, partition) = (name.to_owned(), row.cell(partition).to_owned());
         records.push(Record {
@@ -158,19 +158,20 @@ impl Parents {
     }
 }
 
-/// Whether the accounts below the first one are indented. Without `tree` they may be aligned to the right instead.
-fn is_indented(source: Source<'_>, table: &Table<'_>, account: usize) -> bool {
+/// Whether leading blanks give the level of the accounts: the first account has none and a later one has some. Without
+/// `tree`, accounts may be aligned to the right instead.
+fn is_indented(source: SourceName<'_>, table: &Table<'_>, account: usize) -> bool {
     let mut blanks = table.rows(source).flatten().filter_map(|row| Some(row.cells.get(account)?.starts_with(' ')));
-    blanks.next() == Some(false) && blanks.any(|is_blank| is_blank)
+    blanks.next() == Some(false) && blanks.any(|begins_with_blank| begins_with_blank)
 }
 
-/// The kind and the name of a row: with a user it is the user's, otherwise the account's.
+/// The kind of a row and the name of its association: the user's if the row has a user, otherwise the account's.
 fn account_or_user<'n>(account: &'n str, user: &'n str) -> (NodeKind, &'n str) {
     if user.is_empty() { (NodeKind::Group, account) } else { (NodeKind::Entity, user) }
 }
 
-/// The shares in a cell; those of the root have no meaning.
-fn shares(
+/// Parses the shares in a cell. The root's shares have no meaning and are taken as 1.
+fn parse_shares(
     records: &mut Records<'_>,
     place: Place,
     name: &str,
@@ -184,13 +185,14 @@ fn shares(
     }
 }
 
-/// Whether a user's row names the account that it is below. Either name may be cut; the more indented one is shorter.
+/// Whether the account that a user's row names can be the account that the row is nested in. `named` may end in `+`, cut
+/// at the width of the column; `parent`, which is indented less, then keeps at least as many characters.
 fn is_same_account(parent: &str, named: &str) -> bool {
     let start = named.strip_suffix('+').unwrap_or(named);
     parent == named || (named.ends_with('+') && parent.starts_with(start))
 }
 
-/// A finite number of at least 0.
-fn usage(text: &str) -> Option<f64> {
+/// Parses a usage: a finite number of at least 0.
+fn parse_usage(text: &str) -> Option<f64> {
     text.parse().ok().filter(|usage: &f64| usage.is_finite() && *usage >= 0.0)
 }

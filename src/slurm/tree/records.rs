@@ -8,13 +8,13 @@ use crate::fairshare::policy::fair_tree::FairTree;
 use crate::fairshare::policy::stored_shares;
 use crate::fairshare::tree_document::{TreeDocument, TreeNode};
 use crate::fairshare::{NodeKind, Policy, Release, Rules, Shares};
-use crate::slurm::tree::error::Source;
+use crate::slurm::tree::error::SourceName;
 use crate::slurm::tree::{
     MAX_ASSOCIATIONS, MAX_NAME, Place, RowFault, SlurmTree, TreeFormat, TreeReadError, TreeWarning,
 };
 
 pub(super) const ROOT: &str = "root";
-/// The error of a number with six decimals, and of its way over the daemon's wire.
+/// The largest error of a number that the daemon sent and `sshare` printed with six decimals.
 const PRINTED_PRECISION: f64 = 1.5e-6;
 /// The first character of a partition that the document does not name. No real partition has it.
 pub(in crate::slurm) const UNNAMED_PARTITION: &str = "?";
@@ -27,13 +27,13 @@ pub(super) struct Record {
     pub(super) name: String,
     /// The account that it is in; `None` for the root.
     pub(super) parent: Option<String>,
-    /// Empty for all partitions.
+    /// Empty for an association with all partitions.
     pub(super) partition: String,
     pub(super) shares: Shares,
     pub(super) usage: f64,
-    /// The normalised shares that the document has for it.
+    /// The normalised share in the document.
     pub(super) norm_shares: Option<f64>,
-    /// The factor that the document has for it.
+    /// The fair-share factor in the document.
     pub(super) fairshare: Option<f64>,
 }
 
@@ -50,7 +50,7 @@ impl Record {
 /// All rows of a document.
 #[derive(Debug)]
 pub(super) struct Records<'a> {
-    pub(super) source: Source<'a>,
+    pub(super) source: SourceName<'a>,
     pub(super) format: TreeFormat,
     pub(super) cluster: Option<String>,
     pub(super) release: Option<Release>,
@@ -67,7 +67,7 @@ pub(super) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    pub(super) fn new(source: Source<'a>, format: TreeFormat) -> Self {
+    pub(super) fn new(source: SourceName<'a>, format: TreeFormat) -> Self {
         Self {
             source,
             format,
@@ -89,7 +89,7 @@ impl<'a> Records<'a> {
             return Err(self.source.row_error(row.place, RowFault::LongName));
         }
         if row.name.is_empty() || parent.is_empty() {
-            return Err(self.source.row_error(row.place, RowFault::NoName));
+            return Err(self.source.row_error(row.place, RowFault::NamelessAccount));
         }
         if self.rows.len() > MAX_ASSOCIATIONS {
             return Err(TreeReadError::TooMany { source_name: self.source.name() });
@@ -103,7 +103,7 @@ impl<'a> Records<'a> {
         match parse_shares(text) {
             Some((shares, is_exact)) => Ok(self.checked_shares(place, name, text, shares, is_exact)),
             None => {
-                let fault = RowFault::Shares { name: name.to_owned(), text: text.to_owned() };
+                let fault = RowFault::InvalidShares { name: name.to_owned(), text: text.to_owned() };
                 Err(self.source.row_error(place, fault))
             }
         }
@@ -111,7 +111,7 @@ impl<'a> Records<'a> {
 
     /// The shares that a number denotes, with a warning if Slurm stores another one.
     pub(super) fn shares_of_number(&mut self, place: Place, name: &str, number: f64) -> Shares {
-        let (shares, is_exact) = stored_exactly(number as i64);
+        let (shares, is_exact) = stored_shares_of(number as i64);
         self.checked_shares(place, name, &number.to_string(), shares, is_exact)
     }
 
@@ -123,7 +123,8 @@ impl<'a> Records<'a> {
         stored
     }
 
-    /// Whether a row is of another cluster than the first row, and so not read. An empty name is a cluster too.
+    /// Whether a row is of another cluster than the first row. Such a row must not be read; it is counted for a warning.
+    /// The empty name counts as a cluster of its own.
     pub(super) fn is_of_other_cluster(&mut self, place: Place, cluster: &str) -> bool {
         let read = self.cluster.get_or_insert_with(|| cluster.to_owned());
         if read == cluster {
@@ -198,27 +199,27 @@ impl<'a> Records<'a> {
         Ok(first.name.clone())
     }
 
-    /// A user with several rows in an account has one association per partition. Where the document has no column for
-    /// the partition, all but the first get a numbered one.
+    /// Numbers the rows of a user with several rows in one account: each is the user's association with one partition.
+    /// The document has no column for the partition, so the second row gets `?2`, the third `?3`, and so on.
     fn number_partitions(&mut self) {
         let mut seen: HashMap<(String, String), (Place, u32)> = HashMap::new();
         let names_are_cut = self.names_are_cut;
         let is_whole = |row: &&mut Record| !(names_are_cut && row.name.ends_with('+'));
         for row in self.rows.iter_mut().filter(|row| !row.is_account()).filter(is_whole) {
             let account = row.parent.clone().unwrap_or_default();
-            let (first, times) = seen.entry((account.clone(), row.name.clone())).or_insert((row.place, 0));
+            let (first_place, times) = seen.entry((account.clone(), row.name.clone())).or_insert((row.place, 0));
             *times += 1;
             if *times > 1 {
                 row.partition = format!("{UNNAMED_PARTITION}{times}");
                 let (place, name, partition) = (row.place, row.name.clone(), row.partition.clone());
-                let warning = TreeWarning::UnnamedPartition { place, name, account, first: *first, partition };
-                self.warnings.push(warning);
+                let first_place = *first_place;
+                self.warnings.push(TreeWarning::UnnamedPartition { place, name, account, first_place, partition });
             }
         }
     }
 
-    /// Removes the rows of an association that an earlier row has: the daemon's database holds each once, and
-    /// `sacctmgr load` ignores a second one.
+    /// Removes all rows of an association but the first: the daemon's database holds an association once, and
+    /// `sacctmgr load` ignores a second line.
     fn remove_duplicates(&mut self, root: &str) -> Result<(), TreeReadError> {
         let mut accounts: HashMap<String, Place> = HashMap::new();
         let mut users: HashMap<(String, String), Place> = HashMap::new();
@@ -229,18 +230,19 @@ impl<'a> Records<'a> {
         let mut kept = Vec::with_capacity(self.rows.len());
         for row in std::mem::take(&mut self.rows) {
             let parent = row.parent.as_deref().unwrap_or_default();
-            let first = if row.is_account() {
+            let first_place = if row.is_account() {
                 *accounts.entry(row.name.clone()).or_insert(row.place)
             } else {
                 *users.entry((parent.to_owned(), row.full_name())).or_insert(row.place)
             };
-            if first == row.place && !(implicit_root && row.is_account() && row.name == root) {
+            if first_place == row.place && !(implicit_root && row.is_account() && row.name == root) {
                 kept.push(row);
             } else if self.names_are_cut && (row.name.ends_with('+') || row.partition.ends_with('+')) {
-                return Err(self.source.row_error(row.place, RowFault::EqualWhenCut { name: row.full_name(), first }));
+                let fault = RowFault::EqualWhenCut { name: row.full_name(), first_place };
+                return Err(self.source.row_error(row.place, fault));
             } else {
                 let (place, name, parent) = (row.place, row.full_name(), parent.to_owned());
-                self.warnings.push(TreeWarning::Duplicate { place, name, parent, first });
+                self.warnings.push(TreeWarning::Duplicate { place, name, parent, first_place });
             }
         }
         self.rows = kept;
@@ -288,19 +290,20 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Reduces the usage of every account to its own. The daemon's totals are not exact sums and are printed truncated,
-    /// so a difference of one unit is not worth a warning.
+    /// Subtracts the usage of its members from that of every account. The daemon's totals are not exact sums and are
+    /// printed without their decimals, so an account whose usage is less by at most 1, or by a factor of 1e-9, gives no
+    /// warning.
     fn subtract_members(&mut self) {
         let mut members: HashMap<String, f64> = HashMap::new();
         for row in &self.rows {
             *members.entry(row.parent.clone().unwrap_or_default()).or_default() += row.usage;
         }
         for row in &mut self.rows {
-            let below = if row.is_account() { members.get(&row.name).copied().unwrap_or(0.0) } else { 0.0 };
-            let own = row.usage - below;
-            if own < -1.0 && own < -1e-9 * below {
+            let members_usage = if row.is_account() { members.get(&row.name).copied().unwrap_or(0.0) } else { 0.0 };
+            let own = row.usage - members_usage;
+            if own < -1.0 && own < -1e-9 * members_usage {
                 let (place, name, usage) = (row.place, row.name.clone(), row.usage);
-                self.warnings.push(TreeWarning::UsageBelowMembers { place, name, usage, below });
+                self.warnings.push(TreeWarning::UsageLessThanMembers { place, name, usage, members_usage });
             }
             row.usage = own.max(0.0);
         }
@@ -332,8 +335,8 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Compares the normalised shares in the document with those of the rows: they are less where the document lacks
-/// siblings, as `sshare` does without `-a`, or for a user from whom `PrivateData` hides the others.
+/// Compares the normalised shares in the document with those computed from its rows. The document's are less where rows
+/// of siblings are missing: because `sshare` was run without `-a`, or by a user from whom `PrivateData` hides others.
 fn missing_rows(document: &TreeDocument, printed: &[Option<f64>], is_fair_tree: Option<bool>) -> Option<TreeWarning> {
     if printed.iter().all(Option::is_none) {
         return None;
@@ -344,7 +347,7 @@ fn missing_rows(document: &TreeDocument, printed: &[Option<f64>], is_fair_tree: 
         let nodes = tree.nodes().skip(1).zip(printed).enumerate();
         let pairs = nodes
             .filter_map(|(index, (node, printed))| Some((index, (*printed)?, shares.association(node)?.norm_shares?)));
-        pairs.filter(|(_, printed, ours)| ours - printed > PRINTED_PRECISION).collect::<Vec<_>>()
+        pairs.filter(|(_, printed, computed)| computed - printed > PRINTED_PRECISION).collect::<Vec<_>>()
     };
     let found = match is_fair_tree {
         Some(true) => differences(&FairTree::new(Rules::Scheduler)),
@@ -355,10 +358,10 @@ fn missing_rows(document: &TreeDocument, printed: &[Option<f64>], is_fair_tree: 
             by_policy.into_iter().min_by_key(Vec::len).unwrap_or_default()
         }
     };
-    let &(index, printed, ours) = found.first()?;
+    let &(index, printed_share, computed_share) = found.first()?;
     let node = document.nodes.get(index)?;
     let (name, account) = (node.full_name(), document.parent_name(node).to_owned());
-    Some(TreeWarning::MissingRows { name, account, printed, ours, count: found.len() })
+    Some(TreeWarning::MissingRows { name, account, printed_share, computed_share, count: found.len() })
 }
 
 /// The index of every account's row, `None` for the root.
@@ -369,7 +372,8 @@ fn account_indices<'r>(rows: &'r [Record], root: &'r str) -> HashMap<&'r str, Op
     indices
 }
 
-/// Reads `parent` or a number, and whether Slurm stores exactly that; `None` for a text that `sacctmgr` rejects.
+/// Reads shares (`parent` or a number) as Slurm stores them. The second part is whether Slurm stores exactly what the
+/// text says. Returns `None` for a text that `sacctmgr` rejects.
 ///
 /// The number ends at the first character that is not a digit (`1.5` is 1), but a zero must be alone (`0x10` is
 /// rejected). Recorded in `tests/golden/slurm/fairshare_values_2205.txt`.
@@ -378,21 +382,18 @@ fn parse_shares(text: &str) -> Option<(Shares, bool)> {
         return Some((Shares::Parent, true));
     }
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let digits = unsigned.bytes().take_while(u8::is_ascii_digit).count();
-    let whole = unsigned
-        .bytes()
-        .take(digits)
-        .fold(0i64, |sum, digit| sum.saturating_mul(10).saturating_add(i64::from(digit - b'0')));
-    let ends_there = digits == unsigned.len() && digits > 0;
-    if whole == 0 && !ends_there {
+    let digits = unsigned.bytes().take_while(u8::is_ascii_digit);
+    let whole = digits.clone().fold(0i64, |sum, digit| sum.saturating_mul(10).saturating_add(i64::from(digit - b'0')));
+    let is_integer = !unsigned.is_empty() && digits.count() == unsigned.len();
+    if whole == 0 && !is_integer {
         return None;
     }
-    let (shares, is_exact) = stored_exactly(if text.starts_with('-') { -whole } else { whole });
-    Some((shares, is_exact && ends_there))
+    let (shares, is_exact) = stored_shares_of(if text.starts_with('-') { -whole } else { whole });
+    Some((shares, is_exact && is_integer))
 }
 
-/// The shares that Slurm stores for a number, and whether they are that number.
-fn stored_exactly(number: i64) -> (Shares, bool) {
+/// The shares that Slurm stores for a number, and whether they equal that number.
+fn stored_shares_of(number: i64) -> (Shares, bool) {
     let shares = stored_shares(number);
     let is_exact = match shares {
         Shares::Count(count) => count == number,

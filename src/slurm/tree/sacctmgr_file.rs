@@ -1,14 +1,14 @@
 //! A file of `sacctmgr dump`, or one written by hand for `sacctmgr load`.
 //!
 //! `sacctmgr load` stops at a line that it cannot use, ignores a line without ` - ` and a second line of an association,
-//! and puts members without a `Parent` line below the root.
+//! and adds the members before the first `Parent` line to the root.
 
 use std::collections::HashSet;
 
 use crate::fairshare::{NodeKind, Shares};
 use crate::json_visitor::clipped;
 use crate::slurm::logical_lines::logical_lines;
-use crate::slurm::tree::error::Source;
+use crate::slurm::tree::error::SourceName;
 use crate::slurm::tree::records::{ROOT, Record, Records};
 use crate::slurm::tree::{Place, RowFault, TreeFormat, TreeReadError, TreeWarning};
 
@@ -29,7 +29,7 @@ struct Options {
     partition: String,
 }
 
-pub(super) fn read<'a>(source: Source<'a>, text: &str) -> Result<Records<'a>, TreeReadError> {
+pub(super) fn read<'a>(source: SourceName<'a>, text: &str) -> Result<Records<'a>, TreeReadError> {
     let records = Records::new(source, TreeFormat::SacctmgrFile);
     let accounts = HashSet::from([ROOT.to_owned()]);
     let mut reader = Reader { records, accounts, parent: ROOT.to_owned() };
@@ -42,7 +42,7 @@ pub(super) fn read<'a>(source: Source<'a>, text: &str) -> Result<Records<'a>, Tr
 impl Reader<'_> {
     fn read_line(&mut self, place: Place, line: &str) -> Result<(), TreeReadError> {
         let Some((object, rest)) = line.split_once('-') else {
-            self.records.warnings.push(TreeWarning::Ignored { place });
+            self.records.warnings.push(TreeWarning::NoSeparator { place });
             return Ok(());
         };
         if line.len() > MAX_LINE {
@@ -85,7 +85,7 @@ impl Reader<'_> {
 
     fn set_parent(&mut self, place: Place, name: String) -> Result<(), TreeReadError> {
         if !self.accounts.contains(&name) {
-            return Err(self.records.source.row_error(place, RowFault::UndeclaredParent(name)));
+            return Err(self.records.source.row_error(place, RowFault::ParentBeforeAccount(name)));
         }
         self.parent = name;
         Ok(())
@@ -105,7 +105,7 @@ impl Reader<'_> {
         if kind == NodeKind::Group {
             self.accounts.insert(name.clone());
         } else if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            self.records.warnings.push(TreeWarning::UserCase { place, name: name.clone() });
+            self.records.warnings.push(TreeWarning::UpperCaseUser { place, name: name.clone() });
         }
         let (parent, partition) = (Some(self.parent.clone()), options.partition);
         self.records.push(Record {

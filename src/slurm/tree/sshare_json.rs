@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::fairshare::{NodeKind, Release, Shares};
-use crate::slurm::tree::error::Source;
+use crate::slurm::tree::error::SourceName;
 use crate::slurm::tree::records::{Record, Records};
 use crate::slurm::tree::{Place, RowFault, TreeFormat, TreeReadError, json_error};
 
@@ -35,7 +35,7 @@ struct Outer<'d> {
     shares: Vec<&'d RawValue>,
 }
 
-/// An association. Its other keys are the numbers of a policy.
+/// An association. Its other keys are ignored: they hold what a policy computed.
 #[derive(Deserialize)]
 struct Entry {
     name: String,
@@ -54,7 +54,7 @@ struct Entry {
     r#type: Types,
 }
 
-/// A number, plain or with flags: releases differ.
+/// A number, plain or in an object with flags, depending on the release.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "`shares` or `usage` is neither a number nor an object with `set` and `number`")]
 enum Number {
@@ -73,7 +73,7 @@ impl Number {
     }
 }
 
-/// The factor; one of another structure is ignored.
+/// The fair-share factor; a value of another structure is ignored.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Fairshare {
@@ -97,7 +97,7 @@ impl Types {
     }
 }
 
-pub(super) fn read<'a>(source: Source<'a>, text: &str) -> Result<Records<'a>, TreeReadError> {
+pub(super) fn read<'a>(source: SourceName<'a>, text: &str) -> Result<Records<'a>, TreeReadError> {
     let document: Document<'_> = serde_json::from_str(text).map_err(|error| json_error(source, &error))?;
     let mut records = Records::new(source, TreeFormat::SshareJson);
     records.usage_known = true;
@@ -106,7 +106,7 @@ pub(super) fn read<'a>(source: Source<'a>, text: &str) -> Result<Records<'a>, Tr
     for (index, raw) in document.shares.shares.into_iter().enumerate() {
         let place = Place::Entry(index + 1);
         let entry: Entry = serde_json::from_str(raw.get())
-            .map_err(|error| source.row_error(place, RowFault::Entry(without_place(&error.to_string()))))?;
+            .map_err(|error| source.row_error(place, RowFault::MalformedEntry(without_place(&error.to_string()))))?;
         if !records.is_of_other_cluster(place, &entry.cluster) {
             push(&mut records, place, entry)?;
         }
@@ -126,7 +126,7 @@ fn push(records: &mut Records<'_>, place: Place, entry: Entry) -> Result<(), Tre
     };
     let usage = entry.usage.value().unwrap_or(0.0);
     if !(usage.is_finite() && usage >= 0.0) {
-        return Err(records.source.row_error(place, RowFault::Usage { name, text: usage.to_string() }));
+        return Err(records.source.row_error(place, RowFault::InvalidUsage { name, text: usage.to_string() }));
     }
     let norm_shares = entry.shares_normalized.and_then(|shares| shares.value());
     let fairshare = match entry.fairshare {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::slurm::tree::error::Source;
+use crate::slurm::tree::error::SourceName;
 use crate::slurm::tree::{Place, RowFault, TreeReadError};
 
 /// A table with its header parsed.
@@ -23,7 +23,7 @@ enum Columns {
     Fixed(Vec<(usize, usize)>),
 }
 
-/// The line of a row, and its cells with their blanks.
+/// The place of a row, and its cells with their leading and trailing blanks.
 pub(super) struct Row<'t> {
     pub(super) place: Place,
     pub(super) cells: Vec<Cow<'t, str>>,
@@ -79,20 +79,24 @@ impl<'t> Table<'t> {
     /// The index of a required column.
     pub(super) fn required(
         &self,
-        source: Source<'_>,
+        source: SourceName<'_>,
         column: &'static str,
         advice: &'static str,
     ) -> Result<usize, TreeReadError> {
         self.column(&[column]).ok_or_else(|| TreeReadError::NoColumn { source_name: source.name(), column, advice })
     }
 
-    /// Whether names that are longer than their column are cut.
+    /// Whether the columns have a fixed width, at which longer names are cut.
     pub(super) fn is_fixed(&self) -> bool {
         matches!(self.columns, Columns::Fixed(_))
     }
 
-    /// The rows of the first cluster; a row with another number of cells than the header is an error.
-    pub(super) fn rows<'s>(&'s self, source: Source<'s>) -> impl Iterator<Item = Result<Row<'t>, TreeReadError>> + 's {
+    /// The rows above the second line `CLUSTER: name`, if there is one. A row with another number of cells than the
+    /// header is an error.
+    pub(super) fn rows<'s>(
+        &'s self,
+        source: SourceName<'s>,
+    ) -> impl Iterator<Item = Result<Row<'t>, TreeReadError>> + 's {
         let lines = self.text.lines().enumerate().skip(self.first_row).filter(|(_, line)| is_content(line));
         let lines = lines.take_while(|(_, line)| cluster_line(line).is_none());
         lines.map(move |(at, line)| {
@@ -105,12 +109,12 @@ impl<'t> Table<'t> {
             if found == expected {
                 Ok(Row { place, cells })
             } else {
-                Err(source.row_error(place, RowFault::Cells { found, expected }))
+                Err(source.row_error(place, RowFault::CellCount { found, expected }))
             }
         })
     }
 
-    /// The number of rows below the next cluster's line.
+    /// The number of rows below the second line `CLUSTER: name`.
     pub(super) fn rows_of_other_clusters(&self) -> usize {
         let lines = self.text.lines().skip(self.first_row).skip_while(|line| cluster_line(line).is_none());
         lines
@@ -123,7 +127,7 @@ impl<'t> Table<'t> {
             .count()
     }
 
-    /// The next cluster's line, if there is one.
+    /// The place of the second line `CLUSTER: name`, if there is one, and the cluster that it names.
     pub(super) fn next_cluster(&self) -> Option<(Place, &'t str)> {
         let mut lines = self.text.lines().enumerate().skip(self.first_row);
         lines.find_map(|(at, line)| Some((Place::Line(at + 1), cluster_line(line)?)))
@@ -138,7 +142,7 @@ fn cluster_line(line: &str) -> Option<&str> {
     line.strip_prefix("CLUSTER: ").map(str::trim)
 }
 
-/// The columns of a line of dashes.
+/// The columns below a line of dashes; `None` if the line contains anything else.
 fn spans(rule: &str) -> Option<Vec<(usize, usize)>> {
     if !rule.bytes().all(|byte| matches!(byte, b'-' | b' ' | b'\r')) {
         return None;
@@ -173,8 +177,8 @@ const SSHARE_COLUMNS: [(&str, usize); 14] = [
     ("CPURunMins", 15),
 ];
 
-/// The columns below a header without its line of dashes, if these are columns of `sshare`, all but the first aligned
-/// to the right.
+/// The columns below a header without a line of dashes; `None` unless the header consists of more than two of the
+/// columns of `sshare`. All columns but the first are aligned to the right.
 fn spans_of_header(header: &str) -> Option<Vec<(usize, usize)>> {
     let mut spans: Vec<(usize, usize)> = Vec::new();
     let mut at = 0;
@@ -196,7 +200,8 @@ fn spans_of_header(header: &str) -> Option<Vec<(usize, usize)>> {
     (spans.len() > 2).then_some(spans)
 }
 
-/// The length of a column's name at a place of the header, where it may have blanks in it.
+/// The length of `name`, with the blanks that the header may have before its capital letters, if the header has it at
+/// `start` and it ends there.
 fn name_at(header: &str, start: usize, name: &str) -> Option<usize> {
     let mut rest = header[start..].char_indices().peekable();
     for expected in name.chars() {
@@ -209,7 +214,8 @@ fn name_at(header: &str, start: usize, name: &str) -> Option<usize> {
     header[start + end..].chars().next().is_none_or(|c| c.is_ascii_whitespace()).then_some(end)
 }
 
-/// The cells of a line in columns. A number that is wider than its column moves the columns after it to the right.
+/// The cells of a line in columns of fixed width. Text that is wider than its column moves the columns after it to the
+/// right.
 fn cells<'t>(line: &'t str, spans: &[(usize, usize)]) -> Vec<Cow<'t, str>> {
     let bytes = line.as_bytes();
     let mut shift = 0;
@@ -232,7 +238,8 @@ pub(super) struct Indentation {
 }
 
 impl Indentation {
-    /// The account above a row of this depth; `None` at the top level.
+    /// The account that a row of this depth is nested in; `None` at the top level. Forgets the accounts that are not
+    /// less indented than the row.
     pub(super) fn parent(&mut self, depth: usize) -> Option<&str> {
         while self.accounts.last().is_some_and(|(above, _)| *above >= depth) {
             self.accounts.pop();
@@ -261,7 +268,7 @@ mod tests {
         let text = "Account    RawUsage User\n---------- ------- ----\n root      123456789012  ann\n b               7  bob\n";
         let table = Table::parse(text).expect("a table");
         let rows: Vec<Vec<String>> = table
-            .rows(Source("t"))
+            .rows(SourceName("t"))
             .map(|row| row.expect("sound").cells.iter().map(|cell| cell.trim_end().to_owned()).collect())
             .collect();
         assert_eq!(rows, [[" root", "123456789012", " ann"], [" b", "      7", " bob"]]);

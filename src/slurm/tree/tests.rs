@@ -48,8 +48,8 @@ fn an_unknown_format_is_named() {
         ("{\"associations\":[]}", "`t` is a JSON object with `associations`"),
         ("{\"children\":[]}", "`t` is a tree in native JSON"),
         ("{\"shares\":{\"shares\":[", "`t` is not valid JSON: EOF while parsing"),
-        ("{\"shares\":{\"shares\":[]}}", "`t` has a header but no associations"),
-        (HEADER, "`t` has a header but no associations"),
+        ("{\"shares\":{\"shares\":[]}}", "`t` contains no associations"),
+        (HEADER, "`t` contains no associations"),
         ("Account|User\nroot|\n", "`t` is a table with the header `Account|User`"),
         ("Account|User|NormShares\nroot||1\n", "`t` has no column `RawShares`: print it with `sshare -a -l -P`"),
         ("Account|RawShares\nroot|\n", "`t` has no column `User`"),
@@ -77,8 +77,8 @@ fn an_account_keeps_what_its_members_did_not_use() {
 #[test]
 fn a_bad_row_is_named() {
     for (rows, told) in [
-        ("root|||1|5\n a||40|1\n", "line 3: it has 4 columns, expected 5; was it cut off?"),
-        ("root|||1|5\n a||40|1|5|6\n", "line 3: it has 6 columns, expected 5; was it cut off?"),
+        ("root|||1|5\n a||40|1\n", "line 3: it has 4 cells, but the header has 5; was it cut off?"),
+        ("root|||1|5\n a||40|1|5|6\n", "line 3: it has 6 cells, but the header has 5; was it cut off?"),
         ("root|||1|5\n a||forty|1|5\n", "line 3: the shares of `a` are `forty`, which Slurm refuses"),
         ("root|||1|5\n a|||1|5\n", "line 3: `a` has no shares"),
         ("root|||1|5\n a||1|1|nan\n", "line 3: the usage of `a` is `nan`, expected a number of at least 0"),
@@ -87,7 +87,7 @@ fn a_bad_row_is_named() {
         ("root|||1|5\n a||1|1|\n", "line 3: the usage of `a` is ``"),
         ("root|||1|5\na||1|1|5\n", "line 3: `a` is at the top level beside `root`"),
         ("a||1|1|5\na|ann|1|1|5\n", "line 3: the row is of account `a` but is at the top level; leading blanks give"),
-        ("root|||1|5\n b|ann|1|1|5\n", "line 3: the row is of account `b` but is below `root`"),
+        ("root|||1|5\n b|ann|1|1|5\n", "line 3: the row is of account `b` but is nested in `root`"),
         ("root|||1|5\n ||1|1|5\n", "line 3: the account has no name"),
     ] {
         let error = refused(&sshare(rows));
@@ -128,7 +128,9 @@ fn partitions_and_clusters_are_told_apart() {
     let shares = tree.document.share_tree().expect("sound");
     assert_eq!(shares.nodes().skip(1).map(|node| shares.name(node)).collect::<Vec<_>>(), ["ann:gpu", "ann"]);
     let told = tree.warnings[0].to_string();
-    assert_eq!(told, "line 6: cluster `two` is not read: 2 rows are not of cluster `one`");
+    let expected =
+        "line 6: 2 rows of other clusters are ignored, the first of cluster `two`: only cluster `one` is read";
+    assert_eq!(told, expected);
 }
 
 #[test]
@@ -213,7 +215,9 @@ fn cut_names_are_a_warning_and_must_be_different() {
     let text = format!(
         "{head}root                              5\n physi+                1        5\n  phys+  ann         1        5\n"
     );
-    assert_eq!(warned(&text), ["line 4: `physi+` was cut at the width of its column; `-P` prints names in full"]);
+    let expected = "line 4: `physi+` was cut at the width of its column; with `-P`, `sshare` and `sacctmgr` print names \
+                    in full";
+    assert_eq!(warned(&text), [expected]);
     let twice = format!("{text} physi+                1        5\n");
     assert!(refused(&twice).starts_with("`t`, line 6: `physi+` was cut at the width of its column and is on line 4"));
 }
@@ -228,11 +232,11 @@ fn accounts_without_parents_are_put_below_the_root_with_a_warning() {
     assert_eq!((names(&tree(blanks)), warned(blanks)), (vec!["root/a".into(), "a/b".into(), "b/ann".into()], vec![]));
     let column = "Cluster|Account|Par Name|User|Share\nc|b|a||2\nc|root|||1\nc|b||ann|1\nc|a|root||5\nd|root|||1\n";
     assert_eq!(names(&tree(column)), ["root/a", "a/b", "b/ann"]);
-    assert!(warned(column)[0].starts_with("line 6: cluster `d` is not read: 1 row is not of"));
+    assert!(warned(column)[0].starts_with("line 6: 1 row of cluster `d` is ignored: only"));
     let cycle = "Account|Par Name|User|Share\nroot|||1\na|b||1\nb|a||1\n";
-    assert_eq!(refused(cycle), "`t`, line 3: account `a` is below itself");
+    assert_eq!(refused(cycle), "`t`, line 3: account `a` is nested in itself");
     let itself = "Account|Par Name|User|Share\nroot|||1\na|a||1\n";
-    assert_eq!(refused(itself), "`t`, line 3: account `a` is below itself");
+    assert_eq!(refused(itself), "`t`, line 3: account `a` is nested in itself");
     let unknown = "Account|Par Name|User|Share\nroot|||1\na|x||1\n";
     assert_eq!(refused(unknown), "`t`, line 3: `a` is in `x`, which is not an account of the tree");
 }
@@ -437,8 +441,8 @@ fn rows_that_sshare_does_not_print_are_missed() {
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(
         told[0].starts_with(
-            "rows are missing: the share of `ann` in `a` is 0.500000, but 1.000000 among the rows here (1 association \
-             differs)"
+            "rows are missing: the normalised share of `ann` in `a` is 0.500000, but 1.000000 among the rows here \
+             (1 association differs)"
         ),
         "{told:?}"
     );
