@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::table::{Column, Layout};
 use super::terminal::printable;
-use crate::fairshare::{AssessedTree, AssociationShares, NodeId, NodeKind, ShareTree, Shares, ShareTable};
+use crate::fairshare::{AssessedTree, AssociationShares, NodeId, NodeKind, ShareTable, ShareTree, Shares};
 use crate::jobs::JobTable;
 use crate::rank::{Comparison, GroupChange};
 

@@ -361,7 +361,7 @@ fn share_values_are_read_as_the_daemon_stored_them() {
                 assert_eq!(tree.document.nodes[0].shares, Shares::Count(count), "{name}={value}");
                 assert_eq!(tree.warnings.is_empty(), value == count.to_string(), "{name}={value}");
             }
-            (None, read) => assert!(read.expect_err("refused").to_string().contains("which Slurm refuses"), "{value}"),
+            (None, read) => assert!(read.expect_err("refused").to_string().contains("which Slurm rejects"), "{value}"),
             (Some(row), Err(error)) => panic!("{name}={value}: stored as {row}, {error}"),
         }
     }

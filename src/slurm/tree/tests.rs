@@ -79,7 +79,7 @@ fn a_bad_row_is_named() {
     for (rows, told) in [
         ("root|||1|5\n a||40|1\n", "line 3: it has 4 cells, but the header has 5; was it cut off?"),
         ("root|||1|5\n a||40|1|5|6\n", "line 3: it has 6 cells, but the header has 5; was it cut off?"),
-        ("root|||1|5\n a||forty|1|5\n", "line 3: the shares of `a` are `forty`, which Slurm refuses"),
+        ("root|||1|5\n a||forty|1|5\n", "line 3: the shares of `a` are `forty`, which Slurm rejects"),
         ("root|||1|5\n a|||1|5\n", "line 3: `a` has no shares"),
         ("root|||1|5\n a||1|1|nan\n", "line 3: the usage of `a` is `nan`, expected a number of at least 0"),
         ("root|||1|5\n a||1|1|-3\n", "line 3: the usage of `a` is `-3`"),
@@ -197,8 +197,8 @@ fn a_table_without_partitions_keeps_every_association() {
     assert_eq!(told.len(), 2, "{told:?}");
     assert_eq!(
         told[0],
-        "line 5: `ann` in `a` is on line 4 already: a user has one association per partition, which only `sshare -m` or \
-         a column `Partition` names; this one is called `ann:?2`"
+        "line 5: `ann` in `a` is on line 4 already: a user has one association per partition, and only `sshare -m` or a \
+         column `Partition` gives the partition; this association is called `ann:?2`"
     );
     let read = tree(&text);
     let shares = read.document.share_tree().expect("sound");
@@ -284,7 +284,7 @@ fn a_line_that_stops_sacctmgr_is_an_error() {
         ("Account - :Fairshare=3", "line 2: there is no name in `:Fairshare=3`, expected `Account - 'name':key=value`"),
         ("User - 'x'Fairshare=3", "line 2: there is no name in `'x'Fairshare=3`"),
         ("Account - b:c", "line 2: `c` is not an option, expected `key=value`"),
-        ("Account - b:Fairshare=0x10", "line 2: the shares of `b` are `0x10`, which Slurm refuses"),
+        ("Account - b:Fairshare=0x10", "line 2: the shares of `b` are `0x10`, which Slurm rejects"),
         ("Cluster - d", "line 2: `d` is a second cluster after `c`"),
     ] {
         let error = refused(&format!("Cluster - c\n{line}\n"));
