@@ -1,5 +1,6 @@
 //! The scores and the order of jobs.
 
+mod compare;
 mod orders;
 mod race;
 mod replay;
