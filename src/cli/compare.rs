@@ -19,7 +19,7 @@ use super::rank::{draw_submitted, report_errors};
 use super::{CliError, Outcome, Progress, STDIN, parsed_formula, read_formula, show_site, terminal_width, warn_all};
 
 pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let mut sides = Sides::new(arguments);
+    let sides = Sides::new(arguments);
     require_one_reader(&sides.readers(arguments))?;
     let (old_site, other_site) = sides.open(arguments)?;
     let new_site = other_site.as_ref().unwrap_or(&old_site);
@@ -170,10 +170,15 @@ impl Sides {
     }
 
     /// The formulas. If the old one is not given and the site has none, both sides have the new one.
-    fn formulas(&mut self, old_site: &Site, new_site: &Site) -> Result<Change<FormulaText>, CliError> {
+    fn formulas(&self, old_site: &Site, new_site: &Site) -> Result<Change<FormulaText>, CliError> {
         let mut old = match read_formula(&self.formulas.old, Some(old_site)) {
             Err(CliError::Site(SiteError::Missing(_))) if is_given(&self.formulas.new) => {
                 read_formula(&self.formulas.new, Some(new_site))?
+            }
+            Err(CliError::Site(SiteError::Missing(_))) => {
+                let message = "no formula: give --old FORMULA or --new FORMULA, or the one in force with --server FILE, \
+                               --sched-priv DIR or --site PATH";
+                return Err(SiteError::Missing(message.into()).into());
             }
             read => read?,
         };
@@ -225,9 +230,7 @@ fn without_repetition(old: &[String], new: &[String]) -> Vec<String> {
 
 /// The rows to list.
 fn rows(arguments: &CompareArgs, site: &Site, compared: &ComparedQueue) -> Result<Vec<RankedRow>, CliError> {
-    let CompareArgs { job, entity, queue_name, .. } = arguments;
-    let filter = JobFilter { jobs: job, entities: entity, queue: queue_name.as_deref() };
-    let mut rows = compared_rows(&compared.comparison);
+    let (mut rows, filter) = (compared_rows(&compared.comparison), filter(arguments));
     if !filter.is_empty() {
         let tree = if filter.entities.is_empty() { None } else { site.tree_of_jobs(&compared.table)? };
         let filtered = filter.select(rows, &compared.table, tree.as_ref());
@@ -240,11 +243,17 @@ fn rows(arguments: &CompareArgs, site: &Site, compared: &ComparedQueue) -> Resul
     Ok(rows)
 }
 
+fn filter(arguments: &CompareArgs) -> JobFilter<'_> {
+    let CompareArgs { job, entity, queue_name, .. } = arguments;
+    JobFilter { jobs: job, entities: entity, queue: queue_name.as_deref() }
+}
+
 fn format(arguments: &CompareArgs) -> Box<dyn CompareFormat> {
     match arguments.format {
         CompareFormatName::Human => {
             let width = if arguments.wide { None } else { terminal_width() };
-            Box::new(CompareHuman { width, top: arguments.top })
+            let is_filtered = !filter(arguments).is_empty();
+            Box::new(CompareHuman { width, top: arguments.top, is_filtered })
         }
         CompareFormatName::Json => Box::new(CompareJson),
         CompareFormatName::Csv => Box::new(CompareCsv),

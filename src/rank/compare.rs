@@ -76,7 +76,7 @@ pub struct Comparison {
     pub being_considered: Transitions,
     /// The entities; who wins the most places comes first.
     pub entities: Vec<GroupChange>,
-    /// The groups of the tree with the jobs of all entities below them, in the order of the tree.
+    /// The groups of the tree with the jobs of all entities below them, ordered by their paths.
     pub groups: Vec<GroupChange>,
     /// The queues; the one that wins the most places comes first.
     pub queues: Vec<GroupChange>,
@@ -388,15 +388,15 @@ fn groups(entities: &[GroupChange], tree: &AssessedTree) -> Vec<GroupChange> {
             groups.entry(above).or_default().merge(entity);
         }
     }
-    let mut groups: Vec<(NodeId, GroupChange)> = groups.into_iter().collect();
-    groups.sort_unstable_by_key(|(node, _)| *node);
     let describe = |(node, change): (NodeId, GroupChange)| GroupChange {
         name: tree.name(node).to_owned(),
         path: tree.path(node).into_iter().map(str::to_owned).collect(),
         perc: shares.get(node).map(|shares| shares.fairshare_perc),
         ..change
     };
-    groups.into_iter().map(describe).collect()
+    let mut groups: Vec<GroupChange> = groups.into_iter().map(describe).collect();
+    groups.sort_unstable_by(|left, right| left.path.cmp(&right.path));
+    groups
 }
 
 /// The size of a job; 0 if it has none.

@@ -116,6 +116,6 @@ fn write_summary(report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()>
 }
 
 /// `1 job`, `2 jobs`.
-fn count(number: usize, noun: &str) -> String {
+pub(super) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

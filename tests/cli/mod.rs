@@ -2,6 +2,7 @@
 
 mod checks;
 mod commands;
+mod compare;
 mod help;
 mod rankings;
 mod replay;

@@ -1,0 +1,171 @@
+//! `jsf compare`: each side has the ranks and scores of `jsf rank`.
+
+use std::collections::HashMap;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::command::{jsf, jsf_with_input, json, stderr, success};
+
+const QUEUE: &[&str] = &["--queue", "examples/site/qstat.json"];
+
+/// The options of `jsf compare` for both sides and for either, and those of `jsf rank` for either side.
+struct Case<'a> {
+    shared: &'a [&'a str],
+    compared: &'a [&'a str],
+    old: &'a [&'a str],
+    new: &'a [&'a str],
+}
+
+/// The rank and the score of each considered job, by its id.
+fn ranked(arguments: &[&str]) -> HashMap<String, (u64, Value)> {
+    let document = json(&jsf(&[&["rank"], arguments, &["--format", "json"]].concat()));
+    let jobs = document["jobs"].as_array().expect("jobs").iter().filter(|job| !job["rank"].is_null());
+    jobs.map(|job| (job["id"].as_str().unwrap().to_owned(), (job["rank"].as_u64().unwrap(), job["score"].clone())))
+        .collect()
+}
+
+/// Compares both sides with `jsf rank`, and returns the comparison.
+#[track_caller]
+fn check(case: &Case) -> Value {
+    let compared = json(&jsf(&[&["compare"], case.shared, case.compared, &["--format", "json"]].concat()));
+    let sides = [("old", case.old), ("new", case.new)].map(|(side, own)| (side, ranked(&[case.shared, own].concat())));
+    let jobs = compared["jobs"].as_array().expect("jobs");
+    for (side, ranked) in &sides {
+        let listed = jobs.iter().filter(|job| !job[format!("{side}_rank")].is_null()).count();
+        assert_eq!(listed, ranked.len(), "{:?}", case.compared);
+        assert_eq!(compared["summary"]["considered"][side], ranked.len());
+        for job in jobs {
+            if let Some((rank, score)) = ranked.get(job["id"].as_str().unwrap()) {
+                assert_eq!((&job[format!("{side}_rank")], &job[format!("{side}_score")]), (&(*rank).into(), score));
+            }
+        }
+    }
+    assert!(!jobs.is_empty());
+    compared
+}
+
+#[test]
+fn each_side_has_the_ranks_and_scores_of_a_ranking() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = |name: &str, changes: &str| {
+        let path = folder.path().join(name);
+        let lines = fs::read_to_string("examples/site/sched_priv/sched_config").expect("a file");
+        fs::write(&path, lines + "\n" + changes).expect("written");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let by_group = config("by_group", "fairshare_entity: egroup\n");
+    let by_queue = config("by_queue", "by_queue: True ALL\njob_sort_key: \"mem LOW\" ALL\n");
+    let site = ["--site", "examples/site"];
+    let formula = ["--old", "fairshare_factor"];
+    let moved = |case: Case| check(&case)["summary"]["moved"].as_u64().expect("a number");
+    let (old, new) = ("eligible_time / 3600 + ncpus", "-mem * fairshare_perc");
+    assert!(moved(Case { shared: &site, compared: &["--old", old, "--new", new], old: &[old], new: &[new] }) > 0);
+    assert!(moved(Case { shared: &site, compared: &["--new", new], old: &[], new: &[new] }) > 0);
+    assert_eq!(moved(Case { shared: &site, compared: &["--old", new], old: &[new], new: &[new] }), 0);
+    let numbers = ["--site", "examples/site", "--numbers", "decimal", "--on-error", "null"];
+    let failing = "1 / (ncpus - 48)";
+    let case = Case { shared: &numbers, compared: &["--old", old, "--new", failing], old: &[old], new: &[failing] };
+    let compared = check(&case);
+    let failing = compared["changes"]["failing"]["start"].as_array().expect("ids");
+    assert_eq!(compared["summary"]["errors"]["new"], failing.len());
+    assert!(!failing.is_empty());
+    let trees = ["examples/site/tree.json", "tests/data/pp718.json"];
+    let jobs = ["--queue", "examples/site/jobs.ndjson", "--numbers", "exact"];
+    let compared = check(&Case {
+        shared: &jobs,
+        compared: &[
+            "--old",
+            "fairshare_factor",
+            "--old-tree",
+            trees[0],
+            "--new-tree",
+            trees[1],
+            "--new-policy",
+            "classic",
+        ],
+        old: &["fairshare_factor", "--tree", trees[0]],
+        new: &["fairshare_factor", "--tree", trees[1], "--policy", "classic"],
+    });
+    assert!(compared["old"]["rules"]["policy"].as_str().unwrap().starts_with("pbs"));
+    assert!(compared["new"]["rules"]["policy"].as_str().unwrap().starts_with("classic"));
+    for changed in [&by_group, &by_queue] {
+        let compared = &[&formula[..], &["--new-sched-config", changed]].concat();
+        let new = ["fairshare_factor", "--sched-config", changed];
+        assert!(moved(Case { shared: &site, compared, old: &["fairshare_factor"], new: &new }) > 0, "{changed}");
+        let compared = &[&formula[..], &["--old-sched-config", changed]].concat();
+        assert!(moved(Case { shared: &site, compared, old: &new, new: &["fairshare_factor"] }) > 0, "{changed}");
+    }
+    let compared = check(&Case {
+        shared: &site,
+        compared: &[&formula[..], &["--threshold-old", "0.5", "--threshold-new", "0.3"]].concat(),
+        old: &["fairshare_factor", "--threshold", "0.5"],
+        new: &["fairshare_factor", "--threshold", "0.3"],
+    });
+    let started = |what: &str| compared["changes"][what]["start"].as_array().expect("ids").len();
+    assert!(started("passing") > 0);
+    assert_eq!(started("passing"), started("considered"));
+}
+
+#[test]
+fn a_side_that_is_not_given_equals_the_other() {
+    let old_rank = |arguments: &[&str]| {
+        let document = json(&jsf(&[&["compare", "--format", "json"], QUEUE, arguments].concat()));
+        (document["old"]["formula"].clone(), document["new"]["formula"].clone(), document["summary"]["moved"].clone())
+    };
+    let both = ("ncpus".into(), "ncpus".into(), 0.into());
+    assert_eq!(old_rank(&["--old", "ncpus"]), both);
+    assert_eq!(old_rank(&["--new", "ncpus"]), both);
+    let tree = ["--new", "fairshare_factor", "--tree", "tests/data/pp718.json"];
+    let own = ["--new", "fairshare_factor", "--new-tree", "tests/data/pp718.json"];
+    assert_eq!(old_rank(&tree), old_rank(&own));
+    let standard_input =
+        jsf_with_input(&[&["compare", "--old-file", "-", "--format", "csv"], QUEUE].concat(), "ncpus\n");
+    assert_eq!(
+        success(&standard_input),
+        success(&jsf(&[&["compare", "--old", "ncpus", "--format", "csv"], QUEUE].concat()))
+    );
+}
+
+#[test]
+fn the_first_jobs_that_change_decide_the_exit_code() {
+    // the first 8 jobs of either order keep their places
+    let formulas = ["--old", "ncpus", "--new", "ncpus if ncpus >= 257 else 0"];
+    let code = |first: &str| {
+        let output = jsf(&[&["compare", "--fail-on-change", first], &formulas[..], QUEUE].concat());
+        output.status.code().unwrap_or_else(|| panic!("{}", stderr(&output)))
+    };
+    let document = json(&jsf(&[&["compare", "--format", "json"], &formulas[..], QUEUE].concat()));
+    let jobs = document["jobs"].as_array().expect("jobs");
+    let first = jobs
+        .iter()
+        .filter(|job| job["moved"] != 0)
+        .flat_map(|job| [job["old_rank"].as_u64(), job["new_rank"].as_u64()])
+        .flatten()
+        .min()
+        .expect("a job that moves");
+    assert!(first > 1);
+    assert_eq!((code("0"), code(&(first - 1).to_string()), code(&first.to_string()), code("1000")), (0, 0, 1, 1));
+}
+
+#[test]
+fn filters_choose_the_listed_jobs_and_leave_the_numbers() {
+    let all = ["compare", "--old", "ncpus", "--new", "mem", "--site", "examples/site", "--format", "json"];
+    let summary = |more: &[&str]| {
+        let document = json(&jsf(&[&all[..], more].concat()));
+        let ids: Vec<String> =
+            document["jobs"].as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap().to_owned()).collect();
+        (document["summary"].clone(), ids)
+    };
+    let (whole, ids) = summary(&[]);
+    assert_eq!(ids.len(), 33);
+    for (filter, count) in
+        [(&["--top", "4"][..], 4), (&["--user", "ocean"], 7), (&["--queue-name", "gpu", "--top", "2"], 2)]
+    {
+        let (part, listed) = summary(filter);
+        assert_eq!((&part, listed.len()), (&whole, count), "{filter:?}");
+        assert!(ids.iter().filter(|id| listed.contains(id)).eq(&listed));
+    }
+    let output = jsf(&[&all[..], &["--user", "nobody"]].concat());
+    assert!(stderr(&output).contains("no job belongs to an entity or a group `nobody`"));
+}
