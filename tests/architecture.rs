@@ -62,6 +62,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
             "python",
             "rank",
             "schema",
+            "site",
             "slurm",
         ],
     ),

@@ -83,6 +83,7 @@ impl Site {
             entity: self.config.fairshare_entity,
             queue_priorities: &self.queues.priorities(),
             strict: false,
+            record_origins: false,
         };
         let read = read_jobs(&bytes(path), &options).unwrap_or_else(|error| panic!("{error}"));
         assert!(read.problems.is_empty(), "{path}: {:?}", read.problems.listed());

@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod compare;
+mod explain;
 mod replay;
 mod shares;
 mod site;
 
 pub use compare::{CompareArgs, CompareFormatName};
+pub use explain::{ExplainArgs, ExplainFormatName};
 pub use replay::{ReplayArgs, ReplayFormatName};
 pub use shares::{SharesArgs, SharesFormatName};
 pub use site::{OnErrorArg, PolicyArg, SiteArgs, is_stdin, require_one_reader};
@@ -76,6 +78,8 @@ pub enum Command {
     Rank(RankArgs),
     /// Show what another formula, tree, policy or threshold would change in the queue
     Compare(CompareArgs),
+    /// Show why jobs have their places in the queue
+    Explain(ExplainArgs),
     /// Show the fair-share tree with the numbers of a policy
     Shares(SharesArgs),
     /// Compare the values in a scheduler's log with ours, and explain the differences

@@ -3,6 +3,7 @@
 pub mod args;
 mod check;
 mod compare;
+mod explain;
 mod names;
 mod pbsfs;
 mod progress;
@@ -86,6 +87,7 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
     let mut out = BufWriter::new(io::stdout().lock());
     let outcome = match &arguments.command {
         Command::Rank(arguments) => rank::run(arguments, &mut out)?,
+        Command::Explain(arguments) => explain::run(arguments, &mut out)?,
         Command::Check(arguments) => check::run(arguments, &mut out)?,
         Command::Compare(arguments) => compare::run(arguments, &mut out)?,
         Command::Shares(arguments) => shares::run(arguments, &mut out)?,

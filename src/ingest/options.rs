@@ -28,6 +28,8 @@ pub struct ReadOptions<'a> {
     /// Whether a document of qstat that is not valid JSON is an error. Else it is read line by line, and what is repaired
     /// or rejected is reported.
     pub strict: bool,
+    /// Whether the table records where each input comes from, which an explanation needs and a ranking does not.
+    pub record_origins: bool,
 }
 
 impl<'a> ReadOptions<'a> {
@@ -41,6 +43,7 @@ impl<'a> ReadOptions<'a> {
             entity: FairshareEntity::User,
             queue_priorities: &NO_PRIORITIES,
             strict: false,
+            record_origins: false,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::ingest::job_key::{JobKey, SpecialInput};
 use crate::ingest::options::ReadOptions;
-use crate::jobs::InputPrecedence;
+use crate::jobs::{InputOrigin, InputPrecedence};
 use crate::json_visitor::JsonScalar;
 use crate::pbs::resource_amount::{AmountSource, inferred_type};
 use crate::python::Value;
@@ -45,6 +45,12 @@ impl<'a> RequestedColumns<'a> {
             if special.is_some_and(SpecialInput::is_ratio) { Value::Float(0.0) } else { Value::Int(0) }
         };
         self.columns.iter().map(default).collect()
+    }
+
+    /// The origin of what the job itself has, column by column.
+    pub(super) fn own_origins(&self) -> Vec<InputOrigin> {
+        let origin = |special: Option<_>| if special.is_some() { InputOrigin::Job } else { InputOrigin::ResourceList };
+        self.columns.iter().map(|&(_, special)| origin(special)).collect()
     }
 
     /// The column of this name.

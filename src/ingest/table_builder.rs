@@ -106,6 +106,8 @@ pub(super) struct TableBuilder<'a> {
     defaults: Vec<Value>,
     reported_keys: HashSet<String>,
     row: Vec<Result<Value, Value>>,
+    /// The sources of the values in `row`.
+    sources: Vec<Option<InputPrecedence>>,
     is_full: bool,
     /// Whether the entity of a job is its `Job_Owner`, for want of `euser`.
     has_userless_jobs: bool,
@@ -114,16 +116,21 @@ pub(super) struct TableBuilder<'a> {
 impl<'a> TableBuilder<'a> {
     pub(super) fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
         let columns = RequestedColumns::new(options);
+        let mut table = JobTable::new(columns.names());
+        if options.record_origins {
+            table.record_origins(columns.own_origins());
+        }
         Self {
             options,
             source,
-            table: JobTable::new(columns.names()),
+            table,
             problems: Problems::default(),
             defaults: columns.defaults(),
             columns,
             resource_plans: HashMap::new(),
             reported_keys: HashSet::new(),
             row: Vec::new(),
+            sources: Vec::new(),
             is_full: false,
             has_userless_jobs: false,
         }
@@ -205,9 +212,12 @@ impl<'a> TableBuilder<'a> {
             owner.takes_user_from_job_owner() && job.entity.is_none() && self.options.entity.uses_user();
         let entity = job.entity.clone().unwrap_or_else(|| self.options.entity.entity_of(owner).into_owned().into());
         let parsed = Job { id: &id, entity: &entity, queue: &job.queue, state, queued_at, exclusion };
-        if let Err(problem) = self.table.push(&parsed, &self.row) {
-            self.is_full |= problem == Problem::TooMany;
-            self.report(job.line, &id, problem);
+        match self.table.push(&parsed, &self.row) {
+            Ok(()) => self.table.push_origins(&self.sources),
+            Err(problem) => {
+                self.is_full |= problem == Problem::TooMany;
+                self.report(job.line, &id, problem);
+            }
         }
     }
 
@@ -264,6 +274,13 @@ impl RowBuilder<'_, '_, '_> {
     fn start(&mut self) {
         self.builder.row.clear();
         self.builder.row.extend(self.builder.defaults.iter().cloned().map(Err));
+        self.builder.sources.clear();
+        self.builder.sources.resize(self.builder.defaults.len(), None);
+    }
+
+    fn set(&mut self, column: usize, source: InputPrecedence, value: Value) {
+        self.builder.row[column] = Ok(value);
+        self.builder.sources[column] = Some(source);
     }
 
     fn state(&mut self) -> JobState {
@@ -284,14 +301,14 @@ impl RowBuilder<'_, '_, '_> {
         if let Some(index) = self.builder.columns.index("queue_priority")
             && let Some(&priority) = self.builder.options.queue_priorities.get(&*self.job.queue)
         {
-            self.builder.row[index] = Ok(Value::Int(priority));
+            self.set(index, InputPrecedence::Queue, Value::Int(priority));
         }
         let job = self.job;
         for &(special, ref scalar) in &job.special {
             let columns: Vec<_> = self.builder.columns.filled_by(special).collect();
             for (index, name) in columns {
                 match special.value(scalar, self.builder.options.numbers) {
-                    Ok(value) => self.builder.row[index] = Ok(value),
+                    Ok(value) => self.set(index, InputPrecedence::Job, value),
                     Err(expected) => self.report(name, scalar, expected),
                 }
             }
@@ -333,7 +350,7 @@ impl RowBuilder<'_, '_, '_> {
         if amount.is_truncated_to_zero {
             self.builder.table.record_truncated(name, self.id, &clipped(found));
         }
-        self.builder.row[index] = Ok(amount.value);
+        self.set(index, InputPrecedence::Job, amount.value);
     }
 
     fn fill_inputs(&mut self) {
@@ -347,9 +364,10 @@ impl RowBuilder<'_, '_, '_> {
                 let kind = if matches!(value, Value::Float(_)) { InputType::Float } else { InputType::Count };
                 self.builder.record_undeclared(name, kind);
             }
-            for (index, precedence) in self.builder.columns.filled_by_input(name) {
+            let columns: Vec<_> = self.builder.columns.filled_by_input(name).collect();
+            for (index, precedence) in columns {
                 if precedence == InputPrecedence::Input || !self.has_input(index) {
-                    self.builder.row[index] = Ok(value.clone());
+                    self.set(index, precedence, value.clone());
                 }
             }
         }

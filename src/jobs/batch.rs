@@ -205,6 +205,12 @@ impl BatchColumn {
         self.flags.get(row).map_or(0, |flag| (flag & !SMALL) >> 1)
     }
 
+    /// The source of the number of a row; `None` if it has none.
+    pub(super) fn source(&self, row: usize) -> Option<InputPrecedence> {
+        use InputPrecedence::{AliasedInput, Input, Job, Queue};
+        [Queue, Job, AliasedInput, Input].into_iter().find(|&source| source as u8 == self.precedence(row))
+    }
+
     /// Sets a row to a small integer.
     #[inline(always)]
     fn put_small(&mut self, row: usize, integer: u32, flag: u8) {

@@ -8,6 +8,8 @@ mod batch;
 mod column;
 mod dictionary;
 mod ids;
+mod lookup;
+mod origin;
 mod problem;
 mod state;
 mod table;
@@ -15,6 +17,8 @@ mod table;
 pub(crate) use batch::{Batch, BatchRow, InputPrecedence};
 pub use column::{BLOCK_ROWS, Column};
 pub(crate) use dictionary::is_same_name;
+#[doc(hidden)]
+pub use origin::InputOrigin;
 pub use problem::{JobProblem, Problem, Problems};
 pub use state::{Exclusion, JobState};
 pub use table::{Job, JobTable, MAX_JOBS, MAX_NAME, TruncatedToZero};

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::jobs::batch::UNKNOWN;
+use crate::jobs::batch::{InputPrecedence, UNKNOWN};
 use crate::jobs::dictionary::Dictionary;
 use crate::jobs::ids::Ids;
-use crate::jobs::{Batch, Column, Exclusion, JobState, Problem};
+use crate::jobs::origin::Origins;
+use crate::jobs::{Batch, Column, Exclusion, InputOrigin, JobState, Problem};
 use crate::python::Value;
 use crate::schema::InputType;
 
@@ -46,6 +47,8 @@ pub struct JobTable {
     columns: Vec<(Box<str>, Column)>,
     undeclared: BTreeMap<Box<str>, InputType>,
     truncated: BTreeMap<Box<str>, TruncatedToZero>,
+    /// `None` unless [`record_origins`](JobTable::record_origins) was called.
+    origins: Option<Origins>,
 }
 
 /// Amounts of a resource that are not 0, but that the formula gets as 0.
@@ -132,6 +135,9 @@ impl JobTable {
             for (((_, column), input), default) in self.columns.iter_mut().zip(&batch.columns).zip(defaults) {
                 input.append_to(column, start..end, default);
             }
+            if let Some(origins) = &mut self.origins {
+                origins.append(batch, start..end);
+            }
             start = end + 1;
         }
         refused
@@ -182,6 +188,26 @@ impl JobTable {
                 self.exclusions.insert(row as u32, Exclusion::Subjob);
             }
         }
+    }
+
+    /// Records where the inputs of the jobs that follow come from. `own` has, for each column, the origin of what the job
+    /// itself has.
+    pub(crate) fn record_origins(&mut self, own: Vec<InputOrigin>) {
+        self.origins = Some(Origins::new(own));
+    }
+
+    /// Records the sources of the inputs of the row that was pushed last.
+    pub(crate) fn push_origins(&mut self, sources: &[Option<InputPrecedence>]) {
+        if let Some(origins) = &mut self.origins {
+            origins.push(sources);
+        }
+    }
+
+    /// Where an input of a row comes from; `None` if that was not recorded.
+    #[doc(hidden)]
+    pub fn origin(&self, name: &str, row: usize) -> Option<InputOrigin> {
+        let column = self.columns.iter().position(|(known, _)| **known == *name)?;
+        self.origins.as_ref()?.get(column, row)
     }
 
     /// Records a name that no schema declares, with the kind that its amounts look like. Different kinds make it a

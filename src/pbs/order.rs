@@ -5,6 +5,7 @@
 //! Source: the recorded orders in `tests/golden/openpbs/evaluate/orders.jsonl`.
 
 mod competition;
+mod criterion;
 mod sort_keys;
 
 use std::fmt;
@@ -16,6 +17,7 @@ use crate::pbs::number_format;
 use crate::pbs::share_tree::PbsTree;
 use crate::rank::{Ranking, Scores, sort_by_value};
 pub use competition::Competition;
+pub use criterion::{Criterion, JobComparison};
 use sort_keys::SortKeys;
 
 /// The threshold if `job_sort_formula_threshold` is not set: C's smallest `int`. A job whose value is minus infinity
@@ -115,28 +117,33 @@ impl<'a> Order<'a> {
     }
 
     /// The criteria by which jobs are ordered, the first one first, in a few words each.
-    pub fn criteria(&self) -> Vec<String> {
+    pub fn criteria(&self) -> Vec<(Criterion, String)> {
         let mut criteria = Vec::new();
         if self.chooses_queue_first() {
-            criteria.push("priority of the queue".to_owned());
+            criteria.push((Criterion::Queue, "priority of the queue".to_owned()));
         }
         if self.at(&self.config.round_robin) {
-            criteria.push("queues in turn (round_robin)".to_owned());
+            criteria.push((Criterion::RoundRobin, "queues in turn (round_robin)".to_owned()));
         }
         if self.at(&self.config.preemptive_sched) {
             let priority = self.config.preempt_queue_prio;
-            criteria.push(format!("express queues (priority {priority} or higher)"));
+            criteria.push((Criterion::ExpressQueue, format!("express queues (priority {priority} or higher)")));
         }
-        criteria.push("value of the formula".to_owned());
+        criteria.push((Criterion::Value, "value of the formula".to_owned()));
         if self.active_tree().is_some() {
-            criteria.push("fair share (fair_share)".to_owned());
+            criteria.push((Criterion::FairShare, "fair share (fair_share)".to_owned()));
         }
-        criteria.extend(self.job_sort_keys().iter().map(|key| {
+        criteria.extend(self.job_sort_keys().iter().zip(1..).map(|(key, number)| {
             let first = if key.first == SortFirst::High { "HIGH" } else { "LOW" };
-            format!("job_sort_key {} {first}", key.name)
+            (Criterion::SortKey(number), format!("job_sort_key {} {first}", key.name))
         }));
-        criteria.push("order of submission".to_owned());
+        criteria.push((Criterion::Submission, "order of submission".to_owned()));
         criteria
+    }
+
+    /// Compares jobs by the criteria.
+    pub fn comparison(&self, scores: &Scores, table: &'a JobTable) -> JobComparison<'a> {
+        JobComparison::new(self, scores, table)
     }
 
     /// Orders scored jobs.

@@ -74,7 +74,7 @@ fn score_with_buffers(
 }
 
 /// Checks that a result is a number. `span` is the whole formula.
-fn python_result(value: Value, span: Span) -> Result<FormulaResult, ScoreError> {
+pub(crate) fn python_result(value: Value, span: Span) -> Result<FormulaResult, ScoreError> {
     match to_double(&value) {
         Ok(Some(_)) => Ok(FormulaResult::Python(value)),
         Ok(None) => Err(ScoreError::TooLarge { span }),

@@ -5,6 +5,8 @@
 mod compare;
 mod evaluate;
 #[doc(hidden)]
+pub mod explain;
+#[doc(hidden)]
 pub mod measures;
 mod order;
 mod race;
@@ -15,7 +17,7 @@ mod sweep;
 pub use compare::Comparison;
 #[doc(hidden)]
 pub use compare::{Change, ComparedRanking, Fairness, GroupChange, JobMove, Transitions};
-pub(crate) use evaluate::RowScorer;
+pub(crate) use evaluate::{RowScorer, python_result};
 pub use evaluate::{rescore, score};
 #[doc(hidden)]
 pub use order::{higher_first, merge_sort, sort_by_value};

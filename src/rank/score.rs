@@ -47,7 +47,7 @@ pub struct Score<'s> {
 impl ScorePrecision {
     /// Rounds a double to the precision.
     #[inline]
-    pub(super) fn round(self, double: f64) -> f64 {
+    pub(crate) fn round(self, double: f64) -> f64 {
         if self == Self::Float32 { f64::from(double as f32) } else { double }
     }
 }

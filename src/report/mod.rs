@@ -8,6 +8,7 @@ pub mod compare;
 mod compare_csv;
 mod compare_human;
 mod compare_json;
+pub mod explain;
 mod ordered_writer;
 mod rank_csv;
 mod rank_filter;
@@ -130,15 +131,24 @@ impl RankReport<'_> {
 
     /// Why the scheduler does not consider a job: `state`, `threshold`, `no shares` or `invalid`, and in words.
     pub(crate) fn excluded(&self, line: &Line<'_>) -> Option<(&'static str, String)> {
-        let (row, table) = (line.row, self.table);
-        match (table.exclusion(row), line.not_considered) {
-            (Some(exclusion @ Exclusion::Invalid { .. }), _) => Some(("invalid", exclusion.to_string())),
-            (Some(exclusion), _) => Some(("state", exclusion.to_string())),
-            (None, Some(reason @ NotConsidered::NoShares)) => Some(("no shares", reason.to_string())),
-            (None, Some(reason @ NotConsidered::UnderThreshold { .. })) => Some(("threshold", reason.to_string())),
-            (None, None) if line.rank.is_some() => None,
-            (None, None) => Some(("state", format!("not considered (state {})", table.state(row).letter()))),
-        }
+        excluded(self.table, line.row, line.rank, line.not_considered)
+    }
+}
+
+/// Why the scheduler does not consider a job: `state`, `threshold`, `no shares` or `invalid`, and in words.
+fn excluded(
+    table: &JobTable,
+    row: usize,
+    rank: Option<usize>,
+    not_considered: Option<NotConsidered>,
+) -> Option<(&'static str, String)> {
+    match (table.exclusion(row), not_considered) {
+        (Some(exclusion @ Exclusion::Invalid { .. }), _) => Some(("invalid", exclusion.to_string())),
+        (Some(exclusion), _) => Some(("state", exclusion.to_string())),
+        (None, Some(reason @ NotConsidered::NoShares)) => Some(("no shares", reason.to_string())),
+        (None, Some(reason @ NotConsidered::UnderThreshold { .. })) => Some(("threshold", reason.to_string())),
+        (None, None) if rank.is_some() => None,
+        (None, None) => Some(("state", format!("not considered (state {})", table.state(row).letter()))),
     }
 }
 

@@ -7,7 +7,6 @@ use crate::report::ordered_writer::write_in_order;
 use crate::report::table::{Column, Layout};
 use crate::report::terminal::printable;
 use crate::report::{Line, RankFormat, RankReport};
-use crate::schema::{InputType, Schema};
 
 /// The number of rows that decide the widths of the columns, about a screenful.
 const SAMPLE_ROWS: usize = 50;
@@ -49,22 +48,13 @@ fn columns(report: &RankReport<'_>) -> Vec<Column> {
     let mut columns =
         vec![Column::number("rank", 9), Column::id("job", 9), Column::text("entity", 5), Column::text("queue", 3)];
     columns.push(Column::number("value", 8));
-    let with_unit = |name: &&str| match unit(report.schema, name) {
+    let with_unit = |name: &&str| match report.schema.entry(name).and_then(|entry| entry.input_type.unit()) {
         Some(unit) => format!("{name} ({unit})"),
         None => (*name).to_owned(),
     };
     columns.extend(report.inputs.iter().map(|name| Column::number(with_unit(name), 4)));
     columns.push(Column::wrapped("note", 6));
     columns
-}
-
-/// The unit in which a name reaches the formula.
-fn unit(schema: &Schema, name: &str) -> Option<&'static str> {
-    match schema.entry(name)?.input_type {
-        InputType::Size => Some("kb"),
-        InputType::Duration => Some("s"),
-        _ => None,
-    }
 }
 
 fn cells(report: &RankReport<'_>, line: &Line<'_>) -> Vec<String> {

@@ -51,7 +51,7 @@ struct Job<'a> {
 }
 
 #[derive(Serialize)]
-struct Error {
+pub(super) struct Error {
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     exception: Option<&'static str>,
@@ -141,7 +141,7 @@ fn summary(report: &RankReport<'_>) -> Summary {
 }
 
 impl Error {
-    fn new(error: &ScoreError) -> Self {
+    pub(super) fn new(error: &ScoreError) -> Self {
         let (exception, operands) = match error {
             ScoreError::Raised(raised) => (Some(raised.raised.kind.exception()), raised.operands.as_slice()),
             _ => (None, &[][..]),

@@ -154,7 +154,7 @@ fn difference(first: &Value, second: &Value) -> Option<f64> {
     Some(second.as_f64()? - first.as_f64()?)
 }
 
-fn fields(view: &PolicyView<'_>, node: NodeId) -> Map<String, Value> {
+pub(super) fn fields(view: &PolicyView<'_>, node: NodeId) -> Map<String, Value> {
     let mut fields = identity(view, node);
     fields.extend(numbers(view, node).into_iter().map(|(name, value)| (name.to_owned(), value)));
     fields
@@ -264,7 +264,7 @@ pub fn write_human(views: &[PolicyView<'_>], head: &SharesHead<'_>, out: &mut dy
     }
 }
 
-fn write_tree(views: &[PolicyView<'_>], head: &SharesHead<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_tree(views: &[PolicyView<'_>], head: &SharesHead<'_>, out: &mut dyn Write) -> io::Result<()> {
     let Some(first) = views.first() else { return Ok(()) };
     let branches = Branches::new(first.tree, first.nodes);
     let row = |&node: &NodeId| {

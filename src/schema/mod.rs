@@ -35,6 +35,15 @@ impl InputType {
         !matches!(self, Self::Bool | Self::Text)
     }
 
+    /// The unit in which a value of this type reaches a formula.
+    pub fn unit(self) -> Option<&'static str> {
+        match self {
+            Self::Size => Some("kb"),
+            Self::Duration => Some("s"),
+            _ => None,
+        }
+    }
+
     /// The type that `resourcedef` or `qmgr` calls `text`, in any case; `None` if PBS has no such type.
     pub fn from_pbs_type(text: &str) -> Option<Self> {
         const TYPES: [(&str, InputType); 9] = [

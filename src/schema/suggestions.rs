@@ -52,3 +52,18 @@ fn distance(a: &[char], b: &[char]) -> usize {
     }
     last[b.len()]
 }
+
+/// A search for similar names looks at this many at most.
+pub(crate) const MAX_COMPARED: usize = 100_000;
+
+/// `; did you mean …?` with the names that are similar.
+pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let mut near: Vec<&str> = nearest(name, known.filter(|known| !known.is_empty()));
+    near.dedup();
+    match near.as_slice() {
+        [] => String::new(),
+        near => {
+            format!("; did you mean {}?", near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or "))
+        }
+    }
+}

@@ -8,6 +8,7 @@ mod compare;
 mod compression;
 mod documents;
 mod duration;
+mod explain;
 mod file_kind;
 mod files;
 mod formula_text;
@@ -31,6 +32,9 @@ use thiserror::Error;
 pub use compare::{ComparedJobs, ComparedQueue, ComparedSide};
 #[doc(hidden)]
 pub use duration::parse_duration;
+pub use explain::Explanation;
+#[doc(hidden)]
+pub use explain::{ExplainedInput, Explanations, Neighbour, Rounding};
 pub use files::SiteFiles;
 pub use formula_text::FormulaText;
 pub use policy::PolicyName;

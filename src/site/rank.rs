@@ -13,7 +13,7 @@ use crate::ingest::ReadOptions;
 use crate::jobs::{JobTable, Problems};
 use crate::pbs::check::{Checked, ScoredQueue, SiteFacts};
 use crate::pbs::entity::FairshareEntity;
-use crate::pbs::order::{NotConsidered, Order, Ordered};
+use crate::pbs::order::{Criterion, NotConsidered, Order, Ordered};
 use crate::pbs::resource_amount::NumberMode;
 use crate::pbs::share_tree::PbsTree;
 use crate::pbs::submission::FormulaSubmission;
@@ -140,15 +140,23 @@ impl Site {
         if self.needs_shares(program.inputs()) && self.tree.is_some() {
             rules.push(("policy:", self.policy.in_force(&self.config)));
         }
-        let criteria = match self.precision() {
-            ScorePrecision::Decimal => vec!["value of the formula, in decimals".to_owned()],
-            _ => self.order_rules(tree, None).criteria(),
-        };
+        let criteria: Vec<String> = self.criteria(tree).into_iter().map(|(_, words)| words).collect();
         rules.push(("order:", criteria.join(", then ")));
         if let Some(threshold) = self.threshold() {
             rules.push(("threshold:", threshold.to_string()));
         }
         rules
+    }
+
+    /// The criteria by which the jobs are ordered, the first one first, with words for each.
+    pub(super) fn criteria(&self, tree: Option<&PbsTree>) -> Vec<(Criterion, String)> {
+        match self.precision() {
+            ScorePrecision::Decimal => vec![
+                (Criterion::Value, "value of the formula, in decimals".to_owned()),
+                (Criterion::Submission, "order of submission".to_owned()),
+            ],
+            _ => self.order_rules(tree, None).criteria(),
+        }
     }
 
     /// The fair-share tree with the entities of these jobs, to look up which group an entity belongs to; `None` if the
@@ -234,6 +242,17 @@ impl Site {
         entity: FairshareEntity,
         again: bool,
     ) -> Result<SiteJobs, SiteError> {
+        self.read_table(names, entity, again, false)
+    }
+
+    /// The same, and records where the inputs come from if that is asked for.
+    pub(super) fn read_table(
+        &self,
+        names: &[&str],
+        entity: FairshareEntity,
+        again: bool,
+        record_origins: bool,
+    ) -> Result<SiteJobs, SiteError> {
         let Some(source) = &self.files.queue else {
             let message = "no jobs: give --queue FILE (`qstat -f` as JSON, dsv or text, native JSON or NDJSON)";
             return Err(SiteError::Missing(message.into()));
@@ -249,6 +268,7 @@ impl Site {
             entity,
             queue_priorities: &self.queues.priorities(),
             strict: self.rules.strict,
+            record_origins,
         };
         let read = self.jobs.read(source, &options, again)?;
         let schema = self.schema_with_seen(&read.table);

@@ -115,7 +115,7 @@ impl Site {
         policies.iter().map(|&policy| self.policy_shares(policy, tree, &queue, request)).collect()
     }
 
-    fn policy_shares(
+    pub(super) fn policy_shares(
         &self,
         policy: PolicyName,
         tree: &SiteTree,

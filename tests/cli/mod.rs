@@ -3,6 +3,7 @@
 mod checks;
 mod commands;
 mod compare;
+mod explain;
 mod help;
 mod rankings;
 mod replay;

@@ -412,7 +412,8 @@ fn told(table: &JobTable) -> String {
         );
         for (name, column) in table.columns() {
             assert_eq!(column.len(), table.len(), "{name}");
-            told += &format!(" {}{}", value(column.value(row)), if column.is_set(row) { "" } else { "?" });
+            let origin = table.origin(name, row);
+            told += &format!(" {}{} {origin:?}", value(column.value(row)), if column.is_set(row) { "" } else { "?" });
         }
         told.push('\n');
     }
@@ -470,6 +471,7 @@ impl Site {
             ][dice.roll(4)],
             queue_priorities: &self.queues.priorities(),
             strict: false,
+            record_origins: true,
         };
         let reader = JobReader::new(&options);
         let chunk = [1, 64, 500, 4000, 1 << 20][dice.roll(5)];

@@ -229,13 +229,24 @@ fn is_unknown_name(error: &ScoreError) -> bool {
 fn error_group(table: &JobTable, group: &ErrorGroup<'_>) -> Diagnostic {
     let count = group.rows.len();
     let (jobs, ids) = (counted(count, "job", "jobs"), listed(count, group.rows.iter().map(|&row| table.id(row))));
-    let (code, consequence) = match group.error {
-        ScoreError::Raised(_) if !group.error.crashes_the_scheduler() => ("JSF301", "OpenPBS counts such a job as 0"),
+    let first = group.rows.first().map_or("", |&row| table.id(row));
+    error_finding(group.error, &format!("{jobs}: {ids}"), first)
+}
+
+/// The finding for the error of a single job, with its span and its operands.
+pub fn job_error(table: &JobTable, row: usize, error: &ScoreError) -> Diagnostic {
+    let id = table.id(row);
+    error_finding(error, &format!("`{id}`"), id)
+}
+
+/// A finding for an error of `jobs`; the operands are those of the job `first`.
+fn error_finding(error: &ScoreError, jobs: &str, first: &str) -> Diagnostic {
+    let (code, consequence) = match error {
+        ScoreError::Raised(_) if !error.crashes_the_scheduler() => ("JSF301", "OpenPBS counts such a job as 0"),
         _ => ("JSF302", "OpenPBS's scheduler crashes on such a result"),
     };
-    let mut finding = Diagnostic::error(code, format!("{} for {jobs}: {ids}", group.error), group.error.span());
-    if let ScoreError::Raised(error) = group.error {
-        let first = group.rows.first().map_or("", |&row| table.id(row));
+    let mut finding = Diagnostic::error(code, format!("{error} for {jobs}"), error.span());
+    if let ScoreError::Raised(error) = error {
         for operand in &error.operands {
             finding = finding.with_secondary_label(operand.span, format!("{} in `{first}`", operand.value.repr()));
         }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::jobs::JobTable;
 use crate::pbs::files::sched_config::{SortFirst, SortKey};
-use crate::pbs::order::{NotConsidered, Order};
+use crate::pbs::order::{Criterion, NotConsidered, Order};
 use crate::pbs::share_tree::{PbsTree, SharePath};
 use crate::rank::{Scores, higher_first, merge_sort, sort_by_value};
 
@@ -93,19 +93,30 @@ impl<'t> SortKeys<'t> {
 
     /// `Less` sorts first.
     fn compare(&self, left: usize, right: usize) -> Ordering {
-        self.is_runnable(right)
-            .cmp(&self.is_runnable(left))
-            .then_with(|| self.is_express(right).cmp(&self.is_express(left)))
-            .then_with(|| higher_first(self.values[left], self.values[right]))
-            .then_with(|| self.compare_equal_values(left, right))
+        self.decide(left, right).1
+    }
+
+    /// The first criterion by which the rows differ, and the order that it gives; `Less` sorts first.
+    pub(super) fn decide(&self, left: usize, right: usize) -> (Criterion, Ordering) {
+        let (considered, express) = (self.is_runnable(right), self.is_express(right));
+        unless_equal(Criterion::Considered, considered.cmp(&self.is_runnable(left)))
+            .or_else(|| unless_equal(Criterion::ExpressQueue, express.cmp(&self.is_express(left))))
+            .or_else(|| unless_equal(Criterion::Value, higher_first(self.values[left], self.values[right])))
+            .unwrap_or_else(|| self.decide_equal_values(left, right))
     }
 
     /// Compares two jobs whose values are equal.
     pub(super) fn compare_equal_values(&self, left: usize, right: usize) -> Ordering {
+        self.decide_equal_values(left, right).1
+    }
+
+    fn decide_equal_values(&self, left: usize, right: usize) -> (Criterion, Ordering) {
         let (a, b) = (self.table.entity_index(left), self.table.entity_index(right));
-        self.compare_fair_share(a, b)
-            .then_with(|| self.compare_job_sort_keys(left, right))
-            .then_with(|| self.table.submit_order(left).cmp(&self.table.submit_order(right)))
+        unless_equal(Criterion::FairShare, self.compare_fair_share(a, b))
+            .or_else(|| self.decide_by_job_sort_keys(left, right))
+            .unwrap_or_else(|| {
+                (Criterion::Submission, self.table.submit_order(left).cmp(&self.table.submit_order(right)))
+            })
     }
 
     fn compare_fair_share(&self, left: usize, right: usize) -> Ordering {
@@ -115,9 +126,10 @@ impl<'t> SortKeys<'t> {
         }
     }
 
-    fn compare_job_sort_keys(&self, left: usize, right: usize) -> Ordering {
+    fn decide_by_job_sort_keys(&self, left: usize, right: usize) -> Option<(Criterion, Ordering)> {
         let orders = self.keys.iter().map(|values| higher_first(values[left], values[right]));
-        orders.into_iter().find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        let mut numbered = orders.zip(1..).map(|(order, number)| (Criterion::SortKey(number), order));
+        numbered.find(|(_, order)| order.is_ne())
     }
 
     /// The values of a `job_sort_key` by row, negated for `LOW`.
@@ -138,6 +150,10 @@ impl<'t> SortKeys<'t> {
         let signed = |value: f64| if key.first == SortFirst::High { value } else { -value };
         (0..table.len()).map(|row| signed(value(row))).collect()
     }
+}
+
+fn unless_equal(criterion: Criterion, order: Ordering) -> Option<(Criterion, Ordering)> {
+    order.is_ne().then_some((criterion, order))
 }
 
 fn has_no_shares(rules: &Order<'_>, entity: &str) -> bool {

@@ -1,0 +1,51 @@
+//! The arguments of `jsf explain`.
+
+use clap::{Args, ValueEnum};
+
+use super::{FormulaArgs, SiteArgs};
+
+/// `jsf explain`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+For each job: why it has its place, in one sentence; the formula with the value of every part that was evaluated; its \
+terms, the summands at the top of the formula; the inputs with their units and where they come from; the path from the \
+root of the fair-share tree to its entity; the five jobs ahead and the five behind, and what decides: the terms that \
+differ most, or the criterion that orders jobs of equal value.
+
+The origin of an input is Resource_List (what the job requests), job (another attribute of the job), queue (its priority), \
+fair-share tree, inputs (a ready-made input of a native document), or unset (the job lacks it, so it is 0).
+
+Examples:
+  jsf explain --site examples/site --job 184598
+  jsf explain 'eligible_time / 3600 + 1000 * fairshare_factor' \\
+      --site examples/site --job 184598,184127 --format json")]
+pub struct ExplainArgs {
+    /// The formula.
+    #[command(flatten)]
+    pub formula: FormulaArgs,
+    /// The site.
+    #[command(flatten)]
+    pub site: SiteArgs,
+    /// The job to explain, with or without the server's name: 12 or 12.vm; an array is 12[]; separate several by commas,
+    /// or repeat the option
+    #[arg(long, value_name = "ID", value_delimiter = ',', required = true)]
+    pub job: Vec<String>,
+    /// The job_sort_formula_threshold: a job whose value is at most X does not run
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    pub threshold: Option<f64>,
+    /// Show all columns in full, however wide the terminal is
+    #[arg(long)]
+    pub wide: bool,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = ExplainFormatName::Human)]
+    pub format: ExplainFormatName,
+}
+
+/// The formats of an explanation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExplainFormatName {
+    /// Text for people
+    Human,
+    /// One JSON document
+    Json,
+}

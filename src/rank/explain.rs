@@ -1,0 +1,193 @@
+//! How a formula gives a job its value: its inputs, the value of every sub-expression, and the terms that decide against
+//! another job.
+
+use std::cmp::Ordering;
+
+use crate::diagnostic::Span;
+use crate::formula::program::{Program, Term, Trace};
+use crate::formula::syntax::{NodeId, NodeKind};
+use crate::jobs::{Exclusion, JobTable};
+use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Python, Value};
+use crate::rank::score::to_double;
+use crate::schema::FairshareInput;
+
+/// The value of a sub-expression.
+#[derive(Debug, Clone)]
+pub struct NodeValue {
+    /// Its place in the formula.
+    pub span: Span,
+    /// Its text.
+    pub text: String,
+    /// Its value.
+    pub value: Value,
+    /// The number of evaluated sub-expressions that contain it.
+    pub depth: usize,
+    /// Whether it is a number literal, with or without a sign.
+    pub is_literal: bool,
+}
+
+/// The difference of a term between two jobs.
+#[derive(Debug, Clone)]
+pub struct TermDifference {
+    /// The text of the term with its sign.
+    pub text: String,
+    /// The term of the first job minus that of the second; `None` if Python raises an exception.
+    pub difference: Option<Value>,
+}
+
+/// The inputs of a job, in the order of [`Program::inputs`]; `None` if the scheduler ignores the job because it cannot read
+/// one of them.
+pub fn inputs(program: &Program, table: &JobTable, row: usize) -> Option<Vec<Value>> {
+    if matches!(table.exclusion(row), Some(Exclusion::Invalid { .. })) {
+        return None;
+    }
+    let value = |name: &str| table.column(name).map_or(Value::Int(0), |column| column.value(row));
+    Some(program.inputs().iter().map(|name| value(name)).collect())
+}
+
+/// The sub-expressions that were evaluated, as Python's `ast` has them: neither brackets nor the names of the functions
+/// that are called. They are in the order of their spans, a shorter one first.
+pub fn nodes(program: &Program, trace: &Trace) -> Vec<NodeValue> {
+    let expr = program.expr();
+    let mut is_listed = vec![true; expr.nodes().len()];
+    for node in expr.nodes() {
+        if let NodeKind::Call { callee, .. } = node.kind {
+            is_listed[unbracketed(program, callee).index()] &= !is_name(program, callee);
+        }
+    }
+    let mut depths = vec![0; expr.nodes().len()];
+    let mut found = Vec::new();
+    for (id, node) in expr.iter().collect::<Vec<_>>().into_iter().rev() {
+        let is_node = is_listed[id.index()] && !matches!(node.kind, NodeKind::Parenthesized(_));
+        let value = trace.value(id).filter(|_| is_node);
+        for child in node.kind.children() {
+            depths[child.index()] = depths[id.index()] + usize::from(value.is_some());
+        }
+        if let Some(value) = value {
+            let text = node.span.slice(expr.text()).to_owned();
+            let (depth, is_literal) = (depths[id.index()], is_literal(program, id));
+            found.push(NodeValue { span: node.span, text, value: value.clone(), depth, is_literal });
+        }
+    }
+    found.sort_by_key(|node| (node.span.start, node.span.end));
+    found
+}
+
+fn unbracketed(program: &Program, mut node: NodeId) -> NodeId {
+    while let NodeKind::Parenthesized(inner) = program.expr().node(node).kind {
+        node = inner;
+    }
+    node
+}
+
+fn is_literal(program: &Program, node: NodeId) -> bool {
+    match program.expr().node(node).kind {
+        NodeKind::Unary { operand, .. } => matches!(program.expr().node(operand).kind, NodeKind::Literal { .. }),
+        ref kind => matches!(kind, NodeKind::Literal { .. }),
+    }
+}
+
+fn is_name(program: &Program, node: NodeId) -> bool {
+    matches!(program.expr().node(unbracketed(program, node)).kind, NodeKind::Name(_))
+}
+
+/// How much an input contributes to the value of a job, against the median of the queue.
+#[derive(Debug, Clone)]
+pub struct Influence {
+    /// The inputs: one, or all fair-share inputs of the formula together.
+    pub inputs: Vec<String>,
+    /// The values of the job.
+    pub values: Vec<Value>,
+    /// The medians of the considered jobs.
+    pub medians: Vec<Value>,
+    /// The value of the job minus what it would be with the medians.
+    pub effect: f64,
+}
+
+/// The median of every input over the rows, the lower one of two.
+pub fn medians(program: &Program, table: &JobTable, rows: &[usize]) -> Vec<Value> {
+    let median = |name: &str| {
+        let column = table.column(name).filter(|_| !rows.is_empty())?;
+        let mut rows = rows.to_vec();
+        let key = |row: &usize| column.nearest_double(*row);
+        let middle = (rows.len() - 1) / 2;
+        let (_, row, _) = rows.select_nth_unstable_by(middle, |left, right| key(left).total_cmp(&key(right)));
+        Some(column.value(*row))
+    };
+    program.inputs().iter().map(|name| median(name).unwrap_or(Value::Int(0))).collect()
+}
+
+/// How much each input contributes to the value of a job, the largest contribution first.
+pub fn influences(program: &Program, inputs: &[Value], medians: &[Value]) -> Vec<Influence> {
+    let Some(value) = program.evaluate(inputs).ok().as_ref().and_then(nearest_double) else { return Vec::new() };
+    let is_fairshare = |&index: &usize| FairshareInput::from_name(&program.inputs()[index]).is_some();
+    let (fairshare, others): (Vec<usize>, Vec<usize>) = (0..program.inputs().len()).partition(is_fairshare);
+    let groups = others.into_iter().map(|index| vec![index]).chain([fairshare]).filter(|group| !group.is_empty());
+    let influence = |group: Vec<usize>| {
+        let mut changed = inputs.to_vec();
+        group.iter().for_each(|&index| changed[index] = medians[index].clone());
+        let other = nearest_double(&program.evaluate(&changed).ok()?)?;
+        let effect = value - other;
+        let of = |values: &[Value]| group.iter().map(|&index| values[index].clone()).collect();
+        let names = group.iter().map(|&index| program.inputs()[index].to_string()).collect();
+        (!effect.is_nan()).then(|| Influence { inputs: names, values: of(inputs), medians: of(medians), effect })
+    };
+    let mut influences: Vec<Influence> = groups.filter_map(influence).collect();
+    influences.sort_by(|left, right| right.effect.abs().total_cmp(&left.effect.abs()));
+    influences
+}
+
+/// The differences between the terms of two jobs, the largest magnitude first. If one of them is a single term because a
+/// zero would lose its sign, the whole formulas are compared.
+pub fn differences(program: &Program, own: (&Trace, &[Term]), other: (&Trace, &[Term])) -> Vec<TermDifference> {
+    let mut differences: Vec<TermDifference> = if own.1.len() == other.1.len() {
+        let pairs = own.1.iter().zip(other.1);
+        pairs.map(|(own, other)| TermDifference::new(&own.text, &own.value, &other.value)).collect()
+    } else if let (Ok(left), Ok(right)) = (&own.0.result, &other.0.result) {
+        vec![TermDifference::new(program.expr().text(), left, right)]
+    } else {
+        Vec::new()
+    };
+    differences.sort_by(|left, right| right.magnitude().total_cmp(&left.magnitude()));
+    differences
+}
+
+impl TermDifference {
+    fn new(text: &str, own: &Value, other: &Value) -> Self {
+        let difference = Python::new().binary(BinaryOperator::Subtract, own, other).ok();
+        Self { text: text.to_owned(), difference }
+    }
+
+    /// The difference as the nearest double; `None` if there is none.
+    pub fn nearest_double(&self) -> Option<f64> {
+        nearest_double(self.difference.as_ref()?)
+    }
+
+    /// How large the difference is; -1 for NaN and for none.
+    fn magnitude(&self) -> f64 {
+        self.nearest_double().filter(|double| !double.is_nan()).map_or(-1.0, f64::abs)
+    }
+}
+
+/// A number as the nearest double: infinite if it is too large, `None` if it is no number.
+pub fn nearest_double(value: &Value) -> Option<f64> {
+    match to_double(value) {
+        Ok(Some(double)) => Some(double),
+        Ok(None) => Some(f64::INFINITY.copysign(if value.repr().starts_with('-') { -1.0 } else { 1.0 })),
+        Err(_) => None,
+    }
+}
+
+/// Compares two numbers exactly, as Python does; `None` if one of them is NaN or no number.
+pub fn compare_exactly(left: &Value, right: &Value) -> Option<Ordering> {
+    let is_less = |left: &Value, right: &Value| {
+        let compared = Python::new().compare(ComparisonOperator::Less, left, right);
+        compared == Ok(true)
+    };
+    match (nearest_double(left)?.is_nan(), nearest_double(right)?.is_nan()) {
+        (false, false) if is_less(left, right) => Some(Ordering::Less),
+        (false, false) if is_less(right, left) => Some(Ordering::Greater),
+        (false, false) => Some(Ordering::Equal),
+        _ => None,
+    }
+}

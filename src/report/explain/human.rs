@@ -1,0 +1,224 @@
+//! Explanations for people: the answer in one sentence, then what it rests on.
+
+use std::cmp::Reverse;
+use std::io::{self, Write};
+
+use crate::pbs::number_format;
+use crate::pbs::order::Criterion;
+use crate::rank::explain::{NodeValue, nearest_double};
+use crate::report::explain::sentence::sentence;
+use crate::report::explain::{ExplainReport, with_path_view};
+use crate::report::shares::{SharesHead, write_tree};
+use crate::report::table::{Column, Layout};
+use crate::report::terminal::printable;
+use crate::site::{Explanation, Neighbour, Rounding};
+
+/// The number of characters of the longest bar.
+const BAR: f64 = 24.0;
+/// The most differences that are listed of a neighbour.
+const MAX_DIFFERENCES: usize = 3;
+
+/// Writes explanations for people. `width` is the number of characters in a line; `None`: as many as needed. `draw_error`
+/// draws the error of a job under the formula.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn write_human(
+    report: &ExplainReport<'_>,
+    width: Option<usize>,
+    draw_error: &dyn Fn(&Explanation) -> Option<String>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for (index, job) in report.explanations.jobs.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        writeln!(out, "{}\n", printable(&sentence(report, job)))?;
+        for (heading, text) in report.rules {
+            writeln!(out, "{heading:10} {}", printable(text))?;
+        }
+        if let Some(drawn) = draw_error(job) {
+            writeln!(out, "\n{drawn}")?;
+        }
+        let mut section = Section { width, out: &mut *out };
+        section.formula(job)?;
+        section.terms(job)?;
+        section.inputs(job)?;
+        section.shares(report, job)?;
+        section.neighbours(report, job)?;
+        section.notes(report, job)?;
+    }
+    Ok(())
+}
+
+/// Writes the sections of one job.
+struct Section<'o> {
+    width: Option<usize>,
+    out: &'o mut dyn Write,
+}
+
+impl Section<'_> {
+    fn table(&mut self, heading: &str, columns: Vec<Column>, rows: &[Vec<String>]) -> io::Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        writeln!(self.out, "\n{heading}")?;
+        let layout = Layout::new(columns, rows, self.width);
+        let mut text = Vec::new();
+        layout.write_heading(&mut text);
+        rows.iter().for_each(|cells| layout.write_row(cells, &mut text));
+        self.out.write_all(&text)?;
+        match layout.dropped().as_slice() {
+            [] => Ok(()),
+            dropped => writeln!(self.out, "columns left out: {}; --wide shows all", printable(&dropped.join(", "))),
+        }
+    }
+
+    /// The formula as a tree, with the value of every part.
+    fn formula(&mut self, job: &Explanation) -> io::Result<()> {
+        let mut nodes: Vec<&NodeValue> = job.nodes.iter().filter(|node| !node.is_literal).collect();
+        nodes.sort_by_key(|node| (node.span.start, Reverse(node.span.end), node.depth));
+        let rows: Vec<Vec<String>> = nodes
+            .iter()
+            .enumerate()
+            .map(|(index, node)| vec![format!("{}{}", branches(&nodes, index), node.text), node.value.repr()])
+            .collect();
+        self.table("value of each part", vec![Column::name("part", 9), Column::number("value", 9)], &rows)
+    }
+
+    /// The terms, with their part of the sum of all magnitudes.
+    fn terms(&mut self, job: &Explanation) -> io::Result<()> {
+        let values: Vec<f64> = job.terms.iter().map(|term| nearest_double(&term.value).unwrap_or(f64::NAN)).collect();
+        let total: f64 = values.iter().map(|value| value.abs()).sum();
+        let rows: Vec<Vec<String>> = job
+            .terms
+            .iter()
+            .zip(&values)
+            .map(|(term, value)| {
+                let part = if total > 0.0 && total.is_finite() { value / total } else { 0.0 };
+                vec![term.text.clone(), term.value.repr(), format!("{:.0} %", part * 100.0), bar(part)]
+            })
+            .collect();
+        let columns = vec![
+            Column::name("term", 9),
+            Column::number("value", 9),
+            Column::number("part", 7),
+            Column::wrapped("", 2),
+        ];
+        self.table("terms: they add up to the value", columns, &rows)
+    }
+
+    fn inputs(&mut self, job: &Explanation) -> io::Result<()> {
+        let row = |input: &crate::site::ExplainedInput| {
+            let value = input.value.as_ref().map_or_else(|| "-".to_owned(), |value| value.repr());
+            vec![input.name.clone(), value, input.unit.unwrap_or("").to_owned(), input.origin.to_string()]
+        };
+        let rows: Vec<Vec<String>> = job.inputs.iter().map(row).collect();
+        let columns = vec![
+            Column::text("input", 9),
+            Column::number("value", 9),
+            Column::text("unit", 7),
+            Column::text("from", 8),
+        ];
+        self.table("inputs", columns, &rows)
+    }
+
+    fn shares(&mut self, report: &ExplainReport<'_>, job: &Explanation) -> io::Result<()> {
+        let written = with_path_view(report.explanations.shares.as_ref(), job, |view| {
+            writeln!(self.out, "\nshares, from the root to the entity (usage in {})", printable(report.usage_unit))?;
+            let head = SharesHead { policies: &[], usage_unit: report.usage_unit, width: self.width };
+            write_tree(&[*view], &head, self.out)
+        });
+        written.unwrap_or(Ok(()))
+    }
+
+    /// The jobs ahead and behind, with the job itself between them.
+    fn neighbours(&mut self, report: &ExplainReport<'_>, job: &Explanation) -> io::Result<()> {
+        let Some(rank) = job.rank.filter(|_| !job.above.is_empty() || !job.below.is_empty()) else { return Ok(()) };
+        let (table, ranking) = (report.table(), &report.queue.ranking);
+        let cells = |rank: usize, row: usize, decided: String| {
+            let value = ranking.score(row).map_or_else(|| "-".to_owned(), |score| number_format::logged(score.value));
+            vec![rank.to_string(), table.id(row).to_owned(), table.entity(row).to_owned(), value, decided]
+        };
+        let neighbour = |one: &Neighbour| cells(one.rank, one.row, decision(one));
+        let mut rows: Vec<Vec<String>> = job.above.iter().rev().map(neighbour).collect();
+        rows.push(cells(rank, job.row, "this job".to_owned()));
+        rows.extend(job.below.iter().map(neighbour));
+        let columns = vec![
+            Column::number("rank", 9),
+            Column::id("job", 9),
+            Column::text("entity", 4),
+            Column::number("value", 8),
+            Column::wrapped("decided by (terms: this job's minus that job's)", 9),
+        ];
+        self.table("neighbours", columns, &rows)
+    }
+
+    fn notes(&mut self, report: &ExplainReport<'_>, job: &Explanation) -> io::Result<()> {
+        let mut notes = Vec::new();
+        let rounded = |rounding| {
+            let neighbours = job.above.iter().chain(&job.below);
+            let ids = neighbours
+                .filter(|one| one.rounding == Some(rounding))
+                .map(|one| format!("`{}`", report.table().id(one.row)));
+            ids.collect::<Vec<_>>().join(", ")
+        };
+        for rounding in [Rounding::EqualAsFloat32, Rounding::EqualWithSixDecimals, Rounding::OrderedBySixDecimals] {
+            let ids = rounded(rounding);
+            if !ids.is_empty() {
+                notes.push(format!("{}: {ids}", rounding.as_str()));
+            }
+        }
+        if !job.same_error.is_empty() {
+            let ids: Vec<String> =
+                job.same_error.iter().take(10).map(|&row| format!("`{}`", report.table().id(row))).collect();
+            let more = job.same_error.len() - ids.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            notes.push(format!("the same error: {}{more}", ids.join(", ")));
+        }
+        if notes.is_empty() {
+            return Ok(());
+        }
+        writeln!(self.out, "\nnotes")?;
+        notes.iter().try_for_each(|note| writeln!(self.out, "  {}", printable(note)))
+    }
+}
+
+/// What decides between the job and a neighbour.
+fn decision(neighbour: &Neighbour) -> String {
+    if neighbour.decided_by != Some(Criterion::Value) {
+        return neighbour.reason.clone();
+    }
+    let is_zero = |double: Option<f64>| double == Some(0.0);
+    let differences = neighbour.differences.iter().filter(|term| !is_zero(term.nearest_double()));
+    let texts = differences.take(MAX_DIFFERENCES).filter_map(|term| {
+        let difference = term.difference.as_ref()?.repr();
+        let sign = if difference.starts_with('-') { "" } else { "+" };
+        Some(format!("{sign}{difference} by {}", term.text))
+    });
+    let texts: Vec<String> = texts.collect();
+    if texts.is_empty() { neighbour.reason.clone() } else { texts.join(", ") }
+}
+
+/// A bar for a fraction of the whole.
+fn bar(part: f64) -> String {
+    let length = (part.abs() * BAR).round() as usize;
+    let bar = "█".repeat(length);
+    if part < 0.0 { format!("-{bar}") } else { bar }
+}
+
+/// The lines that join a part to the one that contains it; `nodes` are in depth-first order.
+fn branches(nodes: &[&NodeValue], index: usize) -> String {
+    let depth = nodes[index].depth;
+    let has_next = |level: usize| {
+        let later = nodes[index + 1..].iter().take_while(|node| node.depth >= level);
+        later.into_iter().any(|node| node.depth == level)
+    };
+    let line = |level: usize| match (level == depth, has_next(level)) {
+        (true, true) => "├─ ",
+        (true, false) => "└─ ",
+        (false, true) => "│  ",
+        (false, false) => "   ",
+    };
+    (1..=depth).map(line).collect()
+}

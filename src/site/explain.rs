@@ -1,0 +1,354 @@
+//! Why jobs have their places in the queue.
+
+use std::cmp::Ordering;
+
+use super::tree::pending_entities;
+use super::{PolicyName, PolicyShares, RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
+use crate::fairshare::{NodeId, ShareTable};
+use crate::formula::Formula;
+use crate::formula::program::{Term, Trace};
+use crate::jobs::InputOrigin;
+use crate::pbs::order::{Criterion, JobComparison, NotConsidered};
+use crate::pbs::resource_amount::NumberMode;
+use crate::python::Value;
+use crate::rank::explain::{self, Influence, NodeValue, TermDifference};
+use crate::rank::{FormulaResult, ScoreError, ScorePrecision, fairshare_number, higher_first, python_result};
+use crate::schema::{FairshareInput, Schema};
+
+/// The most neighbours above and below a job.
+const NEIGHBOURS: usize = 5;
+
+/// Why jobs have their places in the queue.
+#[derive(Debug)]
+pub struct Explanations {
+    /// The jobs.
+    pub jobs: Vec<Explanation>,
+    /// The fair-share tree under the policy in force; `None` if the site has none.
+    pub shares: Option<PolicyShares>,
+}
+
+/// Why a job has its place in the queue.
+#[derive(Debug)]
+pub struct Explanation {
+    /// The row of the job.
+    pub row: usize,
+    /// The rank, from 1; `None` for a job that the scheduler does not consider.
+    pub rank: Option<usize>,
+    /// Why a waiting job is not considered, if the order says so.
+    pub not_considered: Option<NotConsidered>,
+    /// The result of the formula before it is rounded, or why there is none; `None` if an input of the job cannot be
+    /// read.
+    pub result: Option<Result<FormulaResult, ScoreError>>,
+    /// The value that jobs are compared by.
+    pub score: Option<f64>,
+    /// The inputs of the formula.
+    pub inputs: Vec<ExplainedInput>,
+    /// The value of every sub-expression that was evaluated, in the order of the spans.
+    pub nodes: Vec<NodeValue>,
+    /// The terms that add up to the result.
+    pub terms: Vec<Term>,
+    /// How much each input contributes against the median of the considered jobs, the largest contribution first.
+    pub influences: Vec<Influence>,
+    /// The other jobs with the same error at the same place, by row.
+    pub same_error: Vec<usize>,
+    /// The path from the root of the fair-share tree to the entity; empty if the site has no tree, or the tree no such
+    /// entity.
+    pub path: Vec<NodeId>,
+    /// The next considered jobs that are ahead, the nearest first.
+    pub above: Vec<Neighbour>,
+    /// The next considered jobs that are behind, the nearest first.
+    pub below: Vec<Neighbour>,
+}
+
+/// An input of a formula, as a job has it.
+#[derive(Debug, Clone)]
+pub struct ExplainedInput {
+    /// Its name.
+    pub name: String,
+    /// Its value; `None` if it cannot be read.
+    pub value: Option<Value>,
+    /// The unit of the value.
+    pub unit: Option<&'static str>,
+    /// Where it comes from.
+    pub origin: InputOrigin,
+}
+
+/// A job near another one in the order.
+#[derive(Debug, Clone)]
+pub struct Neighbour {
+    /// Its row.
+    pub row: usize,
+    /// Its rank, from 1.
+    pub rank: usize,
+    /// The terms of the explained job minus those of this one, the largest magnitude first.
+    pub differences: Vec<TermDifference>,
+    /// The criterion that decides which of the two is ahead; `None` if none does, which happens only if some value is NaN.
+    pub decided_by: Option<Criterion>,
+    /// The criterion in words.
+    pub reason: String,
+    /// What rounding has to do with it.
+    pub rounding: Option<Rounding>,
+}
+
+/// What rounding does to the order of two jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// The values differ, but not as float32.
+    EqualAsFloat32,
+    /// The values are equal only because the fair-share numbers have six decimals.
+    EqualWithSixDecimals,
+    /// The values are in this order only because the fair-share numbers have six decimals.
+    OrderedBySixDecimals,
+}
+
+impl Rounding {
+    /// What it does, in words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::EqualAsFloat32 => "equal only after rounding to float32",
+            Self::EqualWithSixDecimals => "equal only because fair-share numbers have six decimals",
+            Self::OrderedBySixDecimals => "in this order only because fair-share numbers have six decimals",
+        }
+    }
+}
+
+impl Site {
+    /// Reads the jobs as [`jobs`](Self::jobs) does, and records where their inputs come from.
+    ///
+    /// # Errors
+    /// As for [`jobs`](Self::jobs).
+    pub fn jobs_to_explain(&self, formula: &Formula) -> Result<SiteJobs, SiteError> {
+        self.read_table(&formula.names(), self.config.fairshare_entity, false, true)
+    }
+
+    /// Explains the places of jobs in a queue that was [ranked](Self::rank_jobs) without a limit. `schema` and the jobs
+    /// come from [`jobs_to_explain`](Self::jobs_to_explain).
+    ///
+    /// # Errors
+    /// The tree cannot be built, or numbers are decimals.
+    pub fn explain(&self, ranked: &RankedQueue, schema: &Schema, rows: &[usize]) -> Result<Explanations, SiteError> {
+        if self.precision() == ScorePrecision::Decimal {
+            let message = "an explanation follows Python's arithmetic: leave out `--numbers decimal`";
+            return Err(SiteError::Missing(message.into()));
+        }
+        let mut ranks = vec![None; ranked.table.len()];
+        ranked.ranking.order().iter().zip(1..).for_each(|(&row, rank)| ranks[row] = Some(rank));
+        let shares = self.shares_of_jobs(ranked)?;
+        let explainer = Explainer {
+            site: self,
+            ranked,
+            schema,
+            ranks,
+            medians: explain::medians(&ranked.program, &ranked.table, ranked.ranking.order()),
+            comparison: self
+                .order_rules(ranked.tree.as_ref(), self.threshold())
+                .comparison(ranked.ranking.scores(), &ranked.table),
+            criteria: self.criteria(ranked.tree.as_ref()),
+            shares: shares.as_ref(),
+        };
+        let jobs = rows.iter().map(|&row| explainer.explain(row)).collect();
+        Ok(Explanations { jobs, shares })
+    }
+
+    /// The fair-share tree with the entities of the jobs, under the policy in force.
+    fn shares_of_jobs(&self, ranked: &RankedQueue) -> Result<Option<PolicyShares>, SiteError> {
+        let Some(tree) = &self.tree else { return Ok(None) };
+        let entities = ranked.table.entities().iter();
+        let mut queue: Vec<(String, bool)> = entities.map(|entity| (entity.to_string(), false)).collect();
+        pending_entities(&ranked.table).into_iter().for_each(|entity| queue[entity].1 = true);
+        self.policy_shares(self.policy.name, tree, &queue, &SharesRequest::default()).map(Some)
+    }
+}
+
+/// A ranked queue whose jobs are explained.
+struct Explainer<'a> {
+    site: &'a Site,
+    ranked: &'a RankedQueue,
+    schema: &'a Schema,
+    /// By row.
+    ranks: Vec<Option<usize>>,
+    /// The medians of the inputs over the considered jobs.
+    medians: Vec<Value>,
+    comparison: JobComparison<'a>,
+    criteria: Vec<(Criterion, String)>,
+    shares: Option<&'a PolicyShares>,
+}
+
+/// The evaluation of the formula for a job.
+struct Evaluation {
+    inputs: Vec<Value>,
+    trace: Trace,
+    terms: Vec<Term>,
+}
+
+impl Explainer<'_> {
+    fn explain(&self, row: usize) -> Explanation {
+        let RankedQueue { table, ranking, not_considered, program, .. } = self.ranked;
+        let evaluation = self.evaluate(row);
+        let span = program.expr().node(program.expr().root()).span;
+        let trace = evaluation.as_ref().map(|evaluation| &evaluation.trace);
+        let result = trace
+            .map(|trace| trace.result.clone().map_err(ScoreError::Raised).and_then(|value| python_result(value, span)));
+        let score = ranking.score(row).map(|score| score.value);
+        let unscored = || match result.as_ref()? {
+            Ok(result) => Some(self.site.precision().round(result.to_f64())),
+            Err(_) => None,
+        };
+        let (above, below) = self.neighbours(row, evaluation.as_ref());
+        Explanation {
+            row,
+            rank: self.ranks[row],
+            not_considered: not_considered.iter().find(|(other, _)| *other == row).map(|(_, reason)| *reason),
+            score: score.or_else(unscored),
+            inputs: self.inputs(row),
+            influences: evaluation
+                .as_ref()
+                .map_or_else(Vec::new, |evaluation| explain::influences(program, &evaluation.inputs, &self.medians)),
+            nodes: trace.map(|trace| explain::nodes(program, trace)).unwrap_or_default(),
+            same_error: result.as_ref().and_then(|result| result.as_ref().err()).map_or_else(Vec::new, |error| {
+                let is_same = |other: &ScoreError| other.kind() == error.kind() && other.span() == error.span();
+                let others = ranking.scores().errors().filter(|&(other, error)| other != row && is_same(error));
+                others.map(|(other, _)| other).collect()
+            }),
+            result,
+            terms: evaluation.map(|evaluation| evaluation.terms).unwrap_or_default(),
+            path: self.path(table.entity(row)),
+            above,
+            below,
+        }
+    }
+
+    fn evaluate(&self, row: usize) -> Option<Evaluation> {
+        let program = &self.ranked.program;
+        let inputs = explain::inputs(program, &self.ranked.table, row)?;
+        let trace = program.trace(&inputs);
+        let terms = program.terms(&trace);
+        Some(Evaluation { inputs, trace, terms })
+    }
+
+    fn inputs(&self, row: usize) -> Vec<ExplainedInput> {
+        let table = &self.ranked.table;
+        let input = |name: &str| {
+            let column = table.column(name);
+            let is_set = column.is_some_and(|column| column.is_set(row));
+            let is_filled = is_set && FairshareInput::from_name(name).is_some();
+            let origin = match table.origin(name, row).unwrap_or(InputOrigin::Unset) {
+                InputOrigin::Unset if is_filled => InputOrigin::FairShareTree,
+                origin => origin,
+            };
+            let is_read = is_set || table.exclusion(row).is_none();
+            ExplainedInput {
+                name: name.to_owned(),
+                value: is_read.then(|| column.map_or(Value::Int(0), |column| column.value(row))),
+                unit: self.schema.entry(name).and_then(|entry| entry.input_type.unit()),
+                origin,
+            }
+        };
+        self.ranked.program.inputs().iter().map(|name| input(name)).collect()
+    }
+
+    /// The nodes from the root of the tree to an entity.
+    fn path(&self, entity: &str) -> Vec<NodeId> {
+        let Some(node) = self.node(entity) else { return Vec::new() };
+        let Some(shares) = self.shares else { return Vec::new() };
+        let tree = shares.assessed.tree();
+        let mut path: Vec<NodeId> = tree.ancestors(node).filter(|&above| above != node).collect();
+        path.reverse();
+        path.push(node);
+        path
+    }
+
+    fn node(&self, entity: &str) -> Option<NodeId> {
+        let shares = self.shares?;
+        let tree = shares.assessed.tree();
+        if shares.policy == PolicyName::Pbs { tree.find(entity) } else { tree.resolve(entity) }
+    }
+
+    fn neighbours(&self, row: usize, own: Option<&Evaluation>) -> (Vec<Neighbour>, Vec<Neighbour>) {
+        let order = self.ranked.ranking.order();
+        let (Some(rank), Some(own)) = (self.ranks[row], own) else { return Default::default() };
+        let above = order[..rank - 1].iter().rev().take(NEIGHBOURS);
+        let below = order[rank..].iter().take(NEIGHBOURS);
+        let neighbour = |other: &usize| self.neighbour(row, own, *other);
+        (above.map(neighbour).collect(), below.map(neighbour).collect())
+    }
+
+    fn neighbour(&self, row: usize, own: &Evaluation, other: usize) -> Neighbour {
+        let program = &self.ranked.program;
+        let evaluation = self.evaluate(other);
+        let differences = evaluation.as_ref().map_or_else(Vec::new, |evaluation| {
+            explain::differences(program, (&own.trace, &own.terms), (&evaluation.trace, &evaluation.terms))
+        });
+        let (criterion, order) = self.comparison.decide(row, other);
+        let is_right = order == self.ranks[row].cmp(&self.ranks[other]) || criterion == Criterion::RoundRobin;
+        let decided_by = is_right.then_some(criterion);
+        Neighbour {
+            row: other,
+            rank: self.ranks[other].unwrap_or_default(),
+            differences,
+            decided_by,
+            reason: self.words(decided_by),
+            rounding: evaluation
+                .and_then(|other_evaluation| self.rounding(decided_by?, (row, own), (other, &other_evaluation))),
+        }
+    }
+
+    fn words(&self, criterion: Option<Criterion>) -> String {
+        let words = |criterion| self.criteria.iter().find(|(known, _)| *known == criterion).map(|(_, words)| words);
+        match criterion {
+            None => "NaN equals every value, so the algorithm of the sort decides".to_owned(),
+            Some(criterion) => words(criterion).cloned().unwrap_or_else(|| criterion.to_string()),
+        }
+    }
+
+    /// Whether rounding makes two values equal, or orders them.
+    fn rounding(
+        &self,
+        criterion: Criterion,
+        (row, own): (usize, &Evaluation),
+        (other, others): (usize, &Evaluation),
+    ) -> Option<Rounding> {
+        if matches!(criterion, Criterion::Queue | Criterion::RoundRobin | Criterion::ExpressQueue) {
+            return None;
+        }
+        let scores = self.ranked.ranking.scores();
+        let values = [row, other].map(|row| scores.get(row).map(|score| score.value));
+        let [Some(value), Some(other_value)] = values else { return None };
+        let (Ok(exact), Ok(other_exact)) = (&own.trace.result, &others.trace.result) else { return None };
+        let order = higher_first(value, other_value);
+        let is_exactly_equal = explain::compare_exactly(exact, other_exact).is_none_or(Ordering::is_eq);
+        if order.is_eq() && !is_exactly_equal {
+            return Some(Rounding::EqualAsFloat32);
+        }
+        let unprinted =
+            [(row, own), (other, others)].map(|(row, evaluation)| self.with_unprinted_shares(row, evaluation));
+        let [Some(value), Some(other_value)] = unprinted else { return None };
+        match higher_first(value, other_value) {
+            unprinted if unprinted == order => None,
+            _ if order.is_eq() => Some(Rounding::EqualWithSixDecimals),
+            _ => Some(Rounding::OrderedBySixDecimals),
+        }
+    }
+
+    /// The value of a job if the formula got the numbers of the fair-share tree without rounding.
+    fn with_unprinted_shares(&self, row: usize, evaluation: &Evaluation) -> Option<f64> {
+        if self.site.rules.numbers != NumberMode::OpenPbs {
+            return None;
+        }
+        let shares = self.shares.map(|shares| shares.assessed.shares());
+        let node = self.node(self.ranked.table.entity(row));
+        let numbers = node.and_then(|node| shares.and_then(|shares: &ShareTable| shares.get(node)))?;
+        let mut inputs = evaluation.inputs.clone();
+        for (name, value) in self.ranked.program.inputs().iter().zip(&mut inputs) {
+            let is_own = self.ranked.table.origin(name, row) != Some(InputOrigin::Unset);
+            if let Some(input) = FairshareInput::from_name(name).filter(|_| !is_own) {
+                *value = Value::Float(fairshare_number(input, &numbers));
+            }
+        }
+        let program = &self.ranked.program;
+        let span = program.expr().node(program.expr().root()).span;
+        let result = program.evaluate(&inputs).map_err(ScoreError::Raised);
+        let result = result.and_then(|value| python_result(value, span)).ok()?;
+        Some(self.site.precision().round(result.to_f64()))
+    }
+}
