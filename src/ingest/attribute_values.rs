@@ -1,11 +1,12 @@
-//! From a scalar of a document to the number that a formula gets.
+//! Converts a scalar of a document into the number that a formula gets.
 
 use crate::json_visitor::JsonScalar;
 use crate::pbs::duration;
 use crate::pbs::resource_amount::{AmountSource, NumberMode, number};
 use crate::python::Value;
 
-/// A ready-made input: any number, and the three that JSON has no numbers for, as strings.
+/// The value of an input that the document gives as it is: a number, or one of the strings `inf`, `-inf` and `nan`, which
+/// JSON cannot express as numbers.
 pub(super) fn input(scalar: &JsonScalar<'_>) -> Option<Value> {
     match scalar {
         JsonScalar::Number(text) => number(text),
@@ -19,6 +20,7 @@ pub(super) fn input(scalar: &JsonScalar<'_>) -> Option<Value> {
     }
 }
 
+/// The value of a whole number of at most 64 bits, as a number or a string.
 pub(super) fn integer(scalar: &JsonScalar<'_>) -> Option<i64> {
     match number(scalar.text()?.trim())? {
         Value::Int(integer) => Some(integer),
@@ -28,6 +30,7 @@ pub(super) fn integer(scalar: &JsonScalar<'_>) -> Option<i64> {
     }
 }
 
+/// The value of any finite number of at most 64 bits or with a fraction, as a number or a string.
 pub(super) fn ratio(scalar: &JsonScalar<'_>) -> Option<f64> {
     match number(scalar.text()?.trim())? {
         Value::Int(integer) => Some(integer as f64),
@@ -36,6 +39,7 @@ pub(super) fn ratio(scalar: &JsonScalar<'_>) -> Option<f64> {
     }
 }
 
+/// The seconds in a duration in the syntax of PBS, or a whole number of seconds, which may be negative.
 pub(super) fn seconds(scalar: &JsonScalar<'_>) -> Option<i64> {
     duration::seconds(scalar.text()?.trim()).ok().or_else(|| integer(scalar))
 }
@@ -61,8 +65,8 @@ impl FormulaAmount {
     }
 }
 
-/// Whether qstat may have removed digits: its JSON has 15 where these are within one part in 2^52 of the amount,
-/// which from 2^52 on can make one integer of two.
+/// Whether qstat may have removed digits of an integer. Its JSON has only 15 digits if these are within one part in 2^52
+/// of the amount, so that from 2^52 on two different integers may be printed alike.
 fn is_shortened(text: &str) -> bool {
     let mantissa = text.split(['e', 'E']).next().unwrap_or("");
     text.len() > mantissa.len()

@@ -98,7 +98,10 @@ impl SpecialInput {
         matches!(self, Self::Fairshare(_))
     }
 
-    /// The value that the formula gets, or what was expected instead.
+    /// The value that the formula gets for `scalar`.
+    ///
+    /// # Errors
+    /// What was expected instead of `scalar`, in words for a message.
     pub(super) fn value(self, scalar: &JsonScalar<'_>, numbers: NumberMode) -> Result<Value, &'static str> {
         match self {
             Self::EligibleTime => seconds(scalar).map(Value::Int).ok_or("`HH:MM:SS` or seconds"),

@@ -5,8 +5,8 @@
 //! these names, and what is wrong with single jobs.
 //!
 //! The format is detected by the content. NDJSON and the JSON of qstat are cut into chunks, which a fast reader parses
-//! in parallel. It leaves every job that it cannot parse, or that something is to be reported of, to the reference
-//! reader. Both take the meaning of a key from one table, and tests compare their results.
+//! in parallel. The fast reader leaves every job that it cannot parse or that has a problem to report to the reference
+//! reader. Both readers take the meaning of a key from one table, and tests compare their results.
 
 mod attribute_values;
 mod byte_pattern;

@@ -55,6 +55,6 @@ pub struct ParsedJobs {
     pub table: JobTable,
     /// What is wrong with single jobs. The other jobs are read nevertheless.
     pub problems: Problems,
-    /// What is to be said of the document as a whole, a sentence each.
+    /// Remarks on the document as a whole, one sentence each.
     pub notes: Vec<String>,
 }

@@ -26,19 +26,19 @@ pub enum DurationError {
 /// assert_eq!(seconds("01:00:00.5"), Ok(3601));
 /// ```
 pub fn seconds(text: &str) -> Result<i64, DurationError> {
-    two_digit_parts(text).map_or_else(|| general_seconds(text), Ok)
+    parse_two_digit_parts(text).map_or_else(|| parse_any_form(text), Ok)
 }
 
 /// The fast path for `HH:MM:SS` with two digits per part, as the server writes almost all durations.
 #[inline]
-fn two_digit_parts(text: &str) -> Option<i64> {
+fn parse_two_digit_parts(text: &str) -> Option<i64> {
     let &[a, b, b':', c, d, b':', e, f] = text.as_bytes() else { return None };
     let part = |tens: u8, ones: u8| i64::from(tens - b'0') * 10 + i64::from(ones - b'0');
     let has_digits = [a, b, c, d, e, f].iter().all(u8::is_ascii_digit);
     has_digits.then(|| part(a, b) * 3600 + part(c, d) * 60 + part(e, f))
 }
 
-fn general_seconds(text: &str) -> Result<i64, DurationError> {
+fn parse_any_form(text: &str) -> Result<i64, DurationError> {
     let not_a_duration = || DurationError::NotADuration(text.to_owned());
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if !fraction.bytes().all(|byte| byte.is_ascii_digit()) || whole.split(':').count() > 3 {
@@ -58,7 +58,7 @@ fn general_seconds(text: &str) -> Result<i64, DurationError> {
     Ok(total)
 }
 
-/// Whether a text is a duration with minutes: digits, a colon, digits.
+/// Whether a text is a duration of at least two parts, separated by a colon.
 pub fn is_clock_duration(text: &str) -> bool {
     text.contains(':') && seconds(text).is_ok()
 }

@@ -46,7 +46,7 @@ impl<'a> EntityAttributes<'a> {
         if self.takes_user_from_job_owner() { self.submitter.split('@').next().unwrap_or("") } else { self.user }
     }
 
-    /// Whether the user is known from `Job_Owner` alone.
+    /// Whether only `Job_Owner` gives the user, because there is no `euser`.
     pub fn takes_user_from_job_owner(&self) -> bool {
         self.user.is_empty() && !self.submitter.is_empty()
     }
@@ -68,13 +68,13 @@ impl FairshareEntity {
 
     /// The entity of a job. A job that lacks the attribute has the entity `""`, or `":"` under `egroup:euser`, which
     /// OpenPBS puts into its fair-share group `unknown`.
-    pub(crate) fn entity_of<'a>(self, owner: EntityAttributes<'a>) -> Cow<'a, str> {
+    pub(crate) fn entity_of<'a>(self, job: EntityAttributes<'a>) -> Cow<'a, str> {
         match self {
-            Self::User => Cow::Borrowed(owner.user_or_submitter()),
-            Self::Group => Cow::Borrowed(owner.group),
-            Self::Account => Cow::Borrowed(owner.account),
-            Self::Queue => Cow::Borrowed(owner.queue),
-            Self::GroupUser => Cow::Owned(format!("{}:{}", owner.group, owner.user_or_submitter())),
+            Self::User => Cow::Borrowed(job.user_or_submitter()),
+            Self::Group => Cow::Borrowed(job.group),
+            Self::Account => Cow::Borrowed(job.account),
+            Self::Queue => Cow::Borrowed(job.queue),
+            Self::GroupUser => Cow::Owned(format!("{}:{}", job.group, job.user_or_submitter())),
         }
     }
 }

@@ -66,14 +66,14 @@ impl NumberMode {
     /// is in bytes if the resource is a size. A size is returned in kb, a duration in seconds.
     ///
     /// # Errors
-    /// The scheduler cannot read the amount and ignores the job: petabytes, `inf`, `nan`, words; also a float beyond
-    /// 3.4e38 written by a user.
+    /// The scheduler cannot read the amount and ignores the job: petabytes, `inf`, `nan` and any other text; also a float
+    /// beyond 3.4e38 written by a user.
     pub fn amount(self, text: &str, kind: Option<InputType>, source: AmountSource) -> Result<Value, Unreadable> {
-        let bare = text.ends_with(|last: char| last.is_ascii_digit() || last == '.');
-        if bare && text.contains(':') {
+        let has_unit = !text.ends_with(|last: char| last.is_ascii_digit() || last == '.');
+        if !has_unit && text.contains(':') {
             return duration::seconds(text).map(Value::Int).map_err(|_| Unreadable);
         }
-        if kind == Some(InputType::Size) || !bare {
+        if kind == Some(InputType::Size) || has_unit {
             return size::kilobytes(text).map(kilobytes_value).map_err(|_| Unreadable);
         }
         let amount = number(text).ok_or(Unreadable)?;
@@ -107,7 +107,7 @@ fn to_double(amount: &Value) -> f64 {
     }
 }
 
-/// A number in the syntax that JSON and Python share: an integer of any size if it has no point and no exponent (`-0` is
+/// Parses a number in the syntax that JSON and Python share: an integer of any size if it has no point and no exponent (`-0` is
 /// 0), else a finite float. `None` for any other text, and beyond [`MAX_DIGITS`].
 ///
 /// ```
@@ -133,15 +133,15 @@ pub fn number(text: &str) -> Option<Value> {
     text.parse::<BigInt>().ok().map(|big| Value::Big(Arc::new(big)))
 }
 
-/// The type of an undeclared resource, inferred from one amount. `bare` means that the document gives the amount as a
-/// number, not as a string.
-pub(crate) fn inferred_type(text: &str, bare: bool) -> InputType {
+/// The type of an undeclared resource, inferred from one amount. `is_number` says whether the document gives the amount
+/// as a number, not as a string.
+pub(crate) fn inferred_type(text: &str, is_number: bool) -> InputType {
     match text {
         _ if duration::is_clock_duration(text) => InputType::Duration,
         _ if size::is_size_with_unit(text) => InputType::Size,
         "True" | "False" => InputType::Bool,
         "inf" | "-inf" | "nan" | "-nan" => InputType::Float,
-        _ if !bare => InputType::Text,
+        _ if !is_number => InputType::Text,
         _ => match number(text) {
             Some(Value::Float(x)) if x.fract() != 0.0 => InputType::Float,
             Some(_) => InputType::Count,

@@ -15,15 +15,17 @@ pub enum SizeError {
 
 /// Bytes in a word.
 const WORD: f64 = 8.0;
-/// Far beyond the server's limit, and finite in every unit.
+/// A number from this one on is rejected: far beyond the server's limit, and still finite in kb in every unit.
 const MAX_AMOUNT: f64 = 1e200;
-/// The larger units in kb.
+/// A megabyte in kb.
 const MEGA: f64 = 1024.0;
+/// A gigabyte in kb.
 const GIGA: f64 = 1024.0 * MEGA;
+/// A terabyte in kb.
 const TERA: f64 = 1024.0 * GIGA;
 
-/// The number of kb in a size: a whole number with `b`, `kb`, `mb`, `gb` or `tb`, or with `w`, `kw`, … for words of 8
-/// bytes, in any case. Bytes are rounded up; a plain number is in bytes.
+/// The number of kb in a size: a whole number with `b`, `kb`, `mb`, `gb` or `tb`, or with `kw`, `mw`, … for words of 8
+/// bytes, in any case. Bytes are rounded up to whole kb; a plain number is in bytes.
 ///
 /// The scheduler does not read `w` as a unit: `8w` is 8 kb, as recorded, not 64 bytes.
 ///
@@ -39,7 +41,7 @@ const TERA: f64 = 1024.0 * GIGA;
 /// ```
 pub fn kilobytes(text: &str) -> Result<f64, SizeError> {
     let not_a_size = || SizeError::NotASize(text.to_owned());
-    let (digits, unit) = split(text).ok_or_else(not_a_size)?;
+    let (digits, unit) = split_unit(text).ok_or_else(not_a_size)?;
     let amount: f64 = digits.parse().ok().filter(|&amount| amount < MAX_AMOUNT).ok_or_else(not_a_size)?;
     let factor = match unit.to_ascii_lowercase().as_str() {
         "" | "b" => return Ok((amount / 1024.0).ceil()),
@@ -60,11 +62,12 @@ pub fn kilobytes(text: &str) -> Result<f64, SizeError> {
 
 /// Whether a text is a size with a unit: digits, then one of the units, including `pb`.
 pub fn is_size_with_unit(text: &str) -> bool {
-    split(text).is_some_and(|(_, unit)| !unit.is_empty()) && !matches!(kilobytes(text), Err(SizeError::NotASize(_)))
+    split_unit(text).is_some_and(|(_, unit)| !unit.is_empty())
+        && !matches!(kilobytes(text), Err(SizeError::NotASize(_)))
 }
 
-/// The leading digits, at least one, and the rest.
-fn split(text: &str) -> Option<(&str, &str)> {
+/// The leading digits, at least one, and the rest; `None` if the text does not begin with a digit.
+fn split_unit(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     (end > 0).then(|| text.split_at(end))
 }

@@ -5,7 +5,8 @@ use crate::python::{BinaryOperator, Raised};
 /// `x op y`, with the bits of Python's floats; `None` for an operator that floats do not implement.
 ///
 /// # Errors
-/// `ZeroDivisionError`; for `**` also `OverflowError`, and [`ErrorKind::Complex`](crate::python::ErrorKind::Complex) where the result is complex in Python.
+/// `ZeroDivisionError`; for `**` also `OverflowError`, and [`ErrorKind::Complex`](crate::python::ErrorKind::Complex) if the
+/// result is complex in Python.
 #[inline]
 pub fn binary(op: BinaryOperator, x: f64, y: f64) -> Result<Option<f64>, Raised> {
     use BinaryOperator as Op;
@@ -56,7 +57,8 @@ fn remainder(x: f64, y: f64) -> f64 {
     }
 }
 
-/// The quotient comes from `x` minus its remainder, a multiple of `y` up to one rounding, as in CPython's `float_divmod`.
+/// The quotient rounded towards minus infinity, and the remainder, which has the sign of `y`. As in CPython's
+/// `float_divmod`, the quotient is computed from `x` minus its remainder, which is a multiple of `y` up to one rounding.
 fn quotient_and_remainder(x: f64, y: f64) -> (f64, f64) {
     let truncated_rest = x % y;
     let rest = remainder(x, y);
@@ -71,7 +73,7 @@ fn quotient_and_remainder(x: f64, y: f64) -> (f64, f64) {
     (if quotient - whole > 0.5 { whole + 1.0 } else { whole }, rest)
 }
 
-/// The C library's `pow`, except that 1 to the power of a signaling nan is 1, as in CPython.
+/// The C library's `pow`, except that `1 ** y` and `x ** 0` are 1 also for a signaling nan, as in CPython.
 pub(super) fn library_power(x: f64, y: f64) -> f64 {
     if x == 1.0 || y == 0.0 { 1.0 } else { x.powf(y) }
 }

@@ -1,4 +1,4 @@
-//! The parts of a double: its digits and exponent, its neighbors, and the functions of `math` that expose them.
+//! The parts of a double: its significand and exponent, its neighbours, and the functions of `math` that expose them.
 
 use num_bigint::Sign;
 
@@ -18,24 +18,24 @@ pub(super) fn power_of_two(exponent: i64) -> f64 {
     }
 }
 
-/// The double nearest to `digits * 2^exponent`, subnormals included; infinity when that is too large.
+/// The double nearest to `significand * 2^exponent`, subnormals included; infinity when that is too large.
 ///
-/// Where `digits` has at least 56 bits, its lowest bit may be a sticky bit: the `or` of all bits that were cut off.
-pub(super) fn compose(digits: u64, exponent: i64) -> f64 {
-    let length = 64 - i64::from(digits.leading_zeros());
+/// Where `significand` has at least 56 bits, its lowest bit may be a sticky bit: the `or` of all bits that were cut off.
+pub(super) fn compose(significand: u64, exponent: i64) -> f64 {
+    let length = 64 - i64::from(significand.leading_zeros());
     let precision = length.saturating_add(exponent).saturating_sub(MIN_EXPONENT).min(53);
-    if digits == 0 || precision < 0 {
+    if significand == 0 || precision < 0 {
         return 0.0;
     }
     let cut = (length - precision).max(0);
-    let kept = if cut >= 64 { 0 } else { digits >> cut };
-    let rest = if cut >= 64 { digits } else { digits & ((1 << cut) - 1) };
+    let kept = if cut >= 64 { 0 } else { significand >> cut };
+    let rest = if cut >= 64 { significand } else { significand & ((1 << cut) - 1) };
     let half = if cut == 0 { u64::MAX } else { 1 << (cut - 1) };
     let up = rest > half || (rest == half && kept & 1 == 1);
     (kept + u64::from(up)) as f64 * power_of_two(exponent.saturating_add(cut))
 }
 
-/// The magnitude of a finite double as `digits * 2^exponent`.
+/// The magnitude of a finite double as `significand * 2^exponent`.
 pub(super) fn decompose(value: f64) -> (u64, i64) {
     let bits = value.to_bits();
     let fraction = bits & ((1 << 52) - 1);
@@ -47,9 +47,9 @@ pub(super) fn decompose(value: f64) -> (u64, i64) {
 
 /// The magnitude of a finite double other than zero as `(m, e)`, where it is `m * 2^e` and `0.5 <= m < 1`.
 pub(super) fn fraction_and_exponent(value: f64) -> (f64, i64) {
-    let (digits, exponent) = decompose(value);
-    let length = 64 - i64::from(digits.leading_zeros());
-    (digits as f64 * power_of_two(-length), exponent + length)
+    let (significand, exponent) = decompose(value);
+    let length = 64 - i64::from(significand.leading_zeros());
+    (significand as f64 * power_of_two(-length), exponent + length)
 }
 
 /// `frexp(x)`.
@@ -80,9 +80,9 @@ pub(super) fn ldexp(x: &Value, exponent: &Value) -> Result<f64, Raised> {
     if x == 0.0 || !x.is_finite() {
         return Ok(x);
     }
-    let (digits, own) = decompose(x);
+    let (significand, own) = decompose(x);
     // The exponents of any two doubles differ by less than this.
-    let result = compose(digits, own + exponent.clamp(-5000, 5000));
+    let result = compose(significand, own + exponent.clamp(-5000, 5000));
     if result.is_infinite() { Err(Raised::range()) } else { Ok(result.copysign(x)) }
 }
 

@@ -18,7 +18,7 @@ impl Value {
     pub fn write_repr(&self, text: &mut String) {
         match self {
             Self::Int(value) => text.push_str(itoa::Buffer::new().format(*value)),
-            Self::Float(value) => float(*value, text),
+            Self::Float(value) => write_float(*value, text),
             other => _ = write!(text, "{other}"),
         }
     }
@@ -33,10 +33,10 @@ impl fmt::Display for Value {
             Self::Int(value) => write!(f, "{value}"),
             Self::Big(value) => write!(f, "{value}"),
             Self::Float(_) => f.write_str(&self.repr()),
-            Self::Tuple(items) => tuple(f, items),
+            Self::Tuple(items) => write_tuple(f, items),
             Self::List(items) => {
                 f.write_char('[')?;
-                separated(f, items)?;
+                write_separated(f, items)?;
                 f.write_char(']')
             }
             Self::Function(function) if function.is_type() => write!(f, "<class '{}'>", function.name()),
@@ -46,13 +46,13 @@ impl fmt::Display for Value {
 }
 
 /// `()`, `(1,)`, `(1, 2)`.
-fn tuple(f: &mut fmt::Formatter<'_>, items: &[Value]) -> fmt::Result {
+fn write_tuple(f: &mut fmt::Formatter<'_>, items: &[Value]) -> fmt::Result {
     f.write_char('(')?;
-    separated(f, items)?;
+    write_separated(f, items)?;
     f.write_str(if items.len() == 1 { ",)" } else { ")" })
 }
 
-fn separated(f: &mut fmt::Formatter<'_>, items: &[Value]) -> fmt::Result {
+fn write_separated(f: &mut fmt::Formatter<'_>, items: &[Value]) -> fmt::Result {
     for (index, item) in items.iter().enumerate() {
         if index > 0 {
             f.write_str(", ")?;
@@ -62,7 +62,7 @@ fn separated(f: &mut fmt::Formatter<'_>, items: &[Value]) -> fmt::Result {
     Ok(())
 }
 
-/// Python's `repr` of a float that needs no exponent.
+/// Python's `repr` of a float that needs no exponent; `None` for any other float.
 #[inline]
 pub(crate) fn fixed_point_digits(value: f64, buffer: &mut zmij::Buffer) -> Option<&str> {
     let magnitude = value.abs();
@@ -74,7 +74,7 @@ pub(crate) fn fixed_point_digits(value: f64, buffer: &mut zmij::Buffer) -> Optio
 ///
 /// Of two shortest digit strings that are equally near to the double, CPython and zmij both take the one that ends in
 /// an even digit. The standard library's `{:e}` does not.
-pub(super) fn float(value: f64, text: &mut String) {
+pub(super) fn write_float(value: f64, text: &mut String) {
     let mut buffer = zmij::Buffer::new();
     if let Some(digits) = fixed_point_digits(value, &mut buffer) {
         text.push_str(digits);
@@ -83,12 +83,12 @@ pub(super) fn float(value: f64, text: &mut String) {
     } else if value.is_infinite() {
         text.push_str(if value > 0.0 { "inf" } else { "-inf" });
     } else {
-        scientific(buffer.format_finite(value), text);
+        write_scientific(buffer.format_finite(value), text);
     }
 }
 
 /// Appends a finite nonzero number in Python's form `d.ddde±XX`, from digits with or without an exponent.
-fn scientific(digits: &str, text: &mut String) {
+fn write_scientific(digits: &str, text: &mut String) {
     let (mantissa, exponent) = digits.split_once('e').unwrap_or((digits, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let (negative, mantissa) = mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));

@@ -35,7 +35,7 @@ impl InputType {
         !matches!(self, Self::Bool | Self::Text)
     }
 
-    /// The unit in which a value of this type reaches a formula.
+    /// The unit in which a value of this type reaches a formula; `None` if it has no unit.
     pub fn unit(self) -> Option<&'static str> {
         match self {
             Self::Size => Some("kb"),
@@ -44,8 +44,8 @@ impl InputType {
         }
     }
 
-    /// The type that `resourcedef` or `qmgr` calls `text`, in any case; `None` if PBS has no such type.
-    pub fn from_pbs_type(text: &str) -> Option<Self> {
+    /// The type with this name in `resourcedef` and `qmgr`, in any case; `None` if PBS has no such type.
+    pub fn from_pbs_type(pbs_type: &str) -> Option<Self> {
         const TYPES: [(&str, InputType); 9] = [
             ("long", InputType::Count),
             ("short", InputType::Count),
@@ -57,7 +57,7 @@ impl InputType {
             ("string", InputType::Text),
             ("string_array", InputType::Text),
         ];
-        TYPES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)).map(|&(_, input_type)| input_type)
+        TYPES.iter().find(|(name, _)| name.eq_ignore_ascii_case(pbs_type)).map(|&(_, input_type)| input_type)
     }
 
     /// The values that a resource of this type can have if OpenPBS itself defines it.
@@ -176,7 +176,7 @@ impl Schema {
         self.entries.insert(name.into(), Entry { input_type, origin, range, replaced_by: None });
     }
 
-    /// What is known about `name`.
+    /// What is known about `name`; `None` if the schema does not contain it.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.entries.get(name)
     }
@@ -201,7 +201,8 @@ impl Schema {
         self.entries.is_empty()
     }
 
-    /// The numeric names nearest to the misspelled `name`, nearest first, at most three.
+    /// The numeric names nearest to the misspelled `name`, nearest first, at most three; none if no name is near, or if
+    /// `name` is one that many sites give to a resource of their own, such as `gpus`.
     pub fn suggestions(&self, name: &str) -> Vec<&str> {
         suggestions::nearest(
             name,

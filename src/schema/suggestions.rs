@@ -9,8 +9,9 @@ const COMMON_AT_SITES: [&str; 16] = [
     "scratch", "switch", "tmem",
 ];
 
-/// The names in `known` that differ from `typed` in at most a third of its characters, nearest first, names at the
-/// same distance in alphabetical order, at most three.
+/// The names in `known` nearest to `typed`, nearest first, names at the same distance in alphabetical order, at most
+/// three. Their distance is at most a third of the length of `typed`, but at least 1 and at most 4 are allowed. There are
+/// none for a name in [`COMMON_AT_SITES`].
 pub(crate) fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     if COMMON_AT_SITES.iter().any(|common| common.eq_ignore_ascii_case(typed)) {
         return Vec::new();

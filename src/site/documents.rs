@@ -108,7 +108,7 @@ impl Documents {
             contents.has_resources = !declared.is_empty() || !problems.is_empty();
         }
         if matches!(kind, FileKind::Server | FileKind::Queues | FileKind::Qmgr) {
-            let queues = Queues::read_listed(&name, &text).map_err(SiteError::content)?;
+            let queues = Queues::read_queues_or_server(&name, &text).map_err(SiteError::content)?;
             contents.has_queue = !queues.is_empty();
             contents.has_resources |= queues.lists_resources();
             contents.has_server = kind == FileKind::Server || text.lines().any(is_of_server);
@@ -126,7 +126,7 @@ impl Documents {
             add_resources(&name, &only_declarations(&text), &mut self.schema);
         }
         if matches!(kind, FileKind::Server | FileKind::Qmgr) {
-            Queues::read_listed(&name, &text).map_err(SiteError::content)?.add_seen_to(&mut self.schema);
+            Queues::read_queues_or_server(&name, &text).map_err(SiteError::content)?.add_seen_to(&mut self.schema);
         }
         if matches!(kind, FileKind::Server | FileKind::Qmgr) {
             self.add_names_in(&name, &text);

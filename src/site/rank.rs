@@ -210,7 +210,7 @@ impl Site {
             ranked.as_ref().map(|(table, ordered, _)| ScoredQueue { table, ordered, precision: self.precision() });
         let tree = ranked.as_ref().and_then(|(_, _, tree)| tree.as_ref());
         let (config, server) = (Some(&self.config), self.server);
-        let defaulted = self.queues.defaulted();
+        let defaulted = self.queues.defaulted_resources();
         let facts = SiteFacts { queue, tree, config, server, threshold, defaulted: &defaulted };
         let mut checked = Checked::new(submitted, schema.as_ref().unwrap_or(&self.schema), &facts);
         checked.warnings = warnings;

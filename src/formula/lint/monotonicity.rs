@@ -27,7 +27,7 @@ pub enum Monotonicity {
     Increasing,
     /// It never increases.
     Decreasing,
-    /// It may increase and decrease.
+    /// It may both increase and decrease, as far as the analysis can tell.
     Unknown,
 }
 
@@ -49,7 +49,7 @@ impl Monotonicity {
         }
     }
 
-    /// The monotonicity of a product with a constant factor that has these values.
+    /// The monotonicity of a product with a constant factor whose value is in `factor`.
     fn times(self, factor: ValueSet) -> Self {
         match self {
             Self::Constant => Self::Constant,
@@ -59,37 +59,38 @@ impl Monotonicity {
         }
     }
 
-    /// Unknown unless it is constant.
+    /// Constant if it is constant, otherwise unknown.
     fn constant_or_unknown(self) -> Self {
         if self == Self::Constant { self } else { Self::Unknown }
     }
 
-    /// For a divisor, after `times` by it: constant unless the divisor may have either sign.
-    fn unless_signed(self) -> Self {
+    /// Unknown if it is unknown, otherwise constant. For `divisor.times(its own values)` this is unknown if the divisor
+    /// varies and may have either sign.
+    fn unknown_or_constant(self) -> Self {
         if self == Self::Unknown { self } else { Self::Constant }
     }
 }
 
 /// The monotonicity of the whole formula in the input `name`, over the jobs for which the formula does not fail.
 ///
-/// `Increasing` and `Decreasing` hold up to the last bits, in which the functions of the C library may be wrong. They and
-/// `Constant` also mean that equal inputs give equal values, also for `0`, `0.0` and `-0.0`.
+/// `Increasing` and `Decreasing` hold up to the last bits, in which the functions of the C library may be wrong. All
+/// results but `Unknown` also mean that inputs that compare equal, such as `0`, `0.0` and `-0.0`, give equal values.
 pub fn monotonicity(expr: &Expr, facts: &Facts, name: &str) -> Monotonicity {
     let size = expr.nodes().len();
-    let mut walk = Walk { expr, facts, known: Vec::with_capacity(size), unchanged: Vec::with_capacity(size) };
+    let mut walk = Walk { expr, facts, results: Vec::with_capacity(size), unchanged: Vec::with_capacity(size) };
     for (id, node) in expr.iter() {
         let fact = facts.at(id);
-        let monotonicity = match walk.node(id, &node.kind, name) {
+        let monotonicity = match walk.analyze_node(id, &node.kind, name) {
             _ if !fact.reachable || fact.values.single().is_some() => Monotonicity::Constant,
             // nan is not ordered
             monotonicity if fact.values.may_be_nan() => monotonicity.constant_or_unknown(),
             monotonicity => monotonicity,
         };
         let is_unchanged = !fact.reachable || is_single(fact.values) || walk.does_not_use(&node.kind, name);
-        walk.known.push(monotonicity);
+        walk.results.push(monotonicity);
         walk.unchanged.push(is_unchanged);
     }
-    walk.known.last().copied().unwrap_or(Monotonicity::Constant)
+    walk.results.last().copied().unwrap_or(Monotonicity::Constant)
 }
 
 /// Whether there is a single value, of a single type, and not a float zero, which has two signs: numbers that compare
@@ -108,25 +109,27 @@ fn is_mixed(values: ValueSet) -> bool {
 struct Walk<'e> {
     expr: &'e Expr,
     facts: &'e Facts,
-    known: Vec<Monotonicity>,
-    /// Whether a node keeps its value, with its type and the sign of a zero.
+    /// The monotonicity of every node that has been visited.
+    results: Vec<Monotonicity>,
+    /// Whether the value of a node does not change with the input; the type and the sign of a zero are part of it.
     unchanged: Vec<bool>,
 }
 
 impl Walk<'_> {
     fn monotonicity(&self, node: NodeId) -> Monotonicity {
-        self.known[node.index()]
+        self.results[node.index()]
     }
 
     fn values(&self, node: NodeId) -> ValueSet {
         self.facts.at(node).values
     }
 
-    fn all(&self, nodes: &[NodeId]) -> Monotonicity {
+    /// The monotonicity of the sum of the nodes.
+    fn sum(&self, nodes: &[NodeId]) -> Monotonicity {
         nodes.iter().fold(Monotonicity::Constant, |all, &node| all.plus(self.monotonicity(node)))
     }
 
-    /// Whether the input is not among the operands.
+    /// Whether the node is another name than the input, or an operation on unchanged operands.
     fn does_not_use(&self, kind: &NodeKind, name: &str) -> bool {
         match kind {
             NodeKind::Name(other) => **other != *name,
@@ -143,8 +146,8 @@ impl Walk<'_> {
         if self.are_unchanged(nodes) { Monotonicity::Constant } else { Monotonicity::Unknown }
     }
 
-    /// Whether the result is rounded for some operands and exact for others, which breaks their order: this happens
-    /// beyond 2^53 if an operand that changes is an integer at times and a float at other times.
+    /// Whether the result may be rounded for some operands and exact for others, which breaks the order of the results.
+    /// This happens beyond 2^53 if an operand that changes is an integer for one job and a float for another.
     fn is_rounded_unevenly(&self, operands: &[NodeId], result: ValueSet) -> bool {
         let changes_type = |node: &NodeId| !self.unchanged[node.index()] && is_mixed(self.values(*node));
         let is_large = |values: ValueSet| values.most() > MAX_EXACT_FLOAT || values.least() < -MAX_EXACT_FLOAT;
@@ -152,7 +155,7 @@ impl Walk<'_> {
         operands.iter().any(changes_type) && sizes().any(is_large)
     }
 
-    fn node(&self, id: NodeId, kind: &NodeKind, name: &str) -> Monotonicity {
+    fn analyze_node(&self, id: NodeId, kind: &NodeKind, name: &str) -> Monotonicity {
         match kind {
             NodeKind::Name(other) if **other == *name => Monotonicity::Increasing,
             NodeKind::Literal { .. } | NodeKind::Name(_) => Monotonicity::Constant,
@@ -167,7 +170,7 @@ impl Walk<'_> {
                 _ => Monotonicity::Unknown,
             },
             NodeKind::Parenthesized(inner) => self.monotonicity(*inner),
-            NodeKind::Tuple { items, .. } | NodeKind::List(items) => self.all(items),
+            NodeKind::Tuple { items, .. } | NodeKind::List(items) => self.sum(items),
             NodeKind::Call { callee, positional, keywords } if keywords.is_empty() => {
                 self.call(*callee, positional, self.values(id))
             }
@@ -196,7 +199,9 @@ impl Walk<'_> {
             // `//` of floats can be off by 1
             Op::FloorDivide if !x.is_integral() || !y.is_integral() => self.not_monotonic(&[left, right]),
             // the quotient jumps where the divisor changes its sign
-            Op::Divide | Op::FloorDivide => a.times(y).plus(b.times(x).reversed()).plus(b.times(y).unless_signed()),
+            Op::Divide | Op::FloorDivide => {
+                a.times(y).plus(b.times(x).reversed()).plus(b.times(y).unknown_or_constant())
+            }
             Op::Power => self.power(left, right),
             _ => self.not_monotonic(&[left, right]),
         }
@@ -247,7 +252,7 @@ impl Walk<'_> {
 
     fn call(&self, callee: NodeId, arguments: &[NodeId], result: ValueSet) -> Monotonicity {
         use Function as F;
-        let all = self.all(arguments);
+        let all = self.sum(arguments);
         let Some(function) = self.facts.function(callee) else {
             return self.not_monotonic(&[&[callee], arguments].concat());
         };

@@ -27,7 +27,7 @@ pub struct Slope {
     pub least: f64,
     /// The greatest slope.
     pub most: f64,
-    /// The greatest distance of a computed value from that of real numbers.
+    /// The greatest distance of a computed value from the value in exact arithmetic.
     pub error: f64,
 }
 
@@ -36,7 +36,7 @@ pub struct Slope {
 pub fn slope(expr: &Expr, facts: &Facts, name: &str) -> Option<Slope> {
     let mut analysis = Analysis { expr, facts, name, slopes: Vec::with_capacity(expr.nodes().len()) };
     for (id, node) in expr.iter() {
-        let slope = if facts.at(id).reachable { analysis.node(id, &node.kind) } else { None };
+        let slope = if facts.at(id).reachable { analysis.analyze_node(id, &node.kind) } else { None };
         analysis.slopes.push(slope.filter(|slope| slope.is_finite()));
     }
     analysis.slopes.last().copied().flatten().filter(|_| facts.errors().is_empty())
@@ -71,8 +71,8 @@ impl Slope {
         Self { least: smallest(products), most: greatest(products), error: self.error * size }
     }
 
-    /// The slope of a value that follows one of the two.
-    fn or(self, other: Self) -> Self {
+    /// The slope of a value that has one of the two slopes at every input.
+    fn hull(self, other: Self) -> Self {
         Self { least: self.least.min(other.least), most: self.most.max(other.most), error: self.error.max(other.error) }
     }
 
@@ -132,7 +132,7 @@ impl Analysis<'_> {
         Some(Bounds { least: values.least() - error, most: values.most() + error })
     }
 
-    fn node(&self, id: NodeId, kind: &NodeKind) -> Option<Slope> {
+    fn analyze_node(&self, id: NodeId, kind: &NodeKind) -> Option<Slope> {
         let values = self.values(id);
         if self.facts.constant(id).is_some() && !values.is_number() {
             // a function
@@ -156,7 +156,7 @@ impl Analysis<'_> {
             NodeKind::Unary { op: UnaryOperator::Minus, operand } => self.slope(*operand).map(Slope::negated),
             NodeKind::Binary { op, left, right } => self.binary(*op, *left, *right, values),
             NodeKind::Conditional { then, otherwise, .. } => {
-                let (then, otherwise) = (self.branch(*then), self.branch(*otherwise));
+                let (then, otherwise) = (self.if_reachable(*then), self.if_reachable(*otherwise));
                 match (then, otherwise) {
                     (Some(only), None) | (None, Some(only)) => self.slope(only),
                     _ => None,
@@ -165,24 +165,24 @@ impl Analysis<'_> {
             NodeKind::Call { callee, positional, keywords } if keywords.is_empty() => {
                 self.call(self.facts.function(*callee)?, positional, values)
             }
-            _ => self.of_constants(&kind.children()),
+            _ => self.constant_operation(&kind.children()),
         }
     }
 
-    /// The node if it is evaluated for some value of the input.
-    fn branch(&self, node: NodeId) -> Option<NodeId> {
+    /// The node if it may be evaluated for some value of the input.
+    fn if_reachable(&self, node: NodeId) -> Option<NodeId> {
         Some(node).filter(|node| self.facts.at(*node).reachable)
     }
 
-    /// The slope of any deterministic function of constants.
-    fn of_constants(&self, operands: &[NodeId]) -> Option<Slope> {
+    /// The slope of an operation if all its operands are constant; otherwise `None`.
+    fn constant_operation(&self, operands: &[NodeId]) -> Option<Slope> {
         let are_constant = operands.iter().all(|&node| self.slope(node).is_some_and(|slope| slope.is_constant()));
         are_constant.then_some(Slope::CONSTANT)
     }
 
     fn binary(&self, op: BinaryOperator, left: NodeId, right: NodeId, result: ValueSet) -> Option<Slope> {
         use BinaryOperator as Op;
-        if let Some(constant) = self.of_constants(&[left, right]) {
+        if let Some(constant) = self.constant_operation(&[left, right]) {
             return Some(constant);
         }
         let (a, b) = (self.slope(left)?, self.slope(right)?);
@@ -227,7 +227,7 @@ impl Analysis<'_> {
                 return None;
             }
             let derivative = |x: f64| exponent * x.powf(exponent - 1.0);
-            self.chain(
+            self.apply_chain_rule(
                 a,
                 [
                     derivative(x.least),
@@ -238,15 +238,16 @@ impl Analysis<'_> {
         } else if a.is_constant() {
             let base = self.values(base).single().filter(|base| *base > 0.0)?;
             let derivative = |y: f64| base.ln() * base.powf(y);
-            self.chain(b, [derivative(y.least), derivative(y.most), derivative(y.most)])
+            self.apply_chain_rule(b, [derivative(y.least), derivative(y.most), derivative(y.most)])
         } else {
             return None;
         };
         Some(slope.rounded(result, LIBRARY_ERROR))
     }
 
-    /// The slope of a function whose derivative lies between these values.
-    fn chain(&self, argument: Slope, derivatives: [f64; 3]) -> Slope {
+    /// The slope of a function of `argument` whose derivative lies between the least and the greatest of `derivatives`, by
+    /// the chain rule.
+    fn apply_chain_rule(&self, argument: Slope, derivatives: [f64; 3]) -> Slope {
         let (least, most) = (smallest(derivatives), greatest(derivatives));
         let widening = MARGIN * least.abs().max(most.abs());
         argument.times(least - widening, most + widening)
@@ -254,7 +255,7 @@ impl Analysis<'_> {
 
     fn call(&self, function: Function, arguments: &[NodeId], result: ValueSet) -> Option<Slope> {
         use Function as F;
-        if let Some(constant) = self.of_constants(arguments) {
+        if let Some(constant) = self.constant_operation(arguments) {
             return Some(constant);
         }
         match (function, arguments) {
@@ -264,7 +265,7 @@ impl Analysis<'_> {
                 let mut slopes =
                     items.iter().filter(|&&item| self.may_be_result(item, result)).map(|&item| self.slope(item));
                 let first = slopes.next()??;
-                slopes.try_fold(first, |hull, slope| Some(hull.or(slope?)))
+                slopes.try_fold(first, |hull, slope| Some(hull.hull(slope?)))
             }
             (F::Float, [x]) => self.slope(*x),
             (F::Abs | F::Fabs, [x]) => {
@@ -272,20 +273,20 @@ impl Analysis<'_> {
                 Some(match bounds {
                     _ if bounds.least >= 0.0 => slope,
                     _ if bounds.most <= 0.0 => slope.negated(),
-                    _ => slope.or(slope.negated()),
+                    _ => slope.hull(slope.negated()),
                 })
             }
             (function, [x]) => {
                 let (slope, bounds) = (self.slope(*x)?, self.bounds(*x)?);
                 let derivative = derivative(function, bounds)?;
                 let [least, most] = [derivative(bounds.least), derivative(bounds.most)];
-                Some(self.chain(slope, [least, most, most]).rounded(result, LIBRARY_ERROR))
+                Some(self.apply_chain_rule(slope, [least, most, most]).rounded(result, LIBRARY_ERROR))
             }
             (F::Log, [x, base]) if self.slope(*base)?.is_constant() => {
                 let (slope, bounds, base) = (self.slope(*x)?, self.bounds(*x)?, self.values(*base).single()?);
                 let derivative = derivative(F::Log, bounds)?;
                 let [least, most] = [derivative(bounds.least), derivative(bounds.most)].map(|d| d / base.ln());
-                Some(self.chain(slope, [least, most, most]).rounded(result, 2.0 * LIBRARY_ERROR))
+                Some(self.apply_chain_rule(slope, [least, most, most]).rounded(result, 2.0 * LIBRARY_ERROR))
             }
             _ => None,
         }
@@ -307,7 +308,8 @@ impl Analysis<'_> {
     }
 }
 
-/// The derivative of a function, which must be monotonic over the bounds; `None` where it is not known to be.
+/// The derivative of a function, which is monotonic over the bounds; `None` if the function is not one of those below or
+/// the bounds are not within its domain.
 fn derivative(function: Function, bounds: Bounds) -> Option<fn(f64) -> f64> {
     use std::f64::consts::{LN_2, LN_10};
     let derivative: fn(f64) -> f64 = match function {

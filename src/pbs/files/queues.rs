@@ -13,16 +13,17 @@ use crate::json_visitor::{Entry, JsonScalar, ObjectReader, Shape};
 use crate::pbs::resource_amount;
 use crate::schema::{InputType, Schema};
 
-/// The priorities of the queues, and the undeclared resources that their attributes mention.
+/// The queues with their priorities, and the resources in the attributes of the queues and the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Queues {
     priorities: BTreeMap<Box<str>, Option<i64>>,
     /// In the order of the document.
     names: Vec<Box<str>>,
-    undeclared: BTreeMap<Box<str>, InputType>,
+    /// The resources that the attributes name, declared or not, with the types inferred from their amounts.
+    seen: BTreeMap<Box<str>, InputType>,
     /// The resources with a default above 0, by queue; those of the server under an empty name.
     defaults: BTreeMap<Box<str>, BTreeSet<Box<str>>>,
-    /// The queues that only pass jobs on to others.
+    /// The routing queues, which pass their jobs on to other queues.
     routes: BTreeSet<Box<str>>,
 }
 
@@ -62,24 +63,24 @@ impl Queues {
     /// # Errors
     /// The document contains no queue, is invalid JSON, or has a priority that is not a whole number.
     pub fn read(source_name: &str, text: &str) -> Result<Self, QueuesError> {
-        let queues = Self::read_listed(source_name, text)?;
+        let queues = Self::read_queues_or_server(source_name, text)?;
         if queues.is_empty() {
             return Err(QueuesError::NoQueue { source_name: source_name.to_owned() });
         }
         Ok(queues)
     }
 
-    /// Reads the same documents, and those that describe the server only: what they say of queues and of resources.
+    /// Reads the same documents as [`read`](Self::read), and also those that describe the server only.
     ///
     /// # Errors
     /// The document is invalid JSON, or has a priority that is not a whole number.
-    pub fn read_listed(source_name: &str, text: &str) -> Result<Self, QueuesError> {
+    pub fn read_queues_or_server(source_name: &str, text: &str) -> Result<Self, QueuesError> {
         let text = text.trim_start_matches('\u{feff}');
         let mut parser = Parser { source_name, queues: Self::default(), error: None };
         if text.trim_start().starts_with('{') {
-            parser.json(text)?;
+            parser.read_json(text)?;
         } else {
-            lines_of(text).fold(Block::None, |block, line| parser.line(block, &line));
+            lines_of(text).fold(Block::None, |block, line| parser.read_line(block, &line));
         }
         parser.error.map_or(Ok(parser.queues), Err)
     }
@@ -89,24 +90,24 @@ impl Queues {
         self.priorities.is_empty()
     }
 
-    /// Adds what another document says: its queues if none is known, and its resources.
+    /// Adds the contents of another document: its resources, and its queues if none is known yet.
     pub fn add(&mut self, other: Self) {
         if self.is_empty() {
             self.priorities = other.priorities;
             self.names = other.names;
             self.routes = other.routes;
         }
-        for (name, kind) in other.undeclared {
-            self.undeclared.entry(name).or_insert(kind);
+        for (name, kind) in other.seen {
+            self.seen.entry(name).or_insert(kind);
         }
         for (queue, resources) in other.defaults {
             self.defaults.entry(queue).or_default().extend(resources);
         }
     }
 
-    /// The resources of which every new job has more than 0 unless it requests 0: those with a default of the server, or
-    /// of each queue that runs jobs.
-    pub fn defaulted(&self) -> Vec<String> {
+    /// The resources of which every new job has more than 0 unless it requests 0: those with a default above 0 in the
+    /// server, or in every queue that is not a routing queue.
+    pub fn defaulted_resources(&self) -> Vec<String> {
         let of = |queue: &str| self.defaults.get(queue);
         let mut found: BTreeSet<&str> = of("").into_iter().flatten().map(|name| &**name).collect();
         let queues: Vec<&str> =
@@ -118,9 +119,9 @@ impl Queues {
         found.into_iter().map(str::to_owned).collect()
     }
 
-    /// Whether a queue or the server has a default or a limit of a resource.
+    /// Whether a queue or the server has a default, a limit or an available amount of a resource.
     pub fn lists_resources(&self) -> bool {
-        !self.undeclared.is_empty()
+        !self.seen.is_empty()
     }
 
     /// The priority of a queue; `None` if it has none (the formula then sees 0) or is unknown.
@@ -149,16 +150,16 @@ impl Queues {
         self.priorities.iter().map(|(name, &priority)| (&**name, priority))
     }
 
-    /// Adds the undeclared resources that have a default or a limit in a queue or the server, with the types inferred
-    /// from their amounts.
+    /// Adds to `schema` the resources in the attributes of the queues and the server that it does not contain, with the
+    /// types inferred from their amounts.
     pub fn add_seen_to(&self, schema: &mut Schema) {
-        for (name, &kind) in &self.undeclared {
+        for (name, &kind) in &self.seen {
             schema.add_seen(name, kind);
         }
     }
 
     fn add_amount(&mut self, queue: &str, list: &str, resource: &str, scalar: &JsonScalar<'_>) {
-        self.add_undeclared(resource, scalar);
+        self.add_seen(resource, scalar);
         let is_default = matches!(list, "resources_default" | "default_chunk");
         let is_positive =
             |amount: &str| !amount.starts_with('-') && amount.contains(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
@@ -167,14 +168,14 @@ impl Queues {
         }
     }
 
-    fn add_undeclared(&mut self, resource: &str, scalar: &JsonScalar<'_>) {
-        let (text, bare) = match scalar {
+    fn add_seen(&mut self, resource: &str, scalar: &JsonScalar<'_>) {
+        let (text, is_number) = match scalar {
             JsonScalar::Number(text) => (*text, true),
             JsonScalar::String(text) => (&**text, false),
             JsonScalar::Other(_) => return,
         };
-        let kind = resource_amount::inferred_type(text, bare);
-        let known = self.undeclared.entry(resource.into()).or_insert(kind);
+        let kind = resource_amount::inferred_type(text, is_number);
+        let known = self.seen.entry(resource.into()).or_insert(kind);
         let numbers = [InputType::Count, InputType::Float];
         if *known != kind {
             *known =
@@ -190,7 +191,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn json(&mut self, text: &str) -> Result<(), QueuesError> {
+    fn read_json(&mut self, text: &str) -> Result<(), QueuesError> {
         let source_name = self.source_name.to_owned();
         match json_visitor::read_object(text, Document(self)) {
             Ok(_) => Ok(()),
@@ -199,7 +200,7 @@ impl Parser<'_> {
     }
 
     /// Reads one line of text in a block; returns the block that the next line is in.
-    fn line(&mut self, block: Block, line: &str) -> Block {
+    fn read_line(&mut self, block: Block, line: &str) -> Block {
         if let Some(name) = line.strip_prefix("Queue:").or_else(|| line.strip_prefix("Queue ")) {
             return Block::Object(self.add_queue(name));
         }
@@ -211,11 +212,13 @@ impl Parser<'_> {
             ["create", "queue", name, ..] => {
                 self.add_queue(name);
             }
-            ["set", "queue", name, attribute, "=", value @ ..] => self.attribute(name, attribute, &value.join(" ")),
-            ["set", "server", attribute, "=", value @ ..] => self.attribute("", attribute, &value.join(" ")),
+            ["set", "queue", name, attribute, "=", value @ ..] => {
+                self.read_attribute(name, attribute, &value.join(" "))
+            }
+            ["set", "server", attribute, "=", value @ ..] => self.read_attribute("", attribute, &value.join(" ")),
             [attribute, "=", value @ ..] if line.starts_with([' ', '\t']) => {
                 if let Block::Object(queue) = &block {
-                    self.attribute(queue, attribute, &value.join(" "));
+                    self.read_attribute(queue, attribute, &value.join(" "));
                 }
             }
             _ => {}
@@ -232,20 +235,20 @@ impl Parser<'_> {
         name.to_owned()
     }
 
-    fn attribute(&mut self, queue: &str, attribute: &str, value: &str) {
+    fn read_attribute(&mut self, queue: &str, attribute: &str, value: &str) {
         let value = value.trim_matches('"');
         if attribute == "Priority" && !queue.is_empty() {
-            self.priority(queue, Some(JsonScalar::String(value.into())));
+            self.read_priority(queue, Some(JsonScalar::String(value.into())));
         } else if attribute == "queue_type" && value.to_ascii_lowercase().starts_with('r') {
             self.queues.routes.insert(queue.into());
-        } else if let Some((list, resource)) = resource_name(attribute) {
-            let number = resource_amount::number(value).is_some();
-            let scalar = if number { JsonScalar::Number(value) } else { JsonScalar::String(value.into()) };
+        } else if let Some((list, resource)) = split_resource_attribute(attribute) {
+            let is_number = resource_amount::number(value).is_some();
+            let scalar = if is_number { JsonScalar::Number(value) } else { JsonScalar::String(value.into()) };
             self.queues.add_amount(queue, list, resource, &scalar);
         }
     }
 
-    fn priority(&mut self, queue: &str, scalar: Option<JsonScalar<'_>>) {
+    fn read_priority(&mut self, queue: &str, scalar: Option<JsonScalar<'_>>) {
         let Some(scalar) = scalar else { return };
         match scalar.text().and_then(|text| text.parse().ok()) {
             Some(priority) => {
@@ -267,7 +270,8 @@ enum Block {
     Object(String),
 }
 
-/// The lines of a text. One of `-F dsv`, `Queue: workq|Priority=100|…`, is several.
+/// The lines of a text. A line of `-F dsv`, `Queue: workq|Priority=100|…`, is split into the lines that `qstat -Qf` prints
+/// without `-F`.
 fn lines_of(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.lines().flat_map(|line| {
         let is_dsv = (line.starts_with("Queue: ") || line.starts_with("Server: ")) && line.contains('|');
@@ -282,8 +286,8 @@ fn lines_of(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     })
 }
 
-/// The list and the resource in `resources_default.NAME` and the like.
-fn resource_name(attribute: &str) -> Option<(&str, &str)> {
+/// Splits `resources_default.NAME` and the like into the list and the resource.
+fn split_resource_attribute(attribute: &str) -> Option<(&str, &str)> {
     attribute.split_once('.').filter(|(list, _)| is_resource_list(list))
 }
 
@@ -333,7 +337,7 @@ impl<'d> ObjectReader<'d> for QueueAttributes<'_, '_> {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
         if key == "Priority" && !self.queue.is_empty() {
             let raw: &RawValue = value.raw()?;
-            self.parser.priority(self.queue, JsonScalar::from_raw(raw));
+            self.parser.read_priority(self.queue, JsonScalar::from_raw(raw));
             return Ok(());
         }
         if key == "queue_type" {
@@ -394,10 +398,14 @@ mod tests {
         let dsv = "Server: vm|resources_default.ncpus=1|resources_default.mem=0kb|default_chunk.mpiprocs=2\n";
         let qmgr = "set server resources_default.ncpus = 1\nset server resources_default.mem = 0kb\nset server default_chunk.mpiprocs = 2\n";
         for document in [json, text, dsv, qmgr] {
-            assert_eq!(Queues::read_listed("s", document).unwrap().defaulted(), ["mpiprocs", "ncpus"], "{document}");
+            assert_eq!(
+                Queues::read_queues_or_server("s", document).unwrap().defaulted_resources(),
+                ["mpiprocs", "ncpus"],
+                "{document}"
+            );
         }
         let queues = "Queue: in\n    queue_type = Route\nQueue: a\n    resources_default.x = 1\n    resources_default.y = 1\nQueue: b\n    resources_default.x = 2\n";
-        assert_eq!(Queues::read("q", queues).unwrap().defaulted(), ["x"]);
+        assert_eq!(Queues::read("q", queues).unwrap().defaulted_resources(), ["x"]);
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub enum UsageVersion {
 impl UsageVersion {
     /// How far the daemon searches for the NUL that ends a name: in version 1 beyond the field, through the padding and
     /// the number.
-    fn name_bytes(self) -> usize {
+    fn name_search_bytes(self) -> usize {
         match self {
             Self::V1 => self.record_bytes(),
             Self::V2 => 50,
@@ -67,7 +67,7 @@ pub struct UsageRecord {
 /// Something in the file that the daemon silently ignores.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum UsageFault {
-    /// Too short for a header, or for one record of a headerless file.
+    /// Too short for a header and the time of the last decay, or for one record of a file without a header.
     #[error("the file ends at byte {0}, before its first record")]
     TooShort(usize),
     /// The file has the tag, but its version is not 2.
@@ -118,7 +118,7 @@ pub enum UsageError {
 /// A usage file: the valid records, and what is ignored.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UsageFile {
-    /// The version; `None` if no record can be read.
+    /// The version; `None` if the whole file is ignored.
     pub version: Option<UsageVersion>,
     /// The time of the last decay, in Unix seconds; `None` if the file has none, or 0.
     pub last_decay: Option<i64>,
@@ -195,7 +195,7 @@ fn parse_record(record: &[u8], offset: usize, version: UsageVersion) -> Result<U
         return Err(cut_short);
     }
     let usage = last_double(record).ok_or(cut_short)?;
-    let field = &record[..version.name_bytes()];
+    let field = &record[..version.name_search_bytes()];
     let name = c_string(field);
     let entity = name_text(name);
     if name.len() == field.len() || !name.iter().all(|&byte| is_name_byte(byte)) {

@@ -24,19 +24,19 @@ use search::{Key, Search};
 const MAX_LISTED: usize = 100_000;
 /// The most differences whose inputs are searched.
 const MAX_SEARCHES: usize = 10_000;
-/// The most explanations of one line that are tried for every other line.
+/// The most explanations that are tried for every difference after the searches: those of the most lines.
 const MAX_SHARED: usize = 16;
-/// From this number of lines on, an explanation that lines have in common is tried before any search.
+/// An explanation of at least this many lines is tried before any search.
 const COMMON: usize = 16;
 
 /// A value in a scheduler's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedValue<'l> {
-    /// The line, from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// The job.
+    /// The id of the job.
     pub job: Cow<'l, str>,
-    /// The digits.
+    /// The value, as it is printed in the log.
     pub digits: Cow<'l, str>,
 }
 
@@ -69,7 +69,7 @@ fn split_at<'t>(text: &'t [u8], separator: &[u8]) -> Option<(&'t [u8], &'t [u8])
     Some((&text[..at], &text[at + separator.len()..]))
 }
 
-/// Builds the tree again with changed usage; `None` if it cannot be built.
+/// Builds the tree again after the given function has changed every usage; `None` if it cannot be built.
 pub type Reread<'a> = dyn Fn(&dyn Fn(f64) -> f64) -> Option<PbsTree> + 'a;
 
 /// The queue whose values are compared with a log.
@@ -77,19 +77,19 @@ pub type Reread<'a> = dyn Fn(&dyn Fn(f64) -> f64) -> Option<PbsTree> + 'a;
 pub struct ReplayedQueue<'a> {
     /// The formula.
     pub formula: &'a Formula,
-    /// The names that it may use.
+    /// The names that a formula may use.
     pub schema: &'a Schema,
     /// The jobs, with their fair-share numbers filled in.
     pub table: &'a JobTable,
-    /// Their scores, kept as OpenPBS keeps them.
+    /// The scores of the jobs, kept as OpenPBS keeps them.
     pub scores: &'a Scores,
     /// The fair-share tree, if the formula needs it.
     pub tree: Option<&'a PbsTree>,
-    /// The policy that gives the tree its numbers.
+    /// The policy that computes the shares of the tree.
     pub policy: &'a dyn Policy,
     /// How usage decays.
     pub decay: IntervalDecay,
-    /// The tree that the scheduler would read if every usage in its files were changed in this way.
+    /// Builds the tree that the scheduler would read if a function had changed every usage in its files.
     pub reread: &'a Reread<'a>,
 }
 
@@ -111,7 +111,8 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Whether no value was compared, because the queue has none of the jobs: nothing is proved then.
+    /// Whether no value was compared, because the log has no values or the queue has none of their jobs: the replay then
+    /// proves nothing.
     pub fn is_empty(&self) -> bool {
         self.unknown_jobs == self.lines
     }
@@ -120,9 +121,9 @@ impl Replay {
 /// A value in the log that differs from ours.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
-    /// The line in the log, from 1.
+    /// The line in the log, counted from 1.
     pub line: usize,
-    /// The job.
+    /// The id of the job.
     pub job: String,
     /// The digits in the log.
     pub logged: String,
@@ -133,7 +134,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// The explanations as one text; `None` if nothing explains the difference.
+    /// The first three explanations as one text; `None` if nothing explains the difference.
     pub fn why(&self) -> Option<String> {
         const MAX_SHOWN: usize = 3;
         let texts: Vec<String> = self.explanations.iter().take(MAX_SHOWN).map(ToString::to_string).collect();
@@ -159,7 +160,7 @@ pub fn replay(log: &[u8], queue: &ReplayedQueue<'_>) -> Replay {
         }
         let explanations = match &ours {
             Some(_) => known.explain(&mut search, row, &value.digits),
-            None => queue.table.exclusion(row).and_then(changed_since).into_iter().collect(),
+            None => queue.table.exclusion(row).and_then(explain_exclusion).into_iter().collect(),
         };
         replay.unexplained += usize::from(explanations.is_empty());
         if replay.different.len() < MAX_LISTED {
@@ -178,18 +179,21 @@ pub fn replay(log: &[u8], queue: &ReplayedQueue<'_>) -> Replay {
     replay
 }
 
-/// A job that the scheduler evaluated then, and that is over or belongs to an array that it would evaluate now.
-fn changed_since(exclusion: &Exclusion) -> Option<Explanation> {
+/// Explains why a job that the scheduler evaluated is excluded now: it is over, or considered through its array. Other
+/// exclusions explain nothing, because they held then too.
+fn explain_exclusion(exclusion: &Exclusion) -> Option<Explanation> {
     match exclusion {
         Exclusion::Over(_) | Exclusion::Subjob => Some(Explanation::NotWaiting(exclusion.to_string())),
         _ => None,
     }
 }
 
-/// The explanations found so far: those of each difference, and how many lines each explains.
+/// The explanations found so far.
 #[derive(Default)]
 struct KnownExplanations {
+    /// By the row of a job and the logged digits.
     by_difference: HashMap<(usize, String), Vec<Explanation>>,
+    /// The number of lines that an explanation explains.
     lines: HashMap<Key, usize>,
 }
 
@@ -214,7 +218,7 @@ impl KnownExplanations {
         found
     }
 
-    /// An explanation that many lines have in common, if it explains this difference too.
+    /// The first of the four explanations of the most lines, at least [`COMMON`] each, that also explains this difference.
     fn common(&self, search: &mut Search<'_>, row: usize, digits: &str) -> Option<Explanation> {
         let mut keys: Vec<(&Key, usize)> = self.lines.iter().map(|(key, &lines)| (key, lines)).collect();
         keys.retain(|&(_, lines)| lines >= COMMON);
@@ -222,8 +226,9 @@ impl KnownExplanations {
         keys.into_iter().take(4).find_map(|(key, _)| search.try_common(key, row, digits))
     }
 
-    /// Adds to each difference what explains others, puts the explanation of the most lines first, and keeps one of
-    /// each kind.
+    /// Adds to each difference that is explained the explanations of other differences that explain it too, sorts its
+    /// explanations so that the one of the most lines is first, and keeps only the first number of decays and the first
+    /// change of `eligible_time`.
     fn share(&mut self, search: &mut Search<'_>, table: &JobTable, different: &mut [Difference]) {
         let mut keys: Vec<(Key, usize)> = self.lines.iter().map(|(key, &lines)| (key.clone(), lines)).collect();
         keys.retain(|(key, _)| !matches!(key, Key::Other(_)));

@@ -15,7 +15,7 @@ use crate::python::Value;
 use crate::rank::{OnError, RowScorer, ScorePrecision, fairshare_number};
 use crate::schema::{FairshareInput, InputType, Origin, Range};
 
-/// The numbers of decays that are tried: more first, then less.
+/// The numbers of decays that are tried: 1 to 32 more, then 1 to 8 fewer.
 const DECAYS: [i32; 40] = {
     let mut decays = [0; 40];
     let mut index = 0;
@@ -25,11 +25,11 @@ const DECAYS: [i32; 40] = {
     }
     decays
 };
-/// The inputs on either side of ours that are tried one by one.
+/// How many inputs on either side of the queue's are tried one by one.
 const NEAR: i64 = 32;
 /// The greatest whole input that is tried.
 const MAX_WHOLE: i64 = 1 << 53;
-/// The most nodes of a tree in which the usage of an entity is searched: every step computes the tree anew.
+/// The most nodes of a tree in which the usage of an entity is searched: every step computes the shares of all nodes.
 const MAX_TREE: usize = 20_000;
 
 /// What would explain a difference.
@@ -43,7 +43,7 @@ pub enum Explanation {
     EligibleTime(i64),
     /// All usage has decayed this many times more, or less if the number is negative.
     Decayed(i32),
-    /// The usage of the entity is another one.
+    /// The usage of the entity differs.
     Usage {
         /// The entity.
         entity: String,
@@ -52,7 +52,7 @@ pub enum Explanation {
         /// The usage that gives the logged value.
         logged: f64,
     },
-    /// An input is another one.
+    /// An input differs.
     Input {
         /// The input.
         name: String,
@@ -85,7 +85,7 @@ impl fmt::Display for Explanation {
     }
 }
 
-/// What explanations of several lines have in common.
+/// What an explanation has in common with the explanations of other lines.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Key {
     EligibleTime(i64),
@@ -105,7 +105,7 @@ impl Explanation {
     }
 }
 
-/// How whole numbers stand for the values of an input.
+/// How the search represents the values of an input by whole numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Scale {
     /// The number itself.
@@ -139,10 +139,11 @@ impl Scale {
 /// Searches the inputs of the jobs of one queue.
 pub(super) struct Search<'a> {
     queue: ReplayedQueue<'a>,
-    /// The formula with the names declared that nothing declares.
+    /// The formula, compiled against a schema that also declares the names in `undeclared`.
     program: Option<Program>,
+    /// The names in the formula that no file declares.
     undeclared: Vec<String>,
-    /// The numbers of the entities after each number of decays, computed when they are first needed.
+    /// The shares of the entities after each number of decays, see [`shares_after_decays`]; computed when first needed.
     decayed: HashMap<i32, Vec<HashMap<NodeId, EntityShares>>>,
 }
 
@@ -162,7 +163,7 @@ impl<'a> Search<'a> {
         Self { queue: *queue, program, undeclared, decayed: HashMap::new() }
     }
 
-    /// Everything that explains the digits by one change, the most plausible first.
+    /// Searches everything that explains the digits by one change, the most plausible first.
     pub(super) fn explanations(&mut self, row: usize, digits: &str) -> Vec<Explanation> {
         let Some(program) = self.program.take() else { return Vec::new() };
         let mut job = JobInputs::new(&program, &self.queue, row);
@@ -198,7 +199,7 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// Every number of decays that explains the digits: which of them it is, other jobs tell.
+    /// Searches every number of decays that explains the digits. The explanations of other jobs show which one it is.
     fn search_decay(&mut self, job: &mut JobInputs<'_, '_>, digits: &str) -> Vec<Explanation> {
         DECAYS.into_iter().filter_map(|times| self.try_decay(job, times, digits)).collect()
     }
@@ -207,8 +208,8 @@ impl<'a> Search<'a> {
         let tree = self.queue.tree.filter(|_| job.uses_fairshare())?;
         let entity = tree.tree().find(self.queue.table.entity(job.row))?;
         let queue = self.queue;
-        let trees = self.decayed.entry(times).or_insert_with(|| decayed_trees(&queue, tree, times));
-        let mut shares = trees.iter().filter_map(|numbers| numbers.get(&entity));
+        let by_daemon = self.decayed.entry(times).or_insert_with(|| shares_after_decays(&queue, tree, times));
+        let mut shares = by_daemon.iter().filter_map(|shares| shares.get(&entity));
         let matches = shares.any(|shares| logged(job.value_with_shares(shares)) == digits);
         matches.then_some(Explanation::Decayed(times))
     }
@@ -230,10 +231,10 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The numbers of the entities of jobs after a number of decays: in a daemon that has decayed the usage of every node,
-/// and in one that has read the decayed usage of the entities from its file and summed it up. A decay is undone for the
-/// entities alone.
-fn decayed_trees(queue: &ReplayedQueue<'_>, tree: &PbsTree, times: i32) -> Vec<HashMap<NodeId, EntityShares>> {
+/// The shares of the entities of jobs after a number of decays, twice: in a daemon that has read the decayed usage of the
+/// entities from its file and summed it up, and in one that has decayed the usage of every node itself. A negative number
+/// undoes decays; only the first daemon is then considered.
+fn shares_after_decays(queue: &ReplayedQueue<'_>, tree: &PbsTree, times: i32) -> Vec<HashMap<NodeId, EntityShares>> {
     let decay = |usage: f64| match times {
         0.. => (0..times).fold(usage, |usage, _| queue.decay.step(usage)),
         _ if usage <= IntervalDecay::FLOOR => usage,
@@ -246,17 +247,17 @@ fn decayed_trees(queue: &ReplayedQueue<'_>, tree: &PbsTree, times: i32) -> Vec<H
         trees.push(every_node);
     }
     let entities: Vec<NodeId> = queue.table.entities().iter().filter_map(|entity| tree.tree().find(entity)).collect();
-    let numbers = |changed: &ShareTree| {
+    let shares_of_entities = |changed: &ShareTree| {
         let shares = queue.policy.assess(changed);
         let by_name = |&node: &NodeId| Some((node, shares.get(changed.find(tree.tree().name(node))?)?));
         entities.iter().filter_map(by_name).collect()
     };
-    trees.iter().map(numbers).collect()
+    trees.iter().map(shares_of_entities).collect()
 }
 
 const ELIGIBLE_TIME: &str = "eligible_time";
 
-/// The inputs of one job, of which one at a time is replaced.
+/// The inputs of one job, which are replaced to see how its value changes: one at a time, or all fair-share numbers.
 struct JobInputs<'p, 'a> {
     scorer: RowScorer<'p>,
     program: &'p Program,
@@ -286,7 +287,7 @@ impl<'p, 'a> JobInputs<'p, 'a> {
         self.program.inputs().iter().any(|name| FairshareInput::from_name(name).is_some())
     }
 
-    /// The value of the job when one input is another one.
+    /// The value of the job with one input replaced.
     fn value_with(&mut self, slot: usize, input: Value) -> f64 {
         let ours = std::mem::replace(&mut self.inputs[slot], input);
         let value = self.scorer.score(&self.inputs);
@@ -305,7 +306,7 @@ impl<'p, 'a> JobInputs<'p, 'a> {
         self.scorer.score(&inputs)
     }
 
-    /// A resource that nothing declares: its jobs may have an amount of it, but the formula gets 0.
+    /// Tries 0 for a resource that no file declares: the job may have an amount of it, but the formula gets 0.
     fn try_undeclared(&mut self, name: &str, digits: &str) -> Option<Explanation> {
         let slot = self.slot(name)?;
         let value = self.value_with(slot, Value::Int(0));
@@ -351,7 +352,8 @@ fn whole_range(range: Range) -> RangeInclusive<i64> {
     bound(range.least)..=bound(range.most)
 }
 
-/// Whether the logged digits are those of the value or of a neighbouring `float`, rounded in another way.
+/// Whether the logged number is so near to the value that only the rounding may differ: at most a unit of its last decimal
+/// away, or at most as far as a neighbouring C `float`.
 fn is_rounding(value: f64, digits: &str) -> bool {
     let Ok(then) = digits.parse::<f64>() else { return false };
     let places = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len().min(9));
@@ -429,7 +431,8 @@ fn bisect(
     None
 }
 
-/// The first number from `near` on that matches, if all from there up to `far` do.
+/// The matching number that is nearest to `near`, which does not match itself. `far` matches, and all numbers between the
+/// result and `far` are taken to match.
 fn first_match(mut near: i64, mut far: i64, matches: &mut impl FnMut(i64) -> (bool, f64)) -> i64 {
     while near.abs_diff(far) > 1 {
         let middle = i64::midpoint(near, far);

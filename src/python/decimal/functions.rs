@@ -1,4 +1,5 @@
-//! The functions of decimal arithmetic: Python's for integers, 28-digit versions for the others where one exists.
+//! The functions of decimal arithmetic: Python's own for functions of integers; for the others, an implementation with 28
+//! digits where there is one.
 
 use num_bigint::BigInt;
 use rust_decimal::{Decimal, MathematicalOps, RoundingStrategy};
@@ -23,10 +24,10 @@ pub(super) fn call(
     };
     match function::bind(*function, positional, keywords)? {
         Arguments::Positional(values) if is_integer_function(*function) => integer_function(*function, values, python),
-        Arguments::Positional([x]) => one(*function, x, python),
-        Arguments::Positional([x, y]) => two(*function, x, y),
-        Arguments::Positional(values) => many(*function, values),
-        Arguments::Named(slots) => named(*function, slots, python),
+        Arguments::Positional([x]) => call_with_one(*function, x, python),
+        Arguments::Positional([x, y]) => call_with_two(*function, x, y),
+        Arguments::Positional(values) => call_with_many(*function, values),
+        Arguments::Named(slots) => call_with_keywords(*function, slots, python),
         Arguments::Extreme { values, key, default } => extreme(*function, values, key, default, python),
     }
 }
@@ -47,7 +48,7 @@ fn integer_function(function: Function, values: &[DecimalValue], python: &Python
     DecimalValue::from_python(&python.call(&Value::Function(function), &values, &[])?)
 }
 
-fn one(function: Function, x: &DecimalValue, python: &Python) -> Result<DecimalValue, Raised> {
+fn call_with_one(function: Function, x: &DecimalValue, python: &Python) -> Result<DecimalValue, Raised> {
     use Function as F;
     match function {
         F::Abs => match x.decimal() {
@@ -57,7 +58,7 @@ fn one(function: Function, x: &DecimalValue, python: &Python) -> Result<DecimalV
         F::All => Ok(DecimalValue::Bool(x.iterable_argument()?.iter().all(DecimalValue::truth))),
         F::Any => Ok(DecimalValue::Bool(x.iterable_argument()?.iter().any(DecimalValue::truth))),
         F::Bool => Ok(DecimalValue::Bool(x.truth())),
-        F::Float => number(x, "float() argument must be a string or a real number"),
+        F::Float => require_number(x, "float() argument must be a string or a real number"),
         F::Len => match x.items() {
             Some(items) => Ok(Decimal::from(items.len()).into()),
             None => Err(Raised::type_error(format!("object of type '{}' has no len()", x.type_name()))),
@@ -77,7 +78,7 @@ fn one(function: Function, x: &DecimalValue, python: &Python) -> Result<DecimalV
 }
 
 /// The argument if it is a number; otherwise a `TypeError` whose text begins with `expected`.
-fn number(x: &DecimalValue, expected: &str) -> Result<DecimalValue, Raised> {
+fn require_number(x: &DecimalValue, expected: &str) -> Result<DecimalValue, Raised> {
     match x.decimal() {
         Some(value) => Ok(value.into()),
         None => Err(Raised::type_error(format!("{expected}, not '{}'", x.type_name()))),
@@ -88,7 +89,7 @@ fn pair(first: Decimal, second: Decimal) -> DecimalValue {
     DecimalValue::Tuple([first.into(), second.into()].into())
 }
 
-fn two(function: Function, x: &DecimalValue, y: &DecimalValue) -> Result<DecimalValue, Raised> {
+fn call_with_two(function: Function, x: &DecimalValue, y: &DecimalValue) -> Result<DecimalValue, Raised> {
     match function {
         Function::Divmod => match (x.decimal(), y.decimal()) {
             (Some(a), Some(b)) => operators::divmod(a, b).map(|(quotient, remainder)| pair(quotient, remainder)),
@@ -104,7 +105,7 @@ fn two(function: Function, x: &DecimalValue, y: &DecimalValue) -> Result<Decimal
     }
 }
 
-fn many(function: Function, values: &[DecimalValue]) -> Result<DecimalValue, Raised> {
+fn call_with_many(function: Function, values: &[DecimalValue]) -> Result<DecimalValue, Raised> {
     match function {
         Function::Hypot => {
             let lengths = values.iter().map(DecimalValue::math_argument).collect::<Result<Vec<_>, _>>()?;
@@ -115,11 +116,15 @@ fn many(function: Function, values: &[DecimalValue]) -> Result<DecimalValue, Rai
     }
 }
 
-fn named(function: Function, slots: [Option<&DecimalValue>; 4], python: &Python) -> Result<DecimalValue, Raised> {
+fn call_with_keywords(
+    function: Function,
+    slots: [Option<&DecimalValue>; 4],
+    python: &Python,
+) -> Result<DecimalValue, Raised> {
     match (function, slots) {
         (Function::Int, [None, None, ..]) => Ok(Decimal::ZERO.into()),
         (Function::Int, [Some(x), None, ..]) => {
-            let value = number(x, "int() argument must be a string, a bytes-like object or a real number")?;
+            let value = require_number(x, "int() argument must be a string, a bytes-like object or a real number")?;
             checked(value.decimal().map(|value| value.trunc()))
         }
         (Function::Int, [x, base, ..]) => {
@@ -155,19 +160,19 @@ fn extreme(
         several => several,
     };
     let key = key.filter(|key| !matches!(key, DecimalValue::None));
-    let rank = |value: &DecimalValue| match key {
+    let key_of = |value: &DecimalValue| match key {
         Some(key) => call(key, std::slice::from_ref(value), &[], python),
         None => Ok(value.clone()),
     };
     let mut best: Option<(DecimalValue, &DecimalValue)> = None;
     for value in values {
-        let rank = rank(value)?;
-        let better = match &best {
+        let value_key = key_of(value)?;
+        let is_better = match &best {
             None => true,
-            Some((leading, _)) => operators::compare(op, &rank, leading)?,
+            Some((best_key, _)) => operators::compare(op, &value_key, best_key)?,
         };
-        if better {
-            best = Some((rank, value));
+        if is_better {
+            best = Some((value_key, value));
         }
     }
     best.map(|(_, value)| value)
@@ -204,7 +209,7 @@ fn norm(lengths: &[Decimal]) -> Result<DecimalValue, Raised> {
     checked(scaled::norm(lengths))
 }
 
-/// Functions of one number that have a 28-digit implementation.
+/// Functions of one number; an error for those without an implementation with 28 digits.
 fn real_function(function: Function, x: Decimal) -> Result<DecimalValue, Raised> {
     use Function as F;
     match function {
@@ -225,7 +230,7 @@ fn real_function(function: Function, x: Decimal) -> Result<DecimalValue, Raised>
     }
 }
 
-/// Functions that are computed from `exp`.
+/// Functions that are computed from `exp`; an error for any other function.
 fn exponential(function: Function, x: Decimal) -> Result<DecimalValue, Raised> {
     let powers = || Some((x.checked_exp()?, (-x).checked_exp()?));
     let sum = || powers().and_then(|(up, down)| up.checked_add(down));
@@ -242,7 +247,7 @@ fn exponential(function: Function, x: Decimal) -> Result<DecimalValue, Raised> {
     }
 }
 
-/// A quotient; an error where the divisor is zero.
+/// A quotient; the error of a number that is too large if an operand is `None` or the divisor is zero.
 fn ratio(x: Option<Decimal>, y: Option<Decimal>) -> Result<DecimalValue, Raised> {
     checked(x.zip(y).and_then(|(x, y)| x.checked_div(y)))
 }
@@ -263,7 +268,7 @@ fn logarithm(function: Function, x: Decimal) -> Result<Decimal, Raised> {
     result.ok_or_else(scaled::too_large)
 }
 
-/// Functions of two numbers.
+/// Functions of two numbers; an error for those without an implementation with 28 digits.
 fn real_function_of_two(function: Function, x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
     match function {
         Function::Pow => pow(x, y),

@@ -2,7 +2,7 @@
 //!
 //! Literals keep the digits of their text, so that `0.1 + 0.2` is `0.3`. Operators and functions mean what they mean for
 //! Python's numbers, with these differences: integers and fractions have one type, there are no infinities and no nans,
-//! and a magnitude below `1e-28` is zero.
+//! and results have at most 28 decimals, so that one of less than half of `1e-28` is zero.
 
 mod functions;
 mod operators;
@@ -34,7 +34,8 @@ pub struct DecimalArithmetic {
 }
 
 impl DecimalArithmetic {
-    /// Grants each evaluation all of [`limits::FUEL`](crate::python::limits::FUEL) for operations on integers.
+    /// Creates the arithmetic. Each evaluation may spend [`limits::FUEL`](crate::python::limits::FUEL) on operations on
+    /// integers.
     pub fn new() -> Self {
         Self::default()
     }

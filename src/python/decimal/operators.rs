@@ -136,7 +136,7 @@ pub(super) fn compare(op: ComparisonOperator, x: &DecimalValue, y: &DecimalValue
     }
 }
 
-/// Equality of two values that are not both numbers and not both sequences.
+/// Equality of any values but two numbers, two tuples or two lists.
 fn are_identical(x: &DecimalValue, y: &DecimalValue) -> bool {
     match (x, y) {
         (DecimalValue::None, DecimalValue::None) => true,

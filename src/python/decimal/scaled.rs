@@ -30,7 +30,7 @@ pub(super) fn to_decimal(digits: &BigInt, scale: i64) -> Option<Decimal> {
         let zeros = u32::try_from(-scale).ok().filter(|zeros| i64::from(*zeros) <= MAX_TRAILING_ZEROS)?;
         return to_decimal(&(digits * power_of_ten(zeros)), 0);
     }
-    // A bit is worth more than 0.3 digits, so this many digits have to go; one or two more may have to.
+    // A bit is worth more than 0.3 digits, so at least this many digits must be dropped; the loop drops the rest.
     let excess = (digits.bits().saturating_sub(DIGIT_BITS) * 3 / 10) as i64;
     let mut dropped = excess.max(scale - MAX_SCALE).max(0);
     while dropped <= scale {
@@ -56,7 +56,7 @@ pub(super) fn aligned(x: Decimal, y: Decimal) -> (BigInt, BigInt, i64) {
 /// [`ErrorKind::Decimal`] for a number that is too large, for one that rounds to zero and is not zero, and for any other
 /// text.
 pub(super) fn parse(text: &str) -> Result<Decimal, Raised> {
-    let (digits, scale) = split(text)
+    let (digits, scale) = split_literal(text)
         .ok_or_else(|| Raised::new(ErrorKind::Decimal, format!("`{text}`, which is not a decimal number")))?;
     let decimal = to_decimal(&digits, scale).ok_or_else(too_large)?;
     if decimal.is_zero() && !digits.is_zero() {
@@ -65,11 +65,11 @@ pub(super) fn parse(text: &str) -> Result<Decimal, Raised> {
     Ok(decimal)
 }
 
-/// The digits and the scale of a literal.
-fn split(text: &str) -> Option<(BigInt, i64)> {
+/// The digits and the scale of a literal; `None` if the text is not a decimal literal.
+fn split_literal(text: &str) -> Option<(BigInt, i64)> {
     let text = text.replace('_', "");
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, saturated(exponent)?),
+        Some((mantissa, exponent)) => (mantissa, parse_exponent(exponent)?),
         None => (text.as_str(), 0),
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -82,8 +82,8 @@ pub(super) fn too_large() -> Raised {
     Raised::new(ErrorKind::Decimal, "a number of more than 28 digits before the point")
 }
 
-/// An exponent, saturated to 32 bits.
-fn saturated(exponent: &str) -> Option<i64> {
+/// Parses an exponent, whose magnitude saturates at [`u32::MAX`].
+fn parse_exponent(exponent: &str) -> Option<i64> {
     let digits = exponent.trim_start_matches(['+', '-']);
     if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
         return None;

@@ -86,7 +86,7 @@ impl DecimalValue {
     /// Converts Python's value: an integer exactly, a float as its shortest `repr` reads.
     ///
     /// # Errors
-    /// [`ErrorKind::Decimal`] for infinities, nans and numbers of too many digits.
+    /// [`ErrorKind::Decimal`] for infinities, nans, numbers that are too large, and floats too near to zero.
     pub fn from_python(value: &Value) -> Result<Self, Raised> {
         let all = |items: &[Value]| items.iter().map(Self::from_python).collect::<Result<Arc<[Self]>, _>>();
         match value {

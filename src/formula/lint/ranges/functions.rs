@@ -17,30 +17,30 @@ pub(super) struct Argument {
     pub(super) items: Option<Vec<ValueSet>>,
 }
 
-/// `function(arguments…)`, with a number of keyword arguments.
+/// `function(arguments…)` with as many more keyword arguments as `keywords` says.
 pub(super) fn call(function: Function, arguments: &[Argument], keywords: usize) -> Outcome {
     let (least, most) = function.arity();
-    let positions = match function {
+    let max_positional = match function {
         Function::Prod => 1,
         Function::Isclose => 2,
         _ => most.unwrap_or(usize::MAX),
     };
     let given = arguments.len();
-    if given > positions || given + keywords < least || (keywords > 0 && function.keywords().is_empty()) {
+    if given > max_positional || given + keywords < least || (keywords > 0 && function.keywords().is_empty()) {
         return Outcome::error(ErrorKind::Type);
     }
     if keywords > 0 {
         return Outcome::UNKNOWN;
     }
     match arguments {
-        [] => no_arguments(function),
-        [x] => one_argument(function, x),
-        [x, y] => two_arguments(function, x, y, arguments),
-        several => several_arguments(function, several),
+        [] => call_without_arguments(function),
+        [x] => call_with_one(function, x),
+        [x, y] => call_with_two(function, x, y, arguments),
+        several => call_with_several(function, several),
     }
 }
 
-fn no_arguments(function: Function) -> Outcome {
+fn call_without_arguments(function: Function) -> Outcome {
     let values = match function {
         Function::Int | Function::Gcd => ValueSet::between(TypeSet::INT, 0.0, 0.0),
         Function::Lcm => ValueSet::between(TypeSet::INT, 1.0, 1.0),
@@ -51,7 +51,7 @@ fn no_arguments(function: Function) -> Outcome {
     Outcome::ok(values)
 }
 
-fn one_argument(function: Function, argument: &Argument) -> Outcome {
+fn call_with_one(function: Function, argument: &Argument) -> Outcome {
     use Function as F;
     let x = argument.values;
     match function {
@@ -73,7 +73,7 @@ fn one_argument(function: Function, argument: &Argument) -> Outcome {
     }
 }
 
-fn two_arguments(function: Function, first: &Argument, second: &Argument, both: &[Argument]) -> Outcome {
+fn call_with_two(function: Function, first: &Argument, second: &Argument, both: &[Argument]) -> Outcome {
     use Function as F;
     let (x, y) = (first.values, second.values);
     match function {
@@ -95,11 +95,11 @@ fn two_arguments(function: Function, first: &Argument, second: &Argument, both: 
         F::Atan2 | F::Copysign | F::Fmod | F::Nextafter | F::Remainder => {
             real_functions::converted_both(x, y, |x, y| real_functions::real_of_two(function, x, y))
         }
-        _ => several_arguments(function, both),
+        _ => call_with_several(function, both),
     }
 }
 
-fn several_arguments(function: Function, arguments: &[Argument]) -> Outcome {
+fn call_with_several(function: Function, arguments: &[Argument]) -> Outcome {
     let values: Vec<ValueSet> = arguments.iter().map(|argument| argument.values).collect();
     match function {
         Function::Max | Function::Min => extreme(function, &values),
@@ -109,7 +109,7 @@ fn several_arguments(function: Function, arguments: &[Argument]) -> Outcome {
     }
 }
 
-/// A function that accepts only a tuple or a list.
+/// A function that accepts only a tuple or a list and then returns one of `result`.
 fn sequence_function(x: ValueSet, result: ValueSet) -> Outcome {
     let values = if x.types().intersects(TypeSet::SEQUENCE) { result } else { ValueSet::EMPTY };
     Outcome::ok(values).may_raise(ErrorKind::Type, !x.types().is_subset(TypeSet::SEQUENCE))
@@ -156,9 +156,9 @@ fn round_to_digits(x: ValueSet, digits: ValueSet) -> Outcome {
             // rounding does not change the sign
             let least = if bounds.least >= 0.0 { least.max(0.0) } else { least };
             let most = if bounds.most <= 0.0 { most.min(0.0) } else { most };
-            let whole = if number.types().intersects(TypeSet::INTEGRAL) { TypeSet::INT } else { TypeSet::EMPTY };
-            let nothing = if digits.types().intersects(TypeSet::NONE) { TypeSet::INT } else { TypeSet::EMPTY };
-            let types = whole.or(nothing).or(number.types().and(TypeSet::FLOAT));
+            let may_be_int = number.types().intersects(TypeSet::INTEGRAL) || digits.types().intersects(TypeSet::NONE);
+            let int = if may_be_int { TypeSet::INT } else { TypeSet::EMPTY };
+            let types = int.or(number.types().and(TypeSet::FLOAT));
             ValueSet::between(types, least, most).rounded_outward().or_nan(number.may_be_nan())
         }
         (None, true) => ValueSet::EMPTY.or_nan(number.may_be_nan()),
@@ -171,7 +171,7 @@ fn round_to_digits(x: ValueSet, digits: ValueSet) -> Outcome {
         .may_raise(ErrorKind::Limit, number.may_exceed_doubles())
 }
 
-/// A function of integers that are at least 0.
+/// A function of integers that are at least 0, which then returns one of `values`.
 fn natural_function(arguments: &[ValueSet], values: impl FnOnce() -> ValueSet) -> Outcome {
     let all_whole = arguments.iter().all(|x| x.types().intersects(TypeSet::INTEGRAL));
     let negative = arguments.iter().any(|x| x.least() < 0.0);
@@ -237,8 +237,8 @@ fn aggregate(function: Function, argument: &Argument) -> Outcome {
     };
     match function {
         Function::Max | Function::Min => extreme(function, items),
-        Function::Sum => folded(BinaryOperator::Add, ValueSet::between(TypeSet::INT, 0.0, 0.0), items),
-        Function::Prod => folded(BinaryOperator::Multiply, ValueSet::between(TypeSet::INT, 1.0, 1.0), items),
+        Function::Sum => fold(BinaryOperator::Add, ValueSet::between(TypeSet::INT, 0.0, 0.0), items),
+        Function::Prod => fold(BinaryOperator::Multiply, ValueSet::between(TypeSet::INT, 1.0, 1.0), items),
         _ => fsum(items),
     }
 }
@@ -255,12 +255,12 @@ fn unknown_items(function: Function, x: ValueSet) -> Outcome {
 /// `sum(items, start)`.
 fn sum_from(items: &Argument, start: ValueSet) -> Outcome {
     match &items.items {
-        Some(items) => folded(BinaryOperator::Add, start, items),
+        Some(items) => fold(BinaryOperator::Add, start, items),
         None => unknown_items(Function::Sum, items.values),
     }
 }
 
-fn folded(op: BinaryOperator, start: ValueSet, items: &[ValueSet]) -> Outcome {
+fn fold(op: BinaryOperator, start: ValueSet, items: &[ValueSet]) -> Outcome {
     items.iter().fold(Outcome::ok(start), |so_far, &item| {
         let next = binary(op, so_far.values, item);
         Outcome { values: next.values, errors: so_far.errors.or(next.errors) }

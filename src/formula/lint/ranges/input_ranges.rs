@@ -34,7 +34,7 @@ impl Ranges {
         self.named.insert(name.into(), values);
     }
 
-    /// Sets the range of one input to the smallest interval that contains these values.
+    /// Sets the range of one input to the smallest interval that contains these values; changes nothing if there are none.
     pub fn observe(&mut self, name: &str, seen: impl IntoIterator<Item = Value>) {
         let values = seen.into_iter().fold(ValueSet::EMPTY, |values, value| values.or(ValueSet::from_value(&value)));
         if !values.is_empty() {
@@ -42,7 +42,7 @@ impl Ranges {
         }
     }
 
-    /// The range that was set for an input.
+    /// The range that was set for an input; `None` if none was.
     pub fn explicit(&self, name: &str) -> Option<ValueSet> {
         self.named.get(name).copied()
     }

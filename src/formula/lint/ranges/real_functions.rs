@@ -19,14 +19,15 @@ struct Monotonic {
     units: u32,
 }
 
-/// A function whose argument must be a real number.
+/// Applies a function that converts its argument to a double: a value that is not a number is a `TypeError`, an integer
+/// that no double can hold an `OverflowError`.
 pub(super) fn converted(x: ValueSet, function: impl FnOnce(ValueSet) -> Outcome) -> Outcome {
     let number = x.numbers();
     let outcome = if number.is_empty() { Outcome::EMPTY } else { function(number) };
     outcome.may_raise(ErrorKind::Type, !x.is_number()).may_raise(ErrorKind::Overflow, x.may_exceed_doubles())
 }
 
-/// A function whose two arguments must be real numbers.
+/// Applies a function that converts both arguments to doubles, like [`converted`].
 pub(super) fn converted_both(
     x: ValueSet,
     y: ValueSet,
@@ -116,7 +117,7 @@ fn is_zero_only_at_zero(function: Function) -> bool {
     matches!(function, F::Sqrt | F::Asinh | F::Atan | F::Tanh | F::Cbrt | F::Sinh | F::Expm1 | F::Log1p | F::Asin)
 }
 
-/// A bound moved outward by a number of units. At 0 these functions are exact and do not change their sign.
+/// A bound of a result, moved outward by a number of units. A result of 0 is exact, so it is not moved.
 fn moved(bound: f64, units: u32, step: fn(f64) -> f64) -> f64 {
     if bound == 0.0 { bound } else { (0..units).fold(bound, |bound, _| step(bound)) }
 }
@@ -133,6 +134,7 @@ fn to_float(x: ValueSet) -> ValueSet {
     values.or_nan(x.may_be_nan())
 }
 
+/// A function that raises `ValueError` for an infinity and otherwise returns one of `result`.
 fn finite_only(x: ValueSet, result: ValueSet) -> Outcome {
     let values = if x.bounds().is_some() { result } else { ValueSet::EMPTY };
     Outcome::ok(values.or_nan(x.may_be_nan())).may_raise(ErrorKind::Value, x.may_be_infinite())
