@@ -10,12 +10,14 @@ mod explain;
 mod replay;
 mod shares;
 mod site;
+mod trajectory;
 
 pub use compare::{CompareArgs, CompareFormatName};
 pub use explain::{ExplainArgs, ExplainFormatName};
 pub use replay::{ReplayArgs, ReplayFormatName};
 pub use shares::{SharesArgs, SharesFormatName};
 pub use site::{OnErrorArg, PolicyArg, SiteArgs, is_stdin, require_one_reader};
+pub use trajectory::{TrajectoryArgs, TrajectoryFormatName};
 
 /// Shows what a PBS job_sort_formula does before the scheduler runs it.
 #[derive(Debug, Parser)]
@@ -80,6 +82,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Show why jobs have their places in the queue
     Explain(ExplainArgs),
+    /// Show how ranks change while jobs wait, and who overtakes whom when
+    Trajectory(TrajectoryArgs),
     /// Show the fair-share tree with the numbers of a policy
     Shares(SharesArgs),
     /// Compare the values in a scheduler's log with ours, and explain the differences

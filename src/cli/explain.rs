@@ -6,7 +6,7 @@ use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::pbs::check::job_error;
 use job_sort_formula::report::explain::{ExplainReport, write_human, write_json};
 use job_sort_formula::report::{FormulaSource, draw_finding};
-use job_sort_formula::site::{Explanation, FormulaText, SiteError};
+use job_sort_formula::site::{ExplainOptions, Explanation, FormulaText, SiteError};
 
 use super::args::{ExplainArgs, ExplainFormatName};
 use super::{
@@ -39,7 +39,8 @@ pub(super) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     }
     let progress = Progress::start("ranking the jobs");
     let queue = site.rank_jobs(program, jobs.table, usize::MAX)?;
-    let explanations = site.explain(&queue, &jobs.schema, &rows)?;
+    let options = ExplainOptions { to: arguments.to.map(|rank| rank as usize), within: arguments.within as i64 };
+    let explanations = site.explain(&queue, &jobs.schema, &rows, &options)?;
     drop(progress);
     warn_all(&queue.warnings);
     let mut rules = vec![("formula:", source.text.trim_end().to_owned())];

@@ -11,6 +11,7 @@ mod rank;
 mod reference;
 mod replay;
 mod shares;
+mod trajectory;
 mod usage_file;
 
 use std::collections::{BTreeMap, HashMap};
@@ -88,6 +89,7 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
     let outcome = match &arguments.command {
         Command::Rank(arguments) => rank::run(arguments, &mut out)?,
         Command::Explain(arguments) => explain::run(arguments, &mut out)?,
+        Command::Trajectory(arguments) => trajectory::run(arguments, &mut out)?,
         Command::Check(arguments) => check::run(arguments, &mut out)?,
         Command::Compare(arguments) => compare::run(arguments, &mut out)?,
         Command::Shares(arguments) => shares::run(arguments, &mut out)?,

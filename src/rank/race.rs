@@ -7,11 +7,14 @@
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
+use crate::parallel;
 use crate::rank::ScorePrecision;
 use crate::rank::sweep::{Enclosure, Sweep};
 
 /// The number of steps that are evaluated one by one.
 const SHORT_RANGE: i64 = 1024;
+/// The number of competitors that a thread compares with a job at a time.
+const COMPETITORS_PER_THREAD: usize = 64;
 
 /// A job that competes with another one for its place.
 #[derive(Debug, Clone)]
@@ -143,20 +146,44 @@ impl<'c, 'p> Undecided<'c, 'p> {
     }
 }
 
-/// Whether a competitor is ahead of a job from the first step on, and the steps at which that changes.
-pub fn crossings(job: &Sweep<'_>, competitor: &Competitor<'_>, steps: RangeInclusive<i64>) -> Vec<(i64, bool)> {
-    let mut changes: Vec<(i64, bool)> = Vec::new();
-    let mut push = |step: i64, is_ahead: bool| {
-        if changes.last().is_none_or(|(_, last)| *last != is_ahead) {
-            changes.push((step, is_ahead));
-        }
+/// The steps at which a competitor gets ahead of a job or falls behind it: first whether it is ahead at the first step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Crossings {
+    /// The steps, ascending, each with whether the competitor is ahead from it on.
+    pub changes: Vec<(i64, bool)>,
+    /// Whether there are more changes than the limit; the later ones are left out.
+    pub is_cut_off: bool,
+}
+
+/// The [`Crossings`] of a job with each of its competitors, at most `limit` changes each.
+pub fn crossings(
+    job: &Sweep<'_>,
+    competitors: &[Competitor<'_>],
+    steps: RangeInclusive<i64>,
+    limit: usize,
+) -> Vec<Crossings> {
+    let of_some = |some: &[Competitor<'_>]| -> Vec<Crossings> {
+        some.iter().map(|competitor| crossings_with(job, competitor, steps.clone(), limit)).collect()
     };
+    parallel::map(competitors.chunks(COMPETITORS_PER_THREAD).collect(), of_some).concat()
+}
+
+fn crossings_with(job: &Sweep<'_>, competitor: &Competitor<'_>, steps: RangeInclusive<i64>, limit: usize) -> Crossings {
+    let mut changes: Vec<(i64, bool)> = Vec::new();
     let mut ranges = vec![steps];
     while let Some(steps) = ranges.pop() {
+        if changes.len() > limit {
+            changes.truncate(limit);
+            return Crossings { changes, is_cut_off: true };
+        }
+        let mut push = |step: i64, is_ahead: bool| {
+            if changes.last().is_none_or(|(_, last)| *last != is_ahead) {
+                changes.push((step, is_ahead));
+            }
+        };
         let (first, last) = (*steps.start(), *steps.end());
         let enclosures = competitor.sweep.enclosure(steps.clone()).zip(job.enclosure(steps.clone()));
-        let decided = enclosures
-            .and_then(|(own, job_enclosure)| competitor.is_always_ahead(&own, &job_enclosure, job.precision()));
+        let decided = enclosures.and_then(|(own, of_job)| competitor.is_always_ahead(&own, &of_job, job.precision()));
         if let Some(is_ahead) = decided {
             push(first, is_ahead);
         } else if last - first < SHORT_RANGE {
@@ -169,5 +196,5 @@ pub fn crossings(job: &Sweep<'_>, competitor: &Competitor<'_>, steps: RangeInclu
             ranges.extend([middle + 1..=last, first..=middle]);
         }
     }
-    changes
+    Crossings { changes, is_cut_off: false }
 }

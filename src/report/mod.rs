@@ -19,6 +19,9 @@ mod sarif;
 pub mod shares;
 mod table;
 mod terminal;
+#[doc(hidden)]
+pub mod trajectory;
+mod trajectory_svg;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -36,6 +39,14 @@ use crate::pbs::order::NotConsidered;
 use crate::python::Value;
 use crate::rank::{FormulaResult, Ranking, Score, ScoreError};
 use crate::schema::Schema;
+
+/// A waiting time in days, hours, minutes and seconds: the two largest units that it has.
+pub(crate) fn waiting_time(seconds: i64) -> String {
+    let units = [(seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")];
+    let first = units.iter().position(|(count, _)| *count > 0).unwrap_or(units.len() - 1);
+    let shown = units[first..].iter().take(2).filter(|(count, _)| *count > 0 || seconds == 0);
+    shown.map(|(count, unit)| format!("{count} {unit}")).collect::<Vec<_>>().join(" ")
+}
 
 /// A ranking, ready to be written.
 #[derive(Debug, Clone, Copy)]

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::reach_rank::{Reached, SmallestChange};
 use super::tree::pending_entities;
 use super::{PolicyName, PolicyShares, RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
 use crate::fairshare::{NodeId, ShareTable};
@@ -17,6 +18,8 @@ use crate::schema::{FairshareInput, Schema};
 
 /// The most neighbours above and below a job.
 const NEIGHBOURS: usize = 5;
+/// The number of places that the smallest changes gain.
+const GAINED_PLACES: usize = 10;
 
 /// Why jobs have their places in the queue.
 #[derive(Debug)]
@@ -58,6 +61,37 @@ pub struct Explanation {
     pub above: Vec<Neighbour>,
     /// The next considered jobs that are behind, the nearest first.
     pub below: Vec<Neighbour>,
+    /// For each input the smallest change that gains ten places, or the first one if the rank is ten or less.
+    pub changes: Vec<SmallestChange>,
+    /// When the job reaches the rank of [`ExplainOptions::to`]; `None` if that is not asked for.
+    pub reached: Option<RankReached>,
+}
+
+/// What an explanation contains in addition.
+#[derive(Debug, Clone, Copy)]
+pub struct ExplainOptions {
+    /// The rank for which the necessary wait is determined.
+    pub to: Option<usize>,
+    /// The longest wait that is considered, in seconds.
+    pub within: i64,
+}
+
+impl Default for ExplainOptions {
+    /// No rank; 30 days.
+    fn default() -> Self {
+        Self { to: None, within: 30 * 24 * 3600 }
+    }
+}
+
+/// When a job reaches a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RankReached {
+    /// The rank.
+    pub rank: usize,
+    /// The longest wait that was considered, in seconds.
+    pub within: i64,
+    /// `None` if the job does not reach it in this time.
+    pub at: Option<Reached>,
 }
 
 /// An input of a formula, as a job has it.
@@ -126,7 +160,13 @@ impl Site {
     ///
     /// # Errors
     /// The tree cannot be built, or numbers are decimals.
-    pub fn explain(&self, ranked: &RankedQueue, schema: &Schema, rows: &[usize]) -> Result<Explanations, SiteError> {
+    pub fn explain(
+        &self,
+        ranked: &RankedQueue,
+        schema: &Schema,
+        rows: &[usize],
+        options: &ExplainOptions,
+    ) -> Result<Explanations, SiteError> {
         if self.precision() == ScorePrecision::Decimal {
             let message = "an explanation follows Python's arithmetic: leave out `--numbers decimal`";
             return Err(SiteError::Missing(message.into()));
@@ -138,6 +178,7 @@ impl Site {
             site: self,
             ranked,
             schema,
+            options,
             ranks,
             medians: explain::medians(&ranked.program, &ranked.table, ranked.ranking.order()),
             comparison: self
@@ -165,6 +206,7 @@ struct Explainer<'a> {
     site: &'a Site,
     ranked: &'a RankedQueue,
     schema: &'a Schema,
+    options: &'a ExplainOptions,
     /// By row.
     ranks: Vec<Option<usize>>,
     /// The medians of the inputs over the considered jobs.
@@ -215,7 +257,28 @@ impl Explainer<'_> {
             path: self.path(table.entity(row)),
             above,
             below,
+            changes: self.changes(row),
+            reached: self.options.to.map(|rank| RankReached {
+                rank,
+                within: self.options.within,
+                at: self.reached(row, rank),
+            }),
         }
+    }
+
+    /// For each input the smallest change that gains the places.
+    fn changes(&self, row: usize) -> Vec<SmallestChange> {
+        match self.ranks[row] {
+            Some(rank) if rank > 1 => {
+                let goal = rank.saturating_sub(GAINED_PLACES).max(1);
+                self.site.smallest_changes(self.ranked, self.schema, row, goal)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn reached(&self, row: usize, rank: usize) -> Option<Reached> {
+        self.site.first_wait(self.ranked, self.schema, row, rank, self.options.within)
     }
 
     fn evaluate(&self, row: usize) -> Option<Evaluation> {

@@ -21,6 +21,7 @@ mod replay;
 mod shares;
 mod source;
 mod summary;
+mod trajectory;
 mod tree;
 
 use std::io;
@@ -34,7 +35,7 @@ pub use compare::{ComparedJobs, ComparedQueue, ComparedSide};
 pub use duration::parse_duration;
 pub use explain::Explanation;
 #[doc(hidden)]
-pub use explain::{ExplainedInput, Explanations, Neighbour, Rounding};
+pub use explain::{ExplainOptions, ExplainedInput, Explanations, Neighbour, RankReached, Rounding};
 pub use files::SiteFiles;
 pub use formula_text::FormulaText;
 pub use policy::PolicyName;

@@ -34,6 +34,8 @@ pub struct SmallestChange {
     pub from: Value,
     /// The nearest value that gives the rank.
     pub to: Value,
+    /// The rank that it gives at most.
+    pub rank: usize,
 }
 
 impl Site {
@@ -79,12 +81,13 @@ impl Site {
             let sweep = Sweep::constant(race.rules, inputs(ranked, other));
             let competitors = [Competitor { sweep, wins_ties }];
             let names = ranked.program.inputs().iter().filter(|name| !sort_keys.contains(&&***name));
-            Some(names.filter_map(|name| smallest_change(race, &competitors, inputs(ranked, row), name)).collect())
+            let change = |name| smallest_change(race, &competitors, inputs(ranked, row), name, rank);
+            Some(names.filter_map(|name| change(&**name)).collect())
         };
         self.race(ranked, schema, row).as_ref().and_then(change).unwrap_or_default()
     }
 
-    fn race<'a>(&'a self, ranked: &'a RankedQueue, schema: &'a Schema, row: usize) -> Option<Race<'a>> {
+    pub(super) fn race<'a>(&'a self, ranked: &'a RankedQueue, schema: &'a Schema, row: usize) -> Option<Race<'a>> {
         let precision = self.precision();
         let is_waiting = ranked.table.is_considered(row) && ranked.ranking.score(row).is_some();
         if precision == ScorePrecision::Decimal || !is_waiting {
@@ -99,13 +102,26 @@ impl Site {
 }
 
 /// A job among its competitors.
-struct Race<'a> {
-    rules: ScoreRules<'a>,
-    competition: Competition,
+pub(super) struct Race<'a> {
+    pub(super) rules: ScoreRules<'a>,
+    pub(super) competition: Competition,
+}
+
+impl<'a> Race<'a> {
+    /// A job whose `eligible_time` grows by a second in each step.
+    pub(super) fn waiting(&self, ranked: &RankedQueue, row: usize) -> Sweep<'a> {
+        Sweep::new(self.rules, inputs(ranked, row), "eligible_time", 1.0)
+    }
+
+    /// The competitors, as they wait as long as the job.
+    pub(super) fn waiting_competitors(&self, ranked: &RankedQueue) -> Vec<Competitor<'a>> {
+        let competitors = self.competition.competitors.iter();
+        competitors.map(|&(row, wins_ties)| Competitor { sweep: self.waiting(ranked, row), wins_ties }).collect()
+    }
 }
 
 /// The inputs of a job, in the order of the program.
-fn inputs(ranked: &RankedQueue, row: usize) -> Vec<Value> {
+pub(super) fn inputs(ranked: &RankedQueue, row: usize) -> Vec<Value> {
     let column = |name: &str| ranked.table.column(name).map_or(Value::Int(0), |column| column.value(row));
     ranked.program.inputs().iter().map(|name| column(name)).collect()
 }
@@ -115,6 +131,7 @@ fn smallest_change(
     competitors: &[Competitor<'_>],
     inputs: Vec<Value>,
     name: &str,
+    rank: usize,
 ) -> Option<SmallestChange> {
     let entry = race.rules.schema.entry(name)?;
     let steps_per_unit = if entry.input_type == InputType::Ratio { STEPS_OF_RATIO } else { STEPS_OF_AMOUNT };
@@ -133,5 +150,5 @@ fn smallest_change(
         (Some(steps), None) => upward.input(steps)?,
         (None, None) => return None,
     };
-    Some(SmallestChange { name: name.into(), from, to })
+    Some(SmallestChange { name: name.into(), from, to, rank })
 }

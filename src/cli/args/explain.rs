@@ -2,7 +2,12 @@
 
 use clap::{Args, ValueEnum};
 
+use job_sort_formula::site::parse_duration;
+
 use super::{FormulaArgs, SiteArgs};
+
+/// The longest wait that can be asked for, in seconds: ten years.
+const MAX_WAIT: u64 = 10 * 366 * 24 * 3600;
 
 /// `jsf explain`
 #[derive(Debug, Args)]
@@ -17,6 +22,8 @@ fair-share tree, inputs (a ready-made input of a native document), or unset (the
 
 Examples:
   jsf explain --site examples/site --job 184598
+  jsf explain 'eligible_time / 3600 + ncpus * eligible_time / 1e5' \\
+      --site examples/site --job 184598 --to 5 --within 7d
   jsf explain 'eligible_time / 3600 + 1000 * fairshare_factor' \\
       --site examples/site --job 184598,184127 --format json")]
 pub struct ExplainArgs {
@@ -30,6 +37,12 @@ pub struct ExplainArgs {
     /// or repeat the option
     #[arg(long, value_name = "ID", value_delimiter = ',', required = true)]
     pub job: Vec<String>,
+    /// Also say when the job reaches rank N, if all considered jobs wait alike
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub to: Option<u32>,
+    /// The longest wait that --to considers, such as 90s, 15m, 24h, 7d or 1-12:00:00
+    #[arg(long, value_name = "DURATION", default_value = "30d", value_parser = within)]
+    pub within: u64,
     /// The job_sort_formula_threshold: a job whose value is at most X does not run
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub threshold: Option<f64>,
@@ -39,6 +52,14 @@ pub struct ExplainArgs {
     /// The output format
     #[arg(long, value_enum, default_value_t = ExplainFormatName::Human)]
     pub format: ExplainFormatName,
+}
+
+/// Parses the longest wait, at most ten years.
+fn within(text: &str) -> Result<u64, String> {
+    match parse_duration(text)? {
+        seconds @ 0..=MAX_WAIT => Ok(seconds),
+        _ => Err("expected at most ten years".to_owned()),
+    }
 }
 
 /// The formats of an explanation.

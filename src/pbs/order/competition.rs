@@ -28,6 +28,11 @@ impl Competition {
         let places = self.ranks.iter().filter(|&&of_place| of_place <= rank).count();
         places.checked_sub(self.always_ahead).filter(|&places| places > 0)
     }
+
+    /// The rank of the job if so many competitors are ahead of it.
+    pub fn rank(&self, ahead: usize) -> Option<usize> {
+        self.ranks.get(self.always_ahead + ahead).copied()
+    }
 }
 
 impl Order<'_> {

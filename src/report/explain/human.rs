@@ -11,7 +11,8 @@ use crate::report::explain::{ExplainReport, with_path_view};
 use crate::report::shares::{SharesHead, write_tree};
 use crate::report::table::{Column, Layout};
 use crate::report::terminal::printable;
-use crate::site::{Explanation, Neighbour, Rounding};
+use crate::report::waiting_time;
+use crate::site::{Explanation, Neighbour, RankReached, Reached, Rounding, SmallestChange};
 
 /// The number of characters of the longest bar.
 const BAR: f64 = 24.0;
@@ -46,6 +47,7 @@ pub fn write_human(
         section.inputs(job)?;
         section.shares(report, job)?;
         section.neighbours(report, job)?;
+        section.changes(job)?;
         section.notes(report, job)?;
     }
     Ok(())
@@ -84,6 +86,44 @@ impl Section<'_> {
             .map(|(index, node)| vec![format!("{}{}", branches(&nodes, index), node.text), node.value.repr()])
             .collect();
         self.table("value of each part", vec![Column::name("part", 9), Column::number("value", 9)], &rows)
+    }
+
+    /// What would give the job a better rank.
+    fn changes(&mut self, job: &Explanation) -> io::Result<()> {
+        let row = |change: &SmallestChange| {
+            let unit = job.inputs.iter().find(|input| *input.name == *change.name).and_then(|input| input.unit);
+            vec![change.name.to_string(), change.from.repr(), change.to.repr(), unit.unwrap_or_default().to_owned()]
+        };
+        if let Some(change) = job.changes.first() {
+            let heading = format!("each of these changes alone gives rank {} or better", change.rank);
+            let columns = vec![
+                Column::name("input", 9),
+                Column::number("now", 9),
+                Column::number("then", 9),
+                Column::wrapped("unit", 5),
+            ];
+            self.table(&heading, columns, &job.changes.iter().map(row).collect::<Vec<_>>())?;
+        }
+        match job.reached {
+            None => Ok(()),
+            Some(RankReached { rank, within, at: None }) => {
+                writeln!(
+                    self.out,
+                    "\nit does not reach rank {rank} by waiting, at least not within {}, if all others wait as long",
+                    waiting_time(within)
+                )
+            }
+            Some(RankReached { rank, at: Some(Reached { wait: 0, .. }), .. }) => {
+                writeln!(self.out, "\nit has rank {rank} or better now")
+            }
+            Some(RankReached { rank, at: Some(at), .. }) => {
+                let (wait, time) = (waiting_time(at.wait), at.eligible_time);
+                writeln!(
+                    self.out,
+                    "\nit reaches rank {rank} in {wait}, when its eligible_time is {time} s, if all others wait as long"
+                )
+            }
+        }
     }
 
     /// The terms, with their part of the sum of all magnitudes.

@@ -11,7 +11,7 @@ use crate::report::explain::sentence::sentence;
 use crate::report::explain::{ExplainReport, with_path_view};
 use crate::report::rank_json::Error;
 use crate::report::shares::fields;
-use crate::site::{Explanation, Neighbour};
+use crate::site::{Explanation, Neighbour, RankReached, Reached, SmallestChange};
 
 /// The most jobs with the same error whose ids are listed.
 const MAX_LISTED: usize = 10;
@@ -40,7 +40,7 @@ fn job(report: &ExplainReport<'_>, explained: &Explanation) -> Value {
     let part = |span: Span, text: &str, value: String| json!({"span": span, "text": text, "value": value});
     let nodes = explained.nodes.iter().map(|node| part(node.span, &node.text, node.value.repr()));
     let terms = explained.terms.iter().map(|term| part(term.span, &term.text, term.value.repr()));
-    json!({
+    let mut json = json!({
         "id": table.id(row),
         "entity": table.entity(row),
         "queue": table.queue(row),
@@ -62,7 +62,18 @@ fn job(report: &ExplainReport<'_>, explained: &Explanation) -> Value {
         "shares": shares.unwrap_or_default(),
         "above": neighbours(report, &explained.above),
         "below": neighbours(report, &explained.below),
-    })
+        "changes": explained.changes.iter().map(|one| change(explained, one)).collect::<Vec<_>>(),
+    });
+    if let Some(RankReached { rank, at, .. }) = explained.reached {
+        let reached = |at: Reached| json!({"rank": rank, "eligible_time": at.eligible_time, "wait": at.wait});
+        json["to"] = at.map_or(Value::Null, reached);
+    }
+    json
+}
+
+fn change(explained: &Explanation, change: &SmallestChange) -> Value {
+    let unit = explained.inputs.iter().find(|input| *input.name == *change.name).and_then(|input| input.unit);
+    json!({"name": change.name, "unit": unit, "from": change.from.repr(), "to": change.to.repr(), "rank": change.rank})
 }
 
 fn influence(influence: &Influence) -> Value {

@@ -1,0 +1,67 @@
+//! `jsf trajectory`
+
+use std::io::Write;
+
+use job_sort_formula::diagnostic::Severity;
+use job_sort_formula::report::trajectory::TrajectoryReport;
+use job_sort_formula::site::SiteError;
+
+use super::args::{TrajectoryArgs, TrajectoryFormatName};
+use super::rank::draw_submitted;
+use super::{CliError, Outcome, Progress, open_site, parsed_formula, read_formula, report, show_site, warn_all};
+
+pub(super) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
+    let source = read_formula(&arguments.formula, Some(&site))?;
+    let submitted = source.submitted(arguments.site.number_mode());
+    let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(Outcome::Findings) };
+    show_site(&arguments.site, &site, arguments.format == TrajectoryFormatName::Human);
+    warn_all(site.warnings());
+    let progress = Progress::start("reading the jobs");
+    let jobs = site.jobs(formula)?;
+    drop(progress);
+    warn_all(&jobs.warnings);
+    let findings = site.lint(formula, &jobs);
+    draw_submitted(&source, &submitted, findings.iter().cloned());
+    let Ok(program) = formula.compile(&jobs.schema) else { return Ok(Outcome::Findings) };
+    let mut rows = Vec::new();
+    for id in &arguments.job {
+        rows.extend(jobs.table.find_jobs(id).map_err(SiteError::Missing)?);
+    }
+    rows.sort_unstable();
+    rows.dedup();
+    let progress = Progress::start("following the jobs");
+    let ranked = site.rank_jobs(program, jobs.table, usize::MAX)?;
+    warn_all(&ranked.warnings);
+    let seconds = i64::from(arguments.hours) * 3600;
+    let trajectory = site.trajectory(&ranked, &jobs.schema, &rows, seconds);
+    drop(progress);
+    if ranked.program.inputs().iter().all(|input| **input != *"eligible_time") {
+        report("note", format_args!("the formula does not read `eligible_time`, so no wait changes the order"));
+    }
+    for &row in rows.iter().filter(|&&row| trajectory.jobs.iter().all(|job| job.row != row)) {
+        let id = ranked.table.id(row);
+        report("warning", format_args!("job `{id}` does not wait for the scheduler, so it is left out"));
+    }
+    let column = ranked.table.column("eligible_time");
+    let eligible_time = |row: usize| column.map_or(0, |column| column.nearest_double(row) as i64);
+    let eligible_times: Vec<i64> = trajectory.jobs.iter().map(|job| eligible_time(job.row)).collect();
+    let mut rules = vec![("formula:", source.text.trim_end().to_owned())];
+    rules.extend(site.rules_of(&ranked));
+    let report = TrajectoryReport {
+        formula: &source.text,
+        table: &ranked.table,
+        considered: ranked.ranking.order().len(),
+        eligible_times: &eligible_times,
+        trajectory: &trajectory,
+        rules: &rules,
+    };
+    match arguments.format {
+        TrajectoryFormatName::Human => report.write_human(out)?,
+        TrajectoryFormatName::Json => report.write_json(out)?,
+        TrajectoryFormatName::Csv => report.write_csv(out)?,
+        TrajectoryFormatName::Svg => report.write_svg(out)?,
+    }
+    let cannot_work = findings.iter().any(|found| found.severity == Severity::Error);
+    Ok(if cannot_work || trajectory.jobs.is_empty() { Outcome::Findings } else { Outcome::Fine })
+}

@@ -1,0 +1,47 @@
+//! The scores and ranks of jobs over the time that they wait, as data.
+
+/// Jobs over the waiting time. All considered jobs age alike, and nothing else changes.
+#[derive(Debug, Clone)]
+pub struct Trajectory {
+    /// The waiting time that is covered, from now on, in seconds.
+    pub seconds: i64,
+    /// The jobs that were asked for.
+    pub jobs: Vec<JobTrajectory>,
+    /// Who overtakes whom, in the order of time.
+    pub overtakings: Vec<Overtaking>,
+    /// Whether some jobs overtake each other so often that later times are left out.
+    pub is_cut_off: bool,
+}
+
+/// One job over the waiting time.
+#[derive(Debug, Clone)]
+pub struct JobTrajectory {
+    /// Its row in the table.
+    pub row: usize,
+    /// Its scores at times that are equally far apart.
+    pub points: Vec<TrajectoryPoint>,
+    /// Its rank at the time 0, and at each time at which it changes; `None` while the scheduler does not consider it.
+    pub ranks: Vec<(i64, Option<usize>)>,
+}
+
+/// The score and the rank of a job at one time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrajectoryPoint {
+    /// The time from now, in seconds.
+    pub wait: i64,
+    /// The score.
+    pub score: f64,
+    /// The rank, from 1; `None` if the scheduler does not consider the job.
+    pub rank: Option<usize>,
+}
+
+/// A job overtakes another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Overtaking {
+    /// The time from now, in seconds: the first second at which the job is ahead.
+    pub wait: i64,
+    /// The row of the job that is ahead from then on.
+    pub winner: usize,
+    /// The row of the other one.
+    pub loser: usize,
+}

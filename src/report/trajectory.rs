@@ -1,0 +1,188 @@
+//! The ranks of jobs over the time that they wait: as text with a plot, JSON and CSV.
+
+use std::io::{self, Write};
+
+use serde_json::{Value as Json, json};
+
+use super::byte_buffer::ByteBuffer;
+use super::rank_csv::push_field;
+use super::{printable, waiting_time};
+use crate::jobs::JobTable;
+use crate::python::Value;
+use crate::rank::trajectory::{JobTrajectory, Overtaking, Trajectory};
+
+/// The size of the plot, in characters.
+const PLOT_WIDTH: usize = 61;
+const PLOT_HEIGHT: usize = 12;
+/// The letters that stand for the jobs in the plot.
+const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+/// The most overtakings that the text lists; the others are counted.
+const MAX_LISTED: usize = 20;
+
+/// A trajectory, ready to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct TrajectoryReport<'a> {
+    /// The formula's text.
+    pub formula: &'a str,
+    /// The jobs.
+    pub table: &'a JobTable,
+    /// The number of jobs that the scheduler considers now.
+    pub considered: usize,
+    /// The `eligible_time` of each job of the trajectory now, in seconds.
+    pub eligible_times: &'a [i64],
+    /// What is written.
+    pub trajectory: &'a Trajectory,
+    /// What is shown above the text, such as the policy: a heading and a text each.
+    pub rules: &'a [(&'static str, String)],
+}
+
+impl TrajectoryReport<'_> {
+    fn jobs(&self) -> impl Iterator<Item = (&JobTrajectory, i64)> {
+        self.trajectory.jobs.iter().zip(self.eligible_times.iter().copied())
+    }
+
+    /// Writes one JSON document.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let table = self.table;
+        let finite = |score: f64| score.is_finite().then_some(score);
+        let job = |(job, eligible_time): (&JobTrajectory, i64)| {
+            let point = |point: &crate::rank::trajectory::TrajectoryPoint| {
+                let eligible_time = eligible_time + point.wait;
+                json!({"wait": point.wait, "eligible_time": eligible_time, "score": finite(point.score), "rank": point.rank})
+            };
+            let ranks = job.ranks.iter().map(|(wait, rank)| json!({"wait": wait, "rank": rank}));
+            json!({
+                "id": table.id(job.row), "entity": table.entity(job.row), "queue": table.queue(job.row),
+                "points": job.points.iter().map(point).collect::<Vec<_>>(), "ranks": ranks.collect::<Vec<_>>(),
+            })
+        };
+        let crossing = |overtaking: &Overtaking| {
+            json!({
+                "wait": overtaking.wait, "job": table.id(overtaking.winner), "overtakes": table.id(overtaking.loser),
+            })
+        };
+        let document = json!({
+            "formula": self.formula,
+            "considered": self.considered,
+            "seconds": self.trajectory.seconds,
+            "jobs": self.jobs().map(job).collect::<Vec<Json>>(),
+            "crossings": self.trajectory.overtakings.iter().map(crossing).collect::<Vec<Json>>(),
+            "cut_off": self.trajectory.is_cut_off,
+        });
+        serde_json::to_writer_pretty(&mut *out, &document)?;
+        writeln!(out)
+    }
+
+    /// Writes comma-separated values as in RFC 4180: a line for each job at each point of time.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        let mut text = ByteBuffer::new(&mut bytes);
+        text.push_str("wait,id,eligible_time,score,rank\n");
+        for (job, eligible_time) in self.jobs() {
+            for point in &job.points {
+                text.push_str(&format!("{},", point.wait));
+                push_field(self.table.id(job.row), &mut text);
+                text.push_str(&format!(",{},", eligible_time + point.wait));
+                if point.score.is_finite() {
+                    text.push_str(&Value::Float(point.score).repr());
+                }
+                text.push_byte(b',');
+                if let Some(rank) = point.rank {
+                    text.push_number(rank as u64);
+                }
+                text.push_byte(b'\n');
+            }
+        }
+        text.finish();
+        out.write_all(&bytes)
+    }
+
+    /// Writes a sentence for each job, a plot of the ranks, and who overtakes whom.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        for (heading, text) in self.rules {
+            writeln!(out, "{heading:<10} {}", printable(text))?;
+        }
+        writeln!(out)?;
+        for job in &self.trajectory.jobs {
+            writeln!(out, "{}", self.sentence(job))?;
+        }
+        writeln!(out)?;
+        self.write_plot(out)?;
+        self.write_overtakings(out)
+    }
+
+    fn sentence(&self, job: &JobTrajectory) -> String {
+        let rank_at = |index: usize| match job.ranks.get(index).and_then(|(_, rank)| *rank) {
+            Some(rank) => format!("{rank} of {}", self.considered),
+            None => "not considered".to_owned(),
+        };
+        let id = |row: usize| printable(self.table.id(row));
+        let (job_id, end) = (id(job.row), waiting_time(self.trajectory.seconds));
+        if let [_] = job.ranks.as_slice() {
+            return format!("`{job_id}`: {} now, and all the time until {end} from now", rank_at(0));
+        }
+        let overtakings = &self.trajectory.overtakings;
+        let mut sentence = format!("`{job_id}`: {} now, {} in {end}", rank_at(0), rank_at(job.ranks.len() - 1));
+        if let Some(first) = overtakings.iter().find(|overtaking| overtaking.winner == job.row) {
+            sentence += &format!("; it first overtakes `{}`, in {}", id(first.loser), waiting_time(first.wait));
+        }
+        if let Some(first) = overtakings.iter().find(|overtaking| overtaking.loser == job.row) {
+            sentence +=
+                &format!("; `{}` is the first to overtake it, in {}", id(first.winner), waiting_time(first.wait));
+        }
+        sentence
+    }
+
+    /// The ranks over time: a letter for each job, the best rank at the top.
+    fn write_plot(&self, out: &mut dyn Write) -> io::Result<()> {
+        let ranks = || self.trajectory.jobs.iter().flat_map(|job| job.points.iter().filter_map(|point| point.rank));
+        let (Some(best), Some(worst)) = (ranks().min(), ranks().max()) else { return Ok(()) };
+        let height = PLOT_HEIGHT.min(worst - best + 1);
+        let mut lines = vec![vec![b' '; PLOT_WIDTH]; height];
+        for (job, letter) in self.trajectory.jobs.iter().zip(LETTERS.iter().cycle()) {
+            for (column, point) in job.points.iter().enumerate().take(PLOT_WIDTH) {
+                let Some(rank) = point.rank else { continue };
+                let line = (rank - best) * (height - 1) / (worst - best).max(1);
+                lines[line][column] = *letter;
+            }
+        }
+        for (job, letter) in self.trajectory.jobs.iter().zip(LETTERS.iter().cycle()) {
+            writeln!(out, "{}  {}", char::from(*letter), printable(self.table.id(job.row)))?;
+        }
+        writeln!(out, "\n  rank")?;
+        for (index, line) in lines.iter().enumerate() {
+            let rank = best + (worst - best) * index / (height - 1).max(1);
+            writeln!(out, "{rank:>6} |{}", String::from_utf8_lossy(line).trim_end())?;
+        }
+        let (half, end) = (waiting_time(self.trajectory.seconds / 2), waiting_time(self.trajectory.seconds));
+        writeln!(out, "       +{}", "-".repeat(PLOT_WIDTH))?;
+        writeln!(out, "        now{half:>30}{end:>28}\n")
+    }
+
+    fn write_overtakings(&self, out: &mut dyn Write) -> io::Result<()> {
+        let overtakings = &self.trajectory.overtakings;
+        for overtaking in overtakings.iter().take(MAX_LISTED) {
+            let [winner, loser] = [overtaking.winner, overtaking.loser].map(|row| printable(self.table.id(row)));
+            writeln!(out, "in {:>14}: `{winner}` overtakes `{loser}`", waiting_time(overtaking.wait))?;
+        }
+        if overtakings.is_empty() {
+            writeln!(out, "no job overtakes another one")?;
+        }
+        if overtakings.len() > MAX_LISTED {
+            writeln!(out, "and {} more; --format json lists all", overtakings.len() - MAX_LISTED)?;
+        }
+        if self.trajectory.is_cut_off {
+            writeln!(out, "some jobs overtake each other so often that later times are left out")?;
+        }
+        Ok(())
+    }
+}
