@@ -61,6 +61,7 @@
 //! | to | see |
 //! |---|---|
 //! | rank, check or explain with a site's files | [`site`] |
+//! | say what another formula, tree or policy would change | [`Site::compare`], [`rank::Comparison`] |
 //! | parse, compile and evaluate a formula | [`Formula`], [`Program`] |
 //! | declare the names that a formula may use | [`Schema`] |
 //! | fill a table of jobs | [`JobTable`] |

@@ -11,12 +11,14 @@ use job_sort_formula::report::compare::{
     CompareCsv, CompareFormat, CompareHuman, CompareJson, CompareReport, compared_rows,
 };
 use job_sort_formula::report::{JobFilter, RankedRow};
-use job_sort_formula::site::{ComparedQueue, FileSource, FormulaText, SiteError};
+use job_sort_formula::site::{ComparedQueue, FileSource, FormulaText, SiteError, SiteFiles};
 use job_sort_formula::{Diagnostic, Site};
 
 use super::args::{CompareArgs, CompareFormatName, FormulaArgs, PolicyArg, is_stdin, require_one_reader};
 use super::rank::{draw_submitted, report_errors};
-use super::{CliError, Outcome, Progress, STDIN, parsed_formula, read_formula, show_site, terminal_width, warn_all};
+use super::{
+    CliError, Outcome, Progress, STDIN, parsed_formula, read_formula, report, show_site, terminal_width, warn_all,
+};
 
 pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let sides = Sides::new(arguments);
@@ -38,7 +40,7 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     drawn.draw(&jobs.findings.old, &jobs.findings.new);
     let mut findings = jobs.findings.old.iter().chain(&jobs.findings.new);
     let has_error_finding = findings.any(|found| found.severity == Severity::Error);
-    let programs = (old.compile(&jobs.schemas.old), new.compile(&jobs.schemas.new));
+    let programs = (old.compile(&jobs.schema), new.compile(&jobs.schema));
     let (Ok(old_program), Ok(new_program)) = programs else { return Ok(Outcome::Findings) };
     let progress = Progress::start("ranking the jobs");
     let compared = old_site.compare_jobs(old_program, new_site, new_program, jobs)?;
@@ -46,7 +48,7 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     warn_all(&compared.warnings);
     let rows = rows(arguments, new_site, &compared)?;
     let Change { old, new } = &compared.sides;
-    let report = CompareReport {
+    let compare_report = CompareReport {
         formulas: Change { old: &sources.old.text, new: &sources.new.text },
         table: &compared.table,
         rankings: Change { old: &old.ranking, new: &new.ranking },
@@ -54,7 +56,7 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         rows: &rows,
         rules: Change { old: &old.rules, new: &new.rules },
     };
-    format(arguments).write(&report, out)?;
+    format(arguments).write(&compare_report, out)?;
     out.flush()?;
     match arguments.format {
         CompareFormatName::Human => {
@@ -72,8 +74,13 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         let scored = side.ranking.scores().count();
         side.ranking.failure().is_some() || scored > 0 && side.ranking.error_count() == scored
     });
-    let changes = arguments.fail_on_change.is_some_and(|first| compared.comparison.changed_among_first(first) > 0);
-    Ok(if has_error_finding || cannot_work || changes { Outcome::Findings } else { Outcome::Fine })
+    let changes = arguments.fail_on_change.map_or(0, |first| compared.comparison.changed_among_first(first));
+    if changes > 0 {
+        let (jobs, verb) = if changes == 1 { ("job", "changes its place") } else { ("jobs", "change their places") };
+        let first = arguments.fail_on_change.unwrap_or(0);
+        report("error", format_args!("{changes} {jobs} among the first {first} of either order {verb}"));
+    }
+    Ok(if has_error_finding || cannot_work || changes > 0 { Outcome::Findings } else { Outcome::Fine })
 }
 
 /// What differs between the sides; what is given for neither is the site's.
@@ -130,24 +137,31 @@ impl Sides {
         if has_all {
             return Err(CliError::usage("a ranking needs one policy, not `all` of them"));
         }
-        let mut files = Change { old: arguments.site.files()?, new: arguments.site.files()? };
-        files.new.clone_from(&files.old);
-        let sources = self.formula_sources()?;
-        (files.old.formula, files.new.formula) = (sources.old, sources.new);
-        let has_tree = files.old.tree.is_some() || files.old.resource_group.is_some() || files.old.sched_priv.is_some();
-        let has_config = files.old.sched_config.is_some() || files.old.sched_priv.is_some();
-        let trees = chosen(&self.trees, has_tree);
-        let configs = chosen(&self.sched_configs, has_config);
-        files.old.tree = trees.old.or(files.old.tree);
-        files.new.tree = trees.new.or(files.new.tree);
-        files.old.sched_config = configs.old.or(files.old.sched_config);
-        files.new.sched_config = configs.new.or(files.new.sched_config);
+        let site = arguments.site.files()?.kept()?;
+        let formulas = self.formula_sources()?;
+        let has_tree = site.tree.is_some() || site.resource_group.is_some() || site.sched_priv.is_some();
+        let has_config = site.sched_config.is_some() || site.sched_priv.is_some();
+        let trees = chosen(&self.trees, has_tree)?;
+        let configs = chosen(&self.sched_configs, has_config)?;
+        let files = |formula, tree: Option<FileSource>, config: Option<FileSource>| {
+            let sched_config = config.or_else(|| site.sched_config.clone());
+            let files = SiteFiles { formula, sched_config, ..site.clone() };
+            match tree {
+                Some(tree) => files.with_tree(tree),
+                None => Ok(files),
+            }
+        };
+        let files = Change {
+            old: files(formulas.old, trees.old, configs.old)?,
+            new: files(formulas.new, trees.new, configs.new)?,
+        };
         let mut rules =
             Change { old: arguments.site.rules(self.thresholds.old), new: arguments.site.rules(self.thresholds.new) };
         rules.old.policy = self.policies.old.and_then(PolicyArg::name).or(rules.old.policy);
         rules.new.policy = self.policies.new.and_then(PolicyArg::name).or(rules.new.policy);
         let is_same = files.old.formula == files.new.formula
             && files.old.tree == files.new.tree
+            && files.old.resource_group == files.new.resource_group
             && files.old.sched_config == files.new.sched_config
             && rules.old.policy == rules.new.policy
             && rules.old.threshold == rules.new.threshold;
@@ -163,9 +177,8 @@ impl Sides {
             FormulaArgs { formula_file, .. } => formula_file.clone(),
         };
         let paths = Change { old: path(&self.formulas.old), new: path(&self.formulas.new) };
-        let source = |path: &Option<PathBuf>| path.as_deref().map(FormulaText::source).transpose();
-        let old = source(&paths.old)?;
-        let new = if paths.new == paths.old { old.clone() } else { source(&paths.new)? };
+        let old = kept(&paths.old)?;
+        let new = if paths.new == paths.old { old.clone() } else { kept(&paths.new)? };
         Ok(Change { old, new })
     }
 
@@ -197,12 +210,15 @@ fn is_given(formula: &FormulaArgs) -> bool {
 }
 
 /// The files of both sides. What is given for one side only is used for both if the site has no such file.
-fn chosen(given: &Change<Option<PathBuf>>, site_has_one: bool) -> Change<Option<FileSource>> {
-    let source = |own: &Option<PathBuf>, other: &Option<PathBuf>| {
-        let path = own.as_deref().or_else(|| other.as_deref().filter(|_| !site_has_one));
-        path.map(|path: &Path| FileSource::from(path))
-    };
-    Change { old: source(&given.old, &given.new), new: source(&given.new, &given.old) }
+fn chosen(given: &Change<Option<PathBuf>>, site_has_one: bool) -> Result<Change<Option<FileSource>>, CliError> {
+    let (old, new) = (kept(&given.old)?, kept(&given.new)?);
+    let other = |other: &Option<FileSource>| other.clone().filter(|_| !site_has_one);
+    Ok(Change { old: old.clone().or_else(|| other(&new)), new: new.or_else(|| other(&old)) })
+}
+
+/// A file that can be read several times.
+fn kept(path: &Option<PathBuf>) -> Result<Option<FileSource>, CliError> {
+    Ok(path.as_deref().map(|path: &Path| FileSource::from(path).kept()).transpose()?)
 }
 
 /// The formulas under which findings are drawn.

@@ -37,7 +37,7 @@ pub struct ComparedRanking<'a> {
     pub ranking: &'a Ranking,
     /// The rows whose values do not exceed the threshold, ascending.
     pub under_threshold: &'a [u32],
-    /// The fair-share tree with the shares of the entities.
+    /// The fair-share tree with the shares of the entities; without one, the jobs may have them as `fairshare_perc`.
     pub tree: Option<&'a AssessedTree>,
 }
 
@@ -250,10 +250,16 @@ impl Comparison {
         self.moves().filter(|job| (is_first(job.old) || is_first(job.new)) && job.old != job.new).count()
     }
 
+    /// Every row that is considered under either ranking, ascending, with its ranks.
+    fn ranked_rows(&self) -> impl Iterator<Item = (usize, u32, u32)> + '_ {
+        let ranks = self.ranks.old.iter().zip(&self.ranks.new).enumerate();
+        ranks.map(|(row, (&old, &new))| (row, old, new)).filter(|(_, old, new)| *old > 0 || *new > 0)
+    }
+
     fn count_moves(&mut self) {
-        for &row in &self.rows {
-            let (old, new) = (self.ranks.old[row as usize], self.ranks.new[row as usize]);
+        for (row, (&old, &new)) in (0..).zip(self.ranks.old.iter().zip(&self.ranks.new)) {
             match (old, new) {
+                (0, 0) => {}
                 (0, _) => self.being_considered.start.push(row),
                 (_, 0) => self.being_considered.stop.push(row),
                 _ => {
@@ -266,8 +272,6 @@ impl Comparison {
                 }
             }
         }
-        self.being_considered.start.sort_unstable();
-        self.being_considered.stop.sort_unstable();
     }
 
     fn overlaps(&self, new: &Ranking) -> Vec<(usize, usize)> {
@@ -280,19 +284,19 @@ impl Comparison {
     }
 
     fn tau_b_of_scores(&self, old: &Ranking, new: &Ranking) -> Option<f64> {
-        let both = |row: &&u32| self.ranks.old[**row as usize] > 0 && self.ranks.new[**row as usize] > 0;
         let values = |ranking: &Ranking| {
-            let values = ranking.comparable_values();
-            self.rows.iter().filter(both).map(|&row| values[row as usize]).collect::<Vec<f64>>()
+            let mut values = ranking.comparable_values();
+            let mut ranks = self.ranks.old.iter().zip(&self.ranks.new);
+            values.retain(|_| ranks.next().is_some_and(|(&old, &new)| old > 0 && new > 0));
+            values
         };
         tau_b(&values(old), &values(new))
     }
 
     fn fairness_of(&self, side: &ComparedRanking<'_>) -> Fairness {
-        let Some(tree) = side.tree else { return Fairness::default() };
-        let percentages = percentages(side.table, tree);
+        let percentages = percentages(side);
         let (mut has_jobs, mut firsts) = (vec![false; percentages.len()], vec![0_u32; percentages.len()]);
-        self.rows.iter().for_each(|&row| has_jobs[side.table.entity_index(row as usize)] = true);
+        self.ranked_rows().for_each(|(row, ..)| has_jobs[side.table.entity_index(row)] = true);
         let first_rows = side.ranking.order().iter().take(self.first);
         let count = first_rows.len() as f64;
         first_rows.for_each(|&row| firsts[side.table.entity_index(row)] += 1);
@@ -309,25 +313,21 @@ impl Comparison {
         let table = new.table;
         let sizes = SIZES.into_iter().find_map(|name| {
             let column = table.column(name)?;
-            self.rows.iter().any(|&row| size(column, row as usize) > 0.0).then_some((name, column))
+            self.ranked_rows().any(|(row, ..)| size(column, row) > 0.0).then_some((name, column))
         });
         self.size_input = sizes.map(|(name, _)| name);
         let mut entities = named(table.entities());
         let mut queues = named(table.queues());
         let mut classes = size_classes(self.size_input);
-        for &row in &self.rows {
-            let row = row as usize;
-            let (old_rank, new_rank) = (self.ranks.old[row], self.ranks.new[row]);
+        for (row, old_rank, new_rank) in self.ranked_rows() {
             entities[table.entity_index(row)].add(old_rank, new_rank);
             queues[table.queue_index(row)].add(old_rank, new_rank);
             if let Some((_, column)) = sizes {
                 classes[size_class(size(column, row))].add(old_rank, new_rank);
             }
         }
-        if let Some(tree) = new.tree {
-            self.groups = groups(&entities, tree);
-            entities.iter_mut().zip(percentages(table, tree)).for_each(|(entity, perc)| entity.perc = perc);
-        }
+        self.groups = new.tree.map(|tree| groups(&entities, tree)).unwrap_or_default();
+        entities.iter_mut().zip(percentages(new)).for_each(|(entity, perc)| entity.perc = perc);
         for changes in [&mut entities, &mut queues, &mut classes] {
             changes.retain(|change| !change.is_empty());
         }
@@ -368,10 +368,20 @@ fn failed_rows(side: &ComparedRanking<'_>) -> Vec<u32> {
     side.ranking.scores().errors().map(|(row, _)| row as u32).collect()
 }
 
-/// The fraction of the machine that each entity of a table has; `None` if the tree does not contain it.
-fn percentages(table: &JobTable, tree: &AssessedTree) -> Vec<Option<f64>> {
-    let perc = |entity: &Arc<str>| Some(tree.shares().get(tree.tree().resolve(entity)?)?.fairshare_perc);
-    table.entities().iter().map(perc).collect()
+/// The fraction of the machine that each entity of a table has; `None` if it is not known.
+fn percentages(side: &ComparedRanking<'_>) -> Vec<Option<f64>> {
+    let (table, entities) = (side.table, side.table.entities());
+    if let Some(tree) = side.tree {
+        let perc = |entity: &Arc<str>| Some(tree.shares().get(tree.tree().resolve(entity)?)?.fairshare_perc);
+        return entities.iter().map(perc).collect();
+    }
+    let mut percentages = vec![None; entities.len()];
+    if let Some(column) = table.column("fairshare_perc") {
+        for row in (0..table.len()).filter(|&row| column.is_set(row)) {
+            percentages[table.entity_index(row)].get_or_insert_with(|| column.nearest_double(row));
+        }
+    }
+    percentages
 }
 
 fn named(names: &[Arc<str>]) -> Vec<GroupChange> {

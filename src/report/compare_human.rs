@@ -1,5 +1,6 @@
 //! A comparison for people: the answer in one sentence, then the numbers, then tables.
 
+use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use super::compare::{CompareFormat, CompareReport};
@@ -219,9 +220,9 @@ fn write_transitions(
 impl CompareHuman {
     /// The jobs that win and those that lose the most places, or all jobs of a filter.
     fn write_jobs(&self, report: &CompareReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let mut moves: Vec<JobMove> = report.rows.iter().map(|ranked| report.comparison.job(ranked.row())).collect();
+        let moves = || report.rows.iter().map(|ranked| report.comparison.job(ranked.row()));
         if self.is_filtered {
-            moves.truncate(self.top.unwrap_or(usize::MAX));
+            let moves: Vec<JobMove> = moves().take(self.top.unwrap_or(usize::MAX)).collect();
             if moves.is_empty() {
                 return Ok(());
             }
@@ -229,18 +230,22 @@ impl CompareHuman {
             return self.write_moves(report, &moves, out);
         }
         let top = self.top.unwrap_or(MAX_MOVES);
-        moves.retain(|job| job.moved().is_some_and(|moved| moved != 0));
-        moves.sort_by_key(|job| std::cmp::Reverse(job.moved()));
-        let up = &moves[..moves.partition_point(|job| job.moved() > Some(0))];
-        let down: Vec<JobMove> = moves[up.len()..].iter().rev().copied().collect();
-        for (moves, verb) in [(up, "win"), (&down, "lose")] {
-            let shown = &moves[..top.min(moves.len())];
-            if !shown.is_empty() {
-                match moves.len() - shown.len() {
+        for (sign, verb) in [(1, "win"), (-1, "lose")] {
+            let moved = |job: &JobMove| job.moved().map(|moved| moved * sign).filter(|moved| *moved > 0);
+            let mut moving: Vec<JobMove> = moves().filter(|job| moved(job).is_some()).collect();
+            let key = |job: &JobMove| (Reverse(moved(job)), job.new);
+            let all = moving.len();
+            if top < all {
+                moving.select_nth_unstable_by_key(top, key);
+                moving.truncate(top);
+            }
+            moving.sort_unstable_by_key(key);
+            if !moving.is_empty() {
+                match all - moving.len() {
                     0 => writeln!(out, "\njobs that {verb} places:")?,
-                    _ => writeln!(out, "\n{} of {} jobs that {verb} places:", shown.len(), moves.len())?,
+                    _ => writeln!(out, "\n{} of {all} jobs that {verb} places:", moving.len())?,
                 }
-                self.write_moves(report, shown, out)?;
+                self.write_moves(report, &moving, out)?;
             }
         }
         Ok(())

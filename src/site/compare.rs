@@ -1,6 +1,6 @@
 //! Compares two rankings of a site's jobs: by two formulas, or under two trees, policies, settings or thresholds.
 
-use super::rank::{AppliedTree, require_own_shares};
+use super::rank::{AppliedTree, ColumnsRequest, require_own_shares};
 use super::{RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
 use crate::diagnostic::Diagnostic;
 use crate::fairshare::AssessedTree;
@@ -22,8 +22,8 @@ pub struct ComparedJobs {
     pub table: JobTable,
     /// The same jobs with the entities of the new site, if those differ.
     new_table: Option<JobTable>,
-    /// The names that each formula may use.
-    pub schemas: Change<Schema>,
+    /// The names that the formulas may use: those that either site declares, and those that only the jobs contain.
+    pub schema: Schema,
     /// The findings about the text of each formula and its names, without evaluating it.
     pub findings: Change<Vec<Diagnostic>>,
     /// The problems of single jobs, one sentence each.
@@ -74,8 +74,8 @@ impl Site {
     /// As for [`rank`](Self::rank).
     pub fn compare(&self, formula: &Formula, new: &Self, new_formula: &Formula) -> Result<ComparedQueue, SiteError> {
         let jobs = self.compared_jobs(formula, new, new_formula)?;
-        let old_program = formula.compile(&jobs.schemas.old).map_err(|_| SiteError::NotArithmetic)?;
-        let new_program = new_formula.compile(&jobs.schemas.new).map_err(|_| SiteError::NotArithmetic)?;
+        let old_program = formula.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
+        let new_program = new_formula.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
         let compared = self.compare_jobs(old_program, new, new_program, jobs)?;
         for side in [&compared.sides.old, &compared.sides.new] {
             if let Some((row, error)) = side.ranking.failure() {
@@ -96,23 +96,31 @@ impl Site {
         new: &Self,
         new_formula: &Formula,
     ) -> Result<ComparedJobs, SiteError> {
-        let names = [formula.names(), new_formula.names(), new.order_columns(), SIZES.to_vec()].concat();
+        let mut names = [formula.names(), new_formula.names(), new.order_columns(), SIZES.to_vec()].concat();
+        if self.tree.is_none() || new.tree.is_none() {
+            names.push("fairshare_perc");
+        }
+        // both formulas are meant for one server, which knows the names of both
+        let mut schema = self.schema.clone();
+        for (name, entry) in new.schema.iter() {
+            if schema.entry(name).is_none() {
+                schema.add(name, entry.input_type);
+            }
+        }
         let entities = Change { old: self.config.fairshare_entity, new: new.config.fairshare_entity };
         let is_read_again = entities.old != entities.new;
-        let SiteJobs { table, schema, warnings } = self.read_columns(&names, entities.old, is_read_again)?;
-        let new_table = match is_read_again {
-            true => Some(self.read_columns(&names, entities.new, true)?.table),
-            false => None,
-        };
+        let request = ColumnsRequest { schema: &schema, again: is_read_again, ..self.request(&names) };
+        let read = |entity| self.read_columns(&ColumnsRequest { entity, ..request });
+        let SiteJobs { table, schema: seen, warnings } = read(entities.old)?;
+        let new_table = if is_read_again { Some(read(entities.new)?.table) } else { None };
         let has_same_jobs =
             |other: &JobTable| other.len() == table.len() && (0..table.len()).all(|row| other.id(row) == table.id(row));
         if !new_table.as_ref().is_none_or(has_same_jobs) {
             let message = format!("the jobs with `{}` are not those with `{}`", entities.old, entities.new);
             return Err(SiteError::Content(message));
         }
-        let schemas = Change { old: schema, new: new.schema_with_seen(&table) };
-        let findings = Change { old: lint(formula.expr(), &schemas.old), new: lint(new_formula.expr(), &schemas.new) };
-        Ok(ComparedJobs { table, new_table, schemas, findings, warnings })
+        let findings = Change { old: lint(formula.expr(), &seen), new: lint(new_formula.expr(), &seen) };
+        Ok(ComparedJobs { table, new_table, schema: seen, findings, warnings })
     }
 
     /// Compares two rankings of jobs that were read by [`compared_jobs`](Self::compared_jobs).

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::rank::ColumnsRequest;
 use super::reach_rank::{Reached, SmallestChange};
 use super::tree::pending_entities;
 use super::{PolicyName, PolicyShares, RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
@@ -152,7 +153,7 @@ impl Site {
     /// # Errors
     /// As for [`jobs`](Self::jobs).
     pub fn jobs_to_explain(&self, formula: &Formula) -> Result<SiteJobs, SiteError> {
-        self.read_table(&formula.names(), self.config.fairshare_entity, false, true)
+        self.read_columns(&ColumnsRequest { record_origins: true, ..self.request(&formula.names()) })
     }
 
     /// Explains the places of jobs in a queue that was [ranked](Self::rank_jobs) without a limit. `schema` and the jobs

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::SiteError;
 use super::archive::{read_archive, read_archive_stream};
+use super::file_kind::FileKind;
 use super::layout::{FoundFiles, candidates, in_scheduler_folder, is_sched_priv, is_scheduler_file, is_site_file};
 use super::source::{FileSource, is_stdin};
 use crate::schema::InputType;
@@ -101,6 +102,42 @@ impl SiteFiles {
             taken: self.taken,
             root: self.root,
         }
+    }
+
+    /// These files with another fair-share tree: a `resource_group`, or a document as for [`tree`](Self::tree).
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    #[doc(hidden)]
+    pub fn with_tree(self, tree: FileSource) -> Result<Self, SiteError> {
+        let tree = tree.kept()?;
+        Ok(match FileKind::detect(&tree.read()?) == FileKind::ResourceGroup {
+            true => Self { resource_group: Some(tree), tree: None, ..self },
+            false => Self { tree: Some(tree), ..self },
+        })
+    }
+
+    /// These files, so that several sites can be opened with them: the content of standard input is kept, unless it is
+    /// the jobs, which a site reads later.
+    ///
+    /// # Errors
+    /// Standard input cannot be read.
+    #[doc(hidden)]
+    pub fn kept(mut self) -> Result<Self, SiteError> {
+        let single = [
+            &mut self.resource_group,
+            &mut self.usage,
+            &mut self.sched_config,
+            &mut self.sched_formula,
+            &mut self.formula,
+            &mut self.tree,
+            &mut self.slurm_conf,
+        ];
+        let lists = [&mut self.server, &mut self.queues, &mut self.resources];
+        for source in single.into_iter().flatten().chain(lists.into_iter().flatten()) {
+            *source = source.clone().kept()?;
+        }
+        Ok(self)
     }
 
     fn is_empty(&self) -> bool {

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::SiteError;
 use super::documents::read_formula_document;
 use super::files::SiteFiles;
-use super::source::{FileSource, is_stdin};
+use super::source::FileSource;
 use crate::pbs::files::formula_source::{formula_in, pasted};
 use crate::pbs::resource_amount::NumberMode;
 use crate::pbs::submission::FormulaSubmission;
@@ -65,11 +65,7 @@ impl FormulaText {
     /// # Errors
     /// Standard input cannot be read.
     pub fn source(path: &Path) -> Result<FileSource, SiteError> {
-        let source = FileSource::from(path);
-        if !is_stdin(path) {
-            return Ok(source);
-        }
-        Ok(FileSource::Bytes { name: source.name(), bytes: source.read()?.into() })
+        FileSource::from(path).kept()
     }
 
     fn read_source(source: &FileSource) -> Result<Self, SiteError> {

@@ -51,6 +51,21 @@ pub struct RankedQueue {
     pub warnings: Vec<String>,
 }
 
+/// What is read of the jobs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ColumnsRequest<'a> {
+    /// The names, each of which gets a column.
+    pub names: &'a [&'a str],
+    /// The types of the names.
+    pub schema: &'a Schema,
+    /// What names the entity of a job.
+    pub entity: FairshareEntity,
+    /// Whether the jobs may be read once more.
+    pub again: bool,
+    /// Whether to record where the inputs come from.
+    pub record_origins: bool,
+}
+
 /// A fair-share tree under the policy in force.
 #[derive(Debug)]
 pub(super) enum AppliedTree {
@@ -232,27 +247,18 @@ impl Site {
     }
 
     pub(super) fn read_jobs(&self, formula: &Formula, again: bool) -> Result<SiteJobs, SiteError> {
-        self.read_columns(&formula.names(), self.config.fairshare_entity, again)
+        self.read_columns(&ColumnsRequest { again, ..self.request(&formula.names()) })
     }
 
-    /// Reads the jobs with a column for each of these names and for every key that orders the queue.
-    pub(super) fn read_columns(
-        &self,
-        names: &[&str],
-        entity: FairshareEntity,
-        again: bool,
-    ) -> Result<SiteJobs, SiteError> {
-        self.read_table(names, entity, again, false)
+    /// A request for a column for each of these names, as the site declares them.
+    pub(super) fn request<'a>(&'a self, names: &'a [&'a str]) -> ColumnsRequest<'a> {
+        let (schema, entity) = (&self.schema, self.config.fairshare_entity);
+        ColumnsRequest { names, schema, entity, again: false, record_origins: false }
     }
 
-    /// The same, and records where the inputs come from if that is asked for.
-    pub(super) fn read_table(
-        &self,
-        names: &[&str],
-        entity: FairshareEntity,
-        again: bool,
-        record_origins: bool,
-    ) -> Result<SiteJobs, SiteError> {
+    /// Reads the jobs with the columns of a request, and a column for every key that orders the queue.
+    pub(super) fn read_columns(&self, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
+        let &ColumnsRequest { names, schema, entity, again, record_origins } = request;
         let Some(source) = &self.files.queue else {
             let message = "no jobs: give --queue FILE (`qstat -f` as JSON, dsv or text, native JSON or NDJSON)";
             return Err(SiteError::Missing(message.into()));
@@ -263,7 +269,7 @@ impl Site {
         let options = ReadOptions {
             source_name: &source_name,
             needed: &needed,
-            schema: &self.schema,
+            schema,
             numbers: self.rules.numbers,
             entity,
             queue_priorities: &self.queues.priorities(),
@@ -271,7 +277,10 @@ impl Site {
             record_origins,
         };
         let read = self.jobs.read(source, &options, again)?;
-        let schema = self.schema_with_seen(&read.table);
+        let mut schema = schema.clone();
+        for (name, kind) in read.table.undeclared() {
+            schema.add_seen(name, kind);
+        }
         let mut warnings: Vec<String> = read.notes.iter().map(|note| format!("`{source_name}`: {note}")).collect();
         warnings.extend(job_warnings(&read.problems, &source_name));
         if names.contains(&"queue_priority") {
@@ -283,15 +292,6 @@ impl Site {
     /// The columns for the keys that order the queue.
     pub(super) fn order_columns(&self) -> Vec<&str> {
         Order::new(&self.config, &self.queues).columns()
-    }
-
-    /// The names of the site, and those that only its jobs contain.
-    pub(super) fn schema_with_seen(&self, table: &JobTable) -> Schema {
-        let mut schema = self.schema.clone();
-        for (name, kind) in table.undeclared() {
-            schema.add_seen(name, kind);
-        }
-        schema
     }
 
     /// A warning if no job has a `queue_priority` because no document of the queues was given.

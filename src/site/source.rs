@@ -60,6 +60,18 @@ impl FileSource {
         read_limited(self, MAX_FILE)
     }
 
+    /// The file as a source that can be read several times: the content of standard input is kept.
+    ///
+    /// # Errors
+    /// Standard input cannot be read.
+    #[doc(hidden)]
+    pub fn kept(self) -> Result<Self, SiteError> {
+        match &self {
+            Self::Path(path) if is_stdin(path) => Ok(Self::Bytes { name: self.name(), bytes: self.read()?.into() }),
+            _ => Ok(self),
+        }
+    }
+
     /// The whole content of a file that must be of an expected kind.
     pub(super) fn read_expected(&self, expected: &Expected) -> Result<Vec<u8>, SiteError> {
         let bytes = self.read()?;

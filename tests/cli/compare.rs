@@ -169,3 +169,60 @@ fn filters_choose_the_listed_jobs_and_leave_the_numbers() {
     let output = jsf(&[&all[..], &["--user", "nobody"]].concat());
     assert!(stderr(&output).contains("no job belongs to an entity or a group `nobody`"));
 }
+
+#[test]
+fn a_tree_may_be_a_resource_group_and_come_from_standard_input() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("resource_group");
+    let groups = fs::read_to_string("examples/site/sched_priv/resource_group").expect("a file");
+    let more_shares: Vec<String> = groups
+        .lines()
+        .map(|line| match line.split_whitespace().collect::<Vec<_>>()[..] {
+            ["jsolberg", id, parent, _] => format!("jsolberg {id} {parent} 500"),
+            _ => line.to_owned(),
+        })
+        .collect();
+    assert_ne!(more_shares, groups.lines().collect::<Vec<_>>());
+    fs::write(&path, more_shares.join("\n") + "\n").expect("written");
+    let changed = path.to_str().expect("UTF-8");
+    let compared = check(&Case {
+        shared: &["--queue", "examples/site/qstat.json", "--sched-priv", "examples/site/sched_priv"],
+        compared: &["--old", "fairshare_factor", "--new-tree", changed],
+        old: &["fairshare_factor"],
+        new: &["fairshare_factor", "--resource-group", changed],
+    });
+    let won = compared["entities"][0]["won"].as_i64().expect("a number");
+    assert!(compared["entities"][0]["name"] == "jsolberg" && won > 0, "{}", compared["entities"][0]);
+    let tree = fs::read_to_string("examples/site/tree.json").expect("a file");
+    let base = ["compare", "--old", "fairshare_factor", "--new-policy", "classic", "--format", "json"];
+    let queue = ["--queue", "examples/site/jobs.ndjson"];
+    let from_file = json(&jsf(&[&base[..], &queue, &["--tree", "examples/site/tree.json"]].concat()));
+    for option in ["--tree", "--new-tree"] {
+        let from_input = jsf_with_input(&[&base[..], &queue, &[option, "-"]].concat(), &tree);
+        assert_eq!(json(&from_input), from_file, "{option}");
+    }
+}
+
+#[test]
+fn jobs_without_a_tree_may_have_their_shares() {
+    let job = |id: u32, entity: &str, perc: f64| {
+        format!("{{\"id\":\"{id}.vm\",\"entity\":\"{entity}\",\"fairshare_perc\":{perc},\"job_priority\":{id}}}\n")
+    };
+    let jobs: String = (0..20)
+        .map(|id| match id {
+            0..11 => job(id, if id == 10 { "Ann" } else { "Bob" }, if id == 10 { 0.75 } else { 0.25 }),
+            _ => job(id, "Ann", 0.75),
+        })
+        .collect();
+    // Ann has the first 10 jobs under the old formula, Bob under the new one
+    let arguments = ["compare", "--old", "job_priority", "--new", "-job_priority", "--queue", "-", "--format", "json"];
+    let compared = json(&jsf_with_input(&arguments, &jobs));
+    let jain = |quotients: [f64; 2]| {
+        let (sum, squares) = (quotients[0] + quotients[1], quotients[0].powi(2) + quotients[1].powi(2));
+        sum * sum / (2.0 * squares)
+    };
+    let close = |value: &Value, expected: f64| (value.as_f64().expect("a number") - expected).abs() < 1e-12;
+    assert!(close(&compared["fairness"]["old"]["jain"], jain([1.0 / 0.75, 0.0])), "{}", compared["fairness"]);
+    assert!(close(&compared["fairness"]["new"]["jain"], jain([0.0, 1.0 / 0.25])), "{}", compared["fairness"]);
+    assert_eq!(compared["entities"][0]["perc"], 0.25);
+}

@@ -45,10 +45,10 @@ pub struct CompareArgs {
     /// The file that contains the new formula
     #[arg(long, value_name = "FILE", conflicts_with = "new")]
     pub new_file: Option<PathBuf>,
-    /// The old fair-share tree, as for --tree
+    /// The old fair-share tree, as for --tree, or a resource_group
     #[arg(long, value_name = "FILE")]
     pub old_tree: Option<PathBuf>,
-    /// The new fair-share tree, as for --tree
+    /// The new fair-share tree, as for --tree, or a resource_group
     #[arg(long, value_name = "FILE")]
     pub new_tree: Option<PathBuf>,
     /// The old fair-share policy, as for --policy
@@ -72,7 +72,7 @@ pub struct CompareArgs {
     /// The site.
     #[command(flatten)]
     pub site: SiteArgs,
-    /// Exit with 1 if a job that is among the first N under either side changes its place
+    /// Exit with 1 if a job that is among the first N of either order changes its place
     #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
     pub fail_on_change: Option<usize>,
     /// List only the first N jobs of the new order; in a table the N that win and the N that lose most places
