@@ -58,7 +58,8 @@ pub struct ComparedSide {
 
 impl Site {
     /// Compares the ranking of this site's jobs by one formula with the ranking of the same jobs by another formula, under
-    /// the tree, the policy and the settings of another site, or of this one.
+    /// the tree, the policy, the `sched_config` and the threshold of another site, or of this one. The jobs and their inputs
+    /// are read as this site describes them.
     ///
     /// ```
     /// use job_sort_formula::{Formula, Site};
@@ -162,7 +163,8 @@ impl Site {
             let files = &site.files;
             [&files.tree, &files.resource_group, &files.usage, &files.sched_config, &files.slurm_conf].map(Clone::clone)
         };
-        std::ptr::eq(self, other) || self.policy.name == other.policy.name && files(self) == files(other)
+        let rules = |site: &Self| (site.policy.name, site.policy.rules, site.policy.release, site.rules.numbers);
+        std::ptr::eq(self, other) || rules(self) == rules(other) && files(self) == files(other)
     }
 
     /// Fills in the fair-share numbers of the jobs, if they are needed, and returns the tree in any case.
