@@ -7,7 +7,7 @@ use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::fairshare::tree_document::TreeDocument;
 use job_sort_formula::report::shares::{Assumed, PolicyView, SharesHead, write_human, write_json};
 use job_sort_formula::site::{ComparedQueue, FormulaText, PolicyName, PolicyShares, SharesRequest};
-use job_sort_formula::slurm::load_file::load_file;
+use job_sort_formula::slurm::load_file::format_load_file;
 use serde_json::{Map, Value};
 
 use super::args::{FormulaArgs, PolicyArg, SharesArgs, SharesFormatName};
@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         .map(|one| {
             let nodes = nodes(one, arguments)?;
             let settings = site.policy_settings(one.policy);
-            Ok(ShownPolicy { nodes, settings, assumed: site.described_assumptions(one.policy, &request) })
+            Ok(ShownPolicy { nodes, settings, assumed: site.describe_assumptions(one.policy, &request) })
         })
         .collect::<Result<_, CliError>>()?;
     let views = shares.iter().zip(&shown).map(|(one, shown)| PolicyView {
@@ -60,8 +60,8 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         SharesFormatName::Json => write_json(&views, out)?,
         _ => {
             let policies: Vec<String> = match shares.as_slice() {
-                [_] if arguments.site.policy != Some(PolicyArg::All) => vec![site.described_policy(None)],
-                all => all.iter().map(|one| site.described_policy(Some(one.policy))).collect(),
+                [_] if arguments.site.policy != Some(PolicyArg::All) => vec![site.describe_policy(None)],
+                all => all.iter().map(|one| site.describe_policy(Some(one.policy))).collect(),
             };
             let width = if arguments.wide { None } else { terminal_width() };
             let head = SharesHead { policies: &policies, usage_unit: &site.usage_unit(), width };
@@ -127,7 +127,7 @@ fn export(site: &Site, format: SharesFormatName, out: &mut impl Write) -> Result
         written.losses.iter().for_each(warn);
         out.write_all(written.text.as_ref())?;
     } else {
-        let written = load_file(&TreeDocument::from_tree(&site.share_tree()?), "cluster");
+        let written = format_load_file(&TreeDocument::from_tree(&site.share_tree()?), "cluster");
         written.losses.iter().for_each(warn);
         out.write_all(written.text.as_ref())?;
     }

@@ -1,6 +1,6 @@
 //! NDJSON and `qstat -f -F json` in chunks, which are parsed in parallel by the fast reader.
 //!
-//! Lines may be cut anywhere between two of them. In the JSON of qstat only the text of a job tells where it begins, so
+//! NDJSON is cut between two lines. In the JSON of qstat only the text of a job tells where it begins, so
 //! the place of a cut is guessed: where the bytes are the same as between the first two jobs. The guess is right if
 //! every chunk parses, from its first byte to its last, as jobs that are followed by commas; if one does not, the
 //! [reference reader](crate::ingest::reference_reader) reads the document again.
@@ -80,14 +80,15 @@ pub(super) struct DocumentLayout {
 struct JobSeparator {
     /// From the last byte of a job to the quote before the id of the next.
     before_id: FinderRev<'static>,
-    /// How many of them belong to the first of the two jobs: up to the comma.
+    /// How many bytes of `before_id` belong to the first of the two jobs: up to and including the comma.
     comma: usize,
     /// From the quote after the id to the end of the first key.
     after_id: Vec<u8>,
 }
 
 impl DocumentLayout {
-    /// The layout of a document by its start, if that contains a job and the beginning of the next, or all jobs.
+    /// Detects the layout from the start of a document; `None` unless the start contains one job and the beginning of the
+    /// next, or all jobs.
     pub(super) fn detect(start: &[u8]) -> Option<Self> {
         let mut scanner = Scanner::new(start, start.len());
         scanner.space();
@@ -140,7 +141,7 @@ impl JobSeparator {
         Some(Self { before_id, comma, after_id: start.get(quote..scanner.at)?.to_owned() })
     }
 
-    /// Where a text may be cut last.
+    /// The last position at which the text may be cut.
     fn last_in(&self, text: &[u8]) -> Option<usize> {
         let length = self.before_id.needle().len();
         let mut end = text.len();
@@ -156,7 +157,7 @@ impl JobSeparator {
     }
 }
 
-/// Skips a job with its id, whatever it is.
+/// Skips an id and its value, which need not be a job.
 fn skip_entry(scanner: &mut Scanner<'_>) -> Option<()> {
     if scanner.peek() != b'"' {
         return None;

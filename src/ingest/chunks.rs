@@ -12,7 +12,7 @@ use crate::parallel::pipeline;
 use crate::pbs::resource_amount::AmountSource;
 use crate::schema::InputType;
 
-/// Finds where a document may be cut: after the last byte of these before which a job ends.
+/// Finds the last position in the given bytes at which the document may be cut between two jobs.
 pub(super) type FindCut<'c> = dyn Fn(&[u8]) -> Option<usize> + Send + Sync + 'c;
 
 /// Cuts a document into chunks.
@@ -165,7 +165,7 @@ impl ParsedChunk {
 
     /// Appends the jobs to the table in order. `read` is the reference reader: it gets the text of a job and its line
     /// within the chunk, and returns whether to continue. `line` is the line of the document on which the chunk begins,
-    /// if lines are counted.
+    /// if lines are counted. Returns `false` if `read` did.
     pub(super) fn append_to(
         &self,
         builder: &mut TableBuilder<'_>,

@@ -38,8 +38,8 @@ pub(super) struct FastReader<'a> {
     skipped_unknown: usize,
     /// The queue of the last job, and its priority.
     queue: (String, Option<i64>),
-    /// Whether a job without `euser` was met.
-    has_met_userless: bool,
+    /// Whether a job without `euser` has been left to the reference reader, which adds a note for the first one.
+    has_seen_job_without_user: bool,
 }
 
 /// The attributes of a job that are not inputs.
@@ -67,7 +67,7 @@ impl<'a> FastReader<'a> {
             unknown: Vec::new(),
             skipped_unknown: 0,
             queue: (String::new(), options.queue_priorities.get("").copied()),
-            has_met_userless: false,
+            has_seen_job_without_user: false,
         }
     }
 
@@ -83,10 +83,10 @@ impl<'a> FastReader<'a> {
 
     /// Reads a line with a native job, up to its end.
     pub(super) fn read_line(&mut self, scanner: &mut Scanner<'_>, batch: &mut Batch, line: u32) -> Option<()> {
-        let read = self.job(scanner, batch, JobAttributes::default()).and_then(|job| {
+        let read = self.read_job(scanner, batch, JobAttributes::default()).and_then(|job| {
             scanner.space();
             let is_complete = scanner.is_at_end() && job.id.is_some();
-            (is_complete && !self.has_unknown_keys() && self.finish(&job, batch, line)).then_some(())
+            (is_complete && !self.take_unknown_keys() && self.finish(&job, batch, line)).then_some(())
         });
         self.commit_or_abandon(read, batch)
     }
@@ -95,14 +95,16 @@ impl<'a> FastReader<'a> {
     pub(super) fn read_entry(&mut self, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
         let read = scanner
             .key()
-            .and_then(|id| self.job(scanner, batch, JobAttributes { id: Some(id.as_bytes()), ..Default::default() }))
+            .and_then(|id| {
+                self.read_job(scanner, batch, JobAttributes { id: Some(id.as_bytes()), ..Default::default() })
+            })
             .and_then(|job| (job.has_resources && self.finish(&job, batch, 0)).then_some(()));
         self.commit_or_abandon(read, batch)
     }
 
-    /// Whether the job has unknown keys that are still to be reported. The reference reader then parses the job and
-    /// reports them. From now on they are skipped, since all other jobs of this reader come later in the document.
-    fn has_unknown_keys(&mut self) -> bool {
+    /// Returns whether the job has unknown keys that are still to be reported, which the reference reader does when it
+    /// parses the job. Makes this reader skip these keys from now on, since all its other jobs come later in the document.
+    fn take_unknown_keys(&mut self) -> bool {
         for &index in &self.unknown {
             let Some(key) = self.dispatch.unknown.get(index as usize) else { continue };
             if self.skipped_unknown < MAX_SKIPPED_UNKNOWN {
@@ -113,7 +115,7 @@ impl<'a> FastReader<'a> {
         !self.unknown.is_empty()
     }
 
-    /// Records the kinds that a job that was read has shown, or removes the row of a job that was not read.
+    /// Records the kinds of undeclared names in a job that was read, or removes the row of a job that was not read.
     fn commit_or_abandon(&mut self, read: Option<()>, batch: &mut Batch) -> Option<()> {
         match read {
             Some(()) => self.new_kinds.iter().for_each(|&(name, kind)| self.dispatch.record_undeclared(name, kind)),
@@ -125,7 +127,7 @@ impl<'a> FastReader<'a> {
     }
 
     #[inline]
-    fn job<'d>(
+    fn read_job<'d>(
         &mut self,
         scanner: &mut Scanner<'d>,
         batch: &mut Batch,
@@ -151,12 +153,12 @@ impl<'a> FastReader<'a> {
                     self.skipper.skip(scanner)?;
                     continue;
                 }
-                JobKey::Resource => self.amount(key.index, scanner, batch)?,
-                JobKey::Special(_) => self.special(key.index, scanner, batch)?,
-                JobKey::Inputs => self.inputs(scanner, batch)?,
+                JobKey::Resource => self.read_amount(key.index, scanner, batch)?,
+                JobKey::Special(_) => self.read_special(key.index, scanner, batch)?,
+                JobKey::Inputs => self.read_inputs(scanner, batch)?,
                 JobKey::Resources => {
                     job.has_resources = true;
-                    self.resources(scanner, batch)?;
+                    self.read_resources(scanner, batch)?;
                 }
                 key => job.read(key, scanner)?,
             }
@@ -166,7 +168,7 @@ impl<'a> FastReader<'a> {
         }
     }
 
-    fn resources(&mut self, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
+    fn read_resources(&mut self, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
         scanner.take(b'{')?;
         self.resources.start();
         loop {
@@ -174,28 +176,28 @@ impl<'a> FastReader<'a> {
             let column = |index: Option<Index>| dispatch.small_integer_resource(index?);
             let put = |column, amount| batch.put_integer(column, InputPrecedence::Job, amount);
             self.resources.read_run(scanner, column, put);
-            match self.resources.next(scanner, |name| dispatch.resource(name))? {
+            match self.resources.next(scanner, |name| dispatch.add_resource(name))? {
                 Next::End => return Some(()),
                 Next::Value(None) => scanner.skip_value()?,
-                Next::Value(Some(index)) => self.amount(index, scanner, batch)?,
+                Next::Value(Some(index)) => self.read_amount(index, scanner, batch)?,
             }
         }
     }
 
-    fn inputs(&mut self, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
+    fn read_inputs(&mut self, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
         scanner.take(b'{')?;
         self.inputs.start();
         loop {
             let dispatch = &mut self.dispatch;
-            match self.inputs.next(scanner, |name| dispatch.input(name))? {
+            match self.inputs.next(scanner, |name| dispatch.add_input(name))? {
                 Next::End => return Some(()),
-                Next::Value(index) => self.input(index, scanner, batch)?,
+                Next::Value(index) => self.read_input(index, scanner, batch)?,
             }
         }
     }
 
     /// Reads the amount of a resource.
-    fn amount(&mut self, index: Index, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
+    fn read_amount(&mut self, index: Index, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
         let resource = self.dispatch.resources.get(index as usize)?;
         match scanner.scalar()? {
             Scalar::Small(amount) if resource.keeps_small_integers => {
@@ -206,12 +208,12 @@ impl<'a> FastReader<'a> {
                 Some(())
             }
             Scalar::Null => Some(()),
-            other => other.with_scalar(|scalar| self.other_amount(index, scalar, batch))?,
+            other => other.with_scalar(|scalar| self.convert_amount(index, scalar, batch))?,
         }
     }
 
     /// Converts an amount as the reference reader does; `None` where that would report or exclude the job.
-    fn other_amount(&mut self, index: Index, scalar: &JsonScalar<'_>, batch: &mut Batch) -> Option<()> {
+    fn convert_amount(&mut self, index: Index, scalar: &JsonScalar<'_>, batch: &mut Batch) -> Option<()> {
         let resource = *self.dispatch.resources.get(index as usize)?;
         let kind = resource.plan.kind(scalar);
         self.note_kind(resource.undeclared, kind);
@@ -238,7 +240,7 @@ impl<'a> FastReader<'a> {
 
     /// Reads an input that is not a resource.
     #[inline]
-    fn special(&mut self, index: Index, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
+    fn read_special(&mut self, index: Index, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
         let scalar = scanner.scalar()?;
         let &(special, ref columns) = self.dispatch.special.get(index as usize)?;
         for &column in columns {
@@ -257,7 +259,7 @@ impl<'a> FastReader<'a> {
     }
 
     /// Reads a ready-made input.
-    fn input(&mut self, index: Index, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
+    fn read_input(&mut self, index: Index, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
         let value = match scanner.scalar()? {
             Scalar::Small(integer) => Value::Int(i64::from(integer)),
             Scalar::Null => return Some(()),
@@ -286,17 +288,17 @@ impl<'a> FastReader<'a> {
         }
         if job.owner.takes_user_from_job_owner()
             && job.entity.is_none()
-            && !std::mem::replace(&mut self.has_met_userless, true)
+            && !std::mem::replace(&mut self.has_seen_job_without_user, true)
         {
             // the reference reader parses the first such job and notes it
             return false;
         }
-        let charged;
+        let derived;
         let entity = match job.entity {
             Some(entity) => entity,
             None => {
-                charged = self.options.entity.entity_of(job.owner);
-                &charged
+                derived = self.options.entity.entity_of(job.owner);
+                &derived
             }
         };
         let (state, queued_at) = (job.state, job.queued_at);

@@ -103,12 +103,12 @@ impl<'a> KeyDispatch<'a> {
         self.columns.len()
     }
 
-    /// What is done with a key at the top of a job.
+    /// Decides what is done with a key at the top of a job.
     pub(super) fn dispatch(&mut self, name: &str) -> DispatchedKey {
         let key = self.columns.job_key(name, self.source);
         let index = match key {
-            JobKey::Special(special) => self.special(special),
-            JobKey::Resource => self.resource(name),
+            JobKey::Special(special) => self.add_special(special),
+            JobKey::Resource => self.add_resource(name),
             JobKey::Unknown => {
                 self.unknown.push(name.into());
                 Some(self.unknown.len() as Index - 1)
@@ -118,8 +118,8 @@ impl<'a> KeyDispatch<'a> {
         index.map_or(DispatchedKey::UNUSED, |index| DispatchedKey { key, index })
     }
 
-    /// The index of a special input; `None` if no column needs it.
-    fn special(&mut self, special: SpecialInput) -> Option<Index> {
+    /// Adds a special input and returns its index; `None` if no column needs it.
+    fn add_special(&mut self, special: SpecialInput) -> Option<Index> {
         let columns: Vec<_> = self.columns.filled_by(special).map(|(column, _)| column).collect();
         if columns.is_empty() {
             return None;
@@ -128,13 +128,13 @@ impl<'a> KeyDispatch<'a> {
         Some(self.special.len() as Index - 1)
     }
 
-    /// The index of a resource; `None` if its amounts are skipped.
-    pub(super) fn resource(&mut self, name: &str) -> Option<Index> {
+    /// Adds a resource and returns its index; `None` if its amounts are skipped.
+    pub(super) fn add_resource(&mut self, name: &str) -> Option<Index> {
         let plan = self.columns.resource_plan(name);
         if plan.is_skipped {
             return None;
         }
-        let undeclared = plan.declared.is_none().then(|| self.undeclared(name));
+        let undeclared = plan.declared.is_none().then(|| self.undeclared_index(name));
         let keeps_small_integers = match plan.declared {
             None | Some(InputType::Count | InputType::Duration) => true,
             Some(InputType::Float) => {
@@ -148,15 +148,16 @@ impl<'a> KeyDispatch<'a> {
         Some(self.resources.len() as Index - 1)
     }
 
-    /// The index of a ready-made input.
-    pub(super) fn input(&mut self, name: &str) -> Index {
+    /// Adds a ready-made input and returns its index.
+    pub(super) fn add_input(&mut self, name: &str) -> Index {
         let columns = self.columns.filled_by_input(name).collect();
-        let undeclared = self.options.schema.entry(name).is_none().then(|| self.undeclared(name));
+        let undeclared = self.options.schema.entry(name).is_none().then(|| self.undeclared_index(name));
         self.inputs.push(Input { columns, undeclared });
         self.inputs.len() as Index - 1
     }
 
-    fn undeclared(&mut self, name: &str) -> Index {
+    /// The index of an undeclared name, which is added if it is new.
+    fn undeclared_index(&mut self, name: &str) -> Index {
         *self.undeclared_indices.entry(name.into()).or_insert_with(|| {
             self.undeclared.push(Undeclared { name: name.into(), kinds: 0, taken: 0 });
             self.undeclared.len() as Index - 1
@@ -176,7 +177,7 @@ impl<'a> KeyDispatch<'a> {
         resource.stores_directly.then_some(resource.plan.column)
     }
 
-    /// The same for a key at the top of a job.
+    /// Like [`small_integer_resource`](Self::small_integer_resource), for a key at the top of a job.
     pub(super) fn small_integer_key(&self, key: DispatchedKey) -> Option<Option<usize>> {
         match key.key {
             JobKey::Resource => self.small_integer_resource(key.index),

@@ -50,7 +50,7 @@ enum Line<'d> {
     Open(&'d str),
     /// `"12.vm": {`
     JobStart(&'d str),
-    /// So many `}`.
+    /// One or more `}` and nothing else.
     Close {
         braces: usize,
         has_comma: bool,
@@ -165,12 +165,12 @@ struct OpenJob<'d> {
     is_ended_by_document: bool,
 }
 
-/// What is known at one line of the document.
+/// The state of the reader at one line of the document.
 #[derive(Debug)]
 struct Recovery<'d, 'a> {
     builder: TableBuilder<'a>,
     indentation: Option<Indentation>,
-    /// The number of the line, from 1.
+    /// The number of the line, counted from 1.
     number: usize,
     job: Option<OpenJob<'d>>,
     lists_of_jobs: usize,
@@ -241,7 +241,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
             Line::Open(key) => self.open_list(key, depth),
             Line::Close { braces, has_comma } => {
                 if had_comma == Some(true) {
-                    self.repaired("a comma is followed by `}`; an attribute may be missing");
+                    self.record_repair("a comma is followed by `}`; an attribute may be missing");
                 }
                 self.close(braces, depth);
                 self.had_comma = (braces == 1 && !self.is_closed).then_some(has_comma);
@@ -253,7 +253,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
             Line::Other => self.read_other(text.trim(), depth),
         }
         if had_comma == Some(false) && matches!(line, Line::Attribute { .. } | Line::Open(_) | Line::JobStart(_)) {
-            self.repaired("the comma before this line is missing");
+            self.record_repair("the comma before this line is missing");
         }
     }
 
@@ -270,7 +270,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
         self.indentation.is_some_and(|indentation| depth > indentation.attribute)
     }
 
-    fn repaired(&mut self, what: &str) {
+    fn record_repair(&mut self, what: &str) {
         let number = self.number;
         if let Some(job) = &mut self.job {
             job.repairs.push((number, Problem::Repaired { what: what.to_owned() }));
@@ -337,7 +337,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
             None => JobKey::from_qstat(key) != JobKey::Unused,
         };
         if is_outside {
-            self.repaired(&format!("the `}}` of `{}` is missing before this line", clipped(list)));
+            self.record_repair(&format!("the `}}` of `{}` is missing before this line", clipped(list)));
             if let Some(job) = &mut self.job {
                 job.list = None;
             }
@@ -354,7 +354,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
                 (Some(job), level) if job.list.is_some() => {
                     let list = job.list.take().unwrap_or_default();
                     if level.is_some_and(|level| brace == 0 && depth == level.job) {
-                        self.repaired(&format!("the `}}` of `{}` is missing before this line", clipped(list)));
+                        self.record_repair(&format!("the `}}` of `{}` is missing before this line", clipped(list)));
                         self.end_job();
                     }
                 }
@@ -374,7 +374,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
     /// Ends a job whose `}` is missing.
     fn finish_job(&mut self) {
         if self.job.is_some() {
-            self.repaired("the `}` of the job is missing before this line");
+            self.record_repair("the `}` of the job is missing before this line");
             self.end_job();
         }
     }
@@ -385,7 +385,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
         }
         if self.indentation.is_some_and(|level| depth == level.job) && is_job_id(key) {
             self.start_job(key);
-            return self.repaired("`{` is missing after the job id");
+            return self.record_repair("`{` is missing after the job id");
         }
         if !self.ensure_job(depth) {
             return;
@@ -419,7 +419,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
             (Err(_), meaning) if is_name(meaning) && is_bare_word(value) => {
                 job.parsed.set(meaning, Cow::Borrowed(key), JsonScalar::String(Cow::Borrowed(value)));
                 let what = format!("`{}` is {} without quotes, and is read as text", clipped(key), clipped(value));
-                self.repaired(&what);
+                self.record_repair(&what);
             }
             (Err(error), meaning) => {
                 self.is_inside_string = value.starts_with('"') && (value.len() == 1 || !ends_string(value));
@@ -467,7 +467,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
             let id = text.trim_start_matches('"').split(['"', ':', ' ', '\t']).next().unwrap_or("");
             if is_job_id(id) && text.starts_with(&format!("\"{id}\"")) {
                 self.start_job(id);
-                return self.repaired("the line with the job id is damaged");
+                return self.record_repair("the line with the job id is damaged");
             }
             return self.start_nameless_job("the job id on this line cannot be read");
         }
@@ -477,12 +477,12 @@ impl<'d, 'a> Recovery<'d, 'a> {
             None => self.foreign.push(self.number, text),
             Some(job) if job.list.is_some_and(|list| list != RESOURCE_LIST) => {
                 let what = format!("the line is not an attribute and is ignored: `{}`", clipped(text));
-                self.repaired(&what);
+                self.record_repair(&what);
             }
             Some(_) if self.may_be_needed(text) => {
                 self.reject(format!("the line cannot be read as an attribute: `{}`", clipped(text)));
             }
-            Some(_) => self.repaired(&format!("the line is not an attribute and is ignored: `{}`", clipped(text))),
+            Some(_) => self.record_repair(&format!("the line is not an attribute and is ignored: `{}`", clipped(text))),
         }
     }
 
@@ -543,7 +543,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
     }
 }
 
-/// What is said of a document that ends too early.
+/// The note on a document that ends too early.
 pub(super) const CUT_OFF: &str =
     "the document is cut off: the jobs after its end are missing, and ranks are not those of the queue";
 

@@ -41,7 +41,7 @@ pub(super) fn read_qstat_text(text: &str, options: &ReadOptions<'_>) -> Result<P
         finish(job.replace(TextJob::new(id)), &mut builder);
     }
     match job {
-        Some(job) if !cut.is_empty() && !job.is_ended => rejected(&job.parsed, text, builder, options),
+        Some(job) if !cut.is_empty() && !job.is_ended => reject_last_job(&job.parsed, text, builder, options),
         job => {
             let mut notes = Vec::new();
             if is_start_of_a_job(cut) {
@@ -74,8 +74,9 @@ fn is_start_of_a_job(cut: &str) -> bool {
     !cut.is_empty() && cut != JOB_ID && JOB_ID.starts_with(cut)
 }
 
-/// The jobs of a document that ends in the middle of `job`, which is not among them.
-fn rejected(
+/// Reports the last job, in whose middle the document ends, and returns the other jobs. An error if the options are
+/// strict.
+fn reject_last_job(
     job: &ParsedJob<'_>,
     text: &str,
     mut builder: TableBuilder<'_>,
@@ -107,7 +108,7 @@ fn finish(job: Option<TextJob<'_>>, builder: &mut TableBuilder<'_>) {
 struct TextJob<'d> {
     parsed: ParsedJob<'d>,
     attribute: Option<Attribute<'d>>,
-    /// What precedes each attribute on its line.
+    /// The white space before each attribute.
     indentation: Option<&'d str>,
     /// Whether a line that is not one of the job was read after its last attribute.
     is_ended: bool,
@@ -178,7 +179,7 @@ pub(super) fn read_qstat_dsv(text: &str, options: &ReadOptions<'_>) -> Result<Pa
         let parsed = parse_dsv_job(&job["Job Id:".len()..end], &builder);
         rest = &job[end..];
         if rest.is_empty() && !job.ends_with('\n') {
-            return rejected(&parsed, text, builder, options);
+            return reject_last_job(&parsed, text, builder, options);
         }
         builder.push(parsed);
     }

@@ -44,7 +44,7 @@ pub(super) fn read_ndjson(text: &str, options: &ReadOptions<'_>) -> Result<Parse
     builder.finish()
 }
 
-/// Reads a line with a job; an empty one has none.
+/// Reads the job on a line, whose number in the document is `number`; does nothing for an empty line.
 pub(super) fn read_line(line: &str, number: Option<usize>, builder: &mut TableBuilder<'_>) {
     if !line.trim().is_empty() {
         read_native_job(line.trim(), number, builder);
@@ -57,7 +57,7 @@ pub(super) fn read_entry(entry: &[u8], builder: &mut TableBuilder<'_>) -> bool {
     read_object(&text, QstatJobs(builder)).is_ok()
 }
 
-/// A server without jobs prints such a document.
+/// The note on a document without `Jobs`.
 const NO_JOBS: &str = "the document has no `Jobs`: the server had no jobs, or none that its user may see";
 
 fn read_document(

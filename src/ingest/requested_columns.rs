@@ -14,7 +14,7 @@ use crate::schema::{InputType, Schema};
 #[derive(Debug, Clone)]
 pub(super) struct RequestedColumns<'a> {
     schema: &'a Schema,
-    /// Each name once; a name that is not a resource with its input.
+    /// Each name once, with its special input unless it is a resource.
     columns: Vec<(&'a str, Option<SpecialInput>)>,
     indices: HashMap<&'a str, usize>,
 }
@@ -67,14 +67,14 @@ impl<'a> RequestedColumns<'a> {
         }
     }
 
-    /// The columns that an input fills which is not a resource, with their names.
+    /// The columns that a special input fills, with their names.
     pub(super) fn filled_by(&self, special: SpecialInput) -> impl Iterator<Item = (usize, &'a str)> {
         let columns = self.columns.iter().enumerate();
         columns.filter(move |(_, (_, other))| *other == Some(special)).map(|(index, &(name, _))| (index, name))
     }
 
-    /// The columns that a ready-made input fills. Under the other name of `fairshare_perc` it has the lower
-    /// precedence.
+    /// The columns that a ready-made input fills. `fairshare_perc` has two names: an input fills the column of its own
+    /// name with the higher precedence.
     pub(super) fn filled_by_input(&self, name: &str) -> impl Iterator<Item = (usize, InputPrecedence)> {
         let special = SpecialInput::from_name(name);
         self.columns.iter().enumerate().filter_map(move |(index, &(column, other))| {

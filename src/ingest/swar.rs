@@ -22,15 +22,16 @@ pub(super) fn small_integer_at(bytes: &[u8], at: usize) -> Option<(u32, usize)> 
     small_integer_in(word).map(|(small, length)| (small, at + length))
 }
 
-/// The integer of one to seven digits at the start of the word, and its number of digits.
+/// The integer of one to seven digits at the start of the word, and its number of digits. `None` for an integer with a
+/// leading zero, with more digits, or with a fraction or an exponent.
 #[inline(always)]
 pub(super) fn small_integer_in(word: u64) -> Option<(u32, usize)> {
     let digits = word ^ splat(b'0');
     let others = (digits.wrapping_add(LOW * 0x76) | digits) & HIGH;
     let count = others.trailing_zeros() as usize / 8;
     // One test, since a branch on the first digit alone is often mispredicted.
-    let begins_with_0 = (digits & 0xff) | (others & 0x8000) == 0;
-    if count.is_multiple_of(8) || begins_with_0 {
+    let has_leading_zero = (digits & 0xff) | (others & 0x8000) == 0;
+    if count.is_multiple_of(8) || has_leading_zero {
         return None;
     }
     if matches!((word >> (8 * count)) as u8, b'.' | b'e' | b'E') {

@@ -1,4 +1,4 @@
-//! From the attributes of a job, whichever format they come from, to its row of the table.
+//! Builds the table: converts the attributes of a job, whichever format they come from, into its row.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -25,7 +25,7 @@ pub(super) struct ParsedJob<'d> {
     pub id: Option<Cow<'d, str>>,
     /// The line of the document, where it has a job per line.
     pub line: Option<usize>,
-    /// The entity by name; without it the owner's attributes decide.
+    /// The entity, if the document names it; otherwise it is derived from the following attributes.
     pub entity: Option<Cow<'d, str>>,
     pub user: Cow<'d, str>,
     pub group: Cow<'d, str>,
@@ -105,12 +105,13 @@ pub(super) struct TableBuilder<'a> {
     /// What the formula gets from a job without any attribute.
     defaults: Vec<Value>,
     reported_keys: HashSet<String>,
+    /// The row of the current job; `Err` has the default of a column that the job does not fill.
     row: Vec<Result<Value, Value>>,
     /// The sources of the values in `row`.
     sources: Vec<Option<InputPrecedence>>,
     is_full: bool,
-    /// Whether the entity of a job is its `Job_Owner`, for want of `euser`.
-    has_userless_jobs: bool,
+    /// Whether the user of any job was taken from its `Job_Owner`, because it has no `euser`.
+    has_jobs_without_user: bool,
 }
 
 impl<'a> TableBuilder<'a> {
@@ -132,7 +133,7 @@ impl<'a> TableBuilder<'a> {
             row: Vec::new(),
             sources: Vec::new(),
             is_full: false,
-            has_userless_jobs: false,
+            has_jobs_without_user: false,
         }
     }
 
@@ -196,21 +197,22 @@ impl<'a> TableBuilder<'a> {
         let mut row = RowBuilder { builder: self, job: &job, id: &id };
         let state = row.state();
         let queued_at = job.queued_at.as_ref().and_then(integer);
-        row.start();
+        row.clear();
         row.fill_special();
         let unreadable = row.fill_resources();
         row.fill_inputs();
         let exclusion = if state.is_over() { Some(Exclusion::Over(state)) } else { unreadable };
-        let owner = EntityAttributes {
+        let attributes = EntityAttributes {
             user: &job.user,
             group: &job.group,
             account: &job.account,
             submitter: &job.owner,
             queue: &job.queue,
         };
-        self.has_userless_jobs |=
-            owner.takes_user_from_job_owner() && job.entity.is_none() && self.options.entity.uses_user();
-        let entity = job.entity.clone().unwrap_or_else(|| self.options.entity.entity_of(owner).into_owned().into());
+        self.has_jobs_without_user |=
+            attributes.takes_user_from_job_owner() && job.entity.is_none() && self.options.entity.uses_user();
+        let entity =
+            job.entity.clone().unwrap_or_else(|| self.options.entity.entity_of(attributes).into_owned().into());
         let parsed = Job { id: &id, entity: &entity, queue: &job.queue, state, queued_at, exclusion };
         match self.table.push(&parsed, &self.row) {
             Ok(()) => self.table.push_origins(&self.sources),
@@ -240,14 +242,17 @@ impl<'a> TableBuilder<'a> {
         self.table.record_undeclared(name, kind);
     }
 
-    /// The table at the end of the document.
+    /// Finishes the table at the end of the document.
+    ///
+    /// # Errors
+    /// [`ReadErrorKind::TooManyJobs`]
     pub(super) fn finish(mut self) -> Result<ParsedJobs, ReadErrorKind> {
         if self.is_full {
             return Err(ReadErrorKind::TooManyJobs);
         }
         self.table.exclude_waiting_subjobs();
         let mut notes = Vec::new();
-        if self.has_userless_jobs {
+        if self.has_jobs_without_user {
             notes.push(NO_EUSER.to_owned());
         }
         Ok(ParsedJobs { table: self.table, problems: self.problems, notes })
@@ -271,7 +276,8 @@ struct RowBuilder<'b, 'a, 'j> {
 }
 
 impl RowBuilder<'_, '_, '_> {
-    fn start(&mut self) {
+    /// Fills every column with its default.
+    fn clear(&mut self) {
         self.builder.row.clear();
         self.builder.row.extend(self.builder.defaults.iter().cloned().map(Err));
         self.builder.sources.clear();

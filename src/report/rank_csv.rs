@@ -138,7 +138,7 @@ fn push_floats(kept: f64, exact: f64, text: &mut ByteBuffer<'_>) {
     text.push_byte(b',');
 }
 
-/// The same fields for any job.
+/// The fields `score`, `exact`, `logged` and `error` of any job.
 fn push_score(line: &Line<'_>, text: &mut ByteBuffer<'_>) {
     let (mut exact, mut kept, mut logged) = (String::new(), String::new(), String::new());
     line.write_exact(&mut exact);

@@ -12,7 +12,7 @@ use crate::schema::suggestions::{MAX_COMPARED, did_you_mean};
 pub struct JobFilter<'a> {
     /// The ids, with or without the server: `12` or `12.vm`.
     pub jobs: &'a [String],
-    /// The fair-share entities, or groups, which mean all entities below them.
+    /// The fair-share entities, or groups, which mean all entities in them.
     pub entities: &'a [String],
     /// The queue.
     pub queue: Option<&'a str>,
@@ -40,9 +40,9 @@ impl JobFilter<'_> {
         if !self.entities.is_empty() {
             let mut wanted = vec![false; table.entities().len()];
             for name in self.entities {
-                let named = entities(name, table, tree);
+                let named = matching_entities(name, table, tree);
                 if !rows.iter().any(|ranked| named[table.entity_index(ranked.row())]) {
-                    unmatched.push(no_entity(name, table, tree));
+                    unmatched.push(unmatched_entity(name, table, tree));
                 }
                 wanted.iter_mut().zip(named).for_each(|(wanted, named)| *wanted |= named);
             }
@@ -67,8 +67,8 @@ impl JobFilter<'_> {
     }
 }
 
-/// By index of the table: whether the entity has this name or is below the group of this name.
-fn entities(name: &str, table: &JobTable, tree: Option<&ShareTree>) -> Vec<bool> {
+/// For each entity of the table, whether it has this name or is in a group of this name.
+fn matching_entities(name: &str, table: &JobTable, tree: Option<&ShareTree>) -> Vec<bool> {
     let groups: Vec<NodeId> = tree.map(|tree| tree.candidates(name)).unwrap_or_default();
     let is_below = |entity: &str| {
         let Some(tree) = tree.filter(|_| !groups.is_empty()) else { return false };
@@ -78,7 +78,8 @@ fn entities(name: &str, table: &JobTable, tree: Option<&ShareTree>) -> Vec<bool>
     table.entities().iter().map(|entity| **entity == *name || is_below(entity)).collect()
 }
 
-fn no_entity(name: &str, table: &JobTable, tree: Option<&ShareTree>) -> String {
+/// Says that no job belongs to the entity or group of this name, and which names are similar.
+fn unmatched_entity(name: &str, table: &JobTable, tree: Option<&ShareTree>) -> String {
     if tree.is_some_and(|tree| !tree.candidates(name).is_empty()) {
         return format!("no job belongs to `{name}`, which is in the fair-share tree");
     }

@@ -18,11 +18,11 @@ pub struct PolicyView<'a> {
     pub name: &'a str,
     /// The tree under this policy.
     pub tree: &'a ShareTree,
-    /// Its numbers.
+    /// The shares that the policy computes for the nodes of the tree.
     pub shares: &'a ShareTable,
     /// Whether the policy is OpenPBS's, whose numbers differ from those of Slurm.
     pub is_pbs: bool,
-    /// Whether its factors are known.
+    /// Whether the factors of the policy are known.
     pub has_factors: bool,
     /// The nodes to show, parents first.
     pub nodes: &'a [NodeId],
@@ -32,7 +32,7 @@ pub struct PolicyView<'a> {
     pub assumed: Option<Assumed<'a>>,
 }
 
-/// A tree without the usage that is assumed.
+/// The usage that is assumed, and the tree without it.
 #[derive(Debug, Clone, Copy)]
 pub struct Assumed<'a> {
     /// The tree as it is, with the same nodes.
@@ -154,13 +154,14 @@ fn difference(first: &Value, second: &Value) -> Option<f64> {
     Some(second.as_f64()? - first.as_f64()?)
 }
 
+/// A node as a JSON object: its identity and its numbers.
 pub(super) fn fields(view: &PolicyView<'_>, node: NodeId) -> Map<String, Value> {
     let mut fields = identity(view, node);
     fields.extend(numbers(view, node).into_iter().map(|(name, value)| (name.to_owned(), value)));
     fields
 }
 
-/// Which node it is.
+/// The fields that identify a node.
 fn identity(view: &PolicyView<'_>, node: NodeId) -> Map<String, Value> {
     let tree = view.tree;
     let mut fields = Map::new();
@@ -268,7 +269,7 @@ pub(super) fn write_tree(views: &[PolicyView<'_>], head: &SharesHead<'_>, out: &
     let Some(first) = views.first() else { return Ok(()) };
     let branches = Branches::new(first.tree, first.nodes);
     let row = |&node: &NodeId| {
-        let name = format!("{}{}", branches.before(node), printable(first.tree.name(node)));
+        let name = format!("{}{}", branches.prefix(node), printable(first.tree.name(node)));
         let allotted =
             if first.tree.parent(node).is_some() { plain(&shares(first.tree.shares(node))) } else { String::new() };
         [name, allotted].into_iter().chain(cells(views, node)).collect::<Vec<_>>()
@@ -490,7 +491,8 @@ impl<'a> Branches<'a> {
         Self { tree, last: shown.collect() }
     }
 
-    fn before(&self, node: NodeId) -> String {
+    /// The lines to draw before the name of a node.
+    fn prefix(&self, node: NodeId) -> String {
         let Some(parent) = self.tree.parent(node) else { return String::new() };
         let is_last = |parent: NodeId, node: NodeId| self.last.get(&parent) == Some(&node);
         let mut parts = vec![if is_last(parent, node) { "└─ " } else { "├─ " }];

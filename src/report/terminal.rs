@@ -30,8 +30,8 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The text with every such character but line feeds and tabs replaced by one of the same length, so that the places of
-/// findings stay as they are.
+/// The text with every character that [`printable`] escapes, except line feeds and tabs, replaced by one of the same
+/// length in UTF-8, so that the spans of findings still fit the text.
 pub(super) fn printable_in_place(text: &str) -> String {
     let replacement = |character: char| match character.len_utf8() {
         _ if matches!(character, '\n' | '\t') || !is_control(character) => character,

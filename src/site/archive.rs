@@ -36,7 +36,7 @@ mod members {
 
     /// The most members of an archive.
     const MAX_MEMBERS: usize = 200_000;
-    /// The most bytes of all members that are kept.
+    /// The most bytes that the site's files may have together.
     const MAX_KEPT: u64 = 1 << 30;
     /// The most bytes of a member that holds the name of the next one.
     const MAX_NAME: u64 = 64 << 10;
@@ -94,13 +94,13 @@ mod members {
             if index >= MAX_MEMBERS {
                 return Err(refused(&format!("the archive has more than {MAX_MEMBERS} members")));
             }
-            if let Some(name) = name_of_the_next(&mut entry).map_err(|error| SiteError::read(path, error))? {
+            if let Some(name) = read_next_name(&mut entry).map_err(|error| SiteError::read(path, error))? {
                 long_name = name.or(long_name);
                 continue;
             }
             let name = long_name.take().unwrap_or_else(|| entry.path_bytes().into_owned());
             let name = String::from_utf8_lossy(&name).into_owned();
-            let Some((folder, file)) = place(&name).map_err(|reason| refused(&reason))? else { continue };
+            let Some((folder, file)) = split_site_path(&name).map_err(|reason| refused(&reason))? else { continue };
             match entry.header().entry_type() {
                 EntryType::Regular | EntryType::Continuous => {}
                 EntryType::Directory => continue,
@@ -122,8 +122,9 @@ mod members {
         only_folder(folders).map_err(|reason| refused(&reason))
     }
 
-    /// `Some` if the member only describes the next one; then the name of the next one, if it is there.
-    fn name_of_the_next<R: Read>(entry: &mut Entry<'_, R>) -> io::Result<Option<Option<Vec<u8>>>> {
+    /// Reads a member that only describes the next one, and returns the name of the next one, if it is given; `None` for
+    /// any other member.
+    fn read_next_name<R: Read>(entry: &mut Entry<'_, R>) -> io::Result<Option<Option<Vec<u8>>>> {
         let entry_type = entry.header().entry_type();
         let describes = matches!(
             entry_type,
@@ -151,11 +152,12 @@ mod members {
         }))
     }
 
-    /// The folder of a site and the path in it, if the name is that of a site's file; else `None`.
+    /// Splits the name of a member into the folder of a site and the path of the file in it; `None` if no site has a file
+    /// with that path.
     ///
     /// # Errors
     /// The name is absolute or leaves the archive, which no tool writes without being told to.
-    fn place(name: &str) -> Result<Option<(String, String)>, String> {
+    fn split_site_path(name: &str) -> Result<Option<(String, String)>, String> {
         let parts: Vec<&str> = name.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
         if name.starts_with('/') || parts.contains(&"..") {
             let shown = crate::json_visitor::clipped(name);
@@ -190,12 +192,12 @@ mod members {
 
         #[test]
         fn a_member_is_placed_by_its_name() {
-            let placed = |name| place(name).unwrap().map(|(folder, file)| format!("{folder}|{file}"));
+            let placed = |name| split_site_path(name).unwrap().map(|(folder, file)| format!("{folder}|{file}"));
             assert_eq!(placed("./sched_priv/usage").as_deref(), Some("|sched_priv/usage"));
             assert_eq!(placed("snapshot/sched_priv/usage").as_deref(), Some("snapshot|sched_priv/usage"));
             assert_eq!(placed("snapshot/server_logs/20240101"), None);
             assert_eq!(placed("a/b/qstat.json"), None);
-            assert!(place("/qstat.json").is_err() && place("a/../qstat.json").is_err());
+            assert!(split_site_path("/qstat.json").is_err() && split_site_path("a/../qstat.json").is_err());
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Cursor, Read};
 
-/// The bytes by which a compressed document is recognised.
+/// How many bytes at the start of a document show that it is compressed.
 const MAGIC: usize = 4;
 
 /// A stream that can be passed to another thread.
@@ -67,7 +67,7 @@ mod decoders {
 
     use super::{Compression, Stream};
 
-    /// A document of at most this size is accepted, however small it was when compressed.
+    /// A document of at most this many bytes when decompressed is accepted, however small it was when compressed.
     const ALWAYS_ACCEPTED: u64 = 256 << 20;
     /// The factor by which a larger document may expand. Real outputs of schedulers stay below 100.
     const MAX_EXPANSION: u64 = 200;

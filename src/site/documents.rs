@@ -88,6 +88,7 @@ impl Documents {
         Ok(read)
     }
 
+    /// Adds what a document says, and returns what it describes.
     fn add(&mut self, source: &FileSource, expected: &Expected) -> Result<Contents, SiteError> {
         let (name, text) = (source.name(), source.read_text()?);
         let kind = FileKind::detect(text.as_bytes());

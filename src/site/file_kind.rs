@@ -51,10 +51,10 @@ impl FileKind {
         let start = text.trim_start();
         match start.chars().next() {
             None => Self::Empty,
-            Some('{') => in_json(start),
+            Some('{') => detect_in_json(start),
             Some('[') if start[1..].trim_start().starts_with(['{', ']']) => Self::Json,
             _ if is_binary(head) => Self::Binary,
-            _ => in_text(&text),
+            _ => detect_in_text(&text),
         }
     }
 
@@ -161,8 +161,8 @@ impl Expected {
     }
 }
 
-/// The kind of a JSON document, also of a damaged one: the first of the keys that decide.
-fn in_json(text: &str) -> FileKind {
+/// The kind of a JSON document, also of a damaged one, by the first key that some kind of document has.
+fn detect_in_json(text: &str) -> FileKind {
     const KEYS: [(&str, FileKind); 12] = [
         ("\"Jobs\"", FileKind::Jobs),
         ("\"Server\"", FileKind::Server),
@@ -188,12 +188,12 @@ fn in_json(text: &str) -> FileKind {
     }
 }
 
-fn in_text(text: &str) -> FileKind {
+fn detect_in_text(text: &str) -> FileKind {
     let is_comment = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
     if text.starts_with("### PBS INTERNAL FILE") {
         return FileKind::SchedFormula;
     }
-    let by_line = text.lines().find_map(|line| in_line(line).or_else(|| in_listing(line)));
+    let by_line = text.lines().find_map(|line| detect_in_line(line).or_else(|| detect_in_listing(line)));
     if let Some(kind) = by_line {
         return kind;
     }
@@ -210,7 +210,7 @@ fn in_text(text: &str) -> FileKind {
 }
 
 /// The kind of a file that contains such a line.
-fn in_line(line: &str) -> Option<FileKind> {
+fn detect_in_line(line: &str) -> Option<FileKind> {
     let words: Vec<&str> = line.split_whitespace().take(3).collect();
     let is_header = |first: &str, second: &str| {
         let same = |word: Option<&&str>, expected: &str| word.is_some_and(|word| word.eq_ignore_ascii_case(expected));
@@ -246,7 +246,7 @@ fn in_line(line: &str) -> Option<FileKind> {
 }
 
 /// The kind of a listing of `qmgr` or of a configuration that contains such a line.
-fn in_listing(line: &str) -> Option<FileKind> {
+fn detect_in_listing(line: &str) -> Option<FileKind> {
     const SETTINGS: [&str; 22] = [
         "round_robin",
         "by_queue",

@@ -63,7 +63,7 @@ impl SiteFiles {
         let found = if is_stdin(path) {
             read_archive_stream(&FileSource::from(path).name(), io::stdin())?
         } else if path.is_dir() {
-            in_folder(path).map_err(failed)?
+            find_in_folder(path).map_err(failed)?
         } else {
             read_archive(path, File::open(path).map_err(failed)?)?
         };
@@ -78,7 +78,8 @@ impl SiteFiles {
         Ok(Self { root: Some(path.to_owned()), ..files })
     }
 
-    /// These files, with each one replaced that is also among `given`.
+    /// These files, with each one replaced that is also among `given`. A given `sched_priv` replaces all of the scheduler's
+    /// files; it or a given `resource_group` also replaces the tree. The declared resources are those of `given`.
     pub fn replaced_by(self, given: Self) -> Self {
         let replaces_scheduler = given.sched_priv.is_some();
         let replaces_tree = replaces_scheduler || given.resource_group.is_some();
@@ -175,7 +176,7 @@ impl SiteFiles {
 }
 
 /// The site's files in a folder, or in the only folder in it that has any.
-fn in_folder(folder: &Path) -> io::Result<FoundFiles> {
+fn find_in_folder(folder: &Path) -> io::Result<FoundFiles> {
     let mut folders: Vec<String> = Vec::new();
     for entry in folder.read_dir()? {
         let entry = entry?;
@@ -183,18 +184,18 @@ fn in_folder(folder: &Path) -> io::Result<FoundFiles> {
             folders.extend(entry.file_name().into_string().ok());
         }
     }
-    let found = at_top(folder, &folders)?;
+    let found = find_at_top(folder, &folders)?;
     if !found.is_empty() {
         return Ok(found);
     }
     let mut inner = BTreeMap::new();
     for name in folders {
         let path = folder.join(&name);
-        // a folder that belongs to others says nothing about this site
+        // a folder that cannot be read is not a part of the site
         let Ok(entries) = path.read_dir() else { continue };
         let below = entries.flatten().filter(|entry| entry.path().is_dir());
         let below: Vec<String> = below.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-        let found = at_top(&path, &below)?;
+        let found = find_at_top(&path, &below)?;
         if !found.is_empty() {
             inner.insert(name, found);
         }
@@ -208,7 +209,8 @@ fn in_folder(folder: &Path) -> io::Result<FoundFiles> {
     }
 }
 
-fn at_top(folder: &Path, folders: &[String]) -> io::Result<FoundFiles> {
+/// The site's files in a folder. `folders` are the names of the folders in it.
+fn find_at_top(folder: &Path, folders: &[String]) -> io::Result<FoundFiles> {
     let mut found = FoundFiles::default();
     for path in candidates() {
         add(&mut found, folder, path)?;

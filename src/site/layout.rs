@@ -99,7 +99,7 @@ fn uncompressed(path: &str) -> &str {
     COMPRESSED.iter().find_map(|ending| path.strip_suffix(ending)).unwrap_or(path)
 }
 
-/// Whether the path is the scheduler's folder; a server with several schedulers has `sched_priv_NAME` for each other one.
+/// Whether a folder of this name is a scheduler's: `sched_priv`, or `sched_priv_NAME` for each further scheduler.
 pub(super) fn is_sched_priv(folder: &str) -> bool {
     folder == "sched_priv" || folder.starts_with("sched_priv_")
 }
@@ -129,7 +129,7 @@ pub(super) fn candidates() -> impl Iterator<Item = String> {
     all.flat_map(|path| ["", COMPRESSED[0], COMPRESSED[1]].map(|ending| format!("{path}{ending}")))
 }
 
-/// The paths of the scheduler's files in a folder, whose name ends in `/`.
+/// The paths of the scheduler's files in a folder, which is empty or ends in `/`.
 pub(super) fn in_scheduler_folder(folder: &str) -> impl Iterator<Item = String> {
     SCHED_PRIV.iter().map(move |(_, name)| format!("{folder}{name}"))
 }

@@ -58,7 +58,7 @@ use crate::rank::OnError;
 use crate::schema::Schema;
 use documents::Documents;
 use policy::PolicySelection;
-use printed_fairshare::differs_from_printed;
+use printed_fairshare::compare_with_printed;
 use source::JobDocument;
 use tree::SiteTree;
 
@@ -143,7 +143,7 @@ impl Site {
         let origin = tree.as_ref().and_then(SiteTree::slurm_origin);
         let written_by = tree.as_ref().and_then(SiteTree::release);
         let policy = PolicySelection::new(&rules, conf, origin, written_by, &mut warnings);
-        warnings.extend(tree.as_ref().and_then(|tree| differs_from_printed(tree, &policy)));
+        warnings.extend(tree.as_ref().and_then(|tree| compare_with_printed(tree, &policy)));
         let jobs = JobDocument::default();
         Ok(Self { files, rules, schema, queues, config, server, policy, tree, jobs, warnings })
     }

@@ -76,9 +76,11 @@ pub(super) struct PolicySelection {
 }
 
 impl PolicySelection {
-    /// An explicit policy wins over that of `slurm.conf`, that over the one under which a document of Slurm was printed;
-    /// other trees have OpenPBS's. An explicit release wins over that of `scontrol show config`, that over the one that
-    /// wrote the tree's document, and that over the newest.
+    /// Selects the policy and the release of Slurm.
+    ///
+    /// The policy is the first that is known of: the explicit one, that of `slurm.conf`, the one under which a document of
+    /// Slurm was printed (fair tree if the document does not show it), OpenPBS's. The release is the first that is known
+    /// of: the explicit one, that of `scontrol show config`, the one that wrote the tree's document, the newest.
     pub(super) fn new(
         rules: &SiteRules,
         conf: Option<SlurmConf>,
@@ -173,13 +175,13 @@ impl PolicySelection {
         format!("{} ({}), {}", self.name.as_str(), self.source, self.rules_and_decay(self.name, config))
     }
 
-    /// The policy of that name; `active` are the nodes with pending jobs, which only the ticket-based policy uses.
-    pub(super) fn policy(&self, name: PolicyName, active: &[NodeId]) -> Box<dyn Policy> {
-        self.policy_of(name, self.release, active)
+    /// Builds the policy of that name; `active` are the nodes with pending jobs, which only the ticket-based policy uses.
+    pub(super) fn build_policy(&self, name: PolicyName, active: &[NodeId]) -> Box<dyn Policy> {
+        self.build_policy_for(name, self.release, active)
     }
 
-    /// The policy of that name under another release of Slurm.
-    pub(super) fn policy_of(&self, name: PolicyName, release: Release, active: &[NodeId]) -> Box<dyn Policy> {
+    /// Builds the policy of that name under another release of Slurm.
+    pub(super) fn build_policy_for(&self, name: PolicyName, release: Release, active: &[NodeId]) -> Box<dyn Policy> {
         let (rules, dampening) = (self.rules, self.conf.dampening_factor);
         match (name, rules) {
             (PolicyName::Pbs, Rules::Scheduler) => Box::new(DaemonPolicy),
@@ -195,8 +197,8 @@ impl PolicySelection {
     }
 }
 
-/// The number that the decimals of a C float denote: 0.1, not 0.10000000149.
-fn f64_of(float: f32) -> f64 {
+/// The number that the shortest decimals of a C float denote: 0.1, not 0.10000000149.
+fn shortest_decimal(float: f32) -> f64 {
     float.to_string().parse().unwrap_or_else(|_| f64::from(float))
 }
 
@@ -213,7 +215,7 @@ impl Site {
         let conf = &self.policy.conf;
         let mut settings = match name {
             PolicyName::Pbs => vec![
-                ("decay_factor", json!(f64_of(self.config.fairshare_decay_factor))),
+                ("decay_factor", json!(shortest_decimal(self.config.fairshare_decay_factor))),
                 ("decay_time", json!(self.config.fairshare_decay_time)),
             ],
             _ => vec![("half_life", json!(conf.decay_half_life))],
@@ -250,11 +252,11 @@ impl Site {
     /// use job_sort_formula::site::PolicyName;
     ///
     /// let site = Site::open("examples/site")?;
-    /// let fair_tree = site.described_policy(Some(PolicyName::FairTree));
+    /// let fair_tree = site.describe_policy(Some(PolicyName::FairTree));
     /// assert_eq!(fair_tree, "fair-tree, as in Slurm 26.11, half-life 7-00:00:00");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn described_policy(&self, policy: Option<PolicyName>) -> String {
+    pub fn describe_policy(&self, policy: Option<PolicyName>) -> String {
         match policy {
             Some(policy) => self.policy.described(policy, &self.config),
             None => self.policy.in_force(&self.config),

@@ -6,7 +6,7 @@ use super::policy::PolicySelection;
 use super::tree::{SiteTree, full_name};
 use crate::fairshare::{AssociationShares, NodeId, Release, Rules, ShareTree};
 
-/// The error of a number with six decimals, and of its way over the daemon's wire.
+/// The largest error of a number that the daemon sent and `sshare` printed with six decimals.
 const PRINTED_PRECISION: f64 = 1.5e-6;
 /// The usage by which the total and an association's own may differ from the printed ones, which have no decimals.
 const USAGE_PRECISION: f64 = 4.0;
@@ -18,7 +18,7 @@ const POLICIES: [PolicyName; 3] = [PolicyName::FairTree, PolicyName::Classic, Po
 struct Difference {
     node: NodeId,
     printed: f64,
-    ours: f64,
+    computed: f64,
 }
 
 /// The differences of a policy, and the number of factors that were compared.
@@ -27,9 +27,11 @@ struct Compared {
     differences: Vec<Difference>,
 }
 
-/// A warning if the printed factors are not those of the policy in force, with the release or the policy that computes
-/// them, if there is one. The policy that was chosen against the kind of the document is not compared.
-pub(super) fn differs_from_printed(tree: &SiteTree, policy: &PolicySelection) -> Option<String> {
+/// Compares the printed factors with those of the policy in force, and returns a warning if they differ, with the release
+/// or the policy that computes the printed ones, if there is one. Nothing is compared under documented rules, under a
+/// policy that prints no such column, or if the document was printed under fair tree and the policy is another, or the
+/// reverse.
+pub(super) fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) -> Option<String> {
     let (source_name, printed) = tree.printed_fairshare()?;
     let is_fair_tree = policy.name == PolicyName::FairTree;
     let is_of_its_kind = tree.slurm_origin()?.is_fair_tree.is_none_or(|printed| printed == is_fair_tree);
@@ -41,7 +43,7 @@ pub(super) fn differs_from_printed(tree: &SiteTree, policy: &PolicySelection) ->
     let first = compared.differences.first()?;
     let (count, all) = (compared.differences.len(), compared.count);
     let name = full_name(&shares, first.node);
-    let advice = match reproduces(&shares, printed, policy) {
+    let advice = match find_reproducing_options(&shares, printed, policy) {
         Some(options) => format!("{options} gives the printed numbers"),
         None => {
             "usage is printed without decimals, and other settings of Slurm, such as `FairShareDampeningFactor`, may \
@@ -55,12 +57,12 @@ pub(super) fn differs_from_printed(tree: &SiteTree, policy: &PolicySelection) ->
         policy.name.as_str(),
         policy.release.as_str(),
         first.printed,
-        first.ours
+        first.computed
     ))
 }
 
-/// The options under which every factor is as printed.
-fn reproduces(tree: &ShareTree, printed: &[Option<f64>], policy: &PolicySelection) -> Option<String> {
+/// Searches the release or the policy under which every factor is as printed, and returns its options of `jsf`.
+fn find_reproducing_options(tree: &ShareTree, printed: &[Option<f64>], policy: &PolicySelection) -> Option<String> {
     let releases = [Release::V22_05, Release::V26_11];
     let mut candidates: Vec<_> = POLICIES.iter().flat_map(|&name| releases.map(|release| (name, release))).collect();
     // another release is likelier than another policy
@@ -86,15 +88,15 @@ fn compare(
     policy: &PolicySelection,
     (name, release): (PolicyName, Release),
 ) -> Compared {
-    let shares = policy.policy_of(name, release, &[]).assess(tree);
+    let shares = policy.build_policy_for(name, release, &[]).assess(tree);
     let total = tree.usage(tree.root());
     let mut compared = Compared { count: 0, differences: Vec::new() };
     for (node, printed) in tree.nodes().skip(1).zip(printed) {
         let (Some(printed), Some(association)) = (*printed, shares.association(node)) else { continue };
-        let Some(ours) = association.fairshare else { continue };
+        let Some(computed) = association.fairshare else { continue };
         compared.count += 1;
-        if (ours - printed).abs() > tolerance(&association, ours, total, name) {
-            compared.differences.push(Difference { node, printed, ours });
+        if (computed - printed).abs() > tolerance(&association, computed, total, name) {
+            compared.differences.push(Difference { node, printed, computed });
         }
     }
     compared

@@ -347,7 +347,7 @@ impl Site {
                 if assumed.assumes_usage() {
                     let mut changed = tree.tree().clone();
                     self.assume_usage(&mut changed, PolicyName::Pbs, assumed)?;
-                    tree = tree.with_usage_of(changed, &*self.policy.policy(PolicyName::Pbs, &[]));
+                    tree = tree.with_usage_of(changed, &*self.policy.build_policy(PolicyName::Pbs, &[]));
                 }
                 AppliedTree::Pbs(tree)
             }
@@ -358,7 +358,7 @@ impl Site {
                     [] => pending_nodes(table, &shares),
                     given => given.iter().map(|name| find(&shares, name)).collect::<Result<_, _>>()?,
                 };
-                AppliedTree::Slurm(AssessedTree::new(shares, &self.policy.policy(name, &active)))
+                AppliedTree::Slurm(AssessedTree::new(shares, &self.policy.build_policy(name, &active)))
             }
         }))
     }

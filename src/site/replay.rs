@@ -48,7 +48,7 @@ impl Site {
         let mut warnings = jobs.warnings;
         let mut ranked = self.rank_jobs(program, jobs.table, usize::MAX)?;
         warnings.append(&mut ranked.warnings);
-        let policy = self.policy.policy(PolicyName::Pbs, &[]);
+        let policy = self.policy.build_policy(PolicyName::Pbs, &[]);
         let entities = || ranked.table.entities().iter().map(|entity| &**entity);
         let reread = |change: &dyn Fn(f64) -> f64| {
             self.tree.as_ref()?.pbs_tree_with_usage(self.policy.rules, entities(), change).ok()

@@ -151,7 +151,7 @@ impl Site {
         } else {
             request.active.iter().map(|name| find(&tree, name)).collect::<Result<_, _>>()?
         };
-        let rules = self.policy.policy(policy, &active);
+        let rules = self.policy.build_policy(policy, &active);
         let before = as_it_is.map(|tree| AssessedTree::new(tree, &rules));
         Ok(PolicyShares { policy, assessed: AssessedTree::new(tree, &rules), before, has_factors, notes })
     }
@@ -210,7 +210,7 @@ impl Site {
     }
 
     /// The assumed usage in words: the decay, then the charges.
-    pub fn described_assumptions(&self, policy: PolicyName, request: &SharesRequest) -> String {
+    pub fn describe_assumptions(&self, policy: PolicyName, request: &SharesRequest) -> String {
         let decay = request.decay.map(|seconds| match policy {
             PolicyName::Pbs => {
                 let decay = IntervalDecay::new(self.config.fairshare_decay_factor, self.config.fairshare_decay_time);
@@ -224,7 +224,7 @@ impl Site {
         decay.into_iter().chain(charges).collect::<Vec<_>>().join(", then ")
     }
 
-    /// Decays all usage: by whole intervals under OpenPBS's policy, by the half-life under Slurm's.
+    /// Decays all usage: by whole intervals under OpenPBS's policy, by `slurm.conf`'s half-life under every other.
     fn decay(&self, tree: &mut ShareTree, policy: PolicyName, seconds: u64) {
         if policy == PolicyName::Pbs {
             let decay = IntervalDecay::new(self.config.fairshare_decay_factor, self.config.fairshare_decay_time);
@@ -253,7 +253,7 @@ impl Site {
     }
 }
 
-/// The users of whom the weighted walk takes no notice.
+/// A note on the users that the weighted walk ignores: those beside a group.
 fn users_beside_groups(tree: &ShareTree) -> Option<String> {
     let is_entity = |node: NodeId| tree.kind(node) == NodeKind::Entity;
     let has_groups = |parent: NodeId| tree.children(parent).iter().any(|&child| !is_entity(child));

@@ -100,7 +100,8 @@ impl FileSource {
         }
     }
 
-    /// A `slurm.conf` may consist of settings that are not recognised.
+    /// Checks that the content is a `slurm.conf`. A text of which no setting is recognised is one too if a line contains
+    /// `=`.
     fn require_settings(&self, bytes: &[u8]) -> Result<(), SiteError> {
         let is_setting = |line: &[u8]| !line.trim_ascii_start().starts_with(b"#") && line.contains(&b'=');
         let is_text = FileKind::detect(bytes) == FileKind::Text;
@@ -212,7 +213,7 @@ impl JobDocument {
     }
 }
 
-/// Whether the file is a regular one that is not compressed. Its position is at its start then.
+/// Whether the file is a regular one that is not compressed. Leaves a regular file at its start.
 fn is_plain(file: &mut File) -> io::Result<bool> {
     if !file.metadata()?.is_file() {
         return Ok(false);
@@ -223,12 +224,13 @@ fn is_plain(file: &mut File) -> io::Result<bool> {
     Ok(Compression::detect(&head).is_none())
 }
 
+/// The decompressed content of a stream, which fails beyond [`MAX_JOBS`] bytes.
 fn limited<'s>(source: &FileSource, stream: impl Read + Send + 's) -> Result<impl Read + Send + 's, SiteError> {
     let content = decompressed(stream).map_err(|error| source.error(error))?;
     Ok(LimitedReader { source: content, left: MAX_JOBS })
 }
 
-/// A reader that fails when its source is longer than the limit.
+/// A reader that fails when its source has more bytes than `left`.
 struct LimitedReader<R> {
     source: R,
     left: u64,

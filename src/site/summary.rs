@@ -4,8 +4,8 @@ use super::files::SiteFiles;
 use super::source::FileSource;
 
 impl SiteFiles {
-    /// The files that are there, by what they are read for, and what follows from each that is missing, one line each. A
-    /// missing usage file is a warning of the site itself.
+    /// One line for each purpose with its files, and one for each missing file with its consequence. A missing usage file
+    /// is not among them: the site itself warns of it.
     pub fn summary(&self) -> Vec<String> {
         let place = self.root.as_ref().map(|root| format!(" in `{}`", FileSource::from(root).name()));
         let taken = self.taken.as_ref().and_then(taken).unwrap_or_default();
@@ -17,7 +17,7 @@ impl SiteFiles {
         lines
     }
 
-    /// What the files are read for, and their names.
+    /// Each purpose for which there are files, and the names of the files.
     fn found(&self) -> Vec<(&'static str, String)> {
         let scheduler = [&self.resource_group, &self.usage, &self.sched_config, &self.sched_formula];
         let all = [
@@ -30,11 +30,11 @@ impl SiteFiles {
             ("Slurm", self.slurm_conf.iter().collect::<Vec<_>>()),
         ];
         let present = all.into_iter().filter(|(_, sources)| !sources.is_empty());
-        present.map(|(label, sources)| (label, self.listed(&sources))).collect()
+        present.map(|(label, sources)| (label, self.list_names(&sources))).collect()
     }
 
     /// The names of files, relative to the folder or the archive; a folder that they share is named once.
-    fn listed(&self, sources: &[&FileSource]) -> String {
+    fn list_names(&self, sources: &[&FileSource]) -> String {
         let root = self.root.as_ref().map(|root| FileSource::from(root).name()).unwrap_or_default();
         let relative = |source: &&FileSource| {
             let name = source.name();

@@ -42,7 +42,7 @@ impl SiteTree {
         warnings: &mut Vec<String>,
     ) -> Result<Option<Self>, SiteError> {
         if let Some(source) = &files.tree {
-            return document(source, warnings).map(Some);
+            return read_document(source, warnings).map(Some);
         }
         let Some(source) = &files.resource_group else { return Ok(None) };
         let bytes = source.read()?;
@@ -76,7 +76,8 @@ impl SiteTree {
         builder.build().map_err(|error| self.error(&error))
     }
 
-    /// The same tree if every usage in its files were changed. An entity with a usage of 1 has no record.
+    /// The tree that OpenPBS's scheduler has, as in [`pbs_tree`](Self::pbs_tree), after `change` has changed every usage in
+    /// its files. An entity whose usage is then 1 has no record.
     pub(super) fn pbs_tree_with_usage<'e>(
         &self,
         rules: Rules,
@@ -101,8 +102,8 @@ impl SiteTree {
         self.slurm
     }
 
-    /// The column `FairShare` of the tree's file: the name of the file, and the number of each node below the root;
-    /// `None` without such a column.
+    /// The column `FairShare` of the tree's file: the name of the file, and the factor of each node below the root, in the
+    /// order of the document; `None` without such a column.
     pub(super) fn printed_fairshare(&self) -> Option<(&str, &[Option<f64>])> {
         let is_printed = self.printed_fairshare.iter().any(Option::is_some);
         self.source_name.as_deref().filter(|_| is_printed).map(|name| (name, &*self.printed_fairshare))
@@ -129,7 +130,7 @@ impl SiteTree {
     }
 }
 
-fn document(source: &FileSource, warnings: &mut Vec<String>) -> Result<SiteTree, SiteError> {
+fn read_document(source: &FileSource, warnings: &mut Vec<String>) -> Result<SiteTree, SiteError> {
     let bytes = source.read_expected(&file_kind::TREE)?;
     let name = source.name();
     if is_native_json(&bytes) {

@@ -40,9 +40,9 @@ pub enum LoadLoss {
         /// The name in the file.
         written: String,
     },
-    /// A user's name with capitals.
+    /// A user's name with a capital letter.
     #[error("user `{0}` becomes lower case unless slurmdbd has PreserveCaseUser")]
-    UserCase(String),
+    UpperCaseUser(String),
     /// Shares that Slurm cannot store.
     #[error("`{name}` has {shares} shares, written as {written}: Slurm stores 0 to 2147483646")]
     Shares {
@@ -76,15 +76,15 @@ fn associations(count: usize) -> String {
 /// and by which fair tree breaks ties between accounts.
 ///
 /// ```
-/// use job_sort_formula::slurm::{load_file::load_file, read_tree};
+/// use job_sort_formula::slurm::{load_file::format_load_file, read_tree};
 ///
 /// let dump = "Cluster - 'c':Fairshare=1\nParent - 'root'\nUser - 'root':Fairshare=1\nAccount - 'a':Fairshare=40\n";
-/// let written = load_file(&read_tree("c.cfg", dump.as_bytes())?.document, "c");
+/// let written = format_load_file(&read_tree("c.cfg", dump.as_bytes())?.document, "c");
 /// assert!(written.text.ends_with("Account - 'a':Description='a':Organization='a':Fairshare=40\n"));
 /// assert_eq!(written.losses, []);
 /// # Ok::<(), job_sort_formula::slurm::tree::TreeReadError>(())
 /// ```
-pub fn load_file(tree: &TreeDocument, cluster: &str) -> LoadFile {
+pub fn format_load_file(tree: &TreeDocument, cluster: &str) -> LoadFile {
     let mut file = LoadFile::default();
     let cluster = valid_name(cluster).to_lowercase();
     // writing to a string cannot fail
@@ -94,7 +94,7 @@ pub fn load_file(tree: &TreeDocument, cluster: &str) -> LoadFile {
     for (parent, members) in blocks(tree) {
         let _ = writeln!(file.text, "Parent - '{}'", accounts.written(parent));
         for index in members {
-            let line = line(tree, index, &accounts, &users, &mut file.losses);
+            let line = member_line(tree, index, &accounts, &users, &mut file.losses);
             let _ = writeln!(file.text, "{line}");
         }
     }
@@ -110,7 +110,7 @@ pub fn load_file(tree: &TreeDocument, cluster: &str) -> LoadFile {
     file
 }
 
-/// The accounts with members from the root down, and the indices of the members.
+/// The names of the accounts that have members, from the root down, each with the indices of its members.
 fn blocks(tree: &TreeDocument) -> Vec<(&str, Vec<usize>)> {
     let mut members: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
     for (index, node) in tree.nodes.iter().enumerate() {
@@ -128,7 +128,8 @@ fn blocks(tree: &TreeDocument) -> Vec<(&str, Vec<usize>)> {
     blocks
 }
 
-fn line(
+/// The line of the node with this index.
+fn member_line(
     tree: &TreeDocument,
     index: usize,
     accounts: &Accounts<'_>,
@@ -173,7 +174,8 @@ fn line(
 /// The longest name in Slurm's database, in bytes.
 const MAX_NAME: usize = 255;
 
-/// The name with `_` for every character that would end it or the line, or start an option.
+/// The name with `_` for every character that has a meaning in the file, without blanks at its ends and truncated to the
+/// length that Slurm stores; `_` if nothing is left.
 fn valid_name(name: &str) -> String {
     let text: String = name
         .trim()
@@ -189,7 +191,7 @@ struct Accounts<'t> {
 }
 
 impl<'t> Accounts<'t> {
-    /// Slurm stores accounts in lower case; the top account is `root`.
+    /// Chooses the names: Slurm stores accounts in lower case, and the top account must be `root`.
     fn new(tree: &'t TreeDocument, losses: &mut Vec<LoadLoss>) -> Self {
         let mut names = HashMap::from([(tree.root.as_str(), "root".to_owned())]);
         let mut taken = UniqueNames::new(str::to_ascii_lowercase, MAX_NAME);
@@ -221,7 +223,7 @@ struct Users<'t> {
 }
 
 impl<'t> Users<'t> {
-    /// Slurm may store users in lower case, so two users of an account must differ in more than case.
+    /// Chooses the names: Slurm may store users in lower case, so two users of an account must differ in more than case.
     fn new(tree: &'t TreeDocument, accounts: &Accounts<'_>, losses: &mut Vec<LoadLoss>) -> Self {
         let mut users = Self { written: HashMap::new(), default_account: HashMap::new() };
         let mut taken = UniqueNames::new(str::to_ascii_lowercase, MAX_NAME);
@@ -233,7 +235,7 @@ impl<'t> Users<'t> {
             let name = taken.claim(&scope, &valid_name(&node.name));
             if name == node.name {
                 if is_first && name.bytes().any(|byte| byte.is_ascii_uppercase()) {
-                    losses.push(LoadLoss::UserCase(name.clone()));
+                    losses.push(LoadLoss::UpperCaseUser(name.clone()));
                 }
             } else {
                 let (parent, written) = (tree.parent_name(node).to_owned(), name.clone());
@@ -272,7 +274,7 @@ mod tests {
         builder.add(physics, Member::entity("O'Hara").usage(7.0)).expect("room");
         builder.add(physics, Member::entity("o_hara").shares_of_parent()).expect("room");
         builder.add(physics, Member::entity("Bob")).expect("room");
-        let file = load_file(&TreeDocument::from_tree(&builder.finish()), "Here");
+        let file = format_load_file(&TreeDocument::from_tree(&builder.finish()), "Here");
         assert_eq!(
             file.text,
             "Cluster - 'here':Fairshare=1\nParent - 'root'\n\
@@ -304,7 +306,7 @@ mod tests {
         let text = "Cluster - c\nAccount - a\nAccount - b\nParent - a\nUser - ann:Partition='x:y':Fairshare=2\nUser - ann\n\
             Parent - b\nUser - ann:Fairshare=parent\n";
         let tree = read_tree("hand.cfg", text.as_bytes()).expect("sound").document;
-        let file = load_file(&tree, "c");
+        let file = format_load_file(&tree, "c");
         assert!(file.text.contains("User - 'ann':Partition='x:y':DefaultAccount='a':Fairshare=2\n"), "{}", file.text);
         assert!(
             file.text.ends_with("Parent - 'b'\nUser - 'ann':DefaultAccount='a':Fairshare=parent\n"),

@@ -4,7 +4,7 @@
 /// A line after joining, and its first line in the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LogicalLine {
-    /// The first line in the file, from 1.
+    /// The first line in the file, counted from 1.
     pub(super) number: usize,
     pub(super) text: String,
 }
@@ -36,7 +36,7 @@ fn without_comment(line: &str) -> &str {
     end.map_or(line, |(at, _)| &line[..at])
 }
 
-/// The length without a backslash at the end that joins the line to the next one.
+/// The length of the line without the backslash at its end that joins the next line to it; `None` if there is none.
 fn continued(line: &str) -> Option<usize> {
     let text = line.trim_end();
     let backslashes = text.bytes().rev().take_while(|&byte| byte == b'\\').count();

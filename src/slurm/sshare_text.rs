@@ -12,7 +12,7 @@ pub struct SshareRow {
     pub raw_shares: Option<Shares>,
     /// The fraction of its siblings' shares (fair tree), or of all shares (other policies), 0..=1.
     pub norm_shares: Option<f64>,
-    /// The usage of the association and of all below it, in TRES-seconds; printed truncated to an integer.
+    /// The usage of the association and of all associations in it, in TRES-seconds; printed without decimals.
     pub raw_usage: Option<f64>,
     /// The fraction of all usage, 0..=1; blank for the root.
     pub norm_usage: Option<f64>,
@@ -71,18 +71,18 @@ const MAX_INDENT: usize = 1000;
 ///
 /// ```
 /// use job_sort_formula::fairshare::{Member, TreeBuilder};
-/// use job_sort_formula::slurm::sshare_text::{Layout, SshareRow, SshareStyle, sshare_text};
+/// use job_sort_formula::slurm::sshare_text::{Layout, SshareRow, SshareStyle, format_sshare};
 ///
 /// let mut builder = TreeBuilder::new("root");
 /// builder.add_under("root", Member::group("a"))?;
 /// let rows = [SshareRow::default(), SshareRow { norm_shares: Some(0.5), ..SshareRow::default() }];
 /// let style = SshareStyle { layout: Layout::Piped, ..SshareStyle::default() };
-/// let text = sshare_text(&builder.finish(), &rows, &style);
+/// let text = format_sshare(&builder.finish(), &rows, &style);
 /// assert_eq!(text.lines().last(), Some(" a|||0.500000||||"));
 /// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
 /// ```
-pub fn sshare_text(tree: &ShareTree, rows: &[SshareRow], style: &SshareStyle) -> String {
-    let columns = columns(style);
+pub fn format_sshare(tree: &ShareTree, rows: &[SshareRow], style: &SshareStyle) -> String {
+    let columns = shown_columns(style);
     let mut text = String::new();
     push_row(&mut text, style.layout, columns.iter().map(|column| column.cell(column.name)));
     if style.layout == Layout::Columns {
@@ -95,7 +95,7 @@ pub fn sshare_text(tree: &ShareTree, rows: &[SshareRow], style: &SshareStyle) ->
         let cells = columns.iter().map(|column| column.content(tree, node, depth, row, style));
         push_row(&mut text, style.layout, cells);
         let mut below = tree.children(node).to_vec();
-        below.sort_by(|&a, &b| order(tree, style.order, a, b));
+        below.sort_by(|&a, &b| compare_siblings(tree, style.order, a, b));
         stack.extend(below.into_iter().rev().map(|child| (child, depth + 1)));
     }
     text
@@ -120,7 +120,7 @@ struct Column {
     content: Content,
 }
 
-fn columns(style: &SshareStyle) -> Vec<Column> {
+fn shown_columns(style: &SshareStyle) -> Vec<Column> {
     let has_limits = style.tres_run_mins.is_some();
     let all = [
         ("Account", 20, Content::Account, true),
@@ -163,15 +163,17 @@ impl Column {
                 let text = row.raw_usage.map_or_else(String::new, |usage| (usage as u64).to_string());
                 if self.layout == Layout::Columns { format!("{text:>0$}", self.width) } else { text }
             }
-            Content::Float(number) => self.float(number(row)),
+            Content::Float(number) => self.float_cell(number(row)),
             Content::RunMins => self.cell(style.tres_run_mins.as_deref().unwrap_or_default()),
         }
     }
 
-    fn float(&self, value: Option<f64>) -> String {
-        let text = value.map_or_else(String::new, float);
+    fn float_cell(&self, value: Option<f64>) -> String {
+        let text = value.map_or_else(String::new, format_float);
         match value {
-            Some(value) if self.layout == Layout::Columns && text.len() > self.width => scientific(value, self.width),
+            Some(value) if self.layout == Layout::Columns && text.len() > self.width => {
+                format_scientific(value, self.width)
+            }
             _ => self.cell(&text),
         }
     }
@@ -212,7 +214,7 @@ fn shown(name: &str) -> String {
 
 /// Users before accounts, then by name or lineage. The associations of a user for different partitions keep the tree's
 /// order under [`RowOrder::Name`] and are sorted by partition under [`RowOrder::Lineage`].
-fn order(tree: &ShareTree, order: RowOrder, a: NodeId, b: NodeId) -> Ordering {
+fn compare_siblings(tree: &ShareTree, order: RowOrder, a: NodeId, b: NodeId) -> Ordering {
     let is_account = |node| tree.kind(node) != NodeKind::Entity;
     let bytes = |node| {
         let [end, partition] = match order {
@@ -228,7 +230,7 @@ fn order(tree: &ShareTree, order: RowOrder, a: NodeId, b: NodeId) -> Ordering {
 const BLANK: [f64; 3] = [4_294_967_294.0, 4_294_967_295.0, 18_446_744_073_709_551_615.0];
 
 /// `%f`, or nothing for a [`BLANK`] number.
-fn float(value: f64) -> String {
+fn format_float(value: f64) -> String {
     match value {
         _ if BLANK.contains(&value) => String::new(),
         _ if value.is_nan() => if value.is_sign_negative() { "-nan" } else { "nan" }.to_owned(),
@@ -237,7 +239,7 @@ fn float(value: f64) -> String {
 }
 
 /// `%e` with as many digits as fit into the width.
-fn scientific(value: f64, width: usize) -> String {
+fn format_scientific(value: f64, width: usize) -> String {
     let text = |digits: usize| {
         let text = format!("{value:.digits$e}");
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -268,7 +270,7 @@ mod tests {
         let tree = builder.finish();
         let text = |order, partition| {
             let style = SshareStyle { layout: Layout::Piped, order, partition, ..SshareStyle::default() };
-            let text = sshare_text(&tree, &[], &style);
+            let text = format_sshare(&tree, &[], &style);
             text.lines().map(|line| line.split('|').take(3).collect::<Vec<_>>().join("|")).collect::<Vec<_>>()
         };
         let by_lineage = text(RowOrder::Lineage, true);
@@ -287,7 +289,7 @@ mod tests {
         let tree = builder.finish();
         let wide = SshareRow { raw_usage: Some(1_000_000_000_000_017.9), level_fs: Some(1e15), ..SshareRow::default() };
         let style = SshareStyle { level_fs: true, ..SshareStyle::default() };
-        let text = sshare_text(&tree, &[wide, wide, SshareRow::default()], &style);
+        let text = format_sshare(&tree, &[wide, wide, SshareRow::default()], &style);
         let rows: Vec<&str> = text.lines().skip(2).collect();
         assert!(rows[0].contains(" 1000000000000017 ") && rows[0].ends_with(" 1.0000e+15 "), "{}", rows[0]);
         assert_eq!(&rows[1][..21], " a-bank-with-a-very+ ");
@@ -296,11 +298,11 @@ mod tests {
 
     #[test]
     fn numbers_are_printed_as_in_c() {
-        assert_eq!(float(0.396_039_603_960_396_06), "0.396040");
-        assert_eq!(float(f64::INFINITY), "inf");
-        assert_eq!(float(18_446_744_073_709_551_615.0), "");
-        assert_eq!(scientific(1e15, 10), "1.0000e+15");
-        assert_eq!(scientific(123_456_789.0, 10), "1.2346e+08");
-        assert_eq!(scientific(-1.5e200, 11), "-1.500e+200");
+        assert_eq!(format_float(0.396_039_603_960_396_06), "0.396040");
+        assert_eq!(format_float(f64::INFINITY), "inf");
+        assert_eq!(format_float(18_446_744_073_709_551_615.0), "");
+        assert_eq!(format_scientific(1e15, 10), "1.0000e+15");
+        assert_eq!(format_scientific(123_456_789.0, 10), "1.2346e+08");
+        assert_eq!(format_scientific(-1.5e200, 11), "-1.500e+200");
     }
 }

@@ -7,8 +7,8 @@ use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 use job_sort_formula::pbs::files::resource_group::ResourceGroup;
 use job_sort_formula::pbs::files::resource_group::{GroupLoss, write_groups};
-use job_sort_formula::slurm::load_file::{LoadLoss, load_file};
-use job_sort_formula::slurm::sshare_text::{Layout, RowOrder, SshareRow, SshareStyle, sshare_text};
+use job_sort_formula::slurm::load_file::{LoadLoss, format_load_file};
+use job_sort_formula::slurm::sshare_text::{Layout, RowOrder, SshareRow, SshareStyle, format_sshare};
 use job_sort_formula::slurm::tree::{TreeFormat, TreeWarning};
 use job_sort_formula::slurm::{SlurmTree, read_tree};
 use serde_json::Value;
@@ -252,7 +252,7 @@ fn runs_are_printed_as_sshare_printed_them() {
         for (run, rows) in runs(&tree) {
             let expected = printed(rows);
             let shares = read(run, expected.as_bytes()).document.share_tree().expect("a valid tree");
-            let ours = sshare_text(&shares, &sshare_rows(&shares, rows), &style(run, rows, Layout::Piped));
+            let ours = format_sshare(&shares, &sshare_rows(&shares, rows), &style(run, rows, Layout::Piped));
             assert_eq!(ours, expected, "{} {run}", text(&tree, "name"));
             printed_rows += rows.len();
         }
@@ -274,10 +274,10 @@ fn files_of_sshare_are_printed_byte_for_byte() {
             let run = name.split('.').next().expect("a run");
             let rows = runs[run];
             let shares = read(&name, &bytes).document.share_tree().expect("a valid tree");
-            let ours = sshare_text(&shares, &sshare_rows(&shares, rows), &style(run, rows, layout));
+            let ours = format_sshare(&shares, &sshare_rows(&shares, rows), &style(run, rows, layout));
             assert_eq!(ours, String::from_utf8_lossy(&bytes), "{} {name}", text(&tree, "name"));
             let ending = SshareStyle { layout: Layout::PipedToEnd, ..style(run, rows, layout) };
-            let again = read(&name, sshare_text(&shares, &sshare_rows(&shares, rows), &ending).as_bytes());
+            let again = read(&name, format_sshare(&shares, &sshare_rows(&shares, rows), &ending).as_bytes());
             assert_eq!(again.document.nodes, read(&name, &bytes).document.nodes);
             printed_files += 1;
         }
@@ -291,7 +291,7 @@ fn dumps_of_sacctmgr_survive_a_round_trip_through_a_file_for_loading() {
     for tree in trees() {
         for (name, bytes) in files(&tree) {
             let first = read(&name, &bytes);
-            let written = load_file(&first.document, text(&tree, "name"));
+            let written = format_load_file(&first.document, text(&tree, "name"));
             let again = read("written", written.text.as_bytes());
             let nodes = |tree: &SlurmTree| {
                 let document = &tree.document;
@@ -309,7 +309,7 @@ fn dumps_of_sacctmgr_survive_a_round_trip_through_a_file_for_loading() {
             let only_usage = |loss: &LoadLoss| matches!(loss, LoadLoss::Usage(_) | LoadLoss::RootUser);
             assert!(written.losses.iter().all(only_usage), "{name}: {:?}", written.losses);
             let from_shares = TreeDocument::from_tree(&first.document.share_tree().expect("a valid tree"));
-            assert_eq!(load_file(&from_shares, text(&tree, "name")).text, written.text);
+            assert_eq!(format_load_file(&from_shares, text(&tree, "name")).text, written.text);
             round_trips += 1;
         }
     }

@@ -36,9 +36,9 @@ pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, TreeDo
         return Err(TreeDocumentError::NotATree { source_name: owned(), found });
     }
     let mut reader = TreeReader { source_name, document: TreeDocument::default(), stack: Vec::new() };
-    reader.top(top)?;
+    reader.read_top(top)?;
     while let Some(node) = reader.stack.pop() {
-        reader.node(node)?;
+        reader.read_node(node)?;
     }
     Ok(reader.document)
 }
@@ -88,7 +88,7 @@ impl<'d> ObjectReader<'d> for Fields<'d> {
 struct PendingNode<'d> {
     raw: &'d RawValue,
     parent: Option<usize>,
-    /// The number among its siblings, from 1.
+    /// Its number among its siblings, counted from 1.
     number: usize,
     depth: usize,
 }
@@ -100,17 +100,17 @@ struct TreeReader<'d> {
 }
 
 impl<'d> TreeReader<'d> {
-    fn top(&mut self, mut fields: Fields<'d>) -> Result<(), TreeDocumentError> {
+    fn read_top(&mut self, mut fields: Fields<'d>) -> Result<(), TreeDocumentError> {
         self.document.usage = self.usage(&fields, None)?.unwrap_or(0.0);
         if let Some(scalar) = fields.unknown_shares.take() {
             let shares =
                 whole(&scalar).ok_or_else(|| self.wrong(None, "`unknown_shares`", &scalar, "a whole number"))?;
             self.document.unknown_shares = Some(shares);
         }
-        self.children(fields, None, 1)
+        self.push_children(fields, None, 1)
     }
 
-    fn node(&mut self, node: PendingNode<'d>) -> Result<(), TreeDocumentError> {
+    fn read_node(&mut self, node: PendingNode<'d>) -> Result<(), TreeDocumentError> {
         if self.document.nodes.len() >= MAX_NODES {
             return Err(TreeDocumentError::TooLarge { source_name: self.source_name.to_owned() });
         }
@@ -141,11 +141,16 @@ impl<'d> TreeReader<'d> {
         self.document.nodes[here].usage = self.usage(&fields, Some(here))?;
         self.document.nodes[here].kind = self.kind(&fields, here)?;
         self.document.nodes[here].partition = self.partition(&fields, here)?;
-        self.children(fields, Some(here), node.depth + 1)
+        self.push_children(fields, Some(here), node.depth + 1)
     }
 
-    /// Pushes the children so that the first one is read next.
-    fn children(&mut self, fields: Fields<'d>, parent: Option<usize>, depth: usize) -> Result<(), TreeDocumentError> {
+    /// Pushes the children of a node on the stack, so that the first one is read next.
+    fn push_children(
+        &mut self,
+        fields: Fields<'d>,
+        parent: Option<usize>,
+        depth: usize,
+    ) -> Result<(), TreeDocumentError> {
         if let Some(found) = fields.wrong_children {
             return Err(self.wrong(parent, "`children`", &JsonScalar::Other(found), "an array"));
         }

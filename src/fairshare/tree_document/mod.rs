@@ -62,7 +62,7 @@ pub struct TreeNode {
     pub kind: NodeKind,
     /// The name of the group or entity, without a partition.
     pub name: String,
-    /// The index of the parent among the nodes; `None` below the root.
+    /// The index of the parent among the nodes; `None` for a child of the root.
     pub parent: Option<usize>,
     /// The partition of a user's association; `None` for all partitions.
     pub partition: Option<String>,
@@ -71,7 +71,7 @@ pub struct TreeNode {
     /// The node's own usage, without that of its children; `None` where the document does not say, which OpenPBS
     /// counts as 1 and every other policy as 0.
     pub usage: Option<f64>,
-    /// The number of the node in OpenPBS's `resource_group`, which `pbsfs` shows and no policy uses.
+    /// The id of the node in OpenPBS's `resource_group`, which `pbsfs` shows and no policy uses.
     pub cgroup: Option<i32>,
 }
 
@@ -92,8 +92,8 @@ impl TreeNode {
 }
 
 impl TreeDocument {
-    /// The tree of the nodes for any policy, without [`records`](Self::records). The names of groups must be unique, those
-    /// of entities unique within their group.
+    /// Builds the tree of the nodes for any policy, without [`records`](Self::records). The names of groups must be unique;
+    /// those of entities must be unique within their group.
     ///
     /// # Errors
     /// [`TreeError`]: a duplicate name, negative shares, or a usage that is not a finite number of at least 0.
@@ -118,7 +118,7 @@ impl TreeDocument {
         Ok(builder.finish())
     }
 
-    /// A tree as a document. An entity with children becomes a group, and a usage of 0 becomes `None`.
+    /// Converts a tree into a document. An entity with children becomes a group, and a usage of 0 becomes `None`.
     pub fn from_tree(tree: &ShareTree) -> Self {
         let node = |id: NodeId| {
             let is_entity = tree.kind(id) == NodeKind::Entity && tree.children(id).is_empty();

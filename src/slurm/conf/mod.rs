@@ -144,10 +144,10 @@ struct Folder {
 }
 
 impl Folder {
-    /// The folder of a file, and the file's text.
+    /// Opens the folder of a file and reads the file's text.
     fn containing(file: &Path) -> Result<(Self, String), ConfError> {
         let open = || {
-            let text = text(file)?;
+            let text = read_text(file)?;
             let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
             Ok((Self { path: fs::canonicalize(parent)? }, text))
         };
@@ -162,14 +162,14 @@ impl Folder {
         }
         // opening a pipe would wait for a writer
         match fs::metadata(&path) {
-            Ok(metadata) if metadata.is_file() => text(&path).map_err(|error| error.to_string()),
+            Ok(metadata) if metadata.is_file() => read_text(&path).map_err(|error| error.to_string()),
             Ok(_) => Err("it is not a regular file".to_owned()),
             Err(error) => Err(error.to_string()),
         }
     }
 }
 
-fn text(path: &Path) -> io::Result<String> {
+fn read_text(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
@@ -184,7 +184,7 @@ fn text(path: &Path) -> io::Result<String> {
 pub struct ConfWarning {
     /// The file, as `Include` names it.
     pub file: String,
-    /// The line in it, from 1.
+    /// The line of the file, counted from 1.
     pub line: usize,
     /// What is wrong.
     pub fault: ConfFault,

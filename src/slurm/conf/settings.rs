@@ -67,14 +67,19 @@ struct Found {
     line: usize,
 }
 
+/// The settings that were found in the files.
 pub(super) struct Settings<'a> {
+    /// Reads an included file by its name; an error says why it is not read.
     include: Include<'a>,
+    /// The number of files that were read.
     files: usize,
+    /// By the names in [`KEYS`].
     found: HashMap<&'static str, Found>,
     conf: SlurmConf,
 }
 
 impl<'a> Settings<'a> {
+    /// Reads the settings of a file and of the files that it includes, and interprets them.
     pub(super) fn collect(file: &str, text: &str, include: Include<'a>) -> SlurmConf {
         let mut settings = Self { include, files: 1, found: HashMap::new(), conf: SlurmConf::default() };
         if text.trim_start().starts_with(SHOW_CONFIG) {
@@ -129,7 +134,7 @@ impl<'a> Settings<'a> {
     }
 
     fn read_line(&mut self, file: &str, line: usize, text: &str) {
-        for (index, setting) in settings(text).enumerate() {
+        for (index, setting) in split_settings(text).enumerate() {
             match setting {
                 Ok((key, _)) if index == 0 && canonical_name(OBJECTS, key).is_some() => return,
                 Ok((key, value)) => self.set(file, line, key, value),
@@ -159,12 +164,12 @@ impl<'a> Settings<'a> {
     /// Interprets each setting as the daemon does.
     fn interpret(&mut self) {
         self.conf.version = self.found.get("SLURM_VERSION").map(|found| found.value.clone());
-        self.priority_type();
-        self.flags();
-        self.half_life();
+        self.interpret_priority_type();
+        self.interpret_flags();
+        self.interpret_decay_and_reset();
         if let Some(found) = self.found.get("PriorityCalcPeriod").cloned() {
-            match minutes(&found.value).filter(|&minutes| minutes >= 1) {
-                Some(minutes) => self.conf.calc_period = seconds(minutes),
+            match parse_minutes(&found.value).filter(|&minutes| minutes >= 1) {
+                Some(minutes) => self.conf.calc_period = stored_seconds(minutes),
                 None => self.warn_of_bad_value("PriorityCalcPeriod", &found, "a time of at least one minute"),
             }
         }
@@ -179,7 +184,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    fn priority_type(&mut self) {
+    fn interpret_priority_type(&mut self) {
         let Some(found) = self.found.get("PriorityType").cloned() else { return };
         let plugin = found.value.to_ascii_lowercase();
         match plugin.strip_prefix("priority/").unwrap_or(&plugin) {
@@ -191,8 +196,8 @@ impl<'a> Settings<'a> {
         self.conf.priority_type = Some(plugin);
     }
 
-    /// The daemon searches the whole text for each flag, for `DEPTH_OBLIVIOUS` first.
-    fn flags(&mut self) {
+    /// Interprets `PriorityFlags`. The daemon searches the whole text for each flag, for `DEPTH_OBLIVIOUS` first.
+    fn interpret_flags(&mut self) {
         let Some(found) = self.found.get("PriorityFlags").cloned() else { return };
         let text = found.value.to_ascii_uppercase();
         let flags: Vec<&str> = text.split(',').map(str::trim).filter(|flag| !flag.is_empty()).collect();
@@ -222,11 +227,11 @@ impl<'a> Settings<'a> {
         }
     }
 
-    fn half_life(&mut self) {
+    fn interpret_decay_and_reset(&mut self) {
         let half_life = self.found.get("PriorityDecayHalfLife").cloned();
         if let Some(found) = &half_life {
-            match minutes(&found.value) {
-                Some(minutes) => self.conf.decay_half_life = seconds(minutes),
+            match parse_minutes(&found.value) {
+                Some(minutes) => self.conf.decay_half_life = stored_seconds(minutes),
                 None => {
                     self.warn_of_bad_value("PriorityDecayHalfLife", found, "a time, or 0 for usage that does not decay")
                 }
@@ -234,7 +239,7 @@ impl<'a> Settings<'a> {
         }
         let reset = self.found.get("PriorityUsageResetPeriod").cloned();
         if let Some(found) = &reset {
-            match reset_period(&found.value) {
+            match parse_reset_period(&found.value) {
                 Some(period) => self.conf.usage_reset_period = period,
                 None => self.warn_of_bad_value(
                     "PriorityUsageResetPeriod",
@@ -263,7 +268,7 @@ impl<'a> Settings<'a> {
     }
 }
 
-fn reset_period(text: &str) -> Option<ResetPeriod> {
+fn parse_reset_period(text: &str) -> Option<ResetPeriod> {
     Some(match text.to_ascii_lowercase().as_str() {
         "none" => ResetPeriod::Never,
         "now" => ResetPeriod::Now,
@@ -291,9 +296,9 @@ fn include_target(line: &str) -> Option<&str> {
     (word.eq_ignore_ascii_case("include") && !rest.trim_start().starts_with('=')).then(|| rest.trim())
 }
 
-/// The settings of a line, `Key=Value` or `Key="some value"`, separated by blanks. Text that is not a setting is
-/// returned as `Err`.
-fn settings(line: &str) -> impl Iterator<Item = Result<(&str, &str), &str>> {
+/// Splits a line into its settings, `Key=Value` or `Key="some value"`, which are separated by blanks. Text that is not a
+/// setting is returned as `Err`.
+fn split_settings(line: &str) -> impl Iterator<Item = Result<(&str, &str), &str>> {
     let mut rest = line.trim_start();
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -323,11 +328,11 @@ fn settings(line: &str) -> impl Iterator<Item = Result<(&str, &str), &str>> {
 /// The daemon's value for an infinite time, in minutes.
 const INFINITE: i64 = -1;
 
-/// The minutes of a time, rounded up; `None` if the text is not a time.
+/// Parses a time into minutes, rounded up; `None` if the text is not a time.
 ///
 /// `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`, `days-hours:minutes` or
 /// `days-hours:minutes:seconds`.
-fn minutes(text: &str) -> Option<i64> {
+fn parse_minutes(text: &str) -> Option<i64> {
     if ["-1", "infinite", "unlimited"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
         return Some(INFINITE);
     }
@@ -353,7 +358,7 @@ fn minutes(text: &str) -> Option<i64> {
 }
 
 /// A number of minutes as the daemon keeps it, in unsigned 32-bit seconds: an infinite time becomes 136 years.
-fn seconds(minutes: i64) -> u32 {
+fn stored_seconds(minutes: i64) -> u32 {
     if minutes < 0 { (minutes * 60) as u32 } else { u32::try_from(minutes * 60).unwrap_or(u32::MAX) }
 }
 
@@ -370,7 +375,7 @@ mod tests {
 
     #[test]
     fn a_line_may_have_several_settings() {
-        let found: Vec<_> = settings("a=1  B = \"two words\" c+=3,4 d").collect();
+        let found: Vec<_> = split_settings("a=1  B = \"two words\" c+=3,4 d").collect();
         assert_eq!(found, [Ok(("a", "1")), Ok(("B", "two words")), Ok(("c", "3,4")), Err("d")]);
     }
 
@@ -393,8 +398,8 @@ mod tests {
             ("1.5", None),
             ("99999999999999999999", None),
         ] {
-            assert_eq!(minutes(text), expected, "{text}");
+            assert_eq!(parse_minutes(text), expected, "{text}");
         }
-        assert_eq!(seconds(minutes("unlimited").expect("a time")), 4_294_967_236);
+        assert_eq!(stored_seconds(parse_minutes("unlimited").expect("a time")), 4_294_967_236);
     }
 }
