@@ -47,7 +47,7 @@ pub(super) struct FastReader<'a> {
 struct JobAttributes<'d> {
     id: Option<&'d [u8]>,
     entity: Option<&'d str>,
-    owner: EntityAttributes<'d>,
+    attributes: EntityAttributes<'d>,
     state: JobState,
     queued_at: Option<i64>,
     has_resources: bool,
@@ -276,7 +276,7 @@ impl<'a> FastReader<'a> {
 
     /// Ends the row of a job. Returns whether its names fit a row.
     fn finish(&mut self, job: &JobAttributes<'_>, batch: &mut Batch, line: u32) -> bool {
-        let queue = job.owner.queue;
+        let queue = job.attributes.queue;
         if let Some(column) = self.dispatch.queue_priority {
             if !is_same_name(&self.queue.0, queue) {
                 self.queue = (queue.to_owned(), self.options.queue_priorities.get(queue).copied());
@@ -286,7 +286,7 @@ impl<'a> FastReader<'a> {
                 return false;
             }
         }
-        if job.owner.takes_user_from_job_owner()
+        if job.attributes.takes_user_from_job_owner()
             && job.entity.is_none()
             && !std::mem::replace(&mut self.has_seen_job_without_user, true)
         {
@@ -297,7 +297,7 @@ impl<'a> FastReader<'a> {
         let entity = match job.entity {
             Some(entity) => entity,
             None => {
-                derived = self.options.entity.entity_of(job.owner);
+                derived = self.options.entity.entity_of(job.attributes);
                 &derived
             }
         };
@@ -323,11 +323,11 @@ impl<'d> JobAttributes<'d> {
             }
             JobKey::Id => self.id = scanner.name_bytes()?.or(self.id),
             JobKey::Entity => self.entity = scanner.name()?.or(self.entity),
-            JobKey::Queue => self.owner.queue = scanner.name()?.unwrap_or(self.owner.queue),
-            JobKey::User => self.owner.user = scanner.name()?.unwrap_or(self.owner.user),
-            JobKey::Group => self.owner.group = scanner.name()?.unwrap_or(self.owner.group),
-            JobKey::Owner => self.owner.submitter = scanner.name()?.unwrap_or(self.owner.submitter),
-            JobKey::Account => self.owner.account = scanner.name()?.unwrap_or(self.owner.account),
+            JobKey::Queue => self.attributes.queue = scanner.name()?.unwrap_or(self.attributes.queue),
+            JobKey::User => self.attributes.user = scanner.name()?.unwrap_or(self.attributes.user),
+            JobKey::Group => self.attributes.group = scanner.name()?.unwrap_or(self.attributes.group),
+            JobKey::Owner => self.attributes.submitter = scanner.name()?.unwrap_or(self.attributes.submitter),
+            JobKey::Account => self.attributes.account = scanner.name()?.unwrap_or(self.attributes.account),
             _ => return None,
         }
         Some(())

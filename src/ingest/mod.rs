@@ -4,7 +4,7 @@
 //! (NDJSON); and the names that a formula needs. Leaves: a [`JobTable`](crate::jobs::JobTable) with a column for each of
 //! these names, and what is wrong with single jobs.
 //!
-//! The format is detected by the content. NDJSON and the JSON of qstat are cut into chunks, which a fast reader parses
+//! The format is detected from the content. NDJSON and the JSON of qstat are cut into chunks, which a fast reader parses
 //! in parallel. The fast reader leaves every job that it cannot parse or that has a problem to report to the reference
 //! reader. Both readers take the meaning of a key from one table, and tests compare their results.
 

@@ -22,9 +22,10 @@ const CHUNK: usize = 512 << 10;
 /// Reads job documents.
 ///
 /// A document with a job per line, or from `qstat -f -F json`, is read in chunks and parsed in parallel on the threads of
-/// rayon's current pool. Besides the table, at most eight chunks per processor are in memory, each of half a megabyte, or
-/// of one job if that is larger. Any other document is held in memory up to its end, and so is `qstat -f -F json` from a
-/// stream that cannot be read twice: a malformed document is read again from its start to find the place of the error.
+/// rayon's current pool. Besides the table, at most four chunks per thread are in memory, each of half a megabyte, or of
+/// one job if that is larger. The whole document is held in memory if it has another format, if its first 256 KiB do not
+/// show its format, and for `qstat -f -F json` from a stream, which cannot be read twice: a malformed document is read
+/// again from its start to find the place of the error.
 ///
 /// ```no_run
 /// use std::fs::File;
@@ -125,7 +126,7 @@ impl<'a> JobReader<'a> {
         }))
     }
 
-    /// Reads the JSON of qstat strictly; where it is damaged, line by line.
+    /// Reads the JSON of qstat; if it is not valid JSON, reads it line by line, unless the options are strict.
     fn read_qstat_json(&self, text: &str) -> Result<ParsedJobs, ReadErrorKind> {
         match read_qstat_json(text, self.options) {
             Err(error @ ReadErrorKind::Json { .. }) if !self.options.strict => {
@@ -171,7 +172,7 @@ impl<'s> Source<'s> {
         }
     }
 
-    /// The document from its start to its end.
+    /// Reads the document from its start to its end.
     fn read_all(&mut self) -> io::Result<Cow<'s, [u8]>> {
         let mut bytes = Vec::new();
         match self {

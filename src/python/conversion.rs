@@ -12,8 +12,8 @@ pub(crate) const MAX_EXACT_INT: i64 = 1 << 53;
 /// [`MAX_EXACT_INT`] as a double.
 pub(crate) const MAX_EXACT_FLOAT: f64 = MAX_EXACT_INT as f64;
 
-/// The leading 64 bits of an integer, the last of them a sticky bit for the bits that follow, and their exponent.
-fn leading(magnitude: &BigUint) -> (u64, i64) {
+/// The leading 64 bits of an integer, and their exponent. The last bit is also set if any bit after it is (a sticky bit).
+fn leading_bits(magnitude: &BigUint) -> (u64, i64) {
     let shift = magnitude.bits().saturating_sub(64);
     let top = (magnitude >> shift).to_u64().unwrap_or(u64::MAX);
     let cut_off = magnitude.trailing_zeros().is_some_and(|zeros| zeros < shift);
@@ -25,8 +25,8 @@ fn leading(magnitude: &BigUint) -> (u64, i64) {
 /// # Errors
 /// `OverflowError` for an integer beyond the largest double.
 pub(super) fn big_to_float(value: &BigInt) -> Result<f64, Raised> {
-    let (digits, exponent) = leading(value.magnitude());
-    let float = compose(digits, exponent);
+    let (significand, exponent) = leading_bits(value.magnitude());
+    let float = compose(significand, exponent);
     if float.is_infinite() {
         return Err(Raised::overflow("int too large to convert to float"));
     }
@@ -35,26 +35,26 @@ pub(super) fn big_to_float(value: &BigInt) -> Result<f64, Raised> {
 
 /// A positive integer, rounded to 53 bits, as `(m, e)` where it is `m * 2^e` and `0.5 <= m < 1`.
 pub(super) fn big_fraction(value: &BigInt) -> (f64, f64) {
-    let (digits, exponent) = leading(value.magnitude());
-    let mantissa = digits as f64 * power_of_two(-64);
+    let (significand, exponent) = leading_bits(value.magnitude());
+    let mantissa = significand as f64 * power_of_two(-64);
     let bits = (exponent + 64) as f64;
     if mantissa < 1.0 { (mantissa, bits) } else { (0.5, bits + 1.0) }
 }
 
 /// The integer part of a finite double.
 pub(super) fn truncated(value: f64) -> BigInt {
-    let (digits, exponent) = decompose(value);
+    let (significand, exponent) = decompose(value);
     let magnitude = if exponent >= 0 {
-        BigUint::from(digits) << exponent
+        BigUint::from(significand) << exponent
     } else if exponent > -64 {
-        BigUint::from(digits >> -exponent)
+        BigUint::from(significand >> -exponent)
     } else {
         BigUint::zero()
     };
     BigInt::from_biguint(if value < 0.0 { Sign::Minus } else { Sign::Plus }, magnitude)
 }
 
-/// A double that has no fraction, as an integer.
+/// Converts a double without a fraction to an integer.
 ///
 /// # Errors
 /// `ValueError` for a nan and `OverflowError` for an infinity, with the texts of `int()`.
@@ -80,9 +80,9 @@ pub(super) fn quotient(x: &BigInt, y: &BigInt) -> Result<f64, Raised> {
     } else {
         (x.magnitude() << -shift, y.magnitude().clone())
     };
-    let (digits, remainder) = num_integer::Integer::div_rem(&numerator, &denominator);
-    let digits = digits.to_u64().unwrap_or(u64::MAX) | u64::from(!remainder.is_zero());
-    let float = compose(digits, shift);
+    let (significand, remainder) = num_integer::Integer::div_rem(&numerator, &denominator);
+    let significand = significand.to_u64().unwrap_or(u64::MAX) | u64::from(!remainder.is_zero());
+    let float = compose(significand, shift);
     if float.is_infinite() {
         return Err(Raised::overflow("integer division result too large for a float"));
     }

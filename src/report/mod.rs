@@ -55,7 +55,7 @@ pub struct RankReport<'a> {
     pub formula: &'a str,
     /// The jobs.
     pub table: &'a JobTable,
-    /// Their scores and order.
+    /// The scores and the order of the jobs.
     pub ranking: &'a Ranking,
     /// The waiting rows that the scheduler does not consider, and why.
     pub not_considered: &'a [(usize, NotConsidered)],

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::mem;
 
-use super::tree::{find, pending_nodes, unresolved};
+use super::tree::{explain_unresolved, find_node, pending_nodes};
 use super::{PolicyName, SharesRequest, Site, SiteError};
 use crate::diagnostic::Diagnostic;
 use crate::fairshare::{AssessedTree, ShareTree};
@@ -356,7 +356,7 @@ impl Site {
                 self.assume_usage(&mut shares, name, assumed)?;
                 let active = match assumed.active.as_slice() {
                     [] => pending_nodes(table, &shares),
-                    given => given.iter().map(|name| find(&shares, name)).collect::<Result<_, _>>()?,
+                    given => given.iter().map(|name| find_node(&shares, name)).collect::<Result<_, _>>()?,
                 };
                 AppliedTree::Slurm(AssessedTree::new(shares, &self.policy.build_policy(name, &active)))
             }
@@ -374,9 +374,9 @@ impl Site {
             }
             AppliedTree::Slurm(assessed) => {
                 let unknown = fill_fairshare(table, assessed, |ratio| numbers.fairshare(ratio));
-                let all = unknown
-                    .iter()
-                    .map(|entity| format!("{}; the jobs of `{entity}` get 0", unresolved(assessed.tree(), entity)));
+                let all = unknown.iter().map(|entity| {
+                    format!("{}; the jobs of `{entity}` get 0", explain_unresolved(assessed.tree(), entity))
+                });
                 extend_limited(warnings, all, "more entities, whose jobs get 0");
             }
         }

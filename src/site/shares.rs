@@ -1,7 +1,7 @@
 //! The fair-share tree of a site under one or more policies, as it is or with assumed usage and decay.
 
 use super::policy::clock;
-use super::tree::{SiteTree, find, pending_entities};
+use super::tree::{SiteTree, find_node, pending_entities};
 use super::{ComparedQueue, PolicyName, Site, SiteError, SiteJobs};
 use crate::fairshare::decay::{HalfLife, IntervalDecay};
 use crate::fairshare::{AssessedTree, NodeId, NodeKind, Rules, ShareTree};
@@ -52,7 +52,7 @@ impl PolicyShares {
     pub fn nodes(&self, entity: Option<&str>) -> Result<Vec<NodeId>, SiteError> {
         let tree = self.assessed.tree();
         if let Some(name) = entity {
-            let node = find(tree, name)?;
+            let node = find_node(tree, name)?;
             let mut path: Vec<NodeId> = tree.ancestors(node).filter(|&above| above != node).collect();
             path.reverse();
             path.push(node);
@@ -137,7 +137,7 @@ impl Site {
             policy != PolicyName::TicketBased || !request.active.is_empty() || self.files().queue.is_some();
         if !has_factors {
             notes.push(
-                "ticket-based gives tickets to those with pending jobs, of whom nothing is known: give `--queue FILE` \
+                "ticket-based gives tickets to the entities with pending jobs, and none are known: give `--queue FILE` \
                  or `--active NAME,…`"
                     .to_owned(),
             );
@@ -149,7 +149,7 @@ impl Site {
             let pending = queue.iter().filter(|(_, is_pending)| *is_pending);
             pending.filter_map(|(entity, _)| tree.resolve(entity)).collect()
         } else {
-            request.active.iter().map(|name| find(&tree, name)).collect::<Result<_, _>>()?
+            request.active.iter().map(|name| find_node(&tree, name)).collect::<Result<_, _>>()?
         };
         let rules = self.policy.build_policy(policy, &active);
         let before = as_it_is.map(|tree| AssessedTree::new(tree, &rules));
@@ -184,7 +184,7 @@ impl Site {
             self.decay(tree, policy, seconds);
         }
         for (name, amount) in &request.charges {
-            let node = find(tree, name)?;
+            let node = find_node(tree, name)?;
             tree.charge(node, *amount);
         }
         Ok(())

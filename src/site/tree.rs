@@ -175,13 +175,13 @@ fn read_usage(source: &FileSource, warnings: &mut Vec<String>) -> Result<UsageFi
     Ok(usage)
 }
 
-/// The node that a name denotes, see [`ShareTree::resolve`].
-pub(super) fn find(tree: &ShareTree, name: &str) -> Result<NodeId, SiteError> {
-    tree.resolve(name).ok_or_else(|| SiteError::Missing(unresolved(tree, name)))
+/// Finds the node that a name denotes, see [`ShareTree::resolve`].
+pub(super) fn find_node(tree: &ShareTree, name: &str) -> Result<NodeId, SiteError> {
+    tree.resolve(name).ok_or_else(|| SiteError::Missing(explain_unresolved(tree, name)))
 }
 
 /// Why a name denotes no node, and what to write instead.
-pub(super) fn unresolved(tree: &ShareTree, name: &str) -> String {
+pub(super) fn explain_unresolved(tree: &ShareTree, name: &str) -> String {
     let several = tree.candidates(name);
     if !several.is_empty() {
         return format!("the tree has several `{name}`, write one of {}", listed(tree, &several));

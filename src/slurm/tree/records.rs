@@ -336,7 +336,7 @@ impl<'a> Records<'a> {
 }
 
 /// Compares the normalised shares in the document with those computed from its rows. The document's are less where rows
-/// of siblings are missing: because `sshare` was run without `-a`, or by a user from whom `PrivateData` hides others.
+/// of siblings are missing: `sshare` was run without `-a`, or `PrivateData` hides other users from the user who ran it.
 fn missing_rows(document: &TreeDocument, printed: &[Option<f64>], is_fair_tree: Option<bool>) -> Option<TreeWarning> {
     if printed.iter().all(Option::is_none) {
         return None;
