@@ -2,7 +2,7 @@
 //!
 //! Values are equal in type and bits, errors in kind and text, and a text that Python does not compile is an error here.
 
-mod comparison;
+pub mod comparison;
 
 use comparison::{Job, Question, Tally};
 use job_sort_formula::Value;

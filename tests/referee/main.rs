@@ -4,6 +4,7 @@
 //! the tests print a message and pass.
 
 mod formulas;
+mod nodes;
 mod operations;
 mod python;
 #[allow(dead_code, reason = "most of it serves the other tests")]

@@ -3,6 +3,7 @@
 mod archives;
 #[cfg(unix)]
 mod capture;
+mod explain;
 mod reach_rank;
 mod snapshots;
 pub mod support;

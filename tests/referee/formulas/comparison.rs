@@ -11,7 +11,7 @@ use crate::support::random::operations::written;
 
 /// Functions that follow the algorithms of one version of the C library. With another version they differ by a few
 /// units in the last place; `operations.rs` has the tolerances.
-const INEXACT: [Function; 8] = [
+pub const INEXACT: [Function; 8] = [
     Function::Acosh,
     Function::Asinh,
     Function::Atanh,
