@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use crate::pbs::number_format;
 use crate::pbs::order::Criterion;
 use crate::rank::explain::{NodeValue, nearest_double};
-use crate::report::explain::sentence::sentence;
+use crate::report::explain::sentence::{sentence, significant, tied};
 use crate::report::explain::{ExplainReport, with_path_view};
 use crate::report::shares::{SharesHead, write_tree};
 use crate::report::table::{Column, Layout};
@@ -189,7 +189,7 @@ impl Section<'_> {
             Column::id("job", 9),
             Column::text("entity", 4),
             Column::number("value", 8),
-            Column::wrapped("decided by (terms: this job's minus that job's)", 9),
+            Column::wrapped("decided by (terms: this job minus that one)", 9),
         ];
         self.table("neighbours", columns, &rows)
     }
@@ -208,6 +208,11 @@ impl Section<'_> {
             if !ids.is_empty() {
                 notes.push(format!("{}: {ids}", rounding.as_str()));
             }
+        }
+        let others = if job.rank.is_some() { tied(report, job) } else { 0 };
+        if others > 0 {
+            let jobs = if others == 1 { "1 other job has".to_owned() } else { format!("{others} other jobs have") };
+            notes.push(format!("{jobs} the same value; the criteria after the value order them"));
         }
         if !job.same_error.is_empty() {
             let ids: Vec<String> =
@@ -231,10 +236,12 @@ fn decision(neighbour: &Neighbour) -> String {
     }
     let is_zero = |double: Option<f64>| double == Some(0.0);
     let differences = neighbour.differences.iter().filter(|term| !is_zero(term.nearest_double()));
+    let is_single = neighbour.differences.len() == 1;
     let texts = differences.take(MAX_DIFFERENCES).filter_map(|term| {
-        let difference = term.difference.as_ref()?.repr();
-        let sign = if difference.starts_with('-') { "" } else { "+" };
-        Some(format!("{sign}{difference} by {}", term.text))
+        let difference = term.nearest_double()?;
+        let sign = if difference < 0.0 { "" } else { "+" };
+        let by = if is_single { String::new() } else { format!(" by {}", term.text) };
+        Some(format!("{sign}{}{by}", significant(difference)))
     });
     let texts: Vec<String> = texts.collect();
     if texts.is_empty() { neighbour.reason.clone() } else { texts.join(", ") }
