@@ -39,7 +39,11 @@ pub(super) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     }
     let progress = Progress::start("ranking the jobs");
     let queue = site.rank_jobs(program, jobs.table, usize::MAX)?;
-    let options = ExplainOptions { to: arguments.to.map(|rank| rank as usize), within: arguments.within as i64 };
+    let options = ExplainOptions {
+        to: arguments.to.map(|rank| rank as usize),
+        within: arguments.within as i64,
+        ..ExplainOptions::default()
+    };
     let explanations = site.explain(&queue, &jobs.schema, &rows, &options)?;
     drop(progress);
     warn_all(&queue.warnings);

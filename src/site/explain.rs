@@ -75,12 +75,14 @@ pub struct ExplainOptions {
     pub to: Option<usize>,
     /// The longest wait that is considered, in seconds.
     pub within: i64,
+    /// Whether the smallest change of each input that gains places is determined, which takes longer than all the rest.
+    pub changes: bool,
 }
 
 impl Default for ExplainOptions {
-    /// No rank; 30 days.
+    /// No rank; 30 days; with the smallest changes.
     fn default() -> Self {
-        Self { to: None, within: 30 * 24 * 3600 }
+        Self { to: None, within: 30 * 24 * 3600, changes: true }
     }
 }
 
@@ -270,7 +272,7 @@ impl Explainer<'_> {
     /// For each input the smallest change that gains the places.
     fn changes(&self, row: usize) -> Vec<SmallestChange> {
         match self.ranks[row] {
-            Some(rank) if rank > 1 => {
+            Some(rank) if rank > 1 && self.options.changes => {
                 let goal = rank.saturating_sub(GAINED_PLACES).max(1);
                 self.site.smallest_changes(self.ranked, self.schema, row, goal)
             }

@@ -10,7 +10,7 @@ use job_sort_formula::python::{Arithmetic, BinaryOperator, Python, Value};
 use job_sort_formula::rank::FormulaResult;
 use job_sort_formula::rank::explain::nearest_double;
 use job_sort_formula::site::{
-    Explanation, Explanations, FileSource, Neighbour, RankedQueue, Rounding, SiteFiles, SiteRules,
+    ExplainOptions, Explanation, Explanations, FileSource, Neighbour, RankedQueue, Rounding, SiteFiles, SiteRules,
 };
 use job_sort_formula::{Formula, Site};
 
@@ -64,7 +64,9 @@ fn explain_all(site: &Site, formula: &str) -> (RankedQueue, Explanations) {
     let program = formula.compile(&jobs.schema).unwrap();
     let queue = site.rank_jobs(program, jobs.table, usize::MAX).unwrap();
     let rows: Vec<usize> = (0..queue.table.len()).collect();
-    let explanations = site.explain(&queue, &jobs.schema, &rows).unwrap();
+    let explanations = site
+        .explain(&queue, &jobs.schema, &rows, &ExplainOptions { changes: false, ..ExplainOptions::default() })
+        .unwrap();
     (queue, explanations)
 }
 
