@@ -15,7 +15,9 @@ mod state;
 mod table;
 
 pub(crate) use batch::{Batch, BatchRow, InputPrecedence};
-pub use column::{BLOCK_ROWS, Column};
+#[doc(hidden)]
+pub use column::BLOCK_ROWS;
+pub use column::Column;
 pub(crate) use dictionary::is_same_name;
 #[doc(hidden)]
 pub use origin::InputOrigin;

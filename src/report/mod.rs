@@ -201,3 +201,16 @@ impl Line<'_> {
         self.score.as_ref()?.unrounded.as_ref().err().copied()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_times_have_two_units() {
+        let cases = [(0, "0 s"), (59, "59 s"), (3600, "1 h"), (12_000, "3 h 20 min"), (86_401, "1 d"), (3605, "1 h")];
+        for (seconds, text) in cases {
+            assert_eq!(waiting_time(seconds), text);
+        }
+    }
+}

@@ -8,6 +8,7 @@ use crate::python::Value;
 use crate::rank::ScoreError;
 use crate::rank::explain::{Influence, nearest_double};
 use crate::report::explain::ExplainReport;
+use crate::report::waiting_time;
 use crate::schema::FairshareInput;
 use crate::site::{Explanation, PolicyName, PolicyShares};
 
@@ -130,13 +131,13 @@ fn waiting_words(report: &ExplainReport<'_>, job: &Explanation, waited: f64, hel
     let order = report.queue.ranking.order();
     let Some(column) = report.table().column("eligible_time") else { return String::new() };
     let longer = order.iter().filter(|&&row| row != job.row && column.nearest_double(row) >= waited).count();
-    let duration = duration(waited);
+    let time = waiting_time(waited.max(0.0) as i64);
     match (helps, longer) {
-        (true, 0) => format!("it waits longest ({duration})"),
+        (true, 0) => format!("it waits longest ({time})"),
         (true, _) => {
-            format!("it has waited {duration}, longer than {} of the {} jobs", order.len() - 1 - longer, order.len())
+            format!("it has waited {time}, longer than {} of the {} jobs", order.len() - 1 - longer, order.len())
         }
-        (false, _) => format!("it has waited only {duration}, less than {longer} of the {} jobs", order.len()),
+        (false, _) => format!("it has waited only {time}, less than {longer} of the {} jobs", order.len()),
     }
 }
 
@@ -212,15 +213,6 @@ fn short(number: f64) -> String {
     text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }
 
-/// `3 d 4 h`, `3 h 20 min`, `5 min 2 s`, `9 s`.
-pub(super) fn duration(seconds: f64) -> String {
-    let whole = seconds.max(0.0) as u64;
-    let parts = [(whole / 86_400, "d"), (whole / 3600 % 24, "h"), (whole / 60 % 60, "min"), (whole % 60, "s")];
-    let mut shown = parts.iter().skip_while(|(count, _)| *count == 0).take(2).filter(|(count, _)| *count > 0);
-    let Some((count, unit)) = shown.next() else { return "0 s".to_owned() };
-    shown.fold(format!("{count} {unit}"), |text, (count, unit)| format!("{text} {count} {unit}"))
-}
-
 /// `1st`, `2nd`, `11th`.
 fn ordinal(number: usize) -> String {
     let suffix = match (number % 10, number % 100) {
@@ -243,11 +235,6 @@ mod tests {
             [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (112, "112th"), (121, "121st")]
         {
             assert_eq!(ordinal(number), words);
-        }
-        for (seconds, words) in
-            [(0.0, "0 s"), (59.0, "59 s"), (3600.0, "1 h"), (12_000.0, "3 h 20 min"), (86_401.0, "1 d")]
-        {
-            assert_eq!(duration(seconds), words);
         }
         for (number, words) in
             [(0.0, "0"), (-0.15351376, "-0.15351"), (20000.0, "20000"), (1.5e-7, "1.5000e-7"), (12.5, "12.5")]
