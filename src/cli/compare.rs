@@ -37,14 +37,24 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     drop(progress);
     warn_all(&jobs.warnings);
     let drawn = Drawn { sources: &sources, submitted: &submitted, is_same: other_site.is_none() };
-    drawn.draw(&jobs.findings.old, &jobs.findings.new);
-    let mut findings = jobs.findings.old.iter().chain(&jobs.findings.new);
-    let has_error_finding = findings.any(|found| found.severity == Severity::Error);
+    let mut findings = jobs.findings.clone();
+    let is_error = |found: &Diagnostic| found.severity == Severity::Error;
+    let has_error_finding = findings.old.iter().chain(&findings.new).any(is_error);
     let programs = (old.compile(&jobs.schema), new.compile(&jobs.schema));
-    let (Ok(old_program), Ok(new_program)) = programs else { return Ok(Outcome::Findings) };
+    let (Ok(old_program), Ok(new_program)) = programs else {
+        drawn.draw(&findings);
+        return Ok(Outcome::Findings);
+    };
     let progress = Progress::start("ranking the jobs");
-    let compared = old_site.compare_jobs(old_program, new_site, new_program, jobs)?;
+    let compared = old_site.compare_jobs(old_program, new_site, new_program, jobs);
     drop(progress);
+    if let (Ok(compared), CompareFormatName::Human) = (&compared, arguments.format) {
+        let errors = |ranking| error_findings(&compared.table, ranking);
+        findings.old.extend(errors(&compared.sides.old.ranking));
+        findings.new.extend(errors(&compared.sides.new.ranking));
+    }
+    drawn.draw(&findings);
+    let compared = compared?;
     warn_all(&compared.warnings);
     let rows = rows(arguments, new_site, &compared)?;
     let Change { old, new } = &compared.sides;
@@ -58,17 +68,10 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     };
     format(arguments).write(&compare_report, out)?;
     out.flush()?;
-    match arguments.format {
-        CompareFormatName::Human => {
-            let errors = |ranking| error_findings(&compared.table, ranking);
-            drawn.draw(&errors(&old.ranking), &errors(&new.ranking));
-        }
-        CompareFormatName::Csv => {
-            let on_error = arguments.site.on_error;
-            report_errors(on_error, "the old formula", &compared.table, &old.ranking);
-            report_errors(on_error, "the new formula", &compared.table, &new.ranking);
-        }
-        CompareFormatName::Json => {}
+    if arguments.format == CompareFormatName::Csv {
+        let on_error = arguments.site.on_error;
+        report_errors(on_error, "the old formula", &compared.table, &old.ranking);
+        report_errors(on_error, "the new formula", &compared.table, &new.ranking);
     }
     let cannot_work = [old, new].into_iter().any(|side| {
         let scored = side.ranking.scores().count();
@@ -230,12 +233,21 @@ struct Drawn<'a> {
 }
 
 impl Drawn<'_> {
-    /// Draws the findings of both formulas; those of the same formula at the same site are drawn once.
-    fn draw(&self, old: &[Diagnostic], new: &[Diagnostic]) {
-        if !self.is_same || self.sources.old.text != self.sources.new.text {
-            draw_submitted(&self.sources.old, &self.submitted.old, old.iter().cloned());
+    /// Draws the findings of the old formula, then those of the new one, each under a line that says whose they are; those
+    /// of the same formula at the same site are drawn once.
+    fn draw(&self, findings: &Change<Vec<Diagnostic>>) {
+        let Self { sources, submitted, is_same } = self;
+        let is_one = *is_same && sources.old.text == sources.new.text;
+        let sides = [
+            ("old", &sources.old, &submitted.old, &findings.old),
+            ("new", &sources.new, &submitted.new, &findings.new),
+        ];
+        for (side, source, submitted, findings) in sides.into_iter().skip(usize::from(is_one)) {
+            if !is_one && !findings.is_empty() {
+                report("note", format_args!("findings of the {side} formula:"));
+            }
+            draw_submitted(source, submitted, findings.iter().cloned());
         }
-        draw_submitted(&self.sources.new, &self.submitted.new, new.iter().cloned());
     }
 }
 

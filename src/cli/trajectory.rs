@@ -33,10 +33,10 @@ pub(super) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
     let progress = Progress::start("following the jobs");
     let ranked = site.rank_jobs(program, jobs.table, usize::MAX)?;
     warn_all(&ranked.warnings);
-    let seconds = i64::from(arguments.hours) * 3600;
+    let seconds = i64::from(arguments.hours);
     let trajectory = site.trajectory(&ranked, &jobs.schema, &rows, seconds);
     drop(progress);
-    if ranked.program.inputs().iter().all(|input| **input != *"eligible_time") {
+    if !trajectory.jobs.is_empty() && ranked.program.inputs().iter().all(|input| **input != *"eligible_time") {
         report("note", format_args!("the formula does not read `eligible_time`, so no wait changes the order"));
     }
     for &row in rows.iter().filter(|&&row| trajectory.jobs.iter().all(|job| job.row != row)) {
@@ -57,6 +57,7 @@ pub(super) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Ou
         rules: &rules,
     };
     match arguments.format {
+        TrajectoryFormatName::Svg if trajectory.jobs.is_empty() => {}
         TrajectoryFormatName::Human => report.write_human(out)?,
         TrajectoryFormatName::Json => report.write_json(out)?,
         TrajectoryFormatName::Csv => report.write_csv(out)?,

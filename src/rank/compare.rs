@@ -126,6 +126,8 @@ pub struct Fairness {
     pub gini: Option<f64>,
     /// The number of these entities.
     pub entities: usize,
+    /// How many of the first jobs are left out, because their entities have no shares.
+    pub without_shares: usize,
 }
 
 /// The ranks of one job.
@@ -300,12 +302,19 @@ impl Comparison {
         let first_rows = side.ranking.order().iter().take(self.first);
         let count = first_rows.len() as f64;
         first_rows.for_each(|&row| firsts[side.table.entity_index(row)] += 1);
+        let without_shares = percentages.iter().zip(&firsts).filter(|(perc, _)| !perc.is_some_and(|perc| perc > 0.0));
+        let without_shares = without_shares.map(|(_, &first)| first as usize).sum();
         let with_jobs = percentages.iter().zip(has_jobs).zip(firsts).filter(|((_, has_jobs), _)| *has_jobs);
         let quotient = |((perc, _), first): ((&Option<f64>, bool), u32)| {
             perc.filter(|&perc| perc > 0.0).map(|perc| f64::from(first) / count / perc)
         };
         let quotients: Vec<f64> = with_jobs.filter_map(quotient).collect();
-        Fairness { jain: jain_index(&quotients), gini: gini_coefficient(&quotients), entities: quotients.len() }
+        Fairness {
+            jain: jain_index(&quotients),
+            gini: gini_coefficient(&quotients),
+            entities: quotients.len(),
+            without_shares,
+        }
     }
 
     /// Sums the changes by entity, group, queue and size.

@@ -8,7 +8,7 @@ use super::rank_human::count;
 use super::table::{Column, Layout};
 use super::terminal::printable;
 use crate::pbs::number_format;
-use crate::rank::{Change, GroupChange, JobMove, Transitions};
+use crate::rank::{Change, GroupChange, JobMove, Ranking, Transitions};
 
 /// The number of jobs in a list of those that win or lose places.
 const MAX_MOVES: usize = 10;
@@ -18,6 +18,8 @@ const MAX_IDS: usize = 5;
 const LABEL: usize = 14;
 /// A table of more entities or groups shows half as many from either end.
 const MAX_GROUPS: usize = 20;
+/// A measure of fairness that changes by less is about the same: one job more or less among the first ten can do that.
+const NOTABLE_FAIRNESS: f64 = 0.05;
 
 /// Text and tables for people.
 #[derive(Debug, Clone, Copy, Default)]
@@ -147,6 +149,7 @@ fn write_summary(report: &CompareReport<'_>, out: &mut dyn Write) -> io::Result<
     let kept = comparison.jobs - comparison.moved();
     let (all, up, down) = (count(comparison.jobs, "job"), comparison.up, comparison.down);
     lines.push(("compared:", format!("{all}: {up} up, {down} down, {kept} unchanged")));
+    lines.push(("moment:", "the queue as it is now; `jsf trajectory` shows ranks while jobs wait".to_owned()));
     if comparison.moved() > 0 {
         let (sum, most) = (comparison.footrule, comparison.largest);
         let mean = sum as f64 / comparison.jobs as f64;
@@ -163,8 +166,18 @@ fn write_summary(report: &CompareReport<'_>, out: &mut dyn Write) -> io::Result<
         lines.push(("considered:", counts(comparison.considered)));
     }
     if comparison.errors != Change::default() {
-        lines.push(("errors:", counts(comparison.errors)));
+        let Change { old, new } = report.rankings;
+        let evaluated = Change { old: old.scores().count(), new: new.scores().count() };
+        let jobs = match evaluated {
+            Change { old, new } if old == new => count(old, "job"),
+            Change { old, new } => format!("{old} old and {new} new jobs"),
+        };
+        let errors = counts(comparison.errors);
+        lines.push(("errors:", format!("{errors}, of all {jobs} that are evaluated, also those that do not wait")));
     }
+    let Change { old, new } = report.rankings;
+    let ties = counts(Change { old: old.ties(), new: new.ties() });
+    lines.push(("ties:", format!("{ties} (neighbours of the same value, which the formula does not order)")));
     lines.extend(fairness(report));
     for (heading, text) in lines {
         writeln!(out, "{heading:LABEL$} {text}")?;
@@ -184,18 +197,45 @@ fn fairness(report: &CompareReport<'_>) -> Vec<(&'static str, String)> {
     else {
         return Vec::new();
     };
-    let change = match new_gini - old_gini {
-        by if by.abs() < 0.005 => "as even as before",
-        by if by < 0.0 => "more even",
-        _ => "less even",
+    if [report.rankings.old, report.rankings.new].iter().any(|ranking| ranking.order().is_empty()) {
+        return Vec::new();
+    }
+    // the order of jobs that all fail is that of their submission, which says nothing about the formula
+    let fails = |ranking: &Ranking| ranking.order().iter().all(|&row| ranking.scores().error(row).is_some());
+    let failing = match (fails(report.rankings.old), fails(report.rankings.new)) {
+        (false, false) => None,
+        (true, false) => Some("the old formula fails"),
+        (false, true) => Some("the new formula fails"),
+        (true, true) => Some("both formulas fail"),
     };
-    let (first, entities) = (report.comparison.first, new.entities);
-    let entities = if entities == 1 { "1 entity".to_owned() } else { format!("{entities} entities") };
-    vec![
-        ("fairness:", format!("{change}: the first {first} jobs per share, over {entities} with shares")),
+    if let Some(failing) = failing {
+        return vec![("fairness:", format!("not compared: {failing} for all jobs that are considered"))];
+    }
+    let verdict = fairness_verdict(new_jain - old_jain, new_gini - old_gini);
+    let first = report.rankings.new.order().len().min(report.comparison.first);
+    let entities = if new.entities == 1 { "1 entity".to_owned() } else { format!("{} entities", new.entities) };
+    let mut lines = vec![
+        ("fairness:", format!("{verdict}: the first {first} jobs per share, over {entities} with shares")),
         ("", format!("Jain's index {old_jain:.2} old, {new_jain:.2} new (1 is even)")),
         ("", format!("Gini coefficient {old_gini:.2} old, {new_gini:.2} new (0 is even)")),
-    ]
+    ];
+    if old.without_shares + new.without_shares > 0 {
+        let (old, new) = (old.without_shares, new.without_shares);
+        lines.push(("", format!("left out, because they have no shares: {old} of the first {first} old, {new} new")));
+    }
+    lines
+}
+
+/// What the changes of Jain's index and of the Gini coefficient say together.
+fn fairness_verdict(jain: f64, gini: f64) -> &'static str {
+    let is_more_even = jain >= NOTABLE_FAIRNESS || gini <= -NOTABLE_FAIRNESS;
+    let is_less_even = jain <= -NOTABLE_FAIRNESS || gini >= NOTABLE_FAIRNESS;
+    match (is_more_even, is_less_even) {
+        (true, false) => "more even",
+        (false, true) => "less even",
+        (true, true) => "more even by one measure, less even by the other",
+        (false, false) => "about as even as before",
+    }
 }
 
 /// The jobs that start and those that stop doing something.
@@ -355,4 +395,24 @@ impl CompareHuman {
 /// A number of places with its sign.
 fn signed(places: i64) -> String {
     if places > 0 { format!("+{places}") } else { places.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_changes_of_fairness_are_none() {
+        for (jain, gini, verdict) in [
+            (0.02, -0.02, "about as even as before"),
+            (-0.049, 0.049, "about as even as before"),
+            (0.05, 0.0, "more even"),
+            (0.0, -0.2, "more even"),
+            (-0.1, 0.1, "less even"),
+            (0.01, 0.06, "less even"),
+            (0.1, 0.1, "more even by one measure, less even by the other"),
+        ] {
+            assert_eq!(fairness_verdict(jain, gini), verdict, "{jain} {gini}");
+        }
+    }
 }

@@ -127,6 +127,7 @@ fn job<'a>(report: &CompareReport<'a>, row: usize) -> Job<'a> {
 
 fn summary(report: &CompareReport<'_>) -> Value {
     let comparison = report.comparison;
+    let Change { old, new } = report.rankings;
     let overlap: BTreeMap<usize, usize> = comparison.overlap.iter().copied().collect();
     json!({
         "jobs": comparison.jobs,
@@ -138,6 +139,8 @@ fn summary(report: &CompareReport<'_>) -> Value {
         "largest": comparison.largest,
         "overlap": overlap,
         "errors": counts(comparison.errors),
+        "evaluated": counts(Change { old: old.scores().count(), new: new.scores().count() }),
+        "ties": counts(Change { old: old.ties(), new: new.ties() }),
         "considered": counts(comparison.considered),
         "size": comparison.size_input,
     })
@@ -148,7 +151,10 @@ fn counts(change: Change<usize>) -> Value {
 }
 
 fn fairness(fairness: &Fairness) -> Value {
-    json!({"jain": fairness.jain, "gini": fairness.gini, "entities": fairness.entities})
+    json!({
+        "jain": fairness.jain, "gini": fairness.gini, "entities": fairness.entities,
+        "without_shares": fairness.without_shares,
+    })
 }
 
 /// The ids of the jobs that start and stop.

@@ -40,11 +40,13 @@ use crate::python::Value;
 use crate::rank::{FormulaResult, Ranking, Score, ScoreError};
 use crate::schema::Schema;
 
-/// A waiting time in days, hours, minutes and seconds: the two largest units that it has.
+/// A waiting time in days, hours, minutes and seconds: the two largest units that it has, and above a day the minutes
+/// too, so that two moments of the same hour differ.
 pub(crate) fn waiting_time(seconds: i64) -> String {
     let units = [(seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")];
     let first = units.iter().position(|(count, _)| *count > 0).unwrap_or(units.len() - 1);
-    let shown = units[first..].iter().take(2).filter(|(count, _)| *count > 0 || seconds == 0);
+    let shown =
+        units[first..].iter().take(if first == 0 { 3 } else { 2 }).filter(|(count, _)| *count > 0 || seconds == 0);
     shown.map(|(count, unit)| format!("{count} {unit}")).collect::<Vec<_>>().join(" ")
 }
 
@@ -207,8 +209,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waiting_times_have_two_units() {
-        let cases = [(0, "0 s"), (59, "59 s"), (3600, "1 h"), (12_000, "3 h 20 min"), (86_401, "1 d"), (3605, "1 h")];
+    fn waiting_times_have_two_units_and_above_a_day_three() {
+        let cases = [
+            (0, "0 s"),
+            (59, "59 s"),
+            (3600, "1 h"),
+            (3605, "1 h"),
+            (12_000, "3 h 20 min"),
+            (86_399, "23 h 59 min"),
+            (86_401, "1 d"),
+            (90_300, "1 d 1 h 5 min"),
+            (260_880, "3 d 28 min"),
+        ];
         for (seconds, text) in cases {
             assert_eq!(waiting_time(seconds), text);
         }

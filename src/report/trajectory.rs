@@ -11,9 +11,9 @@ use crate::jobs::JobTable;
 use crate::python::Value;
 use crate::rank::trajectory::{JobTrajectory, Overtaking, Trajectory};
 
-/// The size of the plot, in characters.
+/// The size of the plot, in characters; a line stands for several ranks if there are more ranks than lines.
 const PLOT_WIDTH: usize = 61;
-const PLOT_HEIGHT: usize = 12;
+const MAX_PLOT_HEIGHT: usize = 24;
 /// The letters that stand for the jobs in the plot.
 const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /// The most overtakings that the text lists; the others are counted.
@@ -103,11 +103,14 @@ impl TrajectoryReport<'_> {
         out.write_all(&bytes)
     }
 
-    /// Writes a sentence for each job, a plot of the ranks, and who overtakes whom.
+    /// Writes a sentence for each job, a plot of the ranks, and who overtakes whom; nothing if there is no job.
     ///
     /// # Errors
     /// `out` cannot be written.
     pub fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.trajectory.jobs.is_empty() {
+            return Ok(());
+        }
         for (heading, text) in self.rules {
             writeln!(out, "{heading:<10} {}", printable(text))?;
         }
@@ -128,7 +131,7 @@ impl TrajectoryReport<'_> {
         let id = |row: usize| printable(self.table.id(row));
         let (job_id, end) = (id(job.row), waiting_time(self.trajectory.seconds));
         if let [_] = job.ranks.as_slice() {
-            return format!("`{job_id}`: {} now, and all the time until {end} from now", rank_at(0));
+            return format!("`{job_id}`: {} now, and so it stays for {end}", rank_at(0));
         }
         let overtakings = &self.trajectory.overtakings;
         let mut sentence = format!("`{job_id}`: {} now, {} in {end}", rank_at(0), rank_at(job.ranks.len() - 1));
@@ -142,37 +145,52 @@ impl TrajectoryReport<'_> {
         sentence
     }
 
-    /// The ranks over time: a letter for each job, the best rank at the top.
+    /// The ranks over time: a letter for each job, the best rank at the top. Jobs of different ranks that fall on the same
+    /// character are drawn as `*`.
     fn write_plot(&self, out: &mut dyn Write) -> io::Result<()> {
         let ranks = || self.trajectory.jobs.iter().flat_map(|job| job.points.iter().filter_map(|point| point.rank));
         let (Some(best), Some(worst)) = (ranks().min(), ranks().max()) else { return Ok(()) };
-        let height = PLOT_HEIGHT.min(worst - best + 1);
+        let ranks_per_line = (worst - best + 1).div_ceil(MAX_PLOT_HEIGHT);
+        let height = (worst - best + 1).div_ceil(ranks_per_line);
         let mut lines = vec![vec![b' '; PLOT_WIDTH]; height];
         for (job, letter) in self.trajectory.jobs.iter().zip(LETTERS.iter().cycle()) {
             for (column, point) in job.points.iter().enumerate().take(PLOT_WIDTH) {
                 let Some(rank) = point.rank else { continue };
-                let line = (rank - best) * (height - 1) / (worst - best).max(1);
-                lines[line][column] = *letter;
+                let character = &mut lines[(rank - best) / ranks_per_line][column];
+                *character = if *character == b' ' { *letter } else { b'*' };
             }
         }
         for (job, letter) in self.trajectory.jobs.iter().zip(LETTERS.iter().cycle()) {
             writeln!(out, "{}  {}", char::from(*letter), printable(self.table.id(job.row)))?;
         }
-        writeln!(out, "\n  rank")?;
-        for (index, line) in lines.iter().enumerate() {
-            let rank = best + (worst - best) * index / (height - 1).max(1);
-            writeln!(out, "{rank:>6} |{}", String::from_utf8_lossy(line).trim_end())?;
+        if lines.iter().flatten().any(|character| *character == b'*') {
+            writeln!(out, "*  several of them")?;
+        }
+        let label = |line: usize| {
+            let first = best + line * ranks_per_line;
+            match worst.min(first + ranks_per_line - 1) {
+                last if last == first => first.to_string(),
+                last => format!("{first}-{last}"),
+            }
+        };
+        let labels: Vec<String> = (0..height).map(label).collect();
+        let width = labels.iter().map(String::len).max().unwrap_or(0).max(6);
+        writeln!(out, "\n{:>width$}", "rank")?;
+        for (label, line) in labels.iter().zip(&lines) {
+            writeln!(out, "{label:>width$} |{}", String::from_utf8_lossy(line).trim_end())?;
         }
         let (half, end) = (waiting_time(self.trajectory.seconds / 2), waiting_time(self.trajectory.seconds));
-        writeln!(out, "       +{}", "-".repeat(PLOT_WIDTH))?;
-        writeln!(out, "        now{half:>30}{end:>28}\n")
+        writeln!(out, "{:width$} +{}", "", "-".repeat(PLOT_WIDTH))?;
+        writeln!(out, "{:width$}  now{half:>30}{end:>28}\n", "")
     }
 
     fn write_overtakings(&self, out: &mut dyn Write) -> io::Result<()> {
         let overtakings = &self.trajectory.overtakings;
-        for overtaking in overtakings.iter().take(MAX_LISTED) {
+        let listed = || overtakings.iter().take(MAX_LISTED);
+        let width = listed().map(|overtaking| waiting_time(overtaking.wait).len()).max().unwrap_or(0);
+        for overtaking in listed() {
             let [winner, loser] = [overtaking.winner, overtaking.loser].map(|row| printable(self.table.id(row)));
-            writeln!(out, "in {:>14}: `{winner}` overtakes `{loser}`", waiting_time(overtaking.wait))?;
+            writeln!(out, "in {:>width$}: `{winner}` overtakes `{loser}`", waiting_time(overtaking.wait))?;
         }
         if overtakings.is_empty() {
             writeln!(out, "no job overtakes another one")?;

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::command::{jsf, jsf_with_input, json, stderr, success};
+use crate::support::command::{jsf, jsf_with_input, json, stderr, stdout, success};
 
 const QUEUE: &[&str] = &["--queue", "examples/site/qstat.json"];
 
@@ -225,4 +225,66 @@ fn jobs_without_a_tree_may_have_their_shares() {
     assert!(close(&compared["fairness"]["old"]["jain"], jain([1.0 / 0.75, 0.0])), "{}", compared["fairness"]);
     assert!(close(&compared["fairness"]["new"]["jain"], jain([0.0, 1.0 / 0.25])), "{}", compared["fairness"]);
     assert_eq!(compared["entities"][0]["perc"], 0.25);
+}
+
+#[test]
+fn fairness_has_no_verdict_if_a_side_fails_for_all_jobs() {
+    let site = ["--site", "examples/site"];
+    let compared = |old: &str, new: &str| stdout(&jsf(&[&["compare", "--old", old, "--new", new], &site[..]].concat()));
+    let (works, fails) = ("fairshare_factor", "eligible_tme");
+    for (old, new, expected) in [
+        (works, fails, "not compared: the new formula fails for all jobs that are considered"),
+        (fails, works, "not compared: the old formula fails for all jobs that are considered"),
+        (fails, fails, "not compared: both formulas fail for all jobs that are considered"),
+        (works, "fairshare_factor * 2", "about as even as before: the first 10 jobs per share, over 15 entities"),
+    ] {
+        let text = compared(old, new);
+        assert!(text.contains(&format!("fairness:      {expected}")), "{text}");
+        assert_eq!(text.contains("Jain"), !expected.starts_with("not"), "{text}");
+    }
+    // the job of bwallace, who has no shares, is among the first
+    let text = compared(works, "eligible_time");
+    assert!(text.contains("left out, because they have no shares: 0 of the first 10 old, 1 new\n"), "{text}");
+}
+
+#[test]
+fn errors_and_ties_are_counted() {
+    let arguments = ["compare", "--old", "1 / (ncpus - 48)", "--new", "5", "--site", "examples/site"];
+    let text = success(&jsf(&arguments));
+    let document = json(&jsf(&[&arguments[..], &["--format", "json"]].concat()));
+    let summary = &document["summary"];
+    let evaluated = summary["evaluated"]["new"].as_u64().expect("a number");
+    let waiting = summary["considered"]["new"].as_u64().expect("a number");
+    assert!(evaluated > waiting && waiting > 0);
+    // under a constant, each job ties with the next one
+    assert_eq!(summary["ties"]["new"], waiting - 1);
+    let mut scores: Vec<f64> =
+        document["jobs"].as_array().expect("jobs").iter().map(|job| job["old_score"].as_f64().unwrap()).collect();
+    scores.sort_by(f64::total_cmp);
+    let ties = scores.windows(2).filter(|pair| pair[0] == pair[1]).count();
+    assert!(ties > 0 && summary["ties"]["old"] == ties, "{summary}");
+    assert!(text.contains(&format!("\nties:          {ties} old, {} new (", waiting - 1)), "{text}");
+    let errors = summary["errors"]["old"].as_u64().expect("a number");
+    assert!(errors > 0);
+    let errors = format!("\nerrors:        {errors} old, 0 new, of all {evaluated} jobs that are evaluated, ");
+    assert!(text.contains(&errors), "{text}");
+    assert!(text.contains("\nmoment:        the queue as it is now; "), "{text}");
+}
+
+#[test]
+fn the_findings_say_whose_they_are() {
+    let findings = |old: &str, new: &str| {
+        stderr(&jsf(&["compare", "--old", old, "--new", new, "--site", "examples/site", "--color", "never"]))
+    };
+    // the old formula fails for some jobs, the new one has a name that nothing has
+    let text = findings("1 / (ncpus - 48)", "eligible_tme");
+    let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("`{part}` is missing: {text}"));
+    let places = ["jsf: note: findings of the old formula:", "--> --old:", "jsf: note: findings of the new formula:"];
+    let places = [place(places[0]), place(places[1]), place(places[2]), place("--> --new:")];
+    assert!(places.is_sorted(), "{text}");
+    assert!(text.rfind("--> --old:") < Some(places[2]), "{text}");
+    // a formula without findings has no heading, and one formula has no sides
+    assert!(!findings("1 / (ncpus - 48)", "ncpus").contains("findings of the new formula"));
+    let same = findings("1 / (ncpus - 48)", "1 / (ncpus - 48)");
+    assert!(same.contains("-->") && !same.contains("findings of the"), "{same}");
 }

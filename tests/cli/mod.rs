@@ -10,3 +10,4 @@ mod replay;
 mod shares;
 mod slurm;
 mod tasks;
+mod trajectory;

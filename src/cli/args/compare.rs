@@ -19,7 +19,10 @@ footrule   the sum of the places that all jobs move
 overlap    the number of jobs that are among the first N under both
 fairness   over the entities with shares and jobs: the fraction of the first jobs that an entity has (of a tenth of the \
 queue, at least 10), divided by the fraction of the machine that it has; Jain's index is 1 and the Gini coefficient 0 if \
-all entities have the same quotient
+all entities have the same quotient; a change of less than 0.05 is called about even, and entities without shares are \
+left out
+ties       the jobs whose value equals that of the next job in the order, so that later criteria decide
+errors     the jobs for which a formula fails, among all jobs that are evaluated, also those that do not wait
 
 These numbers are about the jobs that are considered under both; ranks count from 1 among all jobs that are considered.
 

@@ -1,8 +1,12 @@
 //! The arguments of `jsf trajectory`.
 
 use clap::{Args, ValueEnum};
+use job_sort_formula::site::parse_duration;
 
 use super::{FormulaArgs, SiteArgs};
+
+/// The longest time to follow jobs, in seconds: a leap year.
+const MAX_FOLLOWED: u32 = 8784 * 3600;
 
 /// `jsf trajectory`
 #[derive(Debug, Args)]
@@ -12,13 +16,17 @@ no usage grows or decays. Scores are given at 61 times that are equally far apar
 another one are exact to the second; they include the jobs that are not listed.
 
 In JSON, `points` has the score and the rank of each job over time, `ranks` the times at which its rank changes, and \
-`crossings` who overtakes whom; `wait` is the time from now in seconds.
+`crossings` who overtakes whom; `wait` is the time from now in seconds. CSV has the points alone: take JSON for the \
+crossings.
+
+Exit codes: 0 success, 1 no given job waits for the scheduler or the formula cannot work, 2 usage error, or a file that \
+cannot be read.
 
 Examples:
   jsf trajectory 'eligible_time / 3600 + ncpus' \\
       --site examples/site --job 184598
   jsf trajectory 'ncpus * eligible_time' --site examples/site \\
-      --job 184598,184127 --hours 72 --format csv")]
+      --job 184598,184127 --hours 3d --format csv")]
 pub struct TrajectoryArgs {
     /// The formula.
     #[command(flatten)]
@@ -30,15 +38,31 @@ pub struct TrajectoryArgs {
     /// repeat the option
     #[arg(long, value_name = "ID", value_delimiter = ',', required = true)]
     pub job: Vec<String>,
-    /// The number of hours to follow the jobs, at most 8784 (a year)
-    #[arg(long, value_name = "H", default_value_t = 24, value_parser = clap::value_parser!(u16).range(1..=8784))]
-    pub hours: u16,
+    /// How long to follow the jobs: a number of hours, such as 72 or 0.5, or a duration, such as 15m, 7d or 1-12:00:00;
+    /// from a minute to a year (8784 hours)
+    #[arg(long, value_name = "H", default_value = "24", value_parser = followed_seconds, allow_negative_numbers = true)]
+    pub hours: u32,
     /// The job_sort_formula_threshold: a job whose value is at most X does not run
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub threshold: Option<f64>,
     /// The output format
     #[arg(long, value_enum, default_value_t = TrajectoryFormatName::Human)]
     pub format: TrajectoryFormatName,
+}
+
+/// Parses how long jobs are followed, into seconds. A number is one of hours, unlike in other durations.
+fn followed_seconds(text: &str) -> Result<u32, String> {
+    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let seconds = match text.parse::<f64>() {
+        Ok(hours) if is_decimal => (hours * 3600.0).round() as u64,
+        _ => parse_duration(text).map_err(|_| {
+            "expected a number of hours, such as 24 or 0.5, or a duration, such as 90m, 7d or 1-12:00:00".to_owned()
+        })?,
+    };
+    match u32::try_from(seconds) {
+        Ok(seconds @ 60..=MAX_FOLLOWED) => Ok(seconds),
+        _ => Err("expected at least a minute and at most a year (8784 hours)".to_owned()),
+    }
 }
 
 /// The formats of a trajectory.
@@ -52,4 +76,38 @@ pub enum TrajectoryFormatName {
     Csv,
     /// A picture of the ranks
     Svg,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_one_of_hours_and_a_duration_has_its_unit() {
+        for (text, seconds) in [
+            ("24", 86_400),
+            ("0.5", 1800),
+            (".5", 1800),
+            ("8784", MAX_FOLLOWED),
+            ("7d", 604_800),
+            ("366d", MAX_FOLLOWED),
+            ("90m", 5400),
+            ("60s", 60),
+            ("1-12:00:00", 129_600),
+            ("72:00:00", 259_200),
+        ] {
+            assert_eq!(followed_seconds(text), Ok(seconds), "{text}");
+        }
+        for text in ["0", "0.01", "59s", "8785", "367d", "99999999999999999999999", "53w"] {
+            assert_eq!(
+                followed_seconds(text),
+                Err("expected at least a minute and at most a year (8784 hours)".to_owned()),
+                "{text}"
+            );
+        }
+        for text in ["", ".", "-1", "1e3", "inf", "NaN", "soon", "1.5d", "1.2.3"] {
+            let error = followed_seconds(text).expect_err(text);
+            assert!(error.starts_with("expected a number of hours"), "{text}: {error}");
+        }
+    }
 }

@@ -1,0 +1,89 @@
+//! `jsf trajectory`: the plot against the points, and what is said if no job can be followed.
+
+use serde_json::Value;
+
+use crate::support::command::{jsf, json, stderr, stdout, success};
+
+const SITE: [&str; 2] = ["--site", "examples/site"];
+
+/// The ranks that a line of the plot stands for, from its label such as `15` or `15-16`.
+fn ranks_of_label(label: &str) -> (u64, u64) {
+    let number = |text: &str| text.parse().expect("a rank");
+    match label.split_once('-') {
+        Some((first, last)) => (number(first), number(last)),
+        None => (number(label), number(label)),
+    }
+}
+
+/// Checks each character of the plot against the ranks in JSON. Returns the number of lines of the plot, and
+/// whether several jobs share a character.
+#[track_caller]
+fn check_plot(arguments: &[&str]) -> (usize, bool) {
+    let command = [&["trajectory"], arguments, &SITE].concat();
+    let text = success(&jsf(&command));
+    let document = json(&jsf(&[&command[..], &["--format", "json"]].concat()));
+    let jobs = document["jobs"].as_array().expect("jobs");
+    let lines: Vec<((u64, u64), &str)> = text
+        .lines()
+        .filter_map(|line| line.split_once('|'))
+        .map(|(label, drawn)| (ranks_of_label(label.trim()), drawn))
+        .collect();
+    assert!(lines.windows(2).all(|pair| pair[0].0.1 + 1 == pair[1].0.0), "{text}");
+    for (column, _) in jobs[0]["points"].as_array().expect("points").iter().enumerate() {
+        for ((first, last), drawn) in &lines {
+            let is_here = |job: &&(char, &Value)| {
+                job.1["points"][column]["rank"].as_u64().is_some_and(|rank| (*first..=*last).contains(&rank))
+            };
+            let lettered: Vec<(char, &Value)> = ('A'..='Z').zip(jobs).collect();
+            let here: Vec<char> = lettered.iter().filter(is_here).map(|(letter, _)| *letter).collect();
+            let expected = match here[..] {
+                [] => ' ',
+                [letter] => letter,
+                _ => '*',
+            };
+            assert_eq!(drawn.chars().nth(column).unwrap_or(' '), expected, "{first}-{last}, column {column}: {text}");
+        }
+    }
+    (lines.len(), text.contains("*  several of them"))
+}
+
+#[test]
+fn each_line_of_the_plot_stands_for_the_ranks_of_its_label() {
+    let overtaking = "eligible_time / 3600 + ncpus * eligible_time / 1e5";
+    let lines = check_plot(&[overtaking, "--job", "184598,184127", "--hours", "168"]);
+    assert!((13..=24).contains(&lines.0) && !lines.1, "{lines:?}");
+    let steep = "eligible_time * (ncpus - 60) - 1e7 * (ncpus == 48)";
+    let many = "184103,184127,184598,184299,184905,184862,184434,184580";
+    let lines = check_plot(&[steep, "--job", many, "--hours", "30d"]);
+    // 33 ranks at most, two for each line
+    assert!((13..=17).contains(&lines.0) && lines.1, "{lines:?}");
+}
+
+#[test]
+fn nothing_is_printed_about_jobs_that_do_not_wait() {
+    for format in ["human", "svg"] {
+        let output = jsf(&[&["trajectory", "--job", "184769", "--format", format], &SITE[..]].concat());
+        assert_eq!((output.status.code(), &*stdout(&output)), (Some(1), ""), "{format}");
+        let warnings = stderr(&output);
+        assert!(warnings.contains("`184769.kestrel` does not wait for the scheduler"), "{warnings}");
+        assert!(!warnings.contains("no wait changes the order"), "{warnings}");
+    }
+    let output = jsf(&[&["trajectory", "--job", "184769", "--format", "json"], &SITE[..]].concat());
+    assert_eq!((output.status.code(), &json(&output)["jobs"]), (Some(1), &Value::Array(Vec::new())));
+}
+
+#[test]
+fn hours_are_a_number_or_a_duration() {
+    let seconds = |hours: &str| {
+        let output =
+            jsf(&[&["trajectory", "ncpus", "--job", "184598", "--format", "json", "--hours", hours], &SITE[..]]
+                .concat());
+        json(&output)["seconds"].as_i64()
+    };
+    assert_eq!((seconds("168"), seconds("7d"), seconds("0.5")), (Some(604_800), Some(604_800), Some(1800)));
+    for hours in ["soon", "-1", "10000"] {
+        let output = jsf(&[&["trajectory", "ncpus", "--job", "184598", "--hours", hours], &SITE[..]].concat());
+        assert_eq!(output.status.code(), Some(2), "{hours}");
+        assert!(stderr(&output).contains("expected "), "{}", stderr(&output));
+    }
+}
