@@ -243,7 +243,8 @@ pub struct CheckArgs {
     /// commas, or repeat the option
     #[arg(long, value_name = "CODE")]
     pub deny: Vec<String>,
-    /// Ignore these findings, given as for --deny; of --deny and --allow, the longer code or prefix wins
+    /// Do not show these findings, given as for --deny; of --deny and --allow, the longer code or prefix wins. The exit code
+    /// is 1 all the same where one of them is an error
     #[arg(long, value_name = "CODE")]
     pub allow: Vec<String>,
     /// Report only these findings, given as for --deny, and syntax errors

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use job_sort_formula::Formula;
-use job_sort_formula::diagnostic::{Diagnostic, FixedText, Levels};
+use job_sort_formula::diagnostic::{Diagnostic, FixedText, Levels, Severity};
 use job_sort_formula::pbs::check::Checked;
-use job_sort_formula::pbs::qmgr::set_command;
+use job_sort_formula::pbs::qmgr::set_command_after;
 use job_sort_formula::pbs::qmgr_validation::RefusedBy;
 use job_sort_formula::report::{CheckFormat, CheckHuman, CheckJson, CheckReport, Sarif};
 use job_sort_formula::site::FormulaText;
@@ -25,11 +25,16 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     warn_all(site.warnings());
     let check = |source: &FormulaText| -> Result<Checked, CliError> {
         let _progress = Progress::start("checking the formula");
-        let mut checked = site.check(&source.submitted(arguments.site.number_mode()))?;
-        levels.apply(&mut checked.findings);
-        Ok(checked)
+        Ok(site.check(&source.submitted(arguments.site.number_mode()))?)
     };
-    let mut checked = check(&source)?;
+    let shown = |mut checked: Checked| {
+        let all: Vec<&'static str> = error_codes(&checked);
+        levels.apply(&mut checked.findings);
+        let left = error_codes(&checked);
+        let hidden: Vec<_> = all.into_iter().filter(|code| !left.contains(code)).collect();
+        (checked, hidden)
+    };
+    let (mut checked, mut hidden) = shown(check(&source)?);
     warn_all(&checked.warnings);
     let fixes = arguments.fix || arguments.unsafe_fixes;
     if fixes {
@@ -38,14 +43,23 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
             fixed.applied.iter().for_each(|found| report_fix(&source.text, found));
             source.text = fixed.text;
             source.wraps.clear();
-            checked = check(&source)?;
+            (checked, hidden) = shown(check(&source)?);
         }
     }
     if fixes || arguments.qmgr {
         draw_all(&source, &checked.findings);
     }
+    let is_refused = checked.validation.accepted == Some(false) || checked.validation.by == Some(RefusedBy::Qmgr);
+    let has_errors = checked.has_errors() || !hidden.is_empty() || is_refused;
+    if !hidden.is_empty() {
+        let codes = hidden.join(", ");
+        report(
+            "note",
+            format_args!("{codes}: not shown, but an error: neither --select nor --allow makes the formula work"),
+        );
+    }
     if arguments.qmgr {
-        write_qmgr_command(&source.text, checked.has_errors() && !arguments.force, out)?;
+        write_qmgr_command(&source, has_errors && !arguments.force, out)?;
     } else if fixes {
         writeln!(out, "{}", source.text)?;
     } else {
@@ -53,8 +67,16 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
         let report = CheckReport { formula: text, origin, before, wraps, checked: &checked };
         format(arguments.format).write(&report, out)?;
     }
-    let does_not_reach_server = checked.validation.by == Some(RefusedBy::Qmgr);
-    Ok(if checked.has_errors() || does_not_reach_server { Outcome::Findings } else { Outcome::Fine })
+    Ok(if has_errors { Outcome::Findings } else { Outcome::Fine })
+}
+
+/// The codes of the findings that are errors, each once.
+fn error_codes(checked: &Checked) -> Vec<&'static str> {
+    let errors = checked.findings.iter().filter(|found| found.severity == Severity::Error);
+    let mut codes: Vec<&str> = errors.map(|found| found.code).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    codes
 }
 
 /// Says which fix is applied to the formula.
@@ -70,12 +92,13 @@ fn report_fix(formula: &str, found: &Diagnostic) {
 }
 
 /// Prints the command that sets the formula, unless it has an error.
-fn write_qmgr_command(formula: &str, has_errors: bool, out: &mut impl Write) -> Result<(), CliError> {
+fn write_qmgr_command(source: &FormulaText, has_errors: bool, out: &mut impl Write) -> Result<(), CliError> {
     if has_errors {
         report("error", "no qmgr command is printed for a formula with an error; --force prints it all the same");
         return Ok(());
     }
-    let command = set_command(formula).map_err(|error| CliError::usage(error.to_string()))?;
+    let command =
+        set_command_after(&source.before, &source.text).map_err(|error| CliError::usage(error.to_string()))?;
     writeln!(out, "{command}")?;
     Ok(())
 }

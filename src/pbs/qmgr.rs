@@ -9,8 +9,8 @@
 
 use crate::diagnostic::Span;
 
-/// The directive without its value.
-const DIRECTIVE: &str = "set server job_sort_formula=";
+/// The object whose formula is set where no other is named.
+const SERVER: &str = "server";
 
 /// The longest single argument that Linux passes to a command, in bytes.
 const MAX_ARGUMENT: usize = 128 * 1024 - 1;
@@ -57,8 +57,44 @@ pub enum NotSettable {
 /// # Errors
 /// [`NotSettable`] when no quoting makes `qmgr` read the formula.
 pub fn set_command(formula: &str) -> Result<String, NotSettable> {
-    let directive = set_directive(formula)?;
+    set_command_for(SERVER, formula)
+}
+
+/// Makes the command of [`set_command`] for the object that the text before a formula names: `set sched NAME`,
+/// `set server NAME`, or the `Sched NAME` of a listing; else for the server.
+///
+/// # Errors
+/// [`NotSettable`] when no quoting makes `qmgr` read the formula.
+#[doc(hidden)]
+pub fn set_command_after(before: &str, formula: &str) -> Result<String, NotSettable> {
+    let object = object_in(before);
+    set_command_for(object.as_deref().unwrap_or(SERVER), formula)
+}
+
+fn set_command_for(object: &str, formula: &str) -> Result<String, NotSettable> {
+    let directive = directive_for(object, formula)?;
     Ok(format!("qmgr -c {}", quoted_for_shell(&directive)))
+}
+
+/// The object that the directive or the listing before a formula names.
+fn object_in(before: &str) -> Option<String> {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+    };
+    let before = before.strip_suffix(['"', '\'']).unwrap_or(before).trim_end_matches(['\\', ' ', '=']);
+    let (above, line) = before.rsplit_once('\n').unwrap_or(("", before));
+    let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_start_matches(['"', '\''])).collect();
+    match words.as_slice() {
+        [.., "set" | "s", object @ ("sched" | "server"), name, "job_sort_formula"] if is_name(name) => {
+            Some(format!("{object} {name}"))
+        }
+        ["job_sort_formula"] => {
+            let heading = above.lines().rev().find(|line| line.starts_with(|c: char| !c.is_whitespace()))?;
+            let name = heading.strip_prefix("Sched ")?.trim();
+            is_name(name).then(|| format!("sched {name}"))
+        }
+        _ => None,
+    }
 }
 
 /// Makes the directive of [`set_command`], not quoted for the shell.
@@ -66,6 +102,10 @@ pub fn set_command(formula: &str) -> Result<String, NotSettable> {
 /// # Errors
 /// [`NotSettable`] when no quoting makes `qmgr` read the formula.
 pub fn set_directive(formula: &str) -> Result<String, NotSettable> {
+    directive_for(SERVER, formula)
+}
+
+fn directive_for(object: &str, formula: &str) -> Result<String, NotSettable> {
     let formula = formula.trim_end_matches('\n');
     let span_at = |start: usize, character: char| Span::new(start, start + character.len_utf8());
     if let Some(start) = formula.find('\n') {
@@ -81,7 +121,7 @@ pub fn set_directive(formula: &str) -> Result<String, NotSettable> {
         (Some(_), None) => '\'',
         _ => '"',
     };
-    let directive = format!("{DIRECTIVE}{quote}{formula}{quote}");
+    let directive = format!("set {object} job_sort_formula={quote}{formula}{quote}");
     if directive.len() > MAX_ARGUMENT { Err(NotSettable::TooLong) } else { Ok(directive) }
 }
 

@@ -24,6 +24,7 @@ pub(super) use members::{read_archive, read_archive_stream};
 
 #[cfg(feature = "archives")]
 mod members {
+    use std::cell::Cell;
     use std::collections::{BTreeMap, BTreeSet};
     use std::io::{self, BufReader, Cursor, Read, Seek};
 
@@ -42,6 +43,8 @@ mod members {
     const MAX_NAME: u64 = 64 << 10;
     /// How many bytes are read to recognise an archive.
     const HEAD: usize = 512;
+    /// The bytes of a block; a header is one, and every content is padded to whole blocks.
+    const BLOCK: u64 = 512;
 
     /// Reads the site's files from an archive, which gzip or zstd may have compressed.
     pub(in crate::site) fn read_archive(path: &Path, mut file: File) -> Result<FoundFiles, SiteError> {
@@ -52,8 +55,11 @@ mod members {
         if is_regular && Compression::detect(&head).is_none() {
             require_tar(path, &head)?;
             file.rewind().map_err(failed)?;
+            let length = file.metadata().map_err(failed)?.len();
             let mut archive = Archive::new(BufReader::new(file));
-            return collect(path, archive.entries_with_seek().map_err(failed)?);
+            let (mut found, end) = collect(path, archive.entries_with_seek().map_err(failed)?, Some(length))?;
+            found.warnings.extend(missing_end(path, end, length));
+            return Ok(found);
         }
         read_stream(path, Cursor::new(head).chain(file))
     }
@@ -69,8 +75,37 @@ mod members {
         let mut head = Vec::new();
         content.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(failed)?;
         require_tar(path, &head)?;
-        let mut archive = Archive::new(Cursor::new(head).chain(content));
-        collect(path, archive.entries().map_err(failed)?)
+        let read = Cell::new(0);
+        let mut archive = Archive::new(Counted { source: Cursor::new(head).chain(content), read: &read });
+        let (mut found, end) = collect(path, archive.entries().map_err(failed)?, None)?;
+        found.warnings.extend(missing_end(path, end, read.get()));
+        Ok(found)
+    }
+
+    /// A reader that counts the bytes which it has read.
+    struct Counted<'c, R> {
+        source: R,
+        read: &'c Cell<u64>,
+    }
+
+    impl<R: Read> Read for Counted<'_, R> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let read = self.source.read(buffer)?;
+            self.read.set(self.read.get().saturating_add(read as u64));
+            Ok(read)
+        }
+    }
+
+    /// A warning if no block of zeros follows the last member, whose content ends at `end`.
+    fn missing_end(path: &Path, end: u64, length: u64) -> Option<String> {
+        let is_marked = end.checked_next_multiple_of(BLOCK).is_some_and(|end| length >= end.saturating_add(BLOCK));
+        (!is_marked).then(|| {
+            format!(
+                "`{}` ends without the two blocks of zeros that end a tar archive: it may be cut, so files may be missing; \
+                 compare its size with the original",
+                FileSource::from(path).name()
+            )
+        })
     }
 
     fn require_tar(path: &Path, head: &[u8]) -> Result<(), SiteError> {
@@ -84,15 +119,32 @@ mod members {
     /// The files by the folder that contains them, empty for the top of the archive, and by their paths in it.
     type ByFolder = BTreeMap<String, FoundFiles>;
 
-    fn collect<R: Read>(path: &Path, entries: Entries<'_, R>) -> Result<FoundFiles, SiteError> {
+    /// The site's files, and where the content of the last member ends. An archive in a file is given with its `length`:
+    /// a seek does not notice that the file ends before the member does.
+    fn collect<R: Read>(
+        path: &Path,
+        entries: Entries<'_, R>,
+        length: Option<u64>,
+    ) -> Result<(FoundFiles, u64), SiteError> {
         let archive = path.display().to_string();
         let refused = |reason: &str| SiteError::Content(format!("`{archive}`: {reason}"));
-        let (mut folders, mut kept, mut long_name) = (ByFolder::new(), 0, None);
+        let (mut folders, mut kept, mut long_name, mut end) = (ByFolder::new(), 0_u64, None, 0);
+        let cut = |name: &str, size: u64, left: u64| {
+            let name = crate::json_visitor::clipped(name);
+            refused(&format!(
+                "the archive is cut: `{name}` has {left} bytes, expected {size} as its header says; copy it again"
+            ))
+        };
         // the library would read the name of the next member to its end, however long it is
         for (index, entry) in entries.raw(true).enumerate() {
             let mut entry = entry.map_err(|error| SiteError::read(path, error))?;
             if index >= MAX_MEMBERS {
                 return Err(refused(&format!("the archive has more than {MAX_MEMBERS} members")));
+            }
+            end = entry.raw_file_position().saturating_add(entry.size());
+            if let Some(length) = length.filter(|length| *length < end) {
+                let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+                return Err(cut(&name, entry.size(), length.saturating_sub(entry.raw_file_position())));
             }
             if let Some(name) = read_next_name(&mut entry).map_err(|error| SiteError::read(path, error))? {
                 long_name = name.or(long_name);
@@ -106,7 +158,7 @@ mod members {
                 EntryType::Directory => continue,
                 _ => return Err(refused(&format!("`{name}` is a link or a device, expected a regular file"))),
             }
-            kept += entry.size();
+            kept = kept.saturating_add(entry.size());
             if kept > MAX_KEPT {
                 return Err(refused(&format!("`{name}`: the files of the site have more than {MAX_KEPT} bytes")));
             }
@@ -116,10 +168,13 @@ mod members {
             }
             let mut bytes = Vec::new();
             entry.read_to_end(&mut bytes).map_err(|error| SiteError::read(path, error))?;
+            if (bytes.len() as u64) < entry.size() {
+                return Err(cut(&name, entry.size(), bytes.len() as u64));
+            }
             let source = FileSource::Bytes { name: format!("{archive}: {name}"), bytes: bytes.into() };
             folders.entry(folder).or_default().by_path.insert(file, source);
         }
-        only_folder(folders).map_err(|reason| refused(&reason))
+        Ok((only_folder(folders).map_err(|reason| refused(&reason))?, end))
     }
 
     /// Reads a member that only describes the next one, and returns the name of the next one, if it is given; `None` for

@@ -46,6 +46,9 @@ pub struct SiteFiles {
     pub taken: Option<FileSource>,
     /// The folder or the archive in which the files were found.
     pub root: Option<PathBuf>,
+    /// What is doubtful about the folder or the archive, one sentence each.
+    #[doc(hidden)]
+    pub warnings: Vec<String>,
 }
 
 impl SiteFiles {
@@ -102,6 +105,7 @@ impl SiteFiles {
             slurm_conf: given.slurm_conf.or(self.slurm_conf),
             taken: self.taken,
             root: self.root,
+            warnings: self.warnings,
         }
     }
 

@@ -138,6 +138,8 @@ pub(super) fn in_scheduler_folder(folder: &str) -> impl Iterator<Item = String> 
 #[derive(Debug, Default)]
 pub(super) struct FoundFiles {
     pub by_path: BTreeMap<String, FileSource>,
+    /// What is doubtful about the folder or the archive, one sentence each.
+    pub warnings: Vec<String>,
 }
 
 impl FoundFiles {
@@ -164,6 +166,7 @@ impl FoundFiles {
             resources: self.all(Role::Resources),
             slurm_conf: self.all(Role::SlurmConf).into_iter().next(),
             taken: self.all(Role::Time).into_iter().next(),
+            warnings: self.warnings,
             ..SiteFiles::default()
         }
     }
@@ -206,7 +209,7 @@ mod tests {
     fn the_default_scheduler_comes_first() {
         let source = |name: &str| FileSource::from(name);
         let by_path = ["sched_priv_gpu/usage", "sched_priv/usage"].map(|path| (path.to_owned(), source(path)));
-        let files = FoundFiles { by_path: by_path.into() }.into_site_files();
+        let files = FoundFiles { by_path: by_path.into(), ..FoundFiles::default() }.into_site_files();
         assert_eq!(files.usage, Some(source("sched_priv/usage")));
     }
 }

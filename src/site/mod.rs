@@ -121,7 +121,9 @@ impl Site {
     /// A file cannot be read, or has another content than it should.
     pub fn from_files(files: SiteFiles, rules: SiteRules) -> Result<Self, SiteError> {
         let files = files.with_scheduler_files()?;
-        let Documents { schema, queues, server, mut warnings } = Documents::read(&files)?;
+        let Documents { schema, queues, server, warnings: of_documents } = Documents::read(&files)?;
+        let mut warnings = files.warnings.clone();
+        warnings.extend(of_documents);
         let config = match &files.sched_config {
             Some(source) => {
                 let bytes = source.read_expected(&file_kind::SCHED_CONFIG)?;

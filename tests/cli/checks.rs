@@ -52,6 +52,44 @@ fn warnings_prefixes_and_a_selection_set_the_exit_code() {
 }
 
 #[test]
+fn hidden_findings_do_not_make_a_refused_formula_fine() {
+    for hiding in [["--select", "JSF5"], ["--allow", "JSF201"]] {
+        let message = check(&[&["ncpuss", "--qmgr"], &hiding[..]].concat(), 1, "");
+        assert!(message.contains("JSF201: not shown, but an error") && message.contains("--force"), "{message}");
+        let output = jsf(&[&["check", "ncpuss"], &hiding[..]].concat());
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(stdout(&output), "qmgr: refuses the formula (15124: Formula contains invalid keyword)\n");
+    }
+    check(
+        &["ncpuss", "--qmgr", "--force", "--select", "JSF5"],
+        1,
+        "qmgr -c 'set server job_sort_formula=\"ncpuss\"'\n",
+    );
+    check(&["place", "--qmgr", "--select", "JSF5"], 1, "");
+}
+
+#[test]
+fn the_object_of_a_pasted_directive_is_kept() {
+    let kept = |text: &str, object: &str| {
+        check(&[text, "--qmgr"], 0, &format!("qmgr -c 'set {object} job_sort_formula=\"ncpus\"'\n"));
+    };
+    kept("set sched multi1 job_sort_formula=\"ncpus\"", "sched multi1");
+    kept("set sched multi1 job_sort_formula = 'ncpus'", "sched multi1");
+    kept("qmgr -c \"set sched multi1 job_sort_formula = \\\"ncpus\\\"\"", "sched multi1");
+    kept("set server vm job_sort_formula = ncpus", "server vm");
+    kept("set server job_sort_formula = ncpus", "server");
+    kept("job_sort_formula = ncpus", "server");
+    let listing = "Sched multi1\n    partition = a\n    job_sort_formula = ncpus\n";
+    let output = jsf_with_input(&["check", "-", "--qmgr"], listing);
+    assert_eq!(stdout(&output), "qmgr -c 'set sched multi1 job_sort_formula=\"ncpus\"'\n");
+    check(
+        &["--fix", "--qmgr", "set sched m job_sort_formula=\"NCPUS\""],
+        0,
+        "qmgr -c 'set sched m job_sort_formula=\"ncpus\"'\n",
+    );
+}
+
+#[test]
 fn a_formula_that_cannot_work_is_ranked_with_exit_code_1() {
     let rank = |formula: &str| {
         let queue = r#"{"id":"1.vm","resources":{"ncpus":1}}"#;

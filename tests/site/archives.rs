@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tar::{Builder, EntryType, Header};
 
 use super::support::{gzip, tar_of, write_snapshot};
-use crate::support::command::{jsf, stderr};
+use crate::support::command::{command, jsf, stderr};
 
 /// The longest time that an archive may take, in a build without optimization on a busy machine.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -147,4 +147,27 @@ fn what_is_no_archive_is_refused() {
     archive.append(&header("readme", 0, EntryType::Regular), io::empty()).expect("an archive");
     let archive = written(temporary.path(), "other.tar", &archive.into_inner().expect("an archive"));
     assert_refused(&archive, "contains no file of a site");
+}
+
+#[test]
+fn a_cut_archive_is_not_read_as_a_whole_one() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let site = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/site");
+    let whole = tar_of(&site, "site");
+    let name = b"site/sched_priv/resource_group\0";
+    let header_of_group = whole.windows(name.len()).position(|bytes| bytes == name).expect("a member");
+    let (code, message) = open(&written(temporary.path(), "whole.tar", &whole));
+    assert!(code == Some(0) && !message.contains("blocks of zeros"), "{message}");
+    let inside = &whole[..header_of_group + 512 + 100];
+    let reason = "the archive is cut: `site/sched_priv/resource_group` has 100 bytes, expected";
+    let cut = written(temporary.path(), "cut.tar", inside);
+    assert_refused(&cut, reason);
+    let output = command().args(["check", "ncpus", "--site", "-"]).stdin(File::open(&cut).expect("a file")).output();
+    let output = output.expect("jsf ends");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains(reason), "{}", stderr(&output));
+    // between two members, of which the first is one of the site
+    let (code, message) = open(&written(temporary.path(), "between.tar", &whole[..header_of_group]));
+    assert_eq!(code, Some(0), "{message}");
+    assert!(message.contains("ends without the two blocks of zeros that end a tar archive"), "{message}");
 }

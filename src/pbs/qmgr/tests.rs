@@ -1,5 +1,7 @@
 use crate::pbs::qmgr::*;
 
+const DIRECTIVE: &str = "set server job_sort_formula=";
+
 /// The value that `qmgr` reads from a directive, by the recorded rules.
 fn read_back(value: &str) -> Option<String> {
     let (mut read, mut quote, mut quoting) = (String::new(), None, false);
