@@ -245,6 +245,16 @@ fn fairness_has_no_verdict_if_a_side_fails_for_all_jobs() {
     // the job of bwallace, who has no shares, is among the first
     let text = compared(works, "eligible_time");
     assert!(text.contains("left out, because they have no shares: 0 of the first 10 old, 1 new\n"), "{text}");
+    let arguments = ["compare", "--old", works, "--new", "eligible_time", "--format", "json"];
+    let document = json(&jsf(&[&arguments, &site[..]].concat()));
+    let first = document["jobs"]
+        .as_array()
+        .expect("jobs")
+        .iter()
+        .filter(|job| job["new_rank"].as_u64().is_some_and(|rank| rank <= 10));
+    let without_shares = first.filter(|job| job["entity"] == "bwallace").count();
+    assert_eq!(document["fairness"]["new"]["without_shares"], without_shares);
+    assert_eq!(document["fairness"]["old"]["without_shares"], 0);
 }
 
 #[test]
