@@ -16,7 +16,7 @@ pub use compare::{CompareArgs, CompareFormatName};
 pub use explain::{ExplainArgs, ExplainFormatName};
 pub use replay::{ReplayArgs, ReplayFormatName};
 pub use shares::{SharesArgs, SharesFormatName};
-pub use site::{OnErrorArg, PolicyArg, SiteArgs, is_stdin, require_one_reader};
+pub use site::{OnErrorArg, PolicyArg, SiteArgs, is_stdin, require_one_reader, threshold};
 pub use trajectory::{TrajectoryArgs, TrajectoryFormatName};
 
 /// Shows what a PBS job_sort_formula does before the scheduler runs it.
@@ -185,7 +185,7 @@ pub struct RankArgs {
     #[arg(long)]
     pub wide: bool,
     /// The job_sort_formula_threshold: a job whose value is at most X does not run
-    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = threshold)]
     pub threshold: Option<f64>,
     /// The output format
     #[arg(long, value_enum, default_value_t = RankFormatName::Human)]
@@ -224,7 +224,7 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub site: SiteArgs,
     /// The job_sort_formula_threshold, instead of the one in --server: a job whose value is at most X does not run
-    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = threshold)]
     pub threshold: Option<f64>,
     /// Print the formula with all safe fixes applied; the fixes and the remaining findings go to standard error
     #[arg(long, conflicts_with = "format")]

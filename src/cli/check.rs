@@ -49,8 +49,8 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     if fixes || arguments.qmgr {
         draw_all(&source, &checked.findings);
     }
-    let is_refused = checked.validation.accepted == Some(false) || checked.validation.by == Some(RefusedBy::Qmgr);
-    let has_errors = checked.has_errors() || !hidden.is_empty() || is_refused;
+    let does_not_reach_server = checked.validation.by == Some(RefusedBy::Qmgr);
+    let has_errors = checked.has_errors() || !hidden.is_empty() || checked.validation.accepted == Some(false);
     if !hidden.is_empty() {
         let codes = hidden.join(", ");
         report(
@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
         let report = CheckReport { formula: text, origin, before, wraps, checked: &checked };
         format(arguments.format).write(&report, out)?;
     }
-    Ok(if has_errors { Outcome::Findings } else { Outcome::Fine })
+    Ok(if has_errors || does_not_reach_server { Outcome::Findings } else { Outcome::Fine })
 }
 
 /// The codes of the findings that are errors, each once.

@@ -11,7 +11,7 @@ use crate::pbs::files::formula_source::formula_in;
 use crate::pbs::files::queues::Queues;
 use crate::pbs::files::resources::add_resources;
 use crate::pbs::files::server::ServerSettings;
-use crate::schema::{InputType, Schema};
+use crate::schema::{InputType, Origin, Schema};
 
 /// The server, its queues and the names that a formula may use.
 #[derive(Debug)]
@@ -81,11 +81,25 @@ impl Documents {
             }
         }
         read.queues.add_seen_to(&mut read.schema);
+        read.check_declared(files);
         if let Some(source) = &files.formula {
             read.add_names_of_formula_document(source)?;
         }
         read.add_names_in_force(files)?;
         Ok(read)
+    }
+
+    /// Warns of every resource that was declared with another type than OpenPBS or a document gives it.
+    fn check_declared(&mut self, files: &SiteFiles) {
+        for (name, declared) in &files.declared {
+            let Some(entry) = self.schema.entry(name).filter(|entry| entry.input_type != *declared) else { continue };
+            let by = match entry.origin {
+                Origin::Special | Origin::Standard => "OpenPBS defines it",
+                Origin::Site | Origin::Seen => "a document of the site declares it",
+            };
+            let (given, used) = (type_name(*declared), type_name(entry.input_type));
+            self.warnings.push(format!("`--resource {name}={given}` is not used: {by} with the type {used}"));
+        }
     }
 
     /// Adds what a document says, and returns what it describes.
@@ -174,6 +188,17 @@ impl Documents {
                 self.schema.add_seen(name, InputType::Float);
             }
         }
+    }
+}
+
+fn type_name(kind: InputType) -> &'static str {
+    match kind {
+        InputType::Count => "long",
+        InputType::Size => "size",
+        InputType::Duration => "duration",
+        InputType::Float | InputType::Ratio => "float",
+        InputType::Bool => "boolean",
+        InputType::Text => "string",
     }
 }
 

@@ -142,6 +142,13 @@ impl Site {
         let conf = files.slurm_conf.as_ref().map(FileSource::read_slurm_conf).transpose()?;
         warnings.extend(conf.iter().flat_map(|conf| conf.warnings.iter().map(ToString::to_string)));
         let tree = SiteTree::read(&files, &config, &mut warnings)?;
+        if files.sched_config.is_none() && tree.as_ref().is_some_and(SiteTree::is_of_openpbs) {
+            warnings.push(
+                "there is no `sched_config`, so its defaults are assumed: ".to_owned()
+                    + DEFAULT_SETTINGS
+                    + "; give --sched-config FILE",
+            );
+        }
         let origin = tree.as_ref().and_then(SiteTree::slurm_origin);
         let written_by = tree.as_ref().and_then(SiteTree::release);
         let policy = PolicySelection::new(&rules, conf, origin, written_by, &mut warnings);
@@ -173,6 +180,10 @@ impl Site {
         FormulaText::in_force(&self.files)
     }
 }
+
+/// What the shares depend on, as it is without a `sched_config`.
+pub(in crate::site) const DEFAULT_SETTINGS: &str = "unknown_shares 0, fairshare_usage_res cput, fairshare_entity euser, \
+     fairshare_decay_factor 0.5 every fairshare_decay_time 24:00:00";
 
 /// The settings without a `sched_config`: only the formula orders the jobs.
 fn formula_only() -> SchedConfig {

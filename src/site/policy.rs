@@ -108,10 +108,13 @@ impl PolicySelection {
         if let (None, Some(by_conf), Some(printed)) = (rules.policy, by_conf, printed_under_fair_tree)
             && printed != (by_conf == PolicyName::FairTree)
         {
-            let (other, applied) = (if printed { "fair-tree" } else { "another policy" }, by_conf.as_str());
-            warnings.push(format!(
-                "the tree's file was printed under {other}, but `slurm.conf` says {applied}, which is used"
-            ));
+            let other = if printed { "fair-tree" } else { "another policy" };
+            let applied = match conf.as_ref().is_some_and(|conf| conf.sets_flags) {
+                true => format!("says {}", by_conf.as_str()),
+                false => format!("has no `PriorityFlags`, whose default is {}", by_conf.as_str()),
+            };
+            warnings
+                .push(format!("the tree's file was printed under {other}, but `slurm.conf` {applied}, which is used"));
         }
         if rules.policy.is_none() && by_conf.is_none() && printed_under_fair_tree == Some(false) {
             warnings.push(

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::mem;
 
+use super::source::FileSource;
 use super::tree::{explain_unresolved, find_node, pending_nodes};
 use super::{PolicyName, SharesRequest, Site, SiteError};
 use crate::diagnostic::Diagnostic;
@@ -205,7 +206,11 @@ impl Site {
             && self.files.queue.is_some()
         {
             let mut jobs = self.read_jobs(formula, true)?;
-            warnings = jobs.warnings;
+            warnings = mem::take(&mut jobs.warnings);
+            if jobs.table.is_empty() {
+                warnings.push(format!("`{}` has no job: the formula is tried on none", self.queue_name()));
+            }
+            warnings.extend(self.guessed_numbers(formula, &jobs));
             if let Ok(program) = formula.compile(&jobs.schema) {
                 let assumed = SharesRequest::default();
                 match require_own_shares(program.inputs(), &jobs.table) {
@@ -230,6 +235,26 @@ impl Site {
         let mut checked = Checked::new(submitted, schema.as_ref().unwrap_or(&self.schema), &facts);
         checked.warnings = warnings;
         Ok(checked)
+    }
+
+    /// A warning for every name of a formula that no document declares and that is a number by the amounts of the jobs only:
+    /// a string can have such amounts too.
+    fn guessed_numbers(&self, formula: &Formula, jobs: &SiteJobs) -> Vec<String> {
+        let names = formula.names();
+        let guessed = jobs.table.undeclared().map(|(name, _)| name);
+        let is_guess =
+            |name: &&str| names.contains(name) && self.schema.entry(name).is_none() && jobs.schema.is_numeric(name);
+        let warning = |name: &str| {
+            format!(
+                "`{name}` is declared by no document: it is taken for a number because the jobs' amounts are numbers; qmgr \
+                 refuses the formula if it is a string, so give --resources FILE or --resource {name}=TYPE"
+            )
+        };
+        guessed.filter(is_guess).map(warning).collect()
+    }
+
+    fn queue_name(&self) -> String {
+        self.files.queue.as_ref().map(FileSource::name).unwrap_or_default()
     }
 
     /// The findings about the text of a formula and its names, without evaluating it.

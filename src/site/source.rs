@@ -100,12 +100,17 @@ impl FileSource {
         }
     }
 
-    /// Checks that the content is a `slurm.conf`. A text of which no setting is recognised is one too if a line contains
-    /// `=`.
+    /// Checks that the content is a `slurm.conf`. A text of which no setting is recognised is one too if half of its lines
+    /// or more begin with `NAME=`.
     fn require_settings(&self, bytes: &[u8]) -> Result<(), SiteError> {
-        let is_setting = |line: &[u8]| !line.trim_ascii_start().starts_with(b"#") && line.contains(&b'=');
-        let is_text = FileKind::detect(bytes) == FileKind::Text;
-        if is_text && bytes.split(|&byte| byte == b'\n').any(is_setting) {
+        let is_setting = |line: &&[u8]| {
+            let end = line.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').unwrap_or(line.len());
+            end > 0 && line[end..].trim_ascii_start().starts_with(b"=")
+        };
+        let lines = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+        let lines: Vec<&[u8]> = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).collect();
+        let settings = lines.iter().copied().filter(is_setting).count();
+        if FileKind::detect(bytes) == FileKind::Text && 2 * settings >= lines.len() {
             return Ok(());
         }
         file_kind::SLURM_CONF.check(&self.name(), bytes).map(|_| ())

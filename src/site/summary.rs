@@ -73,7 +73,8 @@ impl SiteFiles {
                 !is_slurm,
                 self.sched_config.is_some(),
                 "`sched_priv/sched_config`",
-                "only the formula orders the jobs, and the fair-share entity is the user",
+                "only the formula orders the jobs, and the defaults are assumed for unknown_shares, fairshare_usage_res, the \
+                 decay and the fair-share entity",
             ),
             (
                 self.slurm_conf.is_some(),

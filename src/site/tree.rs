@@ -11,8 +11,12 @@ use crate::pbs::files::resource_group::ResourceGroup;
 use crate::pbs::files::sched_config::SchedConfig;
 use crate::pbs::files::usage::{MIN_USAGE, UsageFile};
 use crate::pbs::share_tree::{PbsTree, PbsTreeBuilder};
+use crate::schema::suggestions::nearest;
 use crate::slurm;
 use crate::slurm::tree::{TreeFormat, TreeReadError, TreeWarning};
+
+/// The most names that are compared with one that the tree does not have.
+const MAX_COMPARED: usize = 100_000;
 
 /// A tree as its files describe it, before a policy is applied.
 #[derive(Debug)]
@@ -192,7 +196,12 @@ pub(super) fn explain_unresolved(tree: &ShareTree, name: &str) -> String {
         |node: &NodeId| tree.base_name(*node) == user && tree.candidates(&in_full(*node)).contains(node);
     let with_partition: Vec<NodeId> = tree.nodes_with_partition().into_iter().filter(has_partition).collect();
     if with_partition.is_empty() {
-        format!("the tree has no `{name}`")
+        let names = tree.nodes().map(|node| tree.name(node)).take(MAX_COMPARED);
+        let near: Vec<String> = nearest(user, names).into_iter().map(|name| format!("`{name}`")).collect();
+        match near.is_empty() {
+            true => format!("the tree has no `{name}`"),
+            false => format!("the tree has no `{name}`; did you mean {}?", near.join(" or ")),
+        }
     } else {
         format!("the tree has `{name}` for single partitions only, write one of {}", listed(tree, &with_partition))
     }

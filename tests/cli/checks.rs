@@ -90,6 +90,126 @@ fn the_object_of_a_pasted_directive_is_kept() {
 }
 
 #[test]
+fn options_that_cannot_be_meant_are_refused() {
+    let refused = |arguments: &[&str], expected: &str| {
+        let output = jsf(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(expected), "{arguments:?}: {}", stderr(&output));
+    };
+    let queue = ["--queue", "examples/site/qstat.json"];
+    refused(&[&["check", "ncpus", "--slurm-conf", "README.md"], &queue[..]].concat(), "expected `slurm.conf`");
+    refused(&[&["rank", "ncpus", "--usage", "README.md"], &queue[..]].concat(), "give --resource-group FILE too");
+    refused(&[&["rank", "ncpus", "--threshold", "nan"], &queue[..]].concat(), "`nan` is not a threshold");
+    refused(&["compare", "--site", "examples/site", "--threshold-new", "NaN"], "`NaN` is not a threshold");
+    for release in ["24", "24.5", "x", "1.2.3"] {
+        refused(
+            &["shares", "--site", "examples/site", "--slurm-release", release],
+            "expected its year and month such as",
+        );
+    }
+}
+
+#[test]
+fn a_release_of_slurm_follows_the_rules_of_the_release_that_is_known() {
+    let described = |release: &str| {
+        let tree = ["shares", "--tree", "examples/site/tree.json", "--policy", "fair-tree", "--slurm-release", release];
+        stdout(&jsf(&tree))
+    };
+    assert!(
+        described("24.05").contains("26.11") && described("24.05.3") == described("26.11"),
+        "{}",
+        described("24.05")
+    );
+    assert!(described("23.02").contains("22.05") && described("23.02") == described("22.05"), "{}", described("23.02"));
+}
+
+#[test]
+fn a_declaration_that_a_document_or_openpbs_contradicts_has_a_warning() {
+    let warned = |arguments: &[&str]| stderr(&jsf(&[&["check", "ncpus"], arguments].concat()));
+    let message = warned(&["--resource", "ncpus=string"]);
+    assert!(
+        message.contains("`--resource ncpus=string` is not used: OpenPBS defines it with the type long"),
+        "{message}"
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("resourcedef");
+    std::fs::write(&file, "score type=float\n").expect("written");
+    let file = file.to_str().expect("UTF-8");
+    let message = warned(&["--resource", "score=string", "--resources", file]);
+    assert!(message.contains("a document of the site declares it with the type float"), "{message}");
+    assert_eq!(warned(&["--resource", "score=float", "--resources", file]), "");
+    assert_eq!(warned(&["--resource", "ncpus"]), "");
+}
+
+#[test]
+fn settings_that_are_assumed_without_sched_config_are_named_once() {
+    let site = "examples/site/sched_priv";
+    let (group, usage) = (format!("{site}/resource_group"), format!("{site}/usage"));
+    let folder = tempfile::tempdir().expect("a folder");
+    for file in [&group, &usage] {
+        let name = file.rsplit('/').next().expect("a name");
+        std::fs::copy(file, folder.path().join(name)).expect("copied");
+    }
+    let folder = folder.path().to_str().expect("UTF-8");
+    let queue = ["rank", "fairshare_factor", "--queue", "examples/site/qstat.json"];
+    for context in [&["--sched-priv", folder][..], &["--resource-group", &group, "--usage", &usage]] {
+        let message = stderr(&jsf(&[&queue, context].concat()));
+        assert_eq!(message.matches("there is no `sched_config`").count(), 1, "{message}");
+        for setting in ["unknown_shares 0", "fairshare_usage_res cput", "fairshare_entity euser", "0.5 every"] {
+            assert!(message.contains(setting), "{message}");
+        }
+    }
+    let message = stderr(&jsf(&[&queue[..], &["--sched-priv", site]].concat()));
+    assert!(!message.contains("there is no `sched_config`"), "{message}");
+    let message = stderr(&jsf(&["check", "ncpus", "--site", folder]));
+    let missing = message.lines().find(|line| line.contains("missing: `sched_priv/sched_config`")).expect("a line");
+    assert!(missing.contains("unknown_shares") && missing.contains("fairshare_usage_res"), "{missing}");
+}
+
+#[test]
+fn values_beyond_the_range_of_a_float_tie_for_that_reason() {
+    let text = stdout(&jsf(&["check", "ncpus*1e40", "--site", "examples/site"]));
+    assert!(text.contains("exceed the range of float32 (3.4e38)") && !text.contains("24 bits"), "{text}");
+}
+
+#[test]
+fn a_misspelled_entity_and_an_empty_queue_are_noticed() {
+    let output = jsf(&["shares", "--site", "examples/site", "--charge", "jsolbreg=5"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("did you mean `jsolberg`"), "{}", stderr(&output));
+    let output = jsf_with_input(&["check", "ncpus", "--queue", "-"], "{\"Jobs\":{}}");
+    assert!(stderr(&output).contains("has no job: the formula is tried on none"), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn a_slurm_conf_without_flags_says_nothing_of_the_policy() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let conf = folder.path().join("slurm.conf");
+    std::fs::write(&conf, "").expect("written");
+    let tree = "tests/golden/slurm/files/t08_parent_users/classic_d1.sshare_a_l_P.txt";
+    let output = jsf(&["shares", "--tree", tree, "--slurm-conf", conf.to_str().expect("UTF-8")]);
+    let expected = "`slurm.conf` has no `PriorityFlags`, whose default is fair-tree, which is used";
+    assert!(stderr(&output).contains(expected), "{}", stderr(&output));
+}
+
+#[test]
+fn a_type_that_only_the_amounts_show_is_not_taken_for_granted() {
+    let job = |amount: &str| {
+        format!(r#"{{"Jobs":{{"1.vm":{{"euser":"a","job_state":"Q","Resource_List":{{"r_str":{amount}}}}}}}}}"#)
+    };
+    let warned = |amount: &str, more: &[&str]| {
+        let output = jsf_with_input(&[&["check", "r_str", "--queue", "-"], more].concat(), &job(amount));
+        (output.status.code(), stderr(&output).contains("`r_str` is declared by no document: it is taken for a number"))
+    };
+    assert_eq!(warned("5", &[]), (Some(0), true));
+    assert_eq!(warned("5", &["--resource", "r_str"]), (Some(0), false));
+    assert_eq!(warned("5", &["--resource", "r_str=string"]), (Some(1), false));
+    assert_eq!(warned("\"5\"", &[]), (Some(1), false));
+    assert_eq!(warned("\"x\"", &[]), (Some(1), false));
+}
+
+#[test]
 fn a_formula_that_cannot_work_is_ranked_with_exit_code_1() {
     let rank = |formula: &str| {
         let queue = r#"{"id":"1.vm","resources":{"ncpus":1}}"#;

@@ -67,10 +67,10 @@ pub struct CompareArgs {
     #[arg(long, value_name = "FILE")]
     pub new_sched_config: Option<PathBuf>,
     /// The old job_sort_formula_threshold: a job whose value is at most X does not run
-    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = super::threshold)]
     pub threshold_old: Option<f64>,
     /// The new job_sort_formula_threshold
-    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = super::threshold)]
     pub threshold_new: Option<f64>,
     /// The site.
     #[command(flatten)]

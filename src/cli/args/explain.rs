@@ -44,7 +44,7 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "DURATION", default_value = "30d", value_parser = within)]
     pub within: u64,
     /// The job_sort_formula_threshold: a job whose value is at most X does not run
-    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = super::threshold)]
     pub threshold: Option<f64>,
     /// Show all columns in full, however wide the terminal is
     #[arg(long)]

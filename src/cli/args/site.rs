@@ -56,9 +56,10 @@ pub struct SiteArgs {
     /// The slurm.conf, which chooses the policy, its damping factor and half-life
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub slurm_conf: Option<PathBuf>,
-    /// The release of Slurm whose rules apply [default: the one that wrote the tree's JSON, else the newest]
-    #[arg(long, value_enum, value_name = "RELEASE", help_heading = "Rules")]
-    pub slurm_release: Option<ReleaseArg>,
+    /// The release of Slurm, such as 24.05: those before 23.11 follow the rules of 22.05, the others those of 26.11
+    /// [default: the one that wrote the tree's JSON, else the newest]
+    #[arg(long, value_name = "RELEASE", value_parser = release, help_heading = "Rules")]
+    pub slurm_release: Option<Release>,
     /// The fair-share policy [default: pbs, or that of --slurm-conf]
     #[arg(long, value_enum, help_heading = "Rules")]
     pub policy: Option<PolicyArg>,
@@ -93,17 +94,6 @@ pub enum PolicyArg {
     All,
 }
 
-/// The releases of Slurm whose rules are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ReleaseArg {
-    /// 22.05, and releases before 23.11
-    #[value(name = "22.05")]
-    V22_05,
-    /// 26.11, and releases from 23.11 on
-    #[value(name = "26.11")]
-    V26_11,
-}
-
 /// Whose rules apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RulesArg {
@@ -133,6 +123,20 @@ pub enum OnErrorArg {
     Fail,
     /// No value: ranked last
     Null,
+}
+
+/// Parses a threshold.
+pub fn threshold(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse().ok().filter(|number: &f64| !number.is_nan());
+    number.ok_or_else(|| format!("`{text}` is not a threshold, expected a number such as 0.5"))
+}
+
+/// Parses a release of Slurm, of which other releases than those with known rules follow the same rules as one of these.
+fn release(text: &str) -> Result<Release, String> {
+    let is_number = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_release = text.split('.').take(2).filter(|part| is_number(part)).count() == 2;
+    let parsed = Release::from_version(text).filter(|_| is_release);
+    parsed.ok_or_else(|| format!("`{text}` is not a release of Slurm, expected its year and month such as 24.05"))
 }
 
 /// Parses `NAME[=TYPE]`.
@@ -184,6 +188,12 @@ impl SiteArgs {
     fn open_with(&self, formula: Option<FileSource>, threshold: Option<f64>) -> Result<Site, CliError> {
         require_one_reader(&self.files_from(is_stdin))?;
         let files = SiteFiles { formula, ..self.files()? };
+        let in_folder = |folder: &PathBuf| folder.join("resource_group").exists();
+        if self.usage.is_some() && files.resource_group.is_none() && !files.sched_priv.as_ref().is_some_and(in_folder) {
+            return Err(CliError::usage(
+                "--usage has no effect without a fair-share tree: give --resource-group FILE too",
+            ));
+        }
         Ok(Site::from_files(files, self.rules(threshold))?)
     }
 
@@ -214,10 +224,7 @@ impl SiteArgs {
     pub fn rules(&self, threshold: Option<f64>) -> SiteRules {
         SiteRules {
             policy: self.policy.and_then(PolicyArg::name),
-            slurm_release: self.slurm_release.map(|release| match release {
-                ReleaseArg::V22_05 => Release::V22_05,
-                ReleaseArg::V26_11 => Release::V26_11,
-            }),
+            slurm_release: self.slurm_release,
             rules: match self.rules {
                 RulesArg::Scheduler => Rules::Scheduler,
                 RulesArg::Documented => Rules::Documented,

@@ -43,7 +43,7 @@ pub struct TrajectoryArgs {
     #[arg(long, value_name = "H", default_value = "24", value_parser = followed_seconds, allow_negative_numbers = true)]
     pub hours: u32,
     /// The job_sort_formula_threshold: a job whose value is at most X does not run
-    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = super::threshold)]
     pub threshold: Option<f64>,
     /// The output format
     #[arg(long, value_enum, default_value_t = TrajectoryFormatName::Human)]

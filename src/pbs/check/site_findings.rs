@@ -169,6 +169,13 @@ pub(super) fn rounding_ties(expr: &Expr, table: &JobTable, ranking: &Ranking) ->
         format!("`{}` ({})", table.id(job.row), result.map(|result| result.to_string()).unwrap_or_default())
     };
     let (first, second) = (described(first), described(second));
+    if tied[0].rounded.is_infinite() {
+        let jobs = counted(tied.len(), "job", "jobs");
+        let message =
+            format!("{jobs} tie because their values exceed the range of float32 (3.4e38): {first} and {second}");
+        let help = "the scheduler keeps infinity for all of them; make the large terms smaller";
+        return Some(Diagnostic::warning("JSF504", message, whole_span(expr)).with_help(help));
+    }
     let message = format!("{jobs} tie only because the scheduler keeps 24 bits of a value: {first} and {second}");
     let help = "later sort criteria, not the formula, decide between them; make the large terms smaller";
     Some(Diagnostic::warning("JSF504", message, whole_span(expr)).with_help(help))

@@ -74,6 +74,9 @@ pub struct SlurmConf {
     pub version: Option<String>,
     /// The policy, which applies under `priority/multifactor` only.
     pub policy: ConfPolicy,
+    /// Whether `PriorityFlags` is set, which chooses the policy.
+    #[doc(hidden)]
+    pub sets_flags: bool,
     /// `PriorityDecayHalfLife` in seconds, 0 for usage that does not decay. Default: 7 days.
     pub decay_half_life: u32,
     /// `PriorityCalcPeriod`: the time between two calculations, in seconds. Default: 300.
@@ -92,6 +95,7 @@ impl Default for SlurmConf {
             priority_type: None,
             version: None,
             policy: ConfPolicy::default(),
+            sets_flags: false,
             decay_half_life: 7 * 24 * 60 * 60,
             calc_period: 5 * 60,
             usage_reset_period: ResetPeriod::default(),

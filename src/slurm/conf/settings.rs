@@ -201,6 +201,7 @@ impl<'a> Settings<'a> {
         let Some(found) = self.found.get("PriorityFlags").cloned() else { return };
         let text = found.value.to_ascii_uppercase();
         let flags: Vec<&str> = text.split(',').map(str::trim).filter(|flag| !flag.is_empty()).collect();
+        self.conf.sets_flags = !flags.is_empty();
         let fair_tree = flags.contains(&"FAIR_TREE");
         self.conf.policy = match () {
             () if text.contains("DEPTH_OBLIVIOUS") => ConfPolicy::DepthOblivious,

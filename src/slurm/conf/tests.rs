@@ -50,6 +50,7 @@ fn keys_are_case_insensitive_and_lines_may_be_continued() {
         priority_type: Some("priority/multifactor".into()),
         version: None,
         policy: ConfPolicy::Classic,
+        sets_flags: true,
         decay_half_life: 1_209_600,
         calc_period: 60,
         usage_reset_period: ResetPeriod::Monthly,
