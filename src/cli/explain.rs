@@ -39,6 +39,11 @@ pub(super) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
     }
     let progress = Progress::start("ranking the jobs");
     let queue = site.rank_jobs(program, jobs.table, usize::MAX)?;
+    let considered = queue.ranking.order().len();
+    if let Some(rank) = arguments.to.filter(|&rank| rank as usize > considered) {
+        let jobs = if considered == 1 { "1 job is" } else { &format!("{considered} jobs are") };
+        return Err(CliError::usage(format!("there is no rank {rank}: {jobs} considered")));
+    }
     let options = ExplainOptions {
         to: arguments.to.map(|rank| rank as usize),
         within: arguments.within as i64,

@@ -117,22 +117,30 @@ pub fn medians(program: &Program, table: &JobTable, rows: &[usize]) -> Vec<Value
     program.inputs().iter().map(|name| median(name).unwrap_or(Value::Int(0))).collect()
 }
 
+/// The inputs, by index: each alone, but all fair-share inputs together, since they change together.
+pub fn groups(program: &Program) -> Vec<Vec<usize>> {
+    let is_fairshare = |&index: &usize| FairshareInput::from_name(&program.inputs()[index]).is_some();
+    let (fairshare, others): (Vec<usize>, Vec<usize>) = (0..program.inputs().len()).partition(is_fairshare);
+    others.into_iter().map(|index| vec![index]).chain([fairshare]).filter(|group| !group.is_empty()).collect()
+}
+
+/// The value of a job with some inputs, given by index, of another one; `None` if the evaluation fails.
+pub fn exchanged(program: &Program, own: &[Value], other: &[Value], inputs: &[usize]) -> Option<f64> {
+    let mut changed = own.to_vec();
+    inputs.iter().for_each(|&index| changed[index] = other[index].clone());
+    nearest_double(&program.evaluate(&changed).ok()?)
+}
+
 /// How much each input contributes to the value of a job, the largest contribution first.
 pub fn influences(program: &Program, inputs: &[Value], medians: &[Value]) -> Vec<Influence> {
     let Some(value) = program.evaluate(inputs).ok().as_ref().and_then(nearest_double) else { return Vec::new() };
-    let is_fairshare = |&index: &usize| FairshareInput::from_name(&program.inputs()[index]).is_some();
-    let (fairshare, others): (Vec<usize>, Vec<usize>) = (0..program.inputs().len()).partition(is_fairshare);
-    let groups = others.into_iter().map(|index| vec![index]).chain([fairshare]).filter(|group| !group.is_empty());
     let influence = |group: Vec<usize>| {
-        let mut changed = inputs.to_vec();
-        group.iter().for_each(|&index| changed[index] = medians[index].clone());
-        let other = nearest_double(&program.evaluate(&changed).ok()?)?;
-        let effect = value - other;
+        let effect = value - exchanged(program, inputs, medians, &group)?;
         let of = |values: &[Value]| group.iter().map(|&index| values[index].clone()).collect();
         let names = group.iter().map(|&index| program.inputs()[index].to_string()).collect();
         (!effect.is_nan()).then(|| Influence { inputs: names, values: of(inputs), medians: of(medians), effect })
     };
-    let mut influences: Vec<Influence> = groups.filter_map(influence).collect();
+    let mut influences: Vec<Influence> = groups(program).into_iter().filter_map(influence).collect();
     influences.sort_by(|left, right| right.effect.abs().total_cmp(&left.effect.abs()));
     influences
 }

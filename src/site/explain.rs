@@ -1,6 +1,6 @@
 //! Why jobs have their places in the queue.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 
 use super::rank::ColumnsRequest;
 use super::reach_rank::{Reached, SmallestChange};
@@ -27,6 +27,8 @@ const GAINED_PLACES: usize = 10;
 pub struct Explanations {
     /// The jobs.
     pub jobs: Vec<Explanation>,
+    /// Whether the usage of the fair-share tree is unknown, because its file is not given.
+    pub lacks_usage: bool,
     /// The fair-share tree under the policy in force; `None` if the site has none.
     pub shares: Option<PolicyShares>,
 }
@@ -53,6 +55,8 @@ pub struct Explanation {
     pub terms: Vec<Term>,
     /// How much each input contributes against the median of the considered jobs, the largest contribution first.
     pub influences: Vec<Influence>,
+    /// The inputs that move the job if it has the values of others, those that move it most first.
+    pub causes: Vec<Cause>,
     /// The other jobs with the same error at the same place, by row.
     pub same_error: Vec<usize>,
     /// The path from the root of the fair-share tree to the entity; empty if the site has no tree, or the tree no such
@@ -67,6 +71,48 @@ pub struct Explanation {
     /// When the job reaches the rank of [`ExplainOptions::to`]; `None` if that is not asked for.
     pub reached: Option<RankReached>,
 }
+
+/// With which jobs the inputs of a job are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Against {
+    /// The jobs just ahead.
+    Ahead,
+    /// The median of the considered jobs.
+    Median,
+    /// The jobs just behind.
+    Behind,
+}
+
+/// An input that moves a job if it has the value of other jobs instead of its own, while nothing else changes.
+#[derive(Debug, Clone)]
+pub struct Cause {
+    /// The inputs: one, or all fair-share inputs of the formula together.
+    pub inputs: Vec<String>,
+    /// The values of the job.
+    pub values: Vec<Value>,
+    /// With which jobs it is compared.
+    pub against: Against,
+    /// The places that it gains with their values, added up over these jobs; negative if it loses places.
+    pub gained: i64,
+    /// The values of these jobs, each with the row of the job, if it is one, and the rank that it gives.
+    pub others: Vec<OtherValues>,
+}
+
+/// The inputs of another job, and what they would do to a job.
+#[derive(Debug, Clone)]
+pub struct OtherValues {
+    /// The row of the other job; `None` for the medians.
+    pub row: Option<usize>,
+    /// The values.
+    pub values: Vec<Value>,
+    /// The value of the formula with them minus that of the job.
+    pub effect: f64,
+    /// The rank that the job would have with them.
+    pub rank: usize,
+}
+
+/// The row of a job, or `None` for the medians, with the inputs.
+type ComparedInputs = (Option<usize>, Vec<Value>);
 
 /// What an explanation contains in addition.
 #[derive(Debug, Clone, Copy)]
@@ -191,7 +237,8 @@ impl Site {
             shares: shares.as_ref(),
         };
         let jobs = rows.iter().map(|&row| explainer.explain(row)).collect();
-        Ok(Explanations { jobs, shares })
+        let lacks_usage = self.tree.as_ref().is_some_and(|tree| tree.is_of_openpbs()) && self.files.usage.is_none();
+        Ok(Explanations { jobs, lacks_usage, shares })
     }
 
     /// The fair-share tree with the entities of the jobs, under the policy in force.
@@ -249,6 +296,7 @@ impl Explainer<'_> {
             influences: evaluation
                 .as_ref()
                 .map_or_else(Vec::new, |evaluation| explain::influences(program, &evaluation.inputs, &self.medians)),
+            causes: evaluation.as_ref().map_or_else(Vec::new, |evaluation| self.causes(row, evaluation)),
             nodes: trace.map(|trace| explain::nodes(program, trace)).unwrap_or_default(),
             same_error: result.as_ref().and_then(|result| result.as_ref().err()).map_or_else(Vec::new, |error| {
                 let is_same = |other: &ScoreError| other.kind() == error.kind() && other.span() == error.span();
@@ -269,11 +317,54 @@ impl Explainer<'_> {
         }
     }
 
+    /// The inputs that move the job if it has the values of the jobs just ahead, of the jobs just behind, or the medians.
+    fn causes(&self, row: usize, own: &Evaluation) -> Vec<Cause> {
+        let RankedQueue { table, ranking, program, tree, .. } = self.ranked;
+        let value = own.trace.result.as_ref().ok().and_then(explain::nearest_double);
+        let (Some(rank), Some(value)) = (self.ranks[row], value) else { return Vec::new() };
+        let competition = self.site.order_rules(tree.as_ref(), self.site.threshold()).competition(ranking, table, row);
+        let rank_with = |value: f64| {
+            let value = self.site.precision().round(value);
+            let is_ahead = |&(other, wins_ties): &(usize, bool)| {
+                let order = ranking.score(other).map_or(Ordering::Greater, |other| higher_first(other.value, value));
+                order.is_lt() || (order.is_eq() && wins_ties)
+            };
+            let ahead = competition.competitors.partition_point(is_ahead);
+            competition.rank(if value > competition.threshold { ahead } else { competition.competitors.len() })
+        };
+        let order = ranking.order();
+        let inputs = |other: usize| Some((Some(other), explain::inputs(program, table, other)?));
+        let above = order[..rank - 1].iter().rev().take(NEIGHBOURS).filter_map(|&other| inputs(other)).collect();
+        let below = order[rank..].iter().take(NEIGHBOURS).filter_map(|&other| inputs(other)).collect();
+        let compared: [(Against, Vec<ComparedInputs>); 3] =
+            [(Against::Ahead, above), (Against::Median, vec![(None, self.medians.clone())]), (Against::Behind, below)];
+        let mut causes = Vec::new();
+        for (against, others) in &compared {
+            for group in explain::groups(program) {
+                let of = |values: &[Value]| group.iter().map(|&index| values[index].clone()).collect::<Vec<_>>();
+                let other = |(row, values): &ComparedInputs| {
+                    let changed = explain::exchanged(program, &own.inputs, values, &group)?;
+                    let effect = changed - value;
+                    Some(OtherValues { row: *row, values: of(values), effect, rank: rank_with(changed)? })
+                };
+                let others: Vec<OtherValues> = others.iter().filter_map(other).collect();
+                let gained: i64 = others.iter().map(|other| rank as i64 - other.rank as i64).sum();
+                if gained != 0 {
+                    let inputs = group.iter().map(|&index| program.inputs()[index].to_string()).collect();
+                    causes.push(Cause { inputs, values: of(&own.inputs), against: *against, gained, others });
+                }
+            }
+        }
+        causes.sort_by_key(|cause| Reverse(cause.gained.abs()));
+        causes
+    }
+
     /// For each input the smallest change that gains the places.
     fn changes(&self, row: usize) -> Vec<SmallestChange> {
         match self.ranks[row] {
             Some(rank) if rank > 1 && self.options.changes => {
-                let goal = rank.saturating_sub(GAINED_PLACES).max(1);
+                let places = rank.saturating_sub(GAINED_PLACES).max(1);
+                let goal = self.options.to.filter(|&to| to < rank).unwrap_or(places);
                 self.site.smallest_changes(self.ranked, self.schema, row, goal)
             }
             _ => Vec::new(),

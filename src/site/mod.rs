@@ -35,7 +35,9 @@ pub use compare::{ComparedJobs, ComparedQueue, ComparedSide};
 pub use duration::parse_duration;
 pub use explain::Explanation;
 #[doc(hidden)]
-pub use explain::{ExplainOptions, ExplainedInput, Explanations, Neighbour, RankReached, Rounding};
+pub use explain::{
+    Against, Cause, ExplainOptions, ExplainedInput, Explanations, Neighbour, OtherValues, RankReached, Rounding,
+};
 pub use files::SiteFiles;
 pub use formula_text::FormulaText;
 pub use policy::PolicyName;

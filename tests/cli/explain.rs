@@ -124,3 +124,28 @@ fn a_failing_job_shows_the_guilty_part_and_the_others() {
     let text = success(&jsf(&[&["explain", "1/(ncpus - 1)", "--job", failing[0]], &SITE[..]].concat()));
     assert!(text.contains("^") && text.contains("`1/(ncpus - 1)` fails with \"division by zero\""), "{text}");
 }
+
+/// The first line of an explanation.
+fn answer(formula: &str, job: &str) -> String {
+    let text = success(&jsf(&[&["explain", formula, "--job", job], &SITE[..]].concat()));
+    text.lines().next().unwrap().to_owned()
+}
+
+#[test]
+fn the_sentence_names_what_decides_against_the_jobs_just_ahead() {
+    let priority = answer("queue_priority*10 - walltime/3600", "184434");
+    assert!(priority.contains("21st of 33: its queue `workq` has priority 0, lower than 1 of the 5"), "{priority}");
+    let shares = answer("fairshare_factor * 100 + eligible_time / 3600 + ncpus * 0.1", "184927");
+    assert!(shares.contains("33rd of 33: `rvasquez` has used 1.9 times its share"), "{shares}");
+    assert!(answer("5", "184434").ends_with("all jobs have the same value; the order of submission decides"));
+    assert!(answer("5", "184769").contains("is not considered: its state is W (waiting for its start time)"));
+}
+
+#[test]
+fn a_rank_that_does_not_exist_is_a_usage_error() {
+    let output = jsf(&[&["explain", "ncpus", "--job", "184598", "--to", "34"], &SITE[..]].concat());
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+    assert!(stderr(&output).ends_with("there is no rank 34: 33 jobs are considered\n"), "{}", stderr(&output));
+    let never = success(&jsf(&[&["explain", "ncpus", "--job", "184598", "--to", "5"], &SITE[..]].concat()));
+    assert!(never.contains("never reaches rank 5 by waiting: the formula does not read `eligible_time`"), "{never}");
+}

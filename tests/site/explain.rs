@@ -205,6 +205,45 @@ fn row_order(order: &[usize], left: usize, right: usize) -> Ordering {
     place(left).cmp(&place(right))
 }
 
+/// The ranks with the values of other jobs are those that evaluating the formula and counting give. Returns their number.
+fn check_causes(queue: &RankedQueue, explained: &Explanations) -> usize {
+    let RankedQueue { table, ranking, program, .. } = queue;
+    let mut count = 0;
+    for job in &explained.jobs {
+        for cause in &job.causes {
+            for other in &cause.others {
+                let input = |name: &str| match cause.inputs.iter().position(|changed| changed == name) {
+                    Some(index) => other.values[index].clone(),
+                    None => table.column(name).unwrap().value(job.row),
+                };
+                let inputs: Vec<Value> = program.inputs().iter().map(|name| input(name)).collect();
+                let value = f64::from(nearest_double(&program.evaluate(&inputs).unwrap()).unwrap() as f32);
+                let is_ahead = |&&row: &&usize| {
+                    let others = ranking.score(row).unwrap().value;
+                    let is_earlier = table.submit_order(row) < table.submit_order(job.row);
+                    row != job.row && (others > value || (others == value && is_earlier))
+                };
+                assert_eq!(other.rank, ranking.order().iter().filter(is_ahead).count() + 1);
+                count += 1;
+            }
+            let gained = |rank: usize| job.rank.unwrap() as i64 - rank as i64;
+            assert_eq!(cause.gained, cause.others.iter().map(|other| gained(other.rank)).sum::<i64>());
+        }
+    }
+    count
+}
+
+#[test]
+fn causes_move_jobs_as_far_as_brute_force() {
+    let given = SiteFiles { sched_config: Some(bytes("sched_config", SETTINGS[0].0)), ..SiteFiles::default() };
+    let files = SiteFiles::open("examples/site".as_ref()).unwrap().replaced_by(given);
+    let site = Site::from_files(files, SiteRules::default()).unwrap();
+    for formula in &FORMULAS[..6] {
+        let (queue, explained) = explain_all(&site, formula);
+        assert!(check_causes(&queue, &explained) > 20, "{formula}");
+    }
+}
+
 #[test]
 fn neighbours_and_criteria_are_those_of_brute_force() {
     let queues = Queues::read("queues", &std::fs::read_to_string("examples/site/queues.json").unwrap()).unwrap();

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use crate::pbs::number_format;
 use crate::pbs::order::Criterion;
 use crate::rank::explain::{NodeValue, nearest_double};
-use crate::report::explain::sentence::{sentence, significant, tied};
+use crate::report::explain::sentence::{sentence, significant, state_words, tied};
 use crate::report::explain::{ExplainReport, with_path_view};
 use crate::report::shares::{SharesHead, write_tree};
 use crate::report::table::{Column, Layout};
@@ -47,7 +47,7 @@ pub fn write_human(
         section.inputs(job)?;
         section.shares(report, job)?;
         section.neighbours(report, job)?;
-        section.changes(job)?;
+        section.changes(report, job)?;
         section.notes(report, job)?;
     }
     Ok(())
@@ -89,23 +89,42 @@ impl Section<'_> {
     }
 
     /// What would give the job a better rank.
-    fn changes(&mut self, job: &Explanation) -> io::Result<()> {
+    fn changes(&mut self, report: &ExplainReport<'_>, job: &Explanation) -> io::Result<()> {
         let row = |change: &SmallestChange| {
             let unit = job.inputs.iter().find(|input| *input.name == *change.name).and_then(|input| input.unit);
             vec![change.name.to_string(), change.from.repr(), change.to.repr(), unit.unwrap_or_default().to_owned()]
         };
-        if let Some(change) = job.changes.first() {
-            let heading = format!("each of these changes alone gives rank {} or better", change.rank);
+        // what waiting changes, it changes for the others too
+        let changes: Vec<&SmallestChange> =
+            job.changes.iter().filter(|change| &*change.name != "eligible_time").collect();
+        if let Some(change) = changes.first() {
+            let heading = format!("if nothing else changes, each of these alone gives {}", at_most(change.rank));
             let columns = vec![
                 Column::name("input", 9),
                 Column::number("now", 9),
                 Column::number("then", 9),
                 Column::wrapped("unit", 5),
             ];
-            self.table(&heading, columns, &job.changes.iter().map(row).collect::<Vec<_>>())?;
+            self.table(&heading, columns, &changes.into_iter().map(row).collect::<Vec<_>>())?;
         }
         match job.reached {
             None => Ok(()),
+            Some(RankReached { at: None, .. }) if job.rank.is_none() => {
+                let state = report.table().state(job.row);
+                let because = match job.not_considered {
+                    Some(reason) => reason.to_string(),
+                    None => format!("its state is {} ({})", state.letter(), state_words(state)),
+                };
+                writeln!(self.out, "\nit has no rank while it is not considered: {}", printable(&because))
+            }
+            Some(RankReached { rank, at: None, .. })
+                if job.inputs.iter().all(|input| input.name != "eligible_time") =>
+            {
+                writeln!(
+                    self.out,
+                    "\nit never reaches rank {rank} by waiting: the formula does not read `eligible_time`"
+                )
+            }
             Some(RankReached { rank, within, at: None }) => {
                 writeln!(
                     self.out,
@@ -114,7 +133,7 @@ impl Section<'_> {
                 )
             }
             Some(RankReached { rank, at: Some(Reached { wait: 0, .. }), .. }) => {
-                writeln!(self.out, "\nit has rank {rank} or better now")
+                writeln!(self.out, "\nit has {} now", at_most(rank))
             }
             Some(RankReached { rank, at: Some(at), .. }) => {
                 let (wait, time) = (waiting_time(at.wait), at.eligible_time);
@@ -151,7 +170,12 @@ impl Section<'_> {
     fn inputs(&mut self, job: &Explanation) -> io::Result<()> {
         let row = |input: &crate::site::ExplainedInput| {
             let value = input.value.as_ref().map_or_else(|| "-".to_owned(), |value| value.repr());
-            vec![input.name.clone(), value, input.unit.unwrap_or("").to_owned(), input.origin.to_string()]
+            let seconds = input.value.as_ref().and_then(nearest_double).filter(|seconds| *seconds >= 60.0);
+            let unit = match (input.unit.unwrap_or(""), seconds) {
+                ("s", Some(seconds)) => format!("s ({})", waiting_time(seconds as i64)),
+                (unit, _) => unit.to_owned(),
+            };
+            vec![input.name.clone(), value, unit, input.origin.to_string()]
         };
         let rows: Vec<Vec<String>> = job.inputs.iter().map(row).collect();
         let columns = vec![
@@ -166,6 +190,12 @@ impl Section<'_> {
     fn shares(&mut self, report: &ExplainReport<'_>, job: &Explanation) -> io::Result<()> {
         let written = with_path_view(report.explanations.shares.as_ref(), job, |view| {
             writeln!(self.out, "\nshares, from the root to the entity (usage in {})", printable(report.usage_unit))?;
+            if view.is_pbs {
+                writeln!(
+                    self.out,
+                    "perc: its part of the whole tree; tree_usage: the part of the usage that counts for it; factor: 1 without usage"
+                )?;
+            }
             let head = SharesHead { policies: &[], usage_unit: report.usage_unit, width: self.width };
             write_tree(&[*view], &head, self.out)
         });
@@ -180,7 +210,17 @@ impl Section<'_> {
             let value = ranking.score(row).map_or_else(|| "-".to_owned(), |score| number_format::logged(score.value));
             vec![rank.to_string(), table.id(row).to_owned(), table.entity(row).to_owned(), value, decided]
         };
-        let neighbour = |one: &Neighbour| cells(one.rank, one.row, decision(one));
+        let failed = |row: usize| ranking.score(row).is_some_and(|score| score.unrounded.is_err());
+        let neighbour = |one: &Neighbour| {
+            let words = match (failed(one.row), one.decided_by) {
+                (true, Some(Criterion::Value)) => "its evaluation failed".to_owned(),
+                _ if failed(job.row) && one.decided_by == Some(Criterion::Value) => {
+                    "the evaluation of this job failed".to_owned()
+                }
+                _ => decision(one),
+            };
+            cells(one.rank, one.row, words)
+        };
         let mut rows: Vec<Vec<String>> = job.above.iter().rev().map(neighbour).collect();
         rows.push(cells(rank, job.row, "this job".to_owned()));
         rows.extend(job.below.iter().map(neighbour));
@@ -189,7 +229,7 @@ impl Section<'_> {
             Column::id("job", 9),
             Column::text("entity", 4),
             Column::number("value", 8),
-            Column::wrapped("decided by (terms: this job minus that one)", 9),
+            Column::wrapped("ahead or behind because (terms: this job minus that one)", 9),
         ];
         self.table("neighbours", columns, &rows)
     }
@@ -245,6 +285,11 @@ fn decision(neighbour: &Neighbour) -> String {
     });
     let texts: Vec<String> = texts.collect();
     if texts.is_empty() { neighbour.reason.clone() } else { texts.join(", ") }
+}
+
+/// `rank 1`, `rank 5 or better`.
+fn at_most(rank: usize) -> String {
+    if rank == 1 { "rank 1".to_owned() } else { format!("rank {rank} or better") }
 }
 
 /// A bar for a fraction of the whole.

@@ -11,7 +11,7 @@ use crate::report::explain::sentence::sentence;
 use crate::report::explain::{ExplainReport, with_path_view};
 use crate::report::rank_json::Error;
 use crate::report::shares::fields;
-use crate::site::{Explanation, Neighbour, RankReached, Reached, SmallestChange};
+use crate::site::{Against, Cause, Explanation, Neighbour, RankReached, Reached, SmallestChange};
 
 /// The most jobs with the same error whose ids are listed.
 const MAX_LISTED: usize = 10;
@@ -59,6 +59,7 @@ fn job(report: &ExplainReport<'_>, explained: &Explanation) -> Value {
         "nodes": nodes.collect::<Vec<_>>(),
         "terms": terms.collect::<Vec<_>>(),
         "influences": explained.influences.iter().map(influence).collect::<Vec<_>>(),
+        "causes": explained.causes.iter().map(|one| cause(report, one)).collect::<Vec<_>>(),
         "shares": shares.unwrap_or_default(),
         "above": neighbours(report, &explained.above),
         "below": neighbours(report, &explained.below),
@@ -83,6 +84,25 @@ fn influence(influence: &Influence) -> Value {
         "values": texts(&influence.values),
         "medians": texts(&influence.medians),
         "effect": Some(influence.effect).filter(|effect| effect.is_finite()),
+    })
+}
+
+fn cause(report: &ExplainReport<'_>, cause: &Cause) -> Value {
+    let texts = |values: &[crate::python::Value]| values.iter().map(crate::python::Value::repr).collect::<Vec<_>>();
+    let others = cause.others.iter().map(|other| {
+        json!({"job": other.row.map(|row| report.table().id(row)), "values": texts(&other.values), "rank": other.rank})
+    });
+    let against = match cause.against {
+        Against::Ahead => "ahead",
+        Against::Median => "median",
+        Against::Behind => "behind",
+    };
+    json!({
+        "inputs": cause.inputs,
+        "values": texts(&cause.values),
+        "against": against,
+        "gained": cause.gained,
+        "others": others.collect::<Vec<_>>(),
     })
 }
 

@@ -3,14 +3,16 @@
 use std::ops::Range;
 
 use crate::fairshare::NodeId;
+use crate::jobs::JobState;
 use crate::pbs::number_format;
+use crate::pbs::order::{Criterion, NotConsidered};
 use crate::python::Value;
 use crate::rank::ScoreError;
-use crate::rank::explain::{Influence, nearest_double};
+use crate::rank::explain::nearest_double;
 use crate::report::explain::ExplainReport;
 use crate::report::waiting_time;
 use crate::schema::FairshareInput;
-use crate::site::{Explanation, PolicyName, PolicyShares};
+use crate::site::{Against, Cause, Explanation, PolicyName, PolicyShares};
 
 /// The multiples of a share that count as on target.
 const ON_TARGET: Range<f64> = 0.95..1.05;
@@ -20,26 +22,50 @@ pub(super) fn sentence(report: &ExplainReport<'_>, job: &Explanation) -> String 
     let id = report.table().id(job.row);
     let place = match (job.rank, report.excluded(job)) {
         (Some(rank), _) => format!("`{id}` is {} of {}", ordinal(rank), report.considered()),
-        (None, Some((_, reason))) => match reason.strip_prefix("not considered ") {
-            Some(state) => format!("`{id}` is not considered {state}"),
-            None => format!("`{id}` is not considered: {reason}"),
-        },
+        (None, Some(("state", _))) if report.table().exclusion(job.row).is_none() => {
+            let state = report.table().state(job.row);
+            format!("`{id}` is not considered: its state is {} ({})", state.letter(), state_words(state))
+        }
+        (None, Some((_, reason))) => format!("`{id}` is not considered: {reason}"),
         (None, None) => format!("`{id}` is not considered"),
     };
     let separator = if job.rank.is_some() { ": " } else { "; " };
     let reasons = match (&job.result, job.rank) {
         (None, _) => None,
         (Some(Err(error)), _) => Some(failure(report, job, error)),
+        (Some(Ok(_)), None) if matches!(job.not_considered, Some(NotConsidered::UnderThreshold { .. })) => None,
         (Some(Ok(_)), None) => job.score.map(|score| format!("its value is {}", number_format::logged(score))),
         (Some(Ok(_)), Some(rank)) => reasons(report, job, rank),
     };
     reasons.map_or_else(|| place.clone(), |reasons| format!("{place}{separator}{reasons}"))
 }
 
+/// What a state means for the job.
+pub(super) fn state_words(state: JobState) -> &'static str {
+    match state {
+        JobState::Queued => "queued",
+        JobState::Held => "held",
+        JobState::Waiting => "waiting for its start time",
+        JobState::Running => "running",
+        JobState::Exiting => "exiting",
+        JobState::Suspended => "suspended",
+        JobState::Parked => "suspended because its workstation is in use",
+        JobState::Begun => "an array that has begun",
+        JobState::Transit => "being moved to another location",
+        JobState::Moved => "moved to another server",
+        JobState::Finished | JobState::Expired => "finished",
+        JobState::Completed => "completed",
+        JobState::Unknown => "unknown",
+    }
+}
+
 fn failure(report: &ExplainReport<'_>, job: &Explanation, error: &ScoreError) -> String {
     let text = error.span().slice(report.queue.program.expr().text());
-    let value =
-        job.score.map(|score| format!(", so its value is {}", number_format::logged(score))).unwrap_or_default();
+    let value = match job.score {
+        Some(f64::NEG_INFINITY) => ", so it has no value and comes last".to_owned(),
+        Some(score) => format!(", so its value is {}", number_format::logged(score)),
+        None => String::new(),
+    };
     let others = match job.same_error.len() {
         0 => String::new(),
         1 => "; 1 other job has the same error".to_owned(),
@@ -48,30 +74,58 @@ fn failure(report: &ExplainReport<'_>, job: &Explanation, error: &ScoreError) ->
     format!("`{text}` fails with \"{error}\"{value}{others}")
 }
 
-/// What helps the job most, and what costs it most.
+/// What helps the job most, and what costs it most. A job of the worse half of the queue is compared with the jobs just
+/// ahead, and what costs it comes first; a job of the better half with the median, else with the jobs just behind, and
+/// what helps it comes first.
 fn reasons(report: &ExplainReport<'_>, job: &Explanation, rank: usize) -> Option<String> {
-    let helps = job.influences.iter().find(|influence| influence.effect > 0.0);
-    let costs = job.influences.iter().find(|influence| influence.effect < 0.0);
-    let is_ahead = rank * 2 <= report.considered();
-    let words = |influence: &Influence| words(report, job, influence);
-    Some(match (helps.map(words), costs.map(words)) {
-        (Some(helps), Some(costs)) if is_ahead => format!("{helps}, but {costs}"),
-        (Some(helps), Some(costs)) => format!("{costs}, although {helps}"),
-        (Some(only), None) | (None, Some(only)) => only,
-        (None, None) => return without_effect(report, job),
-    })
+    let is_ahead = rank * 2 <= report.considered() || rank == 1;
+    let compared: &[Against] = if is_ahead { &[Against::Median, Against::Behind] } else { &[Against::Ahead] };
+    let find = |against: Against, costs: bool| {
+        job.causes.iter().find(|cause| cause.against == against && (cause.gained > 0) == costs)
+    };
+    let found = compared.iter().find_map(|&against| {
+        let main = words(report, job, find(against, !is_ahead)?)?;
+        let other =
+            find(against, is_ahead).filter(|cause| is_of_most(cause)).and_then(|cause| words(report, job, cause));
+        Some(match other {
+            Some(other) if is_ahead => format!("{main}, but {other}"),
+            Some(other) => format!("{main}, although {other}"),
+            None => main,
+        })
+    });
+    found.or_else(|| without_cause(report, job, is_ahead))
 }
 
-/// What decides where no input differs from the median in its effect.
-fn without_effect(report: &ExplainReport<'_>, job: &Explanation) -> Option<String> {
-    let uses_shares = job.influences.iter().any(is_fairshare);
-    let usage = fairshare_words(report, job, None).filter(|_| uses_shares);
-    usage.or_else(|| {
-        let others = tied(report, job);
-        let nearest = job.above.first().or(job.below.first()).filter(|_| others > 0)?;
-        let jobs = if others == 1 { "1 other job has".to_owned() } else { format!("{others} other jobs have") };
-        Some(format!("{jobs} the same value, and {} decides between them", nearest.reason))
-    })
+/// Whether the values of more than half of the compared jobs move the job in the direction in which they all together do.
+fn is_of_most(cause: &Cause) -> bool {
+    let moving =
+        cause.others.iter().filter(|other| if cause.gained > 0 { other.effect > 0.0 } else { other.effect < 0.0 });
+    moving.count() * 2 > cause.others.len()
+}
+
+/// What decides where no single input moves the job.
+fn without_cause(report: &ExplainReport<'_>, job: &Explanation, is_ahead: bool) -> Option<String> {
+    let others = tied(report, job);
+    if others > 0 && others + 1 == report.considered() {
+        let decides = job.above.first().or(job.below.first()).map(|one| one.reason.as_str())?;
+        return Some(format!("all jobs have the same value; the {decides} decides"));
+    }
+    let (near, side) = if is_ahead { (job.below.first(), "behind") } else { (job.above.first(), "ahead") };
+    let near = near?;
+    let other = report.table().id(near.row);
+    if near.decided_by != Some(Criterion::Value) {
+        let same = match others {
+            0 => String::new(),
+            1 => "1 other job has the same value; ".to_owned(),
+            count => format!("{count} other jobs have the same value; "),
+        };
+        return Some(format!("{same}`{other}` is just {side} by {}", near.reason));
+    }
+    let decides = |difference: &f64| if is_ahead { *difference > 0.0 } else { *difference < 0.0 };
+    let (term, difference) =
+        near.differences.iter().find_map(|term| Some((&term.text, term.nearest_double().filter(decides)?)))?;
+    let (amount, more) = (significant(difference.abs()), if is_ahead { "more" } else { "less" });
+    Some(format!("its `{term}` is {amount} {more} than that of `{other}`, the job just {side}"))
 }
 
 /// The number of other considered jobs with the same value.
@@ -81,40 +135,98 @@ pub(super) fn tied(report: &ExplainReport<'_>, job: &Explanation) -> usize {
     ranking.order().iter().filter(|&&row| row != job.row && value(row) == value(job.row)).count()
 }
 
-fn is_fairshare(influence: &Influence) -> bool {
-    influence.inputs.first().is_some_and(|name| FairshareInput::from_name(name).is_some())
+/// The number of compared jobs whose values of an input are on the other side of a job's, of how many, and where they are.
+fn counted(cause: &Cause, costs: bool) -> Option<String> {
+    let differing = cause.others.iter().filter(|other| if costs { other.effect > 0.0 } else { other.effect < 0.0 });
+    let (count, all) = (differing.count(), cause.others.len());
+    let side = match cause.against {
+        Against::Median => return None,
+        Against::Ahead => "ahead",
+        Against::Behind => "behind",
+    };
+    Some(match (count, all) {
+        (1, 1) => format!("the job just {side}"),
+        (count, all) if count == all => format!("all {all} jobs just {side}"),
+        (count, all) => format!("{count} of the {all} jobs just {side}"),
+    })
 }
 
-/// An influence in words.
-fn words(report: &ExplainReport<'_>, job: &Explanation, influence: &Influence) -> String {
-    let helps = influence.effect > 0.0;
-    let name = influence.inputs.first().map_or("", String::as_str);
-    if is_fairshare(influence) {
-        return fairshare_words(report, job, Some(influence.effect)).unwrap_or_else(|| plain_words(job, influence));
+/// A cause in words.
+fn words(report: &ExplainReport<'_>, job: &Explanation, cause: &Cause) -> Option<String> {
+    let costs = cause.gained > 0;
+    let name = cause.inputs.first()?.as_str();
+    let is_shares = FairshareInput::from_name(name).is_some();
+    if is_shares && report.explanations.lacks_usage {
+        return Some(plain_words(job, cause));
     }
-    match (name, influence.values.first().and_then(nearest_double)) {
-        ("eligible_time", Some(waited)) => waiting_words(report, job, waited, helps),
-        ("queue_priority", Some(priority)) => {
-            format!("its queue `{}` has priority {priority}", report.table().queue(job.row))
+    let shares = if is_shares { fairshare_words(report, job, cause) } else { None };
+    let own = cause.values.first().and_then(nearest_double);
+    // the words for longer and shorter are wrong where a formula prefers the jobs that wait less
+    let is_rising = cause.others.iter().all(|other| {
+        let other_value = other.values.first().and_then(nearest_double);
+        other_value.partial_cmp(&own) == other.effect.partial_cmp(&0.0)
+    });
+    let words = match (name, own) {
+        _ if shares.is_some() => shares?,
+        ("eligible_time", Some(waited)) if is_rising => waiting_words(report, job, waited, cause),
+        ("queue_priority", Some(priority)) if is_rising => {
+            let queue = report.table().queue(job.row);
+            let than = counted(cause, costs).unwrap_or_else(|| "the median of the queue".to_owned());
+            let side = if costs { "lower" } else { "higher" };
+            format!("its queue `{queue}` has priority {priority}, {side} than {than}")
         }
-        _ => plain_words(job, influence),
-    }
+        _ => plain_words(job, cause),
+    };
+    let best = with_best(report, cause, is_shares);
+    Some(match (words.strip_suffix(')'), best) {
+        (_, None) => words,
+        // the numbers of the shares are in brackets already
+        (Some(words), Some(best)) => format!("{words}; {best})"),
+        (None, Some(best)) => format!("{words} ({best})"),
+    })
 }
 
-fn plain_words(job: &Explanation, influence: &Influence) -> String {
+/// The rank that the best of the compared values would give to a job that they cost places.
+fn with_best(report: &ExplainReport<'_>, cause: &Cause, is_shares: bool) -> Option<String> {
+    let best = cause.others.iter().min_by_key(|other| other.rank).filter(|_| cause.gained > 0)?;
+    let row = best.row?;
+    let whose = if is_shares { report.table().entity(row) } else { report.table().id(row) };
+    Some(format!("with that of `{whose}` it would be {}", ordinal(best.rank)))
+}
+
+fn plain_words(job: &Explanation, cause: &Cause) -> String {
     let unit = |name: &String| job.inputs.iter().find(|input| input.name == *name).and_then(|input| input.unit);
     let listed = |values: &[Value]| {
         let with_unit = |(name, value): (&String, &Value)| match unit(name) {
             Some(unit) => format!("{} {unit}", value.repr()),
             None => value.repr(),
         };
-        influence.inputs.iter().zip(values).map(with_unit).collect::<Vec<_>>().join(", ")
+        cause.inputs.iter().zip(values).map(with_unit).collect::<Vec<_>>().join(", ")
     };
-    let names = influence.inputs.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let (values, medians) = (listed(&influence.values), listed(&influence.medians));
-    let effect = significant(influence.effect.abs());
-    let verb = if influence.effect > 0.0 { "gains" } else { "costs" };
-    format!("its {names} of {values} {verb} {effect} against the median of the queue ({medians})")
+    let names = cause.inputs.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let values = listed(&cause.values);
+    let costs = cause.gained > 0;
+    let verb = if costs { "costs" } else { "gains" };
+    match (counted(cause, costs), cause.others.first()) {
+        (None, Some(medians)) => {
+            let places = cause.gained.abs();
+            let places = if places == 1 { "1 place".to_owned() } else { format!("{places} places") };
+            format!(
+                "its {names} of {values} {verb} {places} against the median of the queue ({})",
+                listed(&medians.values)
+            )
+        }
+        (counted, _) => {
+            let effect = cause.others.iter().map(|other| other.effect.abs()).filter(|effect| *effect > 0.0);
+            let least = effect.clone().fold(f64::INFINITY, f64::min);
+            let most = effect.fold(0.0, f64::max);
+            let amount = match (significant(least), significant(most)) {
+                (least, most) if least == most => most,
+                (_, most) => format!("up to {most}"),
+            };
+            format!("its {names} of {values} {verb} {amount} against {}", counted.unwrap_or_default())
+        }
+    }
 }
 
 /// A number with at most five significant digits.
@@ -127,17 +239,24 @@ pub(super) fn significant(number: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-fn waiting_words(report: &ExplainReport<'_>, job: &Explanation, waited: f64, helps: bool) -> String {
+fn waiting_words(report: &ExplainReport<'_>, job: &Explanation, waited: f64, cause: &Cause) -> String {
+    let costs = cause.gained > 0;
+    let time = waiting_time(waited.max(0.0) as i64);
+    if let Some(counted) = counted(cause, costs) {
+        return match costs {
+            true => format!("it has waited only {time}, less than {counted}"),
+            false => format!("it has waited {time}, longer than {counted}"),
+        };
+    }
     let order = report.queue.ranking.order();
     let Some(column) = report.table().column("eligible_time") else { return String::new() };
     let longer = order.iter().filter(|&&row| row != job.row && column.nearest_double(row) >= waited).count();
-    let time = waiting_time(waited.max(0.0) as i64);
-    match (helps, longer) {
-        (true, 0) => format!("it waits longest ({time})"),
-        (true, _) => {
+    match (costs, longer) {
+        (false, 0) => format!("it waits longest ({time})"),
+        (false, _) => {
             format!("it has waited {time}, longer than {} of the {} jobs", order.len() - 1 - longer, order.len())
         }
-        (false, _) => format!("it has waited only {time}, less than {longer} of the {} jobs", order.len()),
+        (true, _) => format!("it has waited only {time}, less than {longer} of the {} jobs", order.len()),
     }
 }
 
@@ -177,8 +296,8 @@ fn multiple(ratio: f64) -> String {
     }
 }
 
-/// The usage of the entity against its share; the effect against the median is given, if there is one.
-fn fairshare_words(report: &ExplainReport<'_>, job: &Explanation, effect: Option<f64>) -> Option<String> {
+/// The usage of the entity against its share, and how it compares.
+fn fairshare_words(report: &ExplainReport<'_>, job: &Explanation, cause: &Cause) -> Option<String> {
     let shares = report.explanations.shares.as_ref()?;
     let node: NodeId = *job.path.last()?;
     let entity = report.table().entity(job.row);
@@ -199,10 +318,12 @@ fn fairshare_words(report: &ExplainReport<'_>, job: &Explanation, effect: Option
         }
         _ => format!("the usage that counts for `{entity}` is {}", multiple(usage.effective)),
     };
-    let comparison = match effect {
-        Some(effect) if effect > 0.0 && usage.effective >= ON_TARGET.start => ", less than most",
-        Some(effect) if effect < 0.0 && usage.effective < ON_TARGET.end => ", more than most",
-        _ => "",
+    let those = counted(cause, cause.gained > 0).unwrap_or_else(|| "most".to_owned());
+    let comparison = match cause.gained > 0 {
+        false if usage.effective >= ON_TARGET.end => format!(", but less than {those}"),
+        false if usage.effective >= ON_TARGET.start => format!(", less than {those}"),
+        true if usage.effective < ON_TARGET.end => format!(", but more than {those}"),
+        _ => String::new(),
     };
     Some(format!("{words}{comparison} (factor {factor:.2})"))
 }
