@@ -24,7 +24,7 @@ pub use evaluate::{rescore, score};
 #[doc(hidden)]
 pub use order::{higher_first, merge_sort, sort_by_value};
 #[doc(hidden)]
-pub use race::{Competitor, Crossings, Goal, crossings, first_step};
+pub use race::{Competitor, Crossings, FirstStep, Goal, crossings, first_step};
 pub use score::{FormulaResult, OnError, Score, ScoreError, ScorePrecision};
 pub use scores::Scores;
 #[doc(hidden)]

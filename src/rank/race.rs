@@ -54,24 +54,39 @@ pub struct Goal<'c, 'p> {
     pub threshold: f64,
 }
 
-/// The first step at which a job has reached its goal; `None` if there is none, or if it is not known after this number
-/// of ranges.
-pub fn first_step(goal: &Goal<'_, '_>, steps: RangeInclusive<i64>, max_ranges: usize) -> Option<i64> {
+/// When a job reaches its goal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FirstStep {
+    /// At this step for the first time.
+    At(i64),
+    /// At none of the steps.
+    Never,
+    /// The search was ended before it was known.
+    Unknown,
+}
+
+/// The first step at which a job has reached its goal. The search ends after this number of comparisons of two jobs over a
+/// range of steps.
+pub fn first_step(goal: &Goal<'_, '_>, steps: RangeInclusive<i64>, max_comparisons: usize) -> FirstStep {
     if steps.is_empty() {
-        return None;
+        return FirstStep::Never;
     }
+    let mut comparisons = 0;
     let Goal { job, places, threshold, .. } = *goal;
     let all: Vec<&Competitor<'_>> = goal.competitors.iter().collect();
     let mut ranges = vec![Undecided { steps, ahead: 0, competitors: all }];
-    for _ in 0..max_ranges {
-        let range = ranges.pop()?;
+    while let Some(range) = ranges.pop() {
+        comparisons += 1 + range.competitors.len();
+        if comparisons > max_comparisons {
+            return FirstStep::Unknown;
+        }
         match range.decide(job, places, threshold) {
             Decision::Never => {}
-            Decision::First(step) => return Some(step),
+            Decision::First(step) => return FirstStep::At(step),
             Decision::Halves([earlier, later]) => ranges.extend([later, earlier]),
         }
     }
-    None
+    FirstStep::Never
 }
 
 /// A range of steps in which it is not known which competitors are ahead.
@@ -151,11 +166,11 @@ impl<'c, 'p> Undecided<'c, 'p> {
 pub struct Crossings {
     /// The steps, ascending, each with whether the competitor is ahead from it on.
     pub changes: Vec<(i64, bool)>,
-    /// Whether there are more changes than the limit; the later ones are left out.
-    pub is_cut_off: bool,
+    /// The last step up to which the changes are known.
+    pub known_until: i64,
 }
 
-/// The [`Crossings`] of a job with each of its competitors, at most `limit` changes each.
+/// The [`Crossings`] of a job with each of its competitors. A search ends after `limit` ranges of steps.
 pub fn crossings(
     job: &Sweep<'_>,
     competitors: &[Competitor<'_>],
@@ -170,11 +185,12 @@ pub fn crossings(
 
 fn crossings_with(job: &Sweep<'_>, competitor: &Competitor<'_>, steps: RangeInclusive<i64>, limit: usize) -> Crossings {
     let mut changes: Vec<(i64, bool)> = Vec::new();
+    let (mut count, last_step) = (0, *steps.end());
     let mut ranges = vec![steps];
     while let Some(steps) = ranges.pop() {
-        if changes.len() > limit {
-            changes.truncate(limit);
-            return Crossings { changes, is_cut_off: true };
+        count += 1;
+        if count > limit {
+            return Crossings { changes, known_until: steps.start() - 1 };
         }
         let mut push = |step: i64, is_ahead: bool| {
             if changes.last().is_none_or(|(_, last)| *last != is_ahead) {
@@ -196,5 +212,5 @@ fn crossings_with(job: &Sweep<'_>, competitor: &Competitor<'_>, steps: RangeIncl
             ranges.extend([middle + 1..=last, first..=middle]);
         }
     }
-    Crossings { changes, is_cut_off: false }
+    Crossings { changes, known_until: last_step }
 }

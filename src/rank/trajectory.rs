@@ -9,8 +9,6 @@ pub struct Trajectory {
     pub jobs: Vec<JobTrajectory>,
     /// Who overtakes whom, in the order of time.
     pub overtakings: Vec<Overtaking>,
-    /// Whether some jobs overtake each other so often that later times are left out.
-    pub is_cut_off: bool,
 }
 
 /// One job over the waiting time.
@@ -18,6 +16,8 @@ pub struct Trajectory {
 pub struct JobTrajectory {
     /// Its row in the table.
     pub row: usize,
+    /// The time up to which it is followed, in seconds: less than asked for if finding out more takes too long.
+    pub known_until: i64,
     /// Its scores at times that are equally far apart.
     pub points: Vec<TrajectoryPoint>,
     /// Its rank at the time 0, and at each time at which it changes; `None` while the scheduler does not consider it.

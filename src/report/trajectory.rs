@@ -56,6 +56,7 @@ impl TrajectoryReport<'_> {
             let ranks = job.ranks.iter().map(|(wait, rank)| json!({"wait": wait, "rank": rank}));
             json!({
                 "id": table.id(job.row), "entity": table.entity(job.row), "queue": table.queue(job.row),
+                "known_until": job.known_until,
                 "points": job.points.iter().map(point).collect::<Vec<_>>(), "ranks": ranks.collect::<Vec<_>>(),
             })
         };
@@ -70,7 +71,6 @@ impl TrajectoryReport<'_> {
             "seconds": self.trajectory.seconds,
             "jobs": self.jobs().map(job).collect::<Vec<Json>>(),
             "crossings": self.trajectory.overtakings.iter().map(crossing).collect::<Vec<Json>>(),
-            "cut_off": self.trajectory.is_cut_off,
         });
         serde_json::to_writer_pretty(&mut *out, &document)?;
         writeln!(out)
@@ -198,8 +198,9 @@ impl TrajectoryReport<'_> {
         if overtakings.len() > MAX_LISTED {
             writeln!(out, "and {} more; --format json lists all", overtakings.len() - MAX_LISTED)?;
         }
-        if self.trajectory.is_cut_off {
-            writeln!(out, "some jobs overtake each other so often that later times are left out")?;
+        for job in self.trajectory.jobs.iter().filter(|job| job.known_until < self.trajectory.seconds) {
+            let (id, time) = (printable(self.table.id(job.row)), waiting_time(job.known_until.max(0)));
+            writeln!(out, "`{id}` is followed for {time} only: the formula changes the order too irregularly")?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 
 use super::rank::ColumnsRequest;
-use super::reach_rank::{Reached, SmallestChange};
+use super::reach_rank::{SmallestChange, Wait};
 use super::tree::pending_entities;
 use super::{PolicyName, PolicyShares, RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
 use crate::fairshare::{NodeId, ShareTable};
@@ -139,8 +139,8 @@ pub struct RankReached {
     pub rank: usize,
     /// The longest wait that was considered, in seconds.
     pub within: i64,
-    /// `None` if the job does not reach it in this time.
-    pub at: Option<Reached>,
+    /// Whether and when the job reaches it.
+    pub wait: Wait,
 }
 
 /// An input of a formula, as a job has it.
@@ -312,7 +312,7 @@ impl Explainer<'_> {
             reached: self.options.to.map(|rank| RankReached {
                 rank,
                 within: self.options.within,
-                at: self.reached(row, rank),
+                wait: self.wait(row, rank),
             }),
         }
     }
@@ -371,7 +371,7 @@ impl Explainer<'_> {
         }
     }
 
-    fn reached(&self, row: usize, rank: usize) -> Option<Reached> {
+    fn wait(&self, row: usize, rank: usize) -> Wait {
         self.site.first_wait(self.ranked, self.schema, row, rank, self.options.within)
     }
 

@@ -43,7 +43,7 @@ pub use formula_text::FormulaText;
 pub use policy::PolicyName;
 pub use rank::{RankedQueue, SiteJobs};
 #[doc(hidden)]
-pub use reach_rank::{Reached, SmallestChange};
+pub use reach_rank::{Reached, SmallestChange, Wait};
 #[doc(hidden)]
 pub use replay::LogReplay;
 pub use shares::{PolicyShares, SharesRequest};

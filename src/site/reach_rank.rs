@@ -3,7 +3,7 @@
 use super::{RankedQueue, Site};
 use crate::pbs::order::Competition;
 use crate::python::Value;
-use crate::rank::{Competitor, Goal, ScorePrecision, ScoreRules, Sweep, first_step};
+use crate::rank::{Competitor, FirstStep, Goal, ScorePrecision, ScoreRules, Sweep, first_step};
 use crate::schema::{InputType, Schema};
 
 /// The fair-share numbers reach the formula with six decimals.
@@ -15,6 +15,19 @@ const MAX_STEPS: i64 = 1 << 30;
 /// The most ranges of steps that are examined for one change: enough for any formula without long stretches in which
 /// its values are unknown.
 const MAX_RANGES: usize = 10_000;
+/// The most comparisons of two jobs over a range of steps in the search for a rank: some seconds of work.
+const MAX_COMPARISONS: usize = 200_000;
+
+/// Whether and when a job reaches a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// It does.
+    Until(Reached),
+    /// It does not in the time that was considered.
+    Never,
+    /// Finding it out takes too long: the formula changes the order too irregularly.
+    Unknown,
+}
 
 /// When a job reaches a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,29 +52,27 @@ pub struct SmallestChange {
 }
 
 impl Site {
-    /// When a job first has at most this rank, in whole seconds from now, if it and all other considered jobs age alike;
-    /// `None` if it does not within this time.
+    /// When a job first has at most this rank, in whole seconds from now up to `within`, if it and all other considered
+    /// jobs age alike.
     ///
-    /// Exact for every formula: a time at which bounds of the values leave the order open is evaluated. With decimals,
-    /// where no bounds are known, the result is `None`.
-    pub fn first_wait(
-        &self,
-        ranked: &RankedQueue,
-        schema: &Schema,
-        row: usize,
-        rank: usize,
-        within: i64,
-    ) -> Option<Reached> {
-        let race = self.race(ranked, schema, row)?;
-        let places = race.competition.places(rank)?;
+    /// Exact for every formula: a time at which bounds of the values leave the order open is evaluated. Unknown with
+    /// decimals, where there are no bounds.
+    pub fn first_wait(&self, ranked: &RankedQueue, schema: &Schema, row: usize, rank: usize, within: i64) -> Wait {
+        let Some(race) = self.race(ranked, schema, row) else {
+            return if self.precision() == ScorePrecision::Decimal { Wait::Unknown } else { Wait::Never };
+        };
+        let Some(places) = race.competition.places(rank) else { return Wait::Never };
         let aging = |row: usize| Sweep::new(race.rules, inputs(ranked, row), "eligible_time", 1.0);
         let others = race.competition.competitors.iter();
         let competitors: Vec<_> = others.map(|&(row, wins_ties)| Competitor { sweep: aging(row), wins_ties }).collect();
         let job = aging(row);
         let goal = Goal { job: &job, competitors: &competitors, places, threshold: race.competition.threshold };
-        let wait = first_step(&goal, 0..=within, usize::MAX)?;
         let now = ranked.table.column("eligible_time").map_or(0, |column| column.nearest_double(row) as i64);
-        Some(Reached { eligible_time: now.saturating_add(wait), wait })
+        match first_step(&goal, 0..=within, MAX_COMPARISONS) {
+            FirstStep::At(wait) => Wait::Until(Reached { eligible_time: now.saturating_add(wait), wait }),
+            FirstStep::Never => Wait::Never,
+            FirstStep::Unknown => Wait::Unknown,
+        }
     }
 
     /// For each input of the formula the smallest change that gives a job at most this rank, where there is one. Inputs
@@ -142,7 +153,10 @@ fn smallest_change(
     let first_step = |job: &Sweep<'_>, limit: i64| {
         let goal = Goal { job, competitors, places: 1, threshold: race.competition.threshold };
         let last = job.steps_until(entry.range.least, entry.range.most).min(limit);
-        first_step(&goal, 1..=last, MAX_RANGES)
+        match first_step(&goal, 1..=last, MAX_RANGES) {
+            FirstStep::At(steps) => Some(steps),
+            FirstStep::Never | FirstStep::Unknown => None,
+        }
     };
     let up = first_step(&upward, MAX_STEPS);
     let to = match (up, first_step(&downward, up.map_or(MAX_STEPS, |steps| steps - 1))) {

@@ -9,8 +9,8 @@ use crate::schema::Schema;
 
 /// The number of points at which scores are given.
 const POINTS: i64 = 60;
-/// The most times that two jobs overtake each other before the rest is left out.
-const MAX_CROSSINGS: usize = 1000;
+/// The most ranges of time over which a job is compared with its competitors: some seconds of work.
+const MAX_RANGES: usize = 200_000;
 /// The number of seconds that are evaluated at once.
 const BLOCK_SECONDS: usize = 1 << 16;
 
@@ -18,7 +18,7 @@ impl Site {
     /// The scores and ranks of some waiting jobs over the next `seconds`. The times at which jobs overtake each other are
     /// exact. A job that does not wait is left out; so are all if the site computes with decimals.
     pub fn trajectory(&self, ranked: &RankedQueue, schema: &Schema, rows: &[usize], seconds: i64) -> Trajectory {
-        let mut trajectory = Trajectory { seconds, jobs: Vec::new(), overtakings: Vec::new(), is_cut_off: false };
+        let mut trajectory = Trajectory { seconds, jobs: Vec::new(), overtakings: Vec::new() };
         for &row in rows {
             if let Some(race) = self.race(ranked, schema, row) {
                 add(&mut trajectory, &race, ranked, row);
@@ -33,10 +33,12 @@ impl Site {
 /// Adds a job to a trajectory.
 fn add(trajectory: &mut Trajectory, race: &Race<'_>, ranked: &RankedQueue, row: usize) {
     let (job, competitors) = (race.waiting(ranked, row), race.waiting_competitors(ranked));
-    let all = crossings(&job, &competitors, 0..=trajectory.seconds, MAX_CROSSINGS);
-    trajectory.is_cut_off |= all.iter().any(|crossings| crossings.is_cut_off);
+    let limit = MAX_RANGES / competitors.len().max(1);
+    let all = crossings(&job, &competitors, 0..=trajectory.seconds, limit);
+    let known_until = all.iter().map(|crossings| crossings.known_until).min().unwrap_or(trajectory.seconds);
     for (crossings, &(other, _)) in all.iter().zip(&race.competition.competitors) {
-        trajectory.overtakings.extend(crossings.changes.iter().skip(1).map(|&(wait, is_ahead)| {
+        let known = crossings.changes.iter().skip(1).filter(|(wait, _)| *wait <= known_until);
+        trajectory.overtakings.extend(known.map(|&(wait, is_ahead)| {
             let (winner, loser) = if is_ahead { (other, row) } else { (row, other) };
             Overtaking { wait, winner, loser }
         }));
@@ -49,15 +51,16 @@ fn add(trajectory: &mut Trajectory, race: &Race<'_>, ranked: &RankedQueue, row: 
         let score = score(wait);
         race.competition.rank(ahead).filter(|_| score.is_nan() || score > race.competition.threshold)
     };
-    let waits = (0..=POINTS).map(|point| trajectory.seconds * point / POINTS);
+    let waits = (0..=POINTS).map(|point| trajectory.seconds * point / POINTS).filter(|wait| *wait <= known_until);
     let point = |wait: i64| TrajectoryPoint { wait, score: score(wait), rank: rank(wait) };
     let points: Vec<_> = waits.map(point).collect();
     let mut changes: Vec<i64> = ahead.iter().map(|&(wait, _)| wait).collect();
-    changes.extend(threshold_passings(&job, race.competition.threshold, trajectory.seconds));
+    changes.extend(threshold_passings(&job, race.competition.threshold, known_until));
     changes.sort_unstable();
+    changes.retain(|wait| *wait <= known_until);
     let mut ranks: Vec<_> = changes.into_iter().map(|wait| (wait, rank(wait))).collect();
     ranks.dedup_by_key(|(_, rank)| *rank);
-    trajectory.jobs.push(JobTrajectory { row, points, ranks });
+    trajectory.jobs.push(JobTrajectory { row, known_until, points, ranks });
 }
 
 /// The times at which the score of a job begins to exceed the threshold, or no longer exceeds it.

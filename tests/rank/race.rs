@@ -4,7 +4,9 @@
 
 use std::cmp::Ordering;
 
-use job_sort_formula::rank::{Competitor, Goal, OnError, ScorePrecision, ScoreRules, Sweep, crossings, first_step};
+use job_sort_formula::rank::{
+    Competitor, FirstStep, Goal, OnError, ScorePrecision, ScoreRules, Sweep, crossings, first_step,
+};
 use job_sort_formula::{Formula, Program, Schema, Value};
 
 use crate::support::random::Xorshift;
@@ -124,6 +126,7 @@ fn first_steps_and_crossings_equal_those_of_all_steps() {
             let expected = (0..own.len()).find(fits).map(|step| step as i64);
             reached += usize::from(expected.is_some_and(|step| step > 0));
             let goal = Goal { job: &job, competitors: &competitors, places, threshold };
+            let expected = expected.map_or(FirstStep::Never, FirstStep::At);
             assert_eq!(first_step(&goal, steps.clone(), usize::MAX), expected, "{text}");
         }
     }

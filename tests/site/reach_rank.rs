@@ -1,6 +1,6 @@
 //! What it takes for a job to reach a rank, against the ranking of changed queues.
 
-use job_sort_formula::site::{FileSource, RankedQueue, SiteFiles, SiteRules};
+use job_sort_formula::site::{FileSource, RankedQueue, SiteFiles, SiteRules, Wait};
 use job_sort_formula::{Formula, Schema, Site};
 use serde_json::{Value, json};
 
@@ -103,7 +103,7 @@ fn the_wait_for_a_rank_is_minimal() {
             |wait: i64| rank_of(&ranked(&aged(&queue, &now, &id, wait), config, threshold, &formula).1, &id);
         let fits = |wait: i64| rank_after(wait).is_some_and(|rank| rank <= goal);
         match site.first_wait(&now, &schema, row, goal, within) {
-            Some(result) => {
+            Wait::Until(result) => {
                 assert!(fits(result.wait), "{text} {config} {id} to {goal} in {queue}: {result:?}");
                 let earlier = (0..60).map(|_| (random.next() % result.wait.max(1) as u64) as i64);
                 for wait in earlier.chain([0, result.wait - 1]).filter(|wait| (0..result.wait).contains(wait)) {
@@ -111,7 +111,8 @@ fn the_wait_for_a_rank_is_minimal() {
                 }
                 reached += usize::from(result.wait > 0);
             }
-            None => {
+            Wait::Unknown => panic!("{text} is not known"),
+            Wait::Never => {
                 let waits = (0..60).map(|_| (random.next() % within as u64) as i64).chain([0, within]);
                 for wait in waits {
                     assert!(!fits(wait), "{text} {config} {id} to {goal} at {wait} in {queue}");

@@ -12,7 +12,7 @@ use crate::report::shares::{SharesHead, write_tree};
 use crate::report::table::{Column, Layout};
 use crate::report::terminal::printable;
 use crate::report::waiting_time;
-use crate::site::{Explanation, Neighbour, RankReached, Reached, Rounding, SmallestChange};
+use crate::site::{Explanation, Neighbour, RankReached, Reached, Rounding, SmallestChange, Wait};
 
 /// The number of characters of the longest bar.
 const BAR: f64 = 24.0;
@@ -109,7 +109,7 @@ impl Section<'_> {
         }
         match job.reached {
             None => Ok(()),
-            Some(RankReached { at: None, .. }) if job.rank.is_none() => {
+            Some(RankReached { wait: Wait::Never, .. }) if job.rank.is_none() => {
                 let state = report.table().state(job.row);
                 let because = match job.not_considered {
                     Some(reason) => reason.to_string(),
@@ -117,7 +117,7 @@ impl Section<'_> {
                 };
                 writeln!(self.out, "\nit has no rank while it is not considered: {}", printable(&because))
             }
-            Some(RankReached { rank, at: None, .. })
+            Some(RankReached { rank, wait: Wait::Never, .. })
                 if job.inputs.iter().all(|input| input.name != "eligible_time") =>
             {
                 writeln!(
@@ -125,17 +125,23 @@ impl Section<'_> {
                     "\nit never reaches rank {rank} by waiting: the formula does not read `eligible_time`"
                 )
             }
-            Some(RankReached { rank, within, at: None }) => {
+            Some(RankReached { rank, wait: Wait::Unknown, .. }) => {
+                writeln!(
+                    self.out,
+                    "\nwhen it reaches rank {rank} takes too long to find out: the formula changes the order too irregularly"
+                )
+            }
+            Some(RankReached { rank, within, wait: Wait::Never }) => {
                 writeln!(
                     self.out,
                     "\nit does not reach rank {rank} by waiting, at least not within {}, if all others wait as long",
                     waiting_time(within)
                 )
             }
-            Some(RankReached { rank, at: Some(Reached { wait: 0, .. }), .. }) => {
+            Some(RankReached { rank, wait: Wait::Until(Reached { wait: 0, .. }), .. }) => {
                 writeln!(self.out, "\nit has {} now", at_most(rank))
             }
-            Some(RankReached { rank, at: Some(at), .. }) => {
+            Some(RankReached { rank, wait: Wait::Until(at), .. }) => {
                 let (wait, time) = (waiting_time(at.wait), at.eligible_time);
                 writeln!(
                     self.out,

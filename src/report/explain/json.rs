@@ -11,7 +11,7 @@ use crate::report::explain::sentence::sentence;
 use crate::report::explain::{ExplainReport, with_path_view};
 use crate::report::rank_json::Error;
 use crate::report::shares::fields;
-use crate::site::{Against, Cause, Explanation, Neighbour, RankReached, Reached, SmallestChange};
+use crate::site::{Against, Cause, Explanation, Neighbour, RankReached, SmallestChange, Wait};
 
 /// The most jobs with the same error whose ids are listed.
 const MAX_LISTED: usize = 10;
@@ -65,9 +65,12 @@ fn job(report: &ExplainReport<'_>, explained: &Explanation) -> Value {
         "below": neighbours(report, &explained.below),
         "changes": explained.changes.iter().map(|one| change(explained, one)).collect::<Vec<_>>(),
     });
-    if let Some(RankReached { rank, at, .. }) = explained.reached {
-        let reached = |at: Reached| json!({"rank": rank, "eligible_time": at.eligible_time, "wait": at.wait});
-        json["to"] = at.map_or(Value::Null, reached);
+    if let Some(RankReached { rank, wait, .. }) = explained.reached {
+        json["to"] = match wait {
+            Wait::Until(at) => json!({"rank": rank, "eligible_time": at.eligible_time, "wait": at.wait}),
+            Wait::Never | Wait::Unknown => Value::Null,
+        };
+        json["to_is_known"] = (wait != Wait::Unknown).into();
     }
     json
 }
