@@ -243,8 +243,8 @@ pub struct CheckArgs {
     /// commas, or repeat the option
     #[arg(long, value_name = "CODE")]
     pub deny: Vec<String>,
-    /// Do not show these findings, given as for --deny; of --deny and --allow, the longer code or prefix wins. The exit code
-    /// is 1 all the same where one of them is an error
+    /// Do not show these findings, given as for --deny; of --deny and --allow, the longer code or prefix wins. --qmgr
+    /// prints no command all the same where one of them is an error
     #[arg(long, value_name = "CODE")]
     pub allow: Vec<String>,
     /// Report only these findings, given as for --deny, and syntax errors

@@ -55,7 +55,9 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
         let codes = hidden.join(", ");
         report(
             "note",
-            format_args!("{codes}: not shown, but an error: neither --select nor --allow makes the formula work"),
+            format_args!(
+                "{codes}: an error that is not shown, because of --select or --allow; the formula does not work all the same"
+            ),
         );
     }
     if arguments.qmgr {
@@ -67,7 +69,9 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
         let report = CheckReport { formula: text, origin, before, wraps, checked: &checked };
         format(arguments.format).write(&report, out)?;
     }
-    Ok(if has_errors || does_not_reach_server { Outcome::Findings } else { Outcome::Fine })
+    // a hidden error counts only where it keeps the command from being printed
+    let counts = checked.has_errors() || (arguments.qmgr && has_errors);
+    Ok(if counts || does_not_reach_server { Outcome::Findings } else { Outcome::Fine })
 }
 
 /// The codes of the findings that are errors, each once.
