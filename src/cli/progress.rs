@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How long work takes before it is shown, and how often the line is written anew.
+/// How long work takes before it is shown, and how often the line is rewritten.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// Erases the line of the cursor.
 const ERASE_LINE: &[u8] = b"\r\x1b[K";

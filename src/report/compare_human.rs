@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::compare::{CompareFormat, CompareReport};
 use super::rank_human::count;
-use super::table::{Column, Layout};
+use super::table::{Column, write_table};
 use super::terminal::printable;
 use crate::pbs::number_format;
 use crate::rank::{Change, GroupChange, JobMove, Ranking, Transitions};
@@ -318,7 +318,7 @@ impl CompareHuman {
                 new_score,
             ]
         };
-        self.write_table(columns, &moves.iter().map(row).collect::<Vec<_>>(), out)
+        write_table(columns, &moves.iter().map(row).collect::<Vec<_>>(), self.width, out)
     }
 
     fn write_groups(
@@ -372,22 +372,10 @@ impl CompareHuman {
             0 => changes.iter().collect(),
             _ => changes[..MAX_GROUPS / 2].iter().chain(&changes[changes.len() - MAX_GROUPS / 2..]).collect(),
         };
-        self.write_table(columns, &shown.into_iter().map(row).collect::<Vec<_>>(), out)?;
+        write_table(columns, &shown.into_iter().map(row).collect::<Vec<_>>(), self.width, out)?;
         match omitted {
             0 => Ok(()),
             _ => writeln!(out, "{omitted} rows in the middle are left out; --format json has all"),
-        }
-    }
-
-    fn write_table(&self, columns: Vec<Column>, rows: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {
-        let layout = Layout::new(columns, rows, self.width);
-        let mut text = Vec::new();
-        layout.write_heading(&mut text);
-        rows.iter().for_each(|cells| layout.write_row(cells, &mut text));
-        out.write_all(&text)?;
-        match layout.dropped().as_slice() {
-            [] => Ok(()),
-            dropped => writeln!(out, "columns left out: {}; --wide shows all", printable(&dropped.join(", "))),
         }
     }
 }

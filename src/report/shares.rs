@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
-use super::table::{Column, Layout};
+use super::table::{Column, write_table};
 use super::terminal::printable;
 use crate::fairshare::{AssessedTree, AssociationShares, NodeId, NodeKind, ShareTable, ShareTree, Shares};
 use crate::jobs::JobTable;
@@ -288,7 +288,7 @@ pub(super) fn write_tree(views: &[PolicyView<'_>], head: &SharesHead<'_>, out: &
         Some(importance) => Column::number(heading, importance),
         None => Column::name(heading, 9),
     });
-    write_table(columns.collect(), &rows, head, out)
+    write_table(columns.collect(), &rows, head.width, out)
 }
 
 /// The importance of a column of numbers; `None` for the column of names.
@@ -329,7 +329,7 @@ fn write_changes(view: &PolicyView<'_>, head: &SharesHead<'_>, out: &mut dyn Wri
         Column::number("difference", 7),
     ];
     if !rows.is_empty() {
-        write_table(columns, &rows, head, out)?;
+        write_table(columns, &rows, head.width, out)?;
         writeln!(out)?;
     }
     writeln!(out, "{} of the {} entities and groups shown change", changes.len(), view.nodes.len())
@@ -368,11 +368,11 @@ fn write_places(
                 job.moved().map_or_else(|| "-".to_owned(), won),
             ]
         });
-        write_table(place_columns(), &rows.collect::<Vec<_>>(), head, out)?;
+        write_table(place_columns(), &rows.collect::<Vec<_>>(), head.width, out)?;
         writeln!(out)?;
         let rows = entities_in_both(places).map(|one| vec![named(&one.name), one.jobs.to_string(), won(one.won())]);
         let columns = vec![Column::name("entity", 9), Column::number("jobs", 7), Column::number("places won", 8)];
-        write_table(columns, &rows.collect::<Vec<_>>(), head, out)?;
+        write_table(columns, &rows.collect::<Vec<_>>(), head.width, out)?;
         writeln!(out)?;
     }
     writeln!(out, "{} of {} considered jobs change their place", moved.len(), places.moves().len())
@@ -386,23 +386,6 @@ fn place_columns() -> Vec<Column> {
         Column::number("after", 8),
         Column::number("places won", 7),
     ]
-}
-
-fn write_table(
-    columns: Vec<Column>,
-    rows: &[Vec<String>],
-    head: &SharesHead<'_>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let layout = Layout::new(columns, rows, head.width);
-    let mut text = Vec::new();
-    layout.write_heading(&mut text);
-    rows.iter().for_each(|cells| layout.write_row(cells, &mut text));
-    out.write_all(&text)?;
-    match layout.dropped().as_slice() {
-        [] => Ok(()),
-        dropped => writeln!(out, "columns left out: {}; --wide shows all", printable(&dropped.join(", "))),
-    }
 }
 
 /// What the columns are measured in.

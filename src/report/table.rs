@@ -1,5 +1,7 @@
 //! A table whose rows are written as they come: the first rows decide the widths of the columns.
 
+use std::io::{self, Write};
+
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::terminal::printable;
@@ -67,6 +69,27 @@ pub(super) struct Layout {
     /// By column; `None` for a column that is dropped.
     widths: Vec<Option<usize>>,
     is_limited: bool,
+}
+
+/// Writes a whole table that fits into `width` characters, if there is a limit, and names the columns that do not fit.
+///
+/// # Errors
+/// `out` cannot be written.
+pub(super) fn write_table(
+    columns: Vec<Column>,
+    rows: &[Vec<String>],
+    width: Option<usize>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let layout = Layout::new(columns, rows, width);
+    let mut text = Vec::new();
+    layout.write_heading(&mut text);
+    rows.iter().for_each(|cells| layout.write_row(cells, &mut text));
+    out.write_all(&text)?;
+    match layout.dropped().as_slice() {
+        [] => Ok(()),
+        dropped => writeln!(out, "columns left out: {}; --wide shows all", printable(&dropped.join(", "))),
+    }
 }
 
 impl Layout {

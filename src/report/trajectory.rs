@@ -11,7 +11,7 @@ use crate::jobs::JobTable;
 use crate::python::Value;
 use crate::rank::trajectory::{JobTrajectory, Overtaking, Trajectory};
 
-/// The size of the plot, in characters; a line stands for several ranks if there are more ranks than lines.
+/// The size of the plot, in characters; a line covers several ranks if there are more ranks than lines.
 const PLOT_WIDTH: usize = 61;
 const MAX_PLOT_HEIGHT: usize = 24;
 /// The letters that stand for the jobs in the plot.

@@ -1,5 +1,5 @@
 //! What administrators do with `jsf`: each task with its command, its output and its exit code, in `tests/cli/tasks/`.
-//! `TRYCMD=overwrite cargo test --test integration cli::tasks` writes the outputs anew.
+//! `TRYCMD=overwrite cargo test --test integration cli::tasks` rewrites the outputs.
 
 #[test]
 fn every_task_has_its_output_and_exit_code() {

@@ -6,7 +6,7 @@ use crate::support::command::{jsf, json, stderr, stdout, success};
 
 const SITE: [&str; 2] = ["--site", "examples/site"];
 
-/// The ranks that a line of the plot stands for, from its label such as `15` or `15-16`.
+/// The ranks that a line of the plot covers, from its label such as `15` or `15-16`.
 fn ranks_of_label(label: &str) -> (u64, u64) {
     let number = |text: &str| text.parse().expect("a rank");
     match label.split_once('-') {

@@ -63,7 +63,7 @@ fn differences(table: &JobTable, jobs: &[Recorded]) -> Vec<(String, String, Stri
     differences
 }
 
-/// The one amount of which qstat's JSON had cut off the end: 9007199254740992 stands there as `9.00719925474099e+15`.
+/// The one amount of which qstat's JSON had cut off the end: 9007199254740992 is printed there as `9.00719925474099e+15`.
 fn cut_by_qstat(job: &str, name: &str) -> bool {
     (job, name) == ("24.vm", "r_long")
 }

@@ -8,34 +8,14 @@ A formula is looked up as the scheduler does it: `math` in the locals, the job i
 """
 
 import json
-import math
-import resource
 import signal
 import sys
 import warnings
 
-from values import number, written
+from evaluation import MATH, SECONDS, Endless, read, set_limits
+from values import written
 
 warnings.simplefilter("ignore")
-
-#: The limits of one evaluation, in seconds and bytes: some formulas do not end otherwise in Python.
-SECONDS = 2.0
-BYTES = 4 << 30
-
-
-class Endless(BaseException):
-    """The evaluation took too long."""
-
-
-def give_up(*_):
-    raise Endless("")
-
-
-def read(text):
-    if not text.startswith("D"):
-        return int(text, 16)
-    value = number(int(text[1:], 16))
-    return value if value == value else math.nan  # one object, as `nan` is in formulas
 
 
 def exception(error):
@@ -43,9 +23,7 @@ def exception(error):
     return f"{kind}: {error}".replace("\n", "\\n")
 
 
-MATH = {name: value for name, value in vars(math).items() if not name.startswith("_")}
-signal.signal(signal.SIGALRM, give_up)
-resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+set_limits()
 
 # At module level, as in the scheduler: how deep a formula may be depends on what already runs.
 jobs = []

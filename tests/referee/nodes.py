@@ -9,35 +9,15 @@ Every expression of the syntax tree but the name of a function that is called is
 
 import ast
 import json
-import math
 import re
-import resource
 import signal
 import sys
 import warnings
 
-from values import number, written
+from evaluation import MATH, SECONDS, Endless, read, set_limits
+from values import written
 
 warnings.simplefilter("ignore")
-
-#: The limits of one evaluation, in seconds and bytes.
-SECONDS = 2.0
-BYTES = 4 << 30
-
-
-class Endless(BaseException):
-    """The evaluation took too long."""
-
-
-def give_up(*_):
-    raise Endless("")
-
-
-def read(text):
-    if not text.startswith("D"):
-        return int(text, 16)
-    value = number(int(text[1:], 16))
-    return value if value == value else math.nan
 
 
 class Recorder(ast.NodeTransformer):
@@ -66,9 +46,7 @@ class Recorder(ast.NodeTransformer):
         return ast.fix_missing_locations(ast.copy_location(ast.Call(name, arguments, []), node))
 
 
-MATH = {name: value for name, value in vars(math).items() if not name.startswith("_")}
-signal.signal(signal.SIGALRM, give_up)
-resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+set_limits()
 sys.setrecursionlimit(20000)
 
 

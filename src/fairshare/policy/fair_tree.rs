@@ -101,7 +101,7 @@ impl Siblings for SiblingRanking<'_> {
         self.level_fs[left as usize] == self.level_fs[right as usize]
     }
 
-    /// The daemons compare the first member of a list with [`NO_VAL`], which stands for "no member before".
+    /// The daemons compare the first member of a list with [`NO_VAL`], which means "no member before".
     fn first_is_tied(&self, first: u32) -> bool {
         self.rules == Rules::Scheduler && self.level_fs[first as usize] == Extended::from(NO_VAL)
     }

@@ -68,7 +68,7 @@ impl Policy for WeightedWalk {
     }
 }
 
-/// A weight as it is shown: the one that stands for infinity is infinite.
+/// A weight as it is shown: the one that represents infinity is infinite.
 fn shown_weight(weight: f64) -> f64 {
     if weight == UNUSED { f64::INFINITY } else { weight }
 }

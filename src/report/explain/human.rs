@@ -9,7 +9,7 @@ use crate::rank::explain::{NodeValue, nearest_double};
 use crate::report::explain::sentence::{sentence, significant, state_words, tied};
 use crate::report::explain::{ExplainReport, with_path_view};
 use crate::report::shares::{SharesHead, write_tree};
-use crate::report::table::{Column, Layout};
+use crate::report::table::{Column, write_table};
 use crate::report::terminal::printable;
 use crate::report::waiting_time;
 use crate::site::{Explanation, Neighbour, RankReached, Reached, Rounding, SmallestChange, Wait};
@@ -65,15 +65,7 @@ impl Section<'_> {
             return Ok(());
         }
         writeln!(self.out, "\n{heading}")?;
-        let layout = Layout::new(columns, rows, self.width);
-        let mut text = Vec::new();
-        layout.write_heading(&mut text);
-        rows.iter().for_each(|cells| layout.write_row(cells, &mut text));
-        self.out.write_all(&text)?;
-        match layout.dropped().as_slice() {
-            [] => Ok(()),
-            dropped => writeln!(self.out, "columns left out: {}; --wide shows all", printable(&dropped.join(", "))),
-        }
+        write_table(columns, rows, self.width, self.out)
     }
 
     /// The formula as a tree, with the value of every part.
