@@ -131,6 +131,45 @@ pub struct FormulaArgs {
     pub formula_file: Option<PathBuf>,
 }
 
+/// A queue, and the formula that ranks it.
+#[derive(Debug, Args)]
+pub struct QueueArgs {
+    /// The formula.
+    #[command(flatten)]
+    pub formula: FormulaArgs,
+    /// The site.
+    #[command(flatten)]
+    pub site: SiteArgs,
+    /// The job_sort_formula_threshold: a job whose value is at most X does not run
+    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = threshold)]
+    pub threshold: Option<f64>,
+}
+
+/// The jobs of a queue that are shown; all of them if nothing is given.
+#[derive(Debug, Args)]
+pub struct FilterArgs {
+    /// Show only this job, with or without the server's name: 12 or 12.vm; an array is 12[]; separate several by commas,
+    /// or repeat the option
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    pub job: Vec<String>,
+    /// Show only the jobs of this fair-share entity, or of all entities below this group, with their ranks in the whole
+    /// queue; separate several by commas, or repeat the option
+    #[arg(long, visible_alias = "user", value_name = "NAME", value_delimiter = ',')]
+    pub entity: Vec<String>,
+    /// Show only the jobs of this queue
+    #[arg(long, value_name = "NAME")]
+    pub queue_name: Option<String>,
+}
+
+/// The jobs that a command is about.
+#[derive(Debug, Args)]
+pub struct JobArgs {
+    /// The job, with or without the server's name: 12 or 12.vm; an array is 12[]; separate several by commas, or repeat the
+    /// option
+    #[arg(long, value_name = "ID", value_delimiter = ',', required = true)]
+    pub job: Vec<String>,
+}
+
 /// Parses the number of jobs to show.
 fn number_of_jobs(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "expected the number of jobs to show, such as 10".to_owned())
@@ -158,35 +197,21 @@ Examples:
   jsf rank -f examples/formulas/pp718.txt --queue examples/site/qstat.json \\
       --tree examples/site/tree.json --entity Bob --format csv")]
 pub struct RankArgs {
-    /// The formula.
+    /// The queue and the formula.
     #[command(flatten)]
-    pub formula: FormulaArgs,
-    /// The site.
-    #[command(flatten)]
-    pub site: SiteArgs,
+    pub queue: QueueArgs,
     /// Show only the first N jobs
     #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
     pub top: Option<usize>,
-    /// Show only this job, with or without the server's name: 12 or 12.vm; an array is 12[]; separate several by commas,
-    /// or repeat the option
-    #[arg(long, value_name = "ID", value_delimiter = ',')]
-    pub job: Vec<String>,
-    /// Show only the jobs of this fair-share entity, or of all entities below this group, with their ranks in the whole
-    /// queue; separate several by commas, or repeat the option
-    #[arg(long, visible_alias = "user", value_name = "NAME", value_delimiter = ',')]
-    pub entity: Vec<String>,
-    /// Show only the jobs of this queue
-    #[arg(long, value_name = "NAME")]
-    pub queue_name: Option<String>,
+    /// The jobs to show.
+    #[command(flatten)]
+    pub filter: FilterArgs,
     /// Show the inputs of the formula for each job
     #[arg(long)]
     pub inputs: bool,
     /// Show all columns in full, however wide the terminal is
     #[arg(long)]
     pub wide: bool,
-    /// The job_sort_formula_threshold: a job whose value is at most X does not run
-    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = threshold)]
-    pub threshold: Option<f64>,
     /// The output format
     #[arg(long, value_enum, default_value_t = RankFormatName::Human)]
     pub format: RankFormatName,

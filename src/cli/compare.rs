@@ -7,15 +7,16 @@ use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::pbs::check::error_findings;
 use job_sort_formula::pbs::submission::FormulaSubmission;
 use job_sort_formula::rank::Change;
+use job_sort_formula::report::RankedRow;
 use job_sort_formula::report::compare::{
     CompareCsv, CompareFormat, CompareHuman, CompareJson, CompareReport, compared_rows,
 };
-use job_sort_formula::report::{JobFilter, RankedRow};
 use job_sort_formula::site::{ComparedQueue, FileSource, FormulaText, SiteError, SiteFiles};
 use job_sort_formula::{Diagnostic, Site};
 
 use super::args::{CompareArgs, CompareFormatName, FormulaArgs, PolicyArg, is_stdin, require_one_reader};
-use super::rank::{draw_submitted, report_errors};
+use super::queue::draw_submitted;
+use super::rank::report_errors;
 use super::{
     CliError, Outcome, Progress, STDIN, parsed_formula, read_formula, report, show_site, terminal_width, warn_all,
 };
@@ -258,7 +259,7 @@ fn without_repetition(old: &[String], new: &[String]) -> Vec<String> {
 
 /// The rows to list.
 fn rows(arguments: &CompareArgs, site: &Site, compared: &ComparedQueue) -> Result<Vec<RankedRow>, CliError> {
-    let (mut rows, filter) = (compared_rows(&compared.comparison), filter(arguments));
+    let (mut rows, filter) = (compared_rows(&compared.comparison), arguments.filter.filter());
     if !filter.is_empty() {
         let tree = if filter.entities.is_empty() { None } else { site.tree_of_jobs(&compared.table)? };
         let filtered = filter.select(rows, &compared.table, tree.as_ref());
@@ -271,16 +272,11 @@ fn rows(arguments: &CompareArgs, site: &Site, compared: &ComparedQueue) -> Resul
     Ok(rows)
 }
 
-fn filter(arguments: &CompareArgs) -> JobFilter<'_> {
-    let CompareArgs { job, entity, queue_name, .. } = arguments;
-    JobFilter { jobs: job, entities: entity, queue: queue_name.as_deref() }
-}
-
 fn format(arguments: &CompareArgs) -> Box<dyn CompareFormat> {
     match arguments.format {
         CompareFormatName::Human => {
             let width = if arguments.wide { None } else { terminal_width() };
-            let is_filtered = !filter(arguments).is_empty();
+            let is_filtered = !arguments.filter.filter().is_empty();
             Box::new(CompareHuman { width, top: arguments.top, is_filtered })
         }
         CompareFormatName::Json => Box::new(CompareJson),

@@ -7,6 +7,7 @@ mod explain;
 mod names;
 mod pbsfs;
 mod progress;
+mod queue;
 mod rank;
 mod reference;
 mod replay;

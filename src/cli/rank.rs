@@ -2,39 +2,29 @@
 
 use std::io::Write;
 
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::pbs::check::error_findings;
-use job_sort_formula::pbs::submission::FormulaSubmission;
-use job_sort_formula::report::{Csv, Human, JobFilter, Json, Ndjson, RankFormat, RankReport, RankedRow};
-use job_sort_formula::site::{FormulaText, RankedQueue};
+use job_sort_formula::report::{Csv, Human, Json, Ndjson, RankFormat, RankReport, RankedRow};
+use job_sort_formula::site::RankedQueue;
 use job_sort_formula::{JobTable, Ranking, Site};
 
 use super::args::{OnErrorArg, RankArgs, RankFormatName};
-use super::{
-    CliError, Outcome, Progress, draw_all, open_site, parsed_formula, read_formula, report, show_site, terminal_width,
-    warn_all,
-};
+use super::queue::{ReadQueue, draw_submitted, with_queue};
+use super::{CliError, Outcome, Progress, report, terminal_width, warn_all};
 
 pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
-    let source = read_formula(&arguments.formula, Some(&site))?;
-    let submitted = source.submitted(arguments.site.number_mode());
-    let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(Outcome::Findings) };
-    show_site(&arguments.site, &site, arguments.format == RankFormatName::Human);
-    warn_all(site.warnings());
-    let progress = Progress::start("reading the jobs");
-    let jobs = site.jobs(formula)?;
-    drop(progress);
-    warn_all(&jobs.warnings);
-    let findings = site.lint(formula, &jobs);
-    draw_submitted(&source, &submitted, findings.iter().cloned());
-    let Ok(program) = formula.compile(&jobs.schema) else { return Ok(Outcome::Findings) };
+    let is_human = arguments.format == RankFormatName::Human;
+    with_queue(&arguments.queue, is_human, Site::jobs, |_| true, |queue| rank(arguments, queue, out))
+}
+
+fn rank(arguments: &RankArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let ReadQueue { site, source, submitted, table, schema, program, findings } = queue;
     let progress = Progress::start("ranking the jobs");
-    let ranked = site.rank_jobs(program, jobs.table, limit(arguments))?;
+    let ranked = site.rank_jobs(program, table, limit(arguments))?;
     drop(progress);
     warn_all(&ranked.warnings);
     let inputs: Vec<_> = ranked.program.inputs().iter().map(|name| &**name).filter(|_| arguments.inputs).collect();
-    let rows = rows(arguments, &site, &ranked)?;
+    let rows = rows(arguments, site, &ranked)?;
     let mut rules = vec![("formula:", source.text.trim_end().to_owned())];
     rules.extend(site.rules_of(&ranked));
     let report = RankReport {
@@ -44,17 +34,17 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         not_considered: &ranked.not_considered,
         rows: &rows,
         inputs: &inputs,
-        schema: &jobs.schema,
+        schema: &schema,
         rules: &rules,
     };
     format(arguments).write(&report, out)?;
     out.flush()?;
     match arguments.format {
         RankFormatName::Human => {
-            draw_submitted(&source, &submitted, error_findings(&ranked.table, &ranked.ranking));
+            draw_submitted(source, submitted, error_findings(&ranked.table, &ranked.ranking));
         }
         RankFormatName::Csv | RankFormatName::Ndjson => {
-            report_errors(arguments.site.on_error, "the formula", &ranked.table, &ranked.ranking);
+            report_errors(arguments.queue.site.on_error, "the formula", &ranked.table, &ranked.ranking);
         }
         RankFormatName::Json => {}
     }
@@ -67,17 +57,12 @@ pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
 /// The number of ranks to determine: all if jobs are searched for among them, or if a summary counts them.
 fn limit(arguments: &RankArgs) -> usize {
     let has_summary = matches!(arguments.format, RankFormatName::Human | RankFormatName::Json);
-    arguments.top.filter(|_| filter(arguments).is_empty() && !has_summary).unwrap_or(usize::MAX)
-}
-
-fn filter(arguments: &RankArgs) -> JobFilter<'_> {
-    let RankArgs { job, entity, queue_name, .. } = arguments;
-    JobFilter { jobs: job, entities: entity, queue: queue_name.as_deref() }
+    arguments.top.filter(|_| arguments.filter.filter().is_empty() && !has_summary).unwrap_or(usize::MAX)
 }
 
 /// The rows to show: those in the order first, then the others.
 fn rows(arguments: &RankArgs, site: &Site, ranked: &RankedQueue) -> Result<Vec<RankedRow>, CliError> {
-    let (mut rows, filter) = (RankedRow::all(&ranked.ranking), filter(arguments));
+    let (mut rows, filter) = (RankedRow::all(&ranked.ranking), arguments.filter.filter());
     if !filter.is_empty() {
         let tree = if !filter.entities.is_empty() { site.tree_of_jobs(&ranked.table)? } else { None };
         let filtered = filter.select(rows, &ranked.table, tree.as_ref());
@@ -108,14 +93,4 @@ pub(super) fn report_errors(on_error: OnErrorArg, formula: &str, table: &JobTabl
     };
     let jobs = if errors == 1 { "1 job".to_owned() } else { format!("{errors} jobs") };
     report(kind, format_args!("{formula} fails for {jobs}, first for `{}`: {error}; {consequence}", table.id(row)));
-}
-
-/// Draws findings on the parsed formula under the text that was submitted.
-pub(super) fn draw_submitted(
-    source: &FormulaText,
-    submitted: &FormulaSubmission<'_>,
-    findings: impl IntoIterator<Item = Diagnostic>,
-) {
-    let findings: Vec<Diagnostic> = findings.into_iter().map(|found| submitted.in_source(found)).collect();
-    draw_all(source, &findings);
 }

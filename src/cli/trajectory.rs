@@ -2,39 +2,28 @@
 
 use std::io::Write;
 
+use job_sort_formula::Site;
 use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::report::trajectory::TrajectoryReport;
-use job_sort_formula::site::SiteError;
 
 use super::args::{TrajectoryArgs, TrajectoryFormatName};
-use super::rank::draw_submitted;
-use super::{CliError, Outcome, Progress, open_site, parsed_formula, read_formula, report, show_site, warn_all};
+use super::queue::{ReadQueue, with_queue};
+use super::{CliError, Outcome, Progress, report, warn_all};
 
 pub(super) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
-    let source = read_formula(&arguments.formula, Some(&site))?;
-    let submitted = source.submitted(arguments.site.number_mode());
-    let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(Outcome::Findings) };
-    show_site(&arguments.site, &site, arguments.format == TrajectoryFormatName::Human);
-    warn_all(site.warnings());
-    let progress = Progress::start("reading the jobs");
-    let jobs = site.jobs(formula)?;
-    drop(progress);
-    warn_all(&jobs.warnings);
-    let findings = site.lint(formula, &jobs);
-    draw_submitted(&source, &submitted, findings.iter().cloned());
-    let Ok(program) = formula.compile(&jobs.schema) else { return Ok(Outcome::Findings) };
-    let mut rows = Vec::new();
-    for id in &arguments.job {
-        rows.extend(jobs.table.find_jobs(id).map_err(SiteError::Missing)?);
-    }
+    let is_human = arguments.format == TrajectoryFormatName::Human;
+    with_queue(&arguments.queue, is_human, Site::jobs, |_| true, |queue| follow(arguments, queue, out))
+}
+
+fn follow(arguments: &TrajectoryArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let ReadQueue { site, source, table, schema, program, findings, .. } = queue;
+    let mut rows = arguments.jobs.rows(&table)?;
     rows.sort_unstable();
-    rows.dedup();
     let progress = Progress::start("following the jobs");
-    let ranked = site.rank_jobs(program, jobs.table, usize::MAX)?;
+    let ranked = site.rank_jobs(program, table, usize::MAX)?;
     warn_all(&ranked.warnings);
     let seconds = i64::from(arguments.hours);
-    let trajectory = site.trajectory(&ranked, &jobs.schema, &rows, seconds);
+    let trajectory = site.trajectory(&ranked, &schema, &rows, seconds);
     drop(progress);
     if !trajectory.jobs.is_empty() && ranked.program.inputs().iter().all(|input| **input != *"eligible_time") {
         report("note", format_args!("the formula does not read `eligible_time`, so no wait changes the order"));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{PolicyArg, SiteArgs, number_of_jobs};
+use super::{FilterArgs, PolicyArg, SiteArgs, number_of_jobs};
 
 /// `jsf compare`
 #[derive(Debug, Args)]
@@ -81,16 +81,9 @@ pub struct CompareArgs {
     /// List only the first N jobs of the new order; in a table the N that win and the N that lose most places
     #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
     pub top: Option<usize>,
-    /// List only this job, as for `jsf rank`; separate several by commas, or repeat the option
-    #[arg(long, value_name = "ID", value_delimiter = ',')]
-    pub job: Vec<String>,
-    /// List only the jobs of this fair-share entity, or of all entities below this group; separate several by commas, or
-    /// repeat the option
-    #[arg(long, visible_alias = "user", value_name = "NAME", value_delimiter = ',')]
-    pub entity: Vec<String>,
-    /// List only the jobs of this queue
-    #[arg(long, value_name = "NAME")]
-    pub queue_name: Option<String>,
+    /// The jobs to list.
+    #[command(flatten)]
+    pub filter: FilterArgs,
     /// Show all columns in full, however wide the terminal is
     #[arg(long)]
     pub wide: bool,

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 use job_sort_formula::site::parse_duration;
 
-use super::{FormulaArgs, SiteArgs};
+use super::{JobArgs, QueueArgs};
 
 /// The longest wait that can be asked for, in seconds: ten years.
 const MAX_WAIT: u64 = 10 * 366 * 24 * 3600;
@@ -27,25 +27,18 @@ Examples:
   jsf explain 'eligible_time / 3600 + 1000 * fairshare_factor' \\
       --site examples/site --job 184598,184127 --format json")]
 pub struct ExplainArgs {
-    /// The formula.
+    /// The queue and the formula.
     #[command(flatten)]
-    pub formula: FormulaArgs,
-    /// The site.
+    pub queue: QueueArgs,
+    /// The jobs.
     #[command(flatten)]
-    pub site: SiteArgs,
-    /// The job to explain, with or without the server's name: 12 or 12.vm; an array is 12[]; separate several by commas,
-    /// or repeat the option
-    #[arg(long, value_name = "ID", value_delimiter = ',', required = true)]
-    pub job: Vec<String>,
+    pub jobs: JobArgs,
     /// Also say when the job reaches rank N, if all considered jobs wait alike
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub to: Option<u32>,
     /// The longest wait that --to considers, such as 90s, 15m, 24h, 7d or 1-12:00:00
     #[arg(long, value_name = "DURATION", default_value = "30d", value_parser = within)]
     pub within: u64,
-    /// The job_sort_formula_threshold: a job whose value is at most X does not run
-    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = super::threshold)]
-    pub threshold: Option<f64>,
     /// Show all columns in full, however wide the terminal is
     #[arg(long)]
     pub wide: bool,

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use job_sort_formula::site::parse_duration;
 
-use super::{FormulaArgs, SiteArgs};
+use super::{JobArgs, QueueArgs};
 
 /// The longest time to follow jobs, in seconds: a leap year.
 const MAX_FOLLOWED: u32 = 8784 * 3600;
@@ -28,23 +28,16 @@ Examples:
   jsf trajectory 'ncpus * eligible_time' --site examples/site \\
       --job 184598,184127 --hours 3d --format csv")]
 pub struct TrajectoryArgs {
-    /// The formula.
+    /// The queue and the formula.
     #[command(flatten)]
-    pub formula: FormulaArgs,
-    /// The site.
+    pub queue: QueueArgs,
+    /// The jobs.
     #[command(flatten)]
-    pub site: SiteArgs,
-    /// The job to follow, with or without the server's name: 12 or 12.vm; an array is 12[]; separate several by commas, or
-    /// repeat the option
-    #[arg(long, value_name = "ID", value_delimiter = ',', required = true)]
-    pub job: Vec<String>,
+    pub jobs: JobArgs,
     /// How long to follow the jobs: a number of hours, such as 72 or 0.5, or a duration, such as 15m, 7d or 1-12:00:00;
     /// from a minute to a year (8784 hours)
     #[arg(long, value_name = "H", default_value = "24", value_parser = followed_seconds, allow_negative_numbers = true)]
     pub hours: u32,
-    /// The job_sort_formula_threshold: a job whose value is at most X does not run
-    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = super::threshold)]
-    pub threshold: Option<f64>,
     /// The output format
     #[arg(long, value_enum, default_value_t = TrajectoryFormatName::Human)]
     pub format: TrajectoryFormatName,
