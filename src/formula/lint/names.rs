@@ -1,10 +1,10 @@
 //! Names that are unknown, mean something other than they seem to, or are deprecated.
 
 use crate::diagnostic::{Applicability, Diagnostic, Span};
-use crate::formula::lint::non_arithmetic::is_math_module;
+use crate::formula::lint::non_arithmetic::{is_math_module, is_resource_list};
 use crate::formula::lint::parents::{Parents, attribute_of, name_of};
 use crate::formula::name_resolution::Resolution;
-use crate::formula::syntax::{Expr, NodeId, NodeKind};
+use crate::formula::syntax::{Expr, NodeId, NodeKind, parse};
 use crate::python::{Function, constant};
 use crate::schema::Schema;
 
@@ -14,7 +14,13 @@ const SERVER_SCRIPT_NAMES: [&str; 2] = ["ans", "errnum"];
 /// Findings on every name, also in branches that are not taken.
 pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<Diagnostic> {
     let mut findings: Vec<Diagnostic> = expr.iter().filter_map(|(id, _)| name(expr, id, schema, parents)).collect();
+    let hyphenated = hyphenated(expr, schema);
+    let is_within = |found: &Diagnostic, outer: &Diagnostic| {
+        found.code == "JSF201" && outer.span.start <= found.span.start && found.span.end <= outer.span.end
+    };
+    findings.retain(|found| !hyphenated.iter().any(|outer| is_within(found, outer)));
     group_unknown(expr, &mut findings);
+    findings.extend(hyphenated);
     findings
 }
 
@@ -65,7 +71,10 @@ fn name(expr: &Expr, id: NodeId, schema: &Schema, parents: &Parents<'_>) -> Opti
             Diagnostic::error("JSF202", format!("`{name}` is not a numeric resource"), node.span)
                 .with_help("a formula can use resources of the types long, float, size and duration"),
         ),
-        Resolution::Undefined if parents.is_local(name, node.span) || is_math_prefix(expr, id, parents) => None,
+        Resolution::Undefined if parents.is_local(name, node.span) || is_known_prefix(expr, id, parents) => None,
+        Resolution::Undefined if is_callee && is_natural_logarithm(expr, id, parents) => Some(
+            unknown(name, node.span).with_label("Python's natural logarithm").replaced_by("log", Applicability::Safe),
+        ),
         Resolution::Undefined => Some(undefined(name, node.span, is_callee, schema)),
         Resolution::Input if is_callee && Resolution::is_builtin(name) => {
             let message = format!("`{name}` is a resource here, which hides the Python function");
@@ -82,10 +91,23 @@ fn name(expr: &Expr, id: NodeId, schema: &Schema, parents: &Parents<'_>) -> Opti
     }
 }
 
-/// Whether this is the `math` of `math.log`, which has a finding of its own.
-fn is_math_prefix(expr: &Expr, id: NodeId, parents: &Parents<'_>) -> bool {
+/// Whether this is the `math` of `math.log` or the `Resource_List` of `Resource_List.ncpus`, which have findings of their
+/// own.
+fn is_known_prefix(expr: &Expr, id: NodeId, parents: &Parents<'_>) -> bool {
     let attribute = parents.parent(id).and_then(|parent| attribute_of(expr, expr.node(parent)));
-    attribute.and_then(|(base, _)| base).is_some_and(is_math_module)
+    attribute.and_then(|(base, _)| base).is_some_and(|base| is_math_module(base) || is_resource_list(base))
+}
+
+/// Whether this is the callee of `ln(x)`, which many languages have and Python calls `log`.
+fn is_natural_logarithm(expr: &Expr, id: NodeId, parents: &Parents<'_>) -> bool {
+    let call = parents.parent(id).map(|parent| &expr.node(parent).kind);
+    let has_one_argument = matches!(call, Some(NodeKind::Call { positional, keywords, .. })
+        if positional.len() == 1 && keywords.is_empty());
+    has_one_argument && name_of(expr.node(id)).is_some_and(|name| name.eq_ignore_ascii_case("ln"))
+}
+
+fn unknown(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("JSF201", format!("`{name}` is not a known resource, function or constant"), span)
 }
 
 fn undefined(name: &str, span: Span, is_callee: bool, schema: &Schema) -> Diagnostic {
@@ -100,11 +122,62 @@ fn undefined(name: &str, span: Span, is_callee: bool, schema: &Schema) -> Diagno
             .with_label("names are case-sensitive")
             .replaced_by(meant, applicability);
     }
-    let found = Diagnostic::error("JSF201", format!("`{name}` is not a known resource, function or constant"), span);
-    match schema.suggestions(name).first() {
-        Some(&near) => found.with_label(format!("did you mean `{near}`?")).replaced_by(near, Applicability::Unsafe),
-        None => found.with_help(how_to_declare(&format!("--resource {name}=TYPE"))),
+    let found = unknown(name, span);
+    if name.eq_ignore_ascii_case("priority") {
+        // `qstat` shows both as `Priority`
+        return found
+            .with_label("the job's `Priority` is `job_priority`, that of its queue is `queue_priority`")
+            .replaced_by("job_priority", Applicability::Unsafe);
     }
+    let (names, others): (Vec<&str>, Vec<&str>) =
+        schema.suggestions(name).into_iter().partition(|near| is_identifier(near));
+    match (names.first(), others.first()) {
+        (Some(&near), _) => {
+            found.with_label(format!("did you mean `{near}`?")).replaced_by(near, Applicability::Unsafe)
+        }
+        (None, Some(&near)) => found.with_help(not_an_identifier(near)),
+        (None, None) => found.with_help(how_to_declare(&format!("--resource {name}=TYPE"))),
+    }
+}
+
+/// Whether Python reads the name of a resource as a name: those of OpenPBS may contain `-` too, or be keywords.
+fn is_identifier(name: &str) -> bool {
+    parse(name).is_ok_and(|expr| name_of(expr.node(expr.root())) == Some(name))
+}
+
+fn not_an_identifier(resource: &str) -> String {
+    format!("no formula can use the resource `{resource}`: Python does not read it as one name; rename the resource")
+}
+
+/// Findings on subtractions without blanks that are the name of one resource, such as `rn-long`, or misspell one, such as
+/// `eligible-time`. Their names are not reported again.
+fn hyphenated(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
+    let mut names: Vec<(Span, &str)> =
+        expr.nodes().iter().filter_map(|node| Some((node.span, name_of(node)?))).collect();
+    names.sort_by_key(|(span, _)| span.start);
+    let follows = |one: &(Span, &str), next: &(Span, &str)| {
+        one.0.end + 1 == next.0.start && expr.text().as_bytes().get(one.0.end as usize) == Some(&b'-')
+    };
+    let is_unknown = |name: &str| matches!(Resolution::from_schema(name, schema), Resolution::Undefined);
+    let finding = |chain: &[(Span, &str)]| {
+        let (first, last) = (chain.first()?.0, chain.last()?.0);
+        let (_, unknown) = chain.iter().find(|(_, name)| is_unknown(name))?;
+        let span = first.to(last);
+        let (written, meant) = (span.slice(expr.text()), chain.iter().map(|(_, name)| *name).collect::<Vec<_>>());
+        let meant = meant.join("_");
+        let message =
+            format!("`{written}` is a subtraction, and `{unknown}` is not a known resource, function or constant");
+        let found = Diagnostic::error("JSF201", message, span);
+        if schema.entry(written).is_some() {
+            Some(found.with_help(not_an_identifier(written)))
+        } else if schema.is_numeric(&meant) {
+            let label = format!("did you mean `{meant}`?");
+            Some(found.with_label(label).replaced_by(meant, Applicability::Unsafe))
+        } else {
+            None
+        }
+    };
+    names.chunk_by(follows).filter(|chain| chain.len() > 1).filter_map(finding).collect()
 }
 
 /// The known name that differs from `name` only in case, if there is one. To replace a resource is safe, because OpenPBS
@@ -138,4 +211,46 @@ fn hidden(name: &str, span: Span, is_callee: bool) -> Option<Diagnostic> {
     }
     let message = format!("`{name}` is a Python name here, which hides the resource");
     Some(Diagnostic::warning("JSF204", message, span).with_help("rename the resource to use it in a formula"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::InputType;
+
+    fn findings(text: &str, schema: &Schema) -> Vec<Diagnostic> {
+        let Ok(expr) = parse(text) else { panic!("{text}") };
+        check(&expr, schema, &Parents::new(&expr))
+    }
+
+    #[test]
+    fn the_fix_is_what_the_name_means() {
+        for (text, replacement) in [
+            ("ln(ncpus)", Some(("log", Applicability::Safe))),
+            ("ln(ncpus, 2)", None),
+            ("ln + 1", None),
+            ("Priority * 2", Some(("job_priority", Applicability::Unsafe))),
+            ("priority", Some(("job_priority", Applicability::Unsafe))),
+            ("eligible-time / 3600", Some(("eligible_time", Applicability::Unsafe))),
+            ("a - b", None),
+        ] {
+            let found = findings(text, &Schema::openpbs());
+            let fix = found.iter().find_map(|found| found.fix.as_ref());
+            let shown = fix.map(|fix| (&*fix.replacement, fix.applicability));
+            assert_eq!((found.len(), shown), (1, replacement), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_resource_that_is_not_a_python_name_is_never_offered() {
+        let mut schema = Schema::openpbs();
+        assert!(schema.add("rn-long", InputType::Count));
+        for text in ["rn_long + 1", "rn-long + 1", "2 * rn-long", "1 - rn-long", "rn-long / 2"] {
+            let found = findings(text, &schema);
+            let [found] = &*found else { panic!("{text}: {found:?}") };
+            assert_eq!(found.fix, None, "{text}");
+            let help = found.help.as_deref().unwrap_or_default();
+            assert!(help.contains("no formula can use the resource `rn-long`"), "{text}: {help}");
+        }
+    }
 }

@@ -26,6 +26,15 @@ pub(super) fn is_math_module(name: &str) -> bool {
     matches!(name, "math" | "cmath" | "numpy" | "np" | "scipy")
 }
 
+/// Whether this is a list of resources of a job, which people write before a resource as `qstat -f` does.
+pub(super) fn is_resource_list(name: &str) -> bool {
+    is_requested(name) || name.eq_ignore_ascii_case("resources_used")
+}
+
+fn is_requested(list: &str) -> bool {
+    list.eq_ignore_ascii_case("Resource_List")
+}
+
 /// Findings on constructs and builtins. Of nested ones that are merely useless, only the outermost is reported.
 fn constructs(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
@@ -51,16 +60,19 @@ fn construct(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic> {
                 "later jobs, later cycles and later formulas see the variable; repeat the expression instead",
             ),
         ),
-        NodeKind::Unsupported { construct: Construct::Attribute, .. } => attribute(expr, node),
+        NodeKind::Unsupported { construct: Construct::Attribute, .. } => attribute(expr, node, schema),
         NodeKind::Unsupported { construct, .. } => Some(useless(construct.description(), node.span)),
         _ => None,
     }
 }
 
-fn attribute(expr: &Expr, node: &Node) -> Option<Diagnostic> {
+fn attribute(expr: &Expr, node: &Node, schema: &Schema) -> Option<Diagnostic> {
     let (base, attribute) = attribute_of(expr, node)?;
     if let Some(module) = base.filter(|base| is_math_module(base)) {
         return Some(module_attribute(module, attribute, node.span));
+    }
+    if let Some(list) = base.filter(|base| is_resource_list(base)) {
+        return Some(listed_resource(list, attribute, node.span, schema));
     }
     if is_dangerous_attribute(attribute) {
         let message = format!("`.{attribute}` gives access to the interpreter, which runs as root");
@@ -81,6 +93,22 @@ fn module_attribute(module: &str, name: &str, span: Span) -> Diagnostic {
     }
     let applicability = if module == "math" { Applicability::Safe } else { Applicability::Unsafe };
     found.with_label(format!("`{lower}` is available without a prefix")).replaced_by(lower, applicability)
+}
+
+/// `Resource_List.ncpus`: a formula sees what a job requests, under the name of the resource alone.
+fn listed_resource(list: &str, name: &str, span: Span, schema: &Schema) -> Diagnostic {
+    let found = Diagnostic::error("JSF201", format!("`{list}` is not a name that a formula can use"), span);
+    match (schema.is_numeric(name), is_requested(list)) {
+        (true, true) => found
+            .with_label(format!("the amount that the job requests is `{name}`, without a prefix"))
+            .replaced_by(name, Applicability::Safe),
+        (true, false) => found.with_help(format!(
+            "a formula does not see what a job has used; `{name}`, without a prefix, is the amount that it requests"
+        )),
+        (false, _) => found.with_help(format!(
+            "a resource is written without a prefix, but `{name}` is not a known numeric resource either"
+        )),
+    }
 }
 
 fn builtin(name: &str, span: Span) -> Diagnostic {
