@@ -282,6 +282,25 @@ fn a_closed_pipe_is_success() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
 
+/// Examples in roff must reach the reader line by line, as they are typed: the renderer otherwise joins and hyphenates them.
+#[test]
+fn man_pages_keep_the_lines_of_examples() {
+    for command in ["check", "rank", "explain", "compare", "trajectory", "replay", "shares", "fmt", "man", "codes"] {
+        let (page, help) = (stdout(&jsf(&["man", command])), stdout(&jsf(&[command, "--help"])));
+        let (_, examples) = page.split_once(".SH EXAMPLES\n.nf\n").unwrap_or_else(|| panic!("{command}: {page}"));
+        let (examples, _) = examples.split_once(".fi\n").unwrap_or_else(|| panic!("{command}: {examples}"));
+        assert!(!page.contains(".SH EXTRA"), "{command}");
+        let plain = |line: &str| {
+            let line = line.strip_prefix("\\&").unwrap_or(line);
+            [("\\-", "-"), ("\\(aq", "'"), ("\\(ga", "`"), ("\\(ha", "^"), ("\\(ti", "~"), ("\\e", "\\")]
+                .iter()
+                .fold(line.to_owned(), |line, (roff, typed)| line.replace(roff, typed))
+        };
+        let shown: Vec<String> = examples.lines().map(plain).collect();
+        assert!(!shown.is_empty() && help.contains(&shown.join("\n")), "{command}: {shown:#?}\n{help}");
+    }
+}
+
 #[test]
 fn help_fmt_completions_and_man_print_text() {
     for arguments in
