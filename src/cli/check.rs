@@ -11,7 +11,7 @@ use job_sort_formula::report::{CheckFormat, CheckHuman, CheckJson, CheckReport, 
 use job_sort_formula::site::FormulaText;
 
 use super::args::{CheckArgs, CheckFormatName, FmtArgs};
-use super::{CliError, Outcome, Progress, draw, draw_all, open_site, read_formula, report, show_site, warn_all};
+use super::{CliError, Outcome, Progress, draw, draw_all, open_site, read_formula, report, show_site, warn, warn_all};
 
 /// The most rounds of fixes: one fix may uncover the next, as in `LOG(NCPUS)`.
 const MAX_FIX_ROUNDS: usize = 8;
@@ -127,6 +127,7 @@ pub(super) fn format_formula(arguments: &FmtArgs, out: &mut impl Write) -> Resul
         }
     };
     let formatted = formula.with_comments();
+    warn_of_other_lines(&source, &formula, &formatted);
     if !arguments.check {
         writeln!(out, "{formatted}")?;
     } else if formatted != source.text.trim_end_matches(['\r', '\n']) {
@@ -134,4 +135,22 @@ pub(super) fn format_formula(arguments: &FmtArgs, out: &mut impl Write) -> Resul
         return Ok(Outcome::Findings);
     }
     Ok(Outcome::Fine)
+}
+
+/// Says where PBS reads another formula, because it keeps only the first line: `jsf check` judges that line alone.
+fn warn_of_other_lines(source: &FormulaText, formula: &Formula, formatted: &str) {
+    let is_whole = |text: &str| {
+        let line = text.split('\n').next().unwrap_or_default();
+        Formula::parse(line).is_ok_and(|first| first.to_string() == formula.to_string())
+    };
+    let origin = &source.origin;
+    if !is_whole(formatted) {
+        warn(format_args!(
+            "PBS keeps only the first line of `{origin}`, which is not the whole formula; put the comments below it, or at its end"
+        ));
+    } else if !is_whole(&source.text) {
+        warn(format_args!(
+            "PBS keeps only the first line of `{origin}`, which is not the whole formula; on one line, as `jsf fmt` prints it, it is"
+        ));
+    }
 }

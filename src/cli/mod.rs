@@ -122,7 +122,7 @@ fn read_formula(arguments: &FormulaArgs, site: Option<&Site>) -> Result<FormulaT
             if names_a_file(text) {
                 report("help", format_args!("a file `{text}` exists; to read the formula from it, use -f"));
             }
-            Ok(FormulaText::new(text))
+            Ok(FormulaText::new(text)?)
         }
         (None, Some(_), Some(site)) => Ok(site.formula_text()?),
         (None, Some(path), None) => Ok(FormulaText::read(path)?),

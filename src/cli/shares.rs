@@ -97,12 +97,12 @@ fn places(
         return Ok(Some(None));
     }
     let source = match &arguments.formula {
-        Some(text) => FormulaText::new(text),
+        Some(text) => FormulaText::new(text)?,
         None if is_given => {
             let (formula, formula_file) = (None, arguments.formula_file.clone());
             read_formula(&FormulaArgs { formula, formula_file }, None)?
         }
-        None => site.formula_text().unwrap_or_else(|_| FormulaText::new("fairshare_factor")),
+        None => site.formula_text().or_else(|_| FormulaText::new("fairshare_factor"))?,
     };
     let submitted = source.submitted(arguments.site.number_mode());
     let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(None) };

@@ -6,7 +6,7 @@ use super::SiteError;
 use super::documents::read_formula_document;
 use super::files::SiteFiles;
 use super::source::FileSource;
-use crate::pbs::files::formula_source::{formula_in, pasted};
+use crate::pbs::files::formula_source::{formula_in, other_directive, pasted};
 use crate::pbs::resource_amount::NumberMode;
 use crate::pbs::submission::FormulaSubmission;
 
@@ -37,12 +37,18 @@ pub struct FormulaText {
 impl FormulaText {
     /// A formula that was given as text: the formula alone, or pasted as `job_sort_formula = …`, as the directive
     /// `set server job_sort_formula = "…"` or as the command `qmgr -c '…'`.
-    pub fn new(text: impl Into<String>) -> Self {
+    ///
+    /// # Errors
+    /// The text is another directive, such as one that sets `job_sort_formula_threshold`.
+    pub fn new(text: impl Into<String>) -> Result<Self, SiteError> {
         let given = text.into();
-        match pasted(&given) {
+        if let Some(directive) = other_directive(&given) {
+            return Err(SiteError::content(directive));
+        }
+        Ok(match pasted(&given) {
             Some(formula) => Self::in_document(formula, "FORMULA".into(), &given),
             None => Self { text: given, origin: "FORMULA".into(), before: String::new(), wraps: Vec::new() },
-        }
+        })
     }
 
     fn in_document(text: String, origin: String, document: &str) -> Self {

@@ -271,6 +271,37 @@ fn a_formula_that_qmgr_does_not_pass_on_has_exit_code_1() {
 }
 
 #[test]
+fn fmt_and_check_agree_on_what_a_formula_file_is() {
+    for (text, printed, warning) in [
+        ("ncpus+1\n", "ncpus + 1\n", None),
+        ("\tncpus+1\r\n", "ncpus + 1\n", None),
+        ("ncpus # c\n", "ncpus  # c\n", None),
+        ("ncpus\n# c\n", "ncpus\n# c\n", None),
+        ("(ncpus\n+ 1)\n", "(ncpus + 1)\n", Some("as `jsf fmt` prints it")),
+        ("(ncpus\r\n+ 1)\r\n", "(ncpus + 1)\n", Some("as `jsf fmt` prints it")),
+        ("ncpus \\\n+ 1\n", "ncpus + 1\n", Some("as `jsf fmt` prints it")),
+        ("\n\nncpus\n", "ncpus\n", Some("as `jsf fmt` prints it")),
+        ("# c\nncpus\n", "# c\nncpus\n", Some("put the comments below it")),
+        ("(ncpus # c\n+ 1)\n", "(ncpus  # c\n+ 1)\n", Some("put the comments below it")),
+        ("ncpus\n+ 1\n", "", Some("PBS keeps only the first line")),
+        ("ncpus\n\nmem\n", "", Some("PBS keeps only the first line")),
+        ("ncpus \\\n", "", Some("`\\` (U+005C)")),
+    ] {
+        let formatted = jsf_with_input(&["fmt", "-"], text);
+        assert_eq!(stdout(&formatted), printed, "{text:?}");
+        match warning {
+            Some(warning) => assert!(stderr(&formatted).contains(warning), "{text:?}: {}", stderr(&formatted)),
+            None => assert_eq!(stderr(&formatted), "", "{text:?}"),
+        }
+        let checked = jsf_with_input(&["check", "-"], text);
+        assert_eq!(checked.status.success(), warning.is_none(), "{text:?}: {}", stdout(&checked));
+        if warning.is_some_and(|warning| warning.starts_with("as")) {
+            assert!(jsf_with_input(&["check", "-"], printed).status.success(), "{printed}");
+        }
+    }
+}
+
+#[test]
 fn fmt_keeps_comments() {
     let output = jsf(&["fmt", "# the sum\na+b # of both"]);
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "# the sum\na + b  # of both\n"));
@@ -294,4 +325,20 @@ fn a_formula_comes_from_standard_input_a_file_or_pasted_text() {
     let output = jsf(&["rank", "-", "--queue", "-"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("cannot be both --queue and the formula"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_pasted_directive_without_a_formula_is_named() {
+    for (text, expected) in [
+        ("set server job_sort_formula_threshold = 5", "give the formula, and --threshold 5"),
+        ("job_sort_formula_threshold = 5", "give the formula, and --threshold 5"),
+        ("unset server job_sort_formula", "removes a setting"),
+        ("set server job_sort_formula = \"ncpus", "never closed"),
+    ] {
+        for arguments in [&["check", text][..], &["fmt", text]] {
+            let output = jsf(arguments);
+            assert_eq!((output.status.code(), stdout(&output)), (Some(2), String::new()), "{text}");
+            assert!(stderr(&output).contains(expected), "{text}: {}", stderr(&output));
+        }
+    }
 }

@@ -90,7 +90,7 @@ fn every_recorded_value_is_equal() {
     // a formula that breaks the scheduler's script leaves the values of the previous one
     let is_stale = |record: &Record| record.values.values().any(|value| value == "-12345.0625");
     for record in records().iter().filter(|record| record.sched_crashed.is_empty() && !is_stale(record)) {
-        let text = FormulaText::new(&record.formula);
+        let Ok(text) = FormulaText::new(&record.formula) else { panic!("{}", record.formula) };
         let submitted = text.submitted(NumberMode::OpenPbs);
         let Ok(formula) = submitted.formula() else { continue };
         let log = folder.put("sched.log", &log(record));

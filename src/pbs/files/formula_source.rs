@@ -7,6 +7,9 @@ use thiserror::Error;
 /// The first line of `sched_priv/sched_formula`.
 const INTERNAL_FILE: &str = "### PBS INTERNAL FILE DO NOT MODIFY ###";
 
+/// The most characters of a directive that a message repeats.
+const MAX_SHOWN: usize = 80;
+
 /// A document without a formula.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoFormula {
@@ -16,6 +19,14 @@ pub enum NoFormula {
     /// The server that the document describes has no formula.
     #[error("`{0}` describes a server without `job_sort_formula`")]
     Unset(String),
+    /// A directive of `qmgr`, or a line of sched_config, that does not set a formula.
+    #[error("`{given}` {problem}")]
+    Directive {
+        /// The directive.
+        given: String,
+        /// What it is instead, and what to give.
+        problem: String,
+    },
 }
 
 /// The output of `qstat -Bf -F json`, as far as it is read.
@@ -51,6 +62,11 @@ pub fn formula_in(source_name: &str, document: &str) -> Result<String, NoFormula
         let formula = servers.into_values().find_map(|server| server.job_sort_formula);
         return formula.ok_or_else(|| NoFormula::Unset(source_name.to_owned()));
     }
+    if document.trim().lines().nth(1).is_none()
+        && let Some(directive) = other_directive(document)
+    {
+        return Err(directive);
+    }
     if let Some(formula) = document.strip_prefix(INTERNAL_FILE) {
         return Ok(formula.trim_start_matches(['\r', '\n']).trim_end().to_owned());
     }
@@ -77,26 +93,101 @@ pub fn formula_in(source_name: &str, document: &str) -> Result<String, NoFormula
 /// assert_eq!(pasted("a + b"), None);
 /// ```
 pub fn pasted(text: &str) -> Option<String> {
+    let directive = match command(text) {
+        Command::Qmgr(argument) => argument?,
+        Command::Other(text) => text.to_owned(),
+    };
+    let is_set = matches!(verb(&directive), Some(("set" | "s", _)));
+    let is_attribute = directive.starts_with("job_sort_formula");
+    if is_set || is_attribute { in_listing(&directive) } else { None }
+}
+
+/// What a text is that was given as a formula and is a directive of `qmgr`, or a line of sched_config, without a formula;
+/// `None` for any other text.
+pub(crate) fn other_directive(text: &str) -> Option<NoFormula> {
+    let problem = match command(text) {
+        Command::Qmgr(None) => {
+            "is a command without a directive in closed quotes; write qmgr -c 'DIRECTIVE'".to_owned()
+        }
+        Command::Qmgr(Some(directive)) => problem_of(&directive)?,
+        Command::Other(text) => problem_of(text)?,
+    };
+    Some(NoFormula::Directive { given: text.trim().chars().take(MAX_SHOWN).collect(), problem })
+}
+
+/// Why a directive sets no formula.
+fn problem_of(directive: &str) -> Option<String> {
+    let assignment = match verb(directive) {
+        Some(("unset" | "u", _)) => {
+            return Some("removes a setting and is not a formula; give the formula alone".to_owned());
+        }
+        Some(("print" | "p" | "list" | "l", _)) => {
+            return Some("is a command, not a formula; give what it prints, with -f or --server".to_owned());
+        }
+        Some((_, rest)) => rest,
+        None if directive.starts_with("job_sort_formula") => directive,
+        None => {
+            let is_sched_config =
+                directive.strip_prefix("job_sort_key").is_some_and(|rest| rest.starts_with([':', ' ']));
+            return is_sched_config
+                .then(|| "is a line of sched_config, not a formula; give that file with --sched-config".into());
+        }
+    };
+    let (target, value) = assignment.split_once('=').unwrap_or((assignment, ""));
+    let attribute = target.split_whitespace().last().unwrap_or_default();
+    let value = value.trim();
+    let quote = value.chars().next().filter(|first| matches!(first, '"' | '\''));
+    match attribute {
+        "job_sort_formula" if !assignment.contains('=') => {
+            verb(directive).map(|_| "has no value; write job_sort_formula = \"FORMULA\"".to_owned())
+        }
+        "job_sort_formula" => quote.filter(|&quote| !value[1..].contains(quote)).map(|quote| {
+            format!("has an opening {quote} that is never closed; add the closing one, or give the formula alone")
+        }),
+        "job_sort_formula_threshold" => {
+            let number = value.trim_matches(['"', '\'']);
+            let option = if number.is_empty() { "X" } else { number };
+            Some(format!(
+                "sets the value that a job must exceed to run, not a formula; give the formula, and --threshold {option}"
+            ))
+        }
+        other if verb(directive).is_some() => Some(format!(
+            "sets `{other}`, not `job_sort_formula`; give the formula, and the server's settings with --server"
+        )),
+        _ => None,
+    }
+}
+
+/// A text as a shell command.
+enum Command<'t> {
+    /// `qmgr -c` with its directive; `None` if it has none, or if a quote is not closed.
+    Qmgr(Option<String>),
+    /// Anything else, without a prompt before it.
+    Other(&'t str),
+}
+
+fn command(text: &str) -> Command<'_> {
     let text = text.trim_start();
     let command = ["$ ", "# ", "Qmgr: "].iter().find_map(|prompt| text.strip_prefix(prompt)).unwrap_or(text);
     let command = command.trim_start();
     let command = command.strip_prefix("sudo ").unwrap_or(command).trim_start();
     let (program, arguments) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
-    if program == "qmgr" || program.ends_with("/qmgr") {
-        let argument = arguments.trim_start().strip_prefix("-c")?.trim_start();
-        return in_directive(&shell_word(argument)?);
+    let option = arguments.trim_start().strip_prefix("-c");
+    match option {
+        Some(argument) if program == "qmgr" || program.ends_with("/qmgr") => {
+            Command::Qmgr(shell_word(argument.trim_start()).map(|directive| directive.trim().to_owned()))
+        }
+        _ => Command::Other(command),
     }
-    in_directive(command)
 }
 
-/// The value of `[set server] job_sort_formula = …`.
-fn in_directive(directive: &str) -> Option<String> {
-    let directive = directive.trim_start();
-    let mut words = directive.split_whitespace();
-    let is_set = matches!(words.next(), Some("set" | "s"))
-        && words.next().is_some_and(|object| matches!(object, "server" | "s" | "sched"));
-    let is_attribute = directive.starts_with("job_sort_formula");
-    if is_set || is_attribute { in_listing(directive) } else { None }
+/// The verb of a directive of `qmgr` about the server or a scheduler, and what follows the object.
+fn verb(directive: &str) -> Option<(&str, &str)> {
+    let (verb, rest) = directive.trim_start().split_once(char::is_whitespace)?;
+    let rest = rest.trim_start();
+    let (object, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let is_verb = matches!(verb, "set" | "s" | "unset" | "u" | "print" | "p" | "list" | "l");
+    (is_verb && matches!(object, "server" | "s" | "sched")).then_some((verb, rest))
 }
 
 /// The first word of a shell command, without its quotes; `None` if a quote is not closed.
@@ -191,6 +282,34 @@ mod tests {
             ["", "a + b", "qmgr", "qmgr -c 'set", "qmgr - c", "set server scheduling = True", "job_sort_formula"]
         {
             assert_eq!(pasted(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_directive_without_a_formula_is_named() {
+        for (text, problem) in [
+            ("set server job_sort_formula_threshold = 5", "--threshold 5"),
+            ("job_sort_formula_threshold=\"0.5\"", "--threshold 0.5"),
+            ("qmgr -c 's s job_sort_formula_threshold = 7'", "--threshold 7"),
+            ("set sched default job_sort_formula_threshold = 5\n", "--threshold 5"),
+            ("unset server job_sort_formula", "removes a setting"),
+            ("Qmgr: unset server job_sort_formula", "removes a setting"),
+            ("set server job_sort_formula = \"a + b", "opening \" that is never closed"),
+            ("job_sort_formula = 'a + b", "opening ' that is never closed"),
+            ("qmgr -c \"set server job_sort_formula = a", "closed quotes"),
+            ("set server job_sort_formula", "has no value"),
+            ("set server scheduling = true", "sets `scheduling`"),
+            ("qmgr -c 'print server'", "give what it prints"),
+            ("job_sort_key: \"ncpus HIGH\"", "sched_config"),
+        ] {
+            let Some(found) = other_directive(text) else { panic!("{text}") };
+            assert!(found.to_string().contains(problem), "{text}: {found}");
+            assert_eq!(formula_in("f", text), Err(found), "{text}");
+        }
+        for text in
+            ["", "a + b", "s - s", "set + server", "job_sort_formula", "job_sort_formula = a", "# a", "qmgr - c"]
+        {
+            assert_eq!(other_directive(text), None, "{text}");
         }
     }
 
