@@ -11,6 +11,8 @@ pub enum ColumnValues<'a> {
     I16(&'a [i16]),
     /// Integers of 32 bits.
     I32(&'a [i32]),
+    /// Integers of 64 bits. One beyond 2^53 is not read as a double, but computed exactly.
+    I64(&'a [i64]),
     /// Doubles.
     F64(&'a [f64]),
 }
@@ -43,6 +45,7 @@ impl<'a> ColumnView<'a> {
             ColumnValues::I8(values) => ColumnValues::I8(subslice(values, start, rows)),
             ColumnValues::I16(values) => ColumnValues::I16(subslice(values, start, rows)),
             ColumnValues::I32(values) => ColumnValues::I32(subslice(values, start, rows)),
+            ColumnValues::I64(values) => ColumnValues::I64(subslice(values, start, rows)),
             ColumnValues::F64(values) => ColumnValues::F64(subslice(values, start, rows)),
         };
         let ints = match self.ints {

@@ -6,6 +6,7 @@ mod compare;
 mod evaluate;
 #[doc(hidden)]
 pub mod explain;
+mod input_columns;
 #[doc(hidden)]
 pub mod measures;
 mod order;
@@ -21,6 +22,7 @@ pub use compare::Comparison;
 pub use compare::{Change, ComparedRanking, Fairness, GroupChange, JobMove, Transitions};
 pub(crate) use evaluate::{RowScorer, python_result};
 pub use evaluate::{rescore, score};
+pub use input_columns::{ColumnError, ColumnScratch, InputColumn};
 #[doc(hidden)]
 pub use order::{higher_first, merge_sort, sort_by_value};
 #[doc(hidden)]

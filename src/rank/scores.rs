@@ -258,6 +258,10 @@ impl Scores {
                 ColumnValues::I8(values) => self.round_slice(values, rounded),
                 ColumnValues::I16(values) => self.round_slice(values, rounded),
                 ColumnValues::I32(values) => self.round_slice(values, rounded),
+                ColumnValues::I64(values) => {
+                    let round = |&value: &i64| self.precision.round(value as f64);
+                    rounded.iter_mut().zip(values).for_each(|(rounded, value)| *rounded = round(value));
+                }
                 ColumnValues::F64(values) => self.round_slice(values, rounded),
             }
         }

@@ -3,7 +3,14 @@
 use crate::formula::program::instruction::Instruction;
 use crate::formula::program::{EvalError, Operand, Program};
 use crate::formula::syntax::NodeId;
-use crate::python::{Arithmetic, BooleanOperator, ErrorKind, Raised, Value};
+use crate::python::{Arithmetic, BooleanOperator, ErrorKind, Python, Raised, Value};
+
+/// The memory of an [`Interpreter`] in Python's arithmetic, for the next one.
+#[derive(Debug, Default)]
+pub struct InterpreterBuffers {
+    constants: Vec<Result<Value, Raised>>,
+    stack: Vec<Value>,
+}
 
 /// Runs one program in one arithmetic, row after row, and reuses its memory.
 #[derive(Debug)]
@@ -16,11 +23,21 @@ pub struct Interpreter<'p, A: Arithmetic> {
 
 impl<'p, A: Arithmetic> Interpreter<'p, A> {
     pub(super) fn new(program: &'p Program, arithmetic: A) -> Self {
-        let constants = program.constants.iter().map(|constant| match &constant.text {
+        Self::with_memory(program, arithmetic, Vec::new(), Vec::new())
+    }
+
+    fn with_memory(
+        program: &'p Program,
+        arithmetic: A,
+        mut constants: Vec<Result<A::Value, Raised>>,
+        stack: Vec<A::Value>,
+    ) -> Self {
+        constants.clear();
+        constants.extend(program.constants.iter().map(|constant| match &constant.text {
             Some(text) => arithmetic.literal(text, &constant.value),
             None => arithmetic.number(&constant.value),
-        });
-        Self { program, constants: constants.collect(), stack: Vec::new(), arithmetic }
+        }));
+        Self { program, constants, stack, arithmetic }
     }
 
     /// Evaluates one row; `inputs` are in the order of [`Program::inputs`].
@@ -173,6 +190,17 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
         let operands =
             children.iter().zip(values).map(|(child, value)| Operand { span: expr.node(*child).span, value });
         EvalError { raised, span, operands: operands.collect() }
+    }
+}
+
+impl<'p> Interpreter<'p, Python> {
+    pub(super) fn with_buffers(program: &'p Program, buffers: InterpreterBuffers) -> Self {
+        Self::with_memory(program, Python::new(), buffers.constants, buffers.stack)
+    }
+
+    /// The memory of the interpreter, for [`Program::interpreter_with`].
+    pub fn into_buffers(self) -> InterpreterBuffers {
+        InterpreterBuffers { constants: self.constants, stack: self.stack }
     }
 }
 

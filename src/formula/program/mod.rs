@@ -13,10 +13,13 @@ mod trace;
 
 use std::sync::Arc;
 
-pub use columnar::{ColumnarExecutor, LANES, LaneType, Outcome};
+#[doc(hidden)]
+pub use columnar::{ColumnarBuffers, ColumnarExecutor, LANES, LaneType, Outcome};
 pub use compiler_limits::compiles;
 pub use error::{CompileError, EvalError, Operand};
 pub use interpreter::Interpreter;
+#[doc(hidden)]
+pub use interpreter::InterpreterBuffers;
 pub(crate) use lowering::literal_value;
 pub use trace::{Term, Trace};
 
@@ -79,5 +82,11 @@ impl Program {
     /// An interpreter of the program in the given arithmetic.
     pub fn interpreter<A: Arithmetic>(&self, arithmetic: A) -> Interpreter<'_, A> {
         Interpreter::new(self, arithmetic)
+    }
+
+    /// An interpreter in Python's arithmetic that reuses the memory of another one, of any program.
+    #[doc(hidden)]
+    pub fn interpreter_with(&self, buffers: InterpreterBuffers) -> Interpreter<'_, Python> {
+        Interpreter::with_buffers(self, buffers)
     }
 }

@@ -17,6 +17,7 @@ impl ColumnarExecutor<'_, '_> {
             ColumnValues::I8(small) => (self.widened_lanes(small), magnitude(i8::MIN)),
             ColumnValues::I16(small) => (self.widened_lanes(small), magnitude(i16::MIN)),
             ColumnValues::I32(small) => (self.widened_lanes(small), magnitude(i32::MIN)),
+            ColumnValues::I64(integers) => self.lanes_of_integers(integers),
             ColumnValues::F64(lanes) => {
                 (LaneBuffer::Borrowed(lanes.get(..self.rows).unwrap_or(lanes)), MAX_EXACT_FLOAT)
             }
@@ -37,6 +38,26 @@ impl ColumnarExecutor<'_, '_> {
         let mut lanes = self.scratch.lanes(self.rows.min(small.len()));
         kernels::widen(small, &mut lanes);
         LaneBuffer::Owned(lanes)
+    }
+
+    /// The integers as lanes, and the magnitude that none of them exceeds. Integers beyond 2^53 fall back.
+    fn lanes_of_integers(&mut self, integers: &[i64]) -> (LaneBuffer<'static>, f64) {
+        let integers = integers.get(..self.rows).unwrap_or(integers);
+        let mut lanes = self.scratch.lanes(integers.len());
+        let mut bound = kernels::convert_integers(integers, &mut lanes);
+        if bound > MAX_EXACT_FLOAT {
+            let mut mask = self.scratch.bytes(self.rows);
+            mask.fill(0);
+            for ((mask, lane), integer) in mask.iter_mut().zip(&mut lanes).zip(integers) {
+                if integer.unsigned_abs() > MAX_EXACT_FLOAT as u64 {
+                    (*mask, *lane) = (1, 0.0);
+                }
+            }
+            self.outcome.fall_back(&mask);
+            self.scratch.recycle_bytes(mask);
+            bound = MAX_EXACT_FLOAT;
+        }
+        (LaneBuffer::Owned(lanes), bound)
     }
 
     fn filled_lanes(&mut self, lane: f64) -> Vec<f64> {

@@ -194,6 +194,28 @@ pub(super) fn widen<T: Copy + Into<f64>>(small: &[T], out: &mut [f64]) {
     );
 }
 
+/// Converts integers to the nearest doubles; returns a magnitude that none of them exceeds.
+#[inline]
+pub(super) fn convert_integers(integers: &[i64], out: &mut [f64]) -> f64 {
+    /// The double 1.5 * 2^52, in whose neighbourhood doubles are one apart.
+    const OFFSET: f64 = 6_755_399_441_055_744.0;
+    dispatch(
+        #[inline(always)]
+        move || {
+            let mut bits = 0;
+            for (out, &integer) in out.iter_mut().zip(integers) {
+                // few processors have a vector instruction for `integer as f64`; this is exact up to 2^51
+                *out = f64::from_bits(OFFSET.to_bits().wrapping_add_signed(integer)) - OFFSET;
+                bits |= integer ^ integer >> 63;
+            }
+            if bits >> 51 != 0 {
+                out.iter_mut().zip(integers).for_each(|(out, &integer)| *out = integer as f64);
+            }
+            bits as f64 + 1.0
+        },
+    )
+}
+
 /// `out = f(x, y)` on bytes.
 #[inline]
 pub(super) fn zip_bytes(x: &[u8], y: &[u8], out: &mut [u8], f: impl Fn(u8, u8) -> u8 + Copy) {

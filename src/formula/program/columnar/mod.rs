@@ -54,6 +54,16 @@ pub struct ColumnarExecutor<'p, 'i> {
     scratch: Scratch,
 }
 
+/// The memory of a [`ColumnarExecutor`], for the next one.
+#[derive(Debug, Default)]
+pub struct ColumnarBuffers {
+    views: Vec<ColumnView<'static>>,
+    stack: Vec<Entry<'static>>,
+    frames: Vec<Frame<'static>>,
+    outcome: Outcome,
+    scratch: Scratch,
+}
+
 /// An expression whose branches are being evaluated. `outer` are the active lanes outside of it.
 #[derive(Debug)]
 enum Frame<'i> {
@@ -91,17 +101,14 @@ struct AllLanesFallBack;
 impl Program {
     /// An executor of the program for many rows at a time, in Python's arithmetic.
     pub fn columnar<'i>(&self) -> ColumnarExecutor<'_, 'i> {
-        ColumnarExecutor {
-            program: self,
-            python: Python::new(),
-            views: Vec::new(),
-            rows: 0,
-            stack: Vec::new(),
-            frames: Vec::new(),
-            active: None,
-            outcome: Outcome::default(),
-            scratch: Scratch::default(),
-        }
+        self.columnar_with(ColumnarBuffers::default())
+    }
+
+    /// An executor that reuses the memory of another one, of any program.
+    pub fn columnar_with<'i>(&self, buffers: ColumnarBuffers) -> ColumnarExecutor<'_, 'i> {
+        let ColumnarBuffers { views, stack, frames, outcome, scratch } = buffers;
+        let python = Python::new();
+        ColumnarExecutor { program: self, python, views, rows: 0, stack, frames, active: None, outcome, scratch }
     }
 }
 
@@ -109,10 +116,20 @@ impl<'i> ColumnarExecutor<'_, 'i> {
     /// Evaluates a block of at most [`LANES`] rows; further rows are ignored. `inputs` are in the order of
     /// [`Program::inputs`], `inexact` lists the rows in which an input is not exact.
     pub fn evaluate(&mut self, inputs: &[ColumnView<'i>], rows: usize, inexact: &[usize]) -> &Outcome {
+        self.evaluate_views(inputs.iter().copied(), rows, inexact)
+    }
+
+    /// Evaluates a block as [`evaluate`](Self::evaluate) does.
+    pub fn evaluate_views(
+        &mut self,
+        inputs: impl Iterator<Item = ColumnView<'i>>,
+        rows: usize,
+        inexact: &[usize],
+    ) -> &Outcome {
         self.rows = rows.min(LANES);
         self.outcome.reset(self.rows, inexact);
         self.views.clear();
-        self.views.extend_from_slice(inputs);
+        self.views.extend(inputs);
         self.python.begin();
         let result = if self.program.refused.is_some() { Err(AllLanesFallBack) } else { self.run() };
         match result {
@@ -121,6 +138,12 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         }
         self.clear();
         &self.outcome
+    }
+
+    /// The memory of the executor, for [`Program::columnar_with`], and the results of the last block in it.
+    pub fn into_buffers(self) -> ColumnarBuffers {
+        let Self { views, stack, frames, outcome, scratch, .. } = self;
+        ColumnarBuffers { views: emptied(views), stack: emptied(stack), frames: emptied(frames), outcome, scratch }
     }
 
     fn run(&mut self) -> Result<Entry<'i>, AllLanesFallBack> {
@@ -200,4 +223,18 @@ impl<'i> ColumnarExecutor<'_, 'i> {
             self.scratch.recycle_bytes(active);
         }
     }
+}
+
+impl ColumnarBuffers {
+    /// The results of the last block.
+    pub fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+}
+
+/// An empty vector in the memory of another one, whose items may borrow for less long.
+fn emptied<T, U>(mut items: Vec<T>) -> Vec<U> {
+    items.clear();
+    // a vector that is collected from another one of the same layout takes over its memory
+    items.into_iter().filter_map(|_| None).collect()
 }

@@ -1,0 +1,275 @@
+//! Scores jobs whose inputs the caller holds in columns of its own, without a [`JobTable`](crate::JobTable).
+
+use crate::formula::program::{ColumnarBuffers, InterpreterBuffers, LANES, Program};
+use crate::python::{ColumnValues, ColumnView, IntMask, MAX_EXACT_INT, Value};
+use crate::rank::evaluate::python_result;
+use crate::rank::{OnError, ScoreError};
+use crate::schema::current_name;
+
+/// One input of every job, borrowed from the caller. The rows of all columns are the same jobs in the same order.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum InputColumn<'a> {
+    /// Python integers.
+    I32(&'a [i32]),
+    /// Python integers.
+    I64(&'a [i64]),
+    /// Python floats.
+    F64(&'a [f64]),
+    /// The same value for every job.
+    Same(Value),
+    /// A Python float for each entity: `values[index[row]]` is the input of a row.
+    ByEntity {
+        /// The entity of each row.
+        index: &'a [u32],
+        /// The number of each entity.
+        values: &'a [f64],
+    },
+}
+
+/// Why columns cannot be scored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ColumnError {
+    /// The formula reads an input for which there is no column.
+    #[error("the formula reads `{name}`, for which there is no column")]
+    Missing {
+        /// The input.
+        name: String,
+    },
+    /// The formula does not read this column.
+    #[error("the formula does not read `{name}`; it reads {inputs}")]
+    Unknown {
+        /// The column.
+        name: String,
+        /// What the formula reads, for a sentence.
+        inputs: String,
+    },
+    /// Two columns have the same name, or a name and its deprecated form.
+    #[error("the column `{name}` is given twice")]
+    Repeated {
+        /// The column.
+        name: String,
+    },
+    /// A column has another number of rows than there are scores.
+    #[error("the column `{name}` has {found} rows, expected {expected}, which is the number of scores")]
+    Length {
+        /// The column.
+        name: String,
+        /// Its number of rows.
+        found: usize,
+        /// The number of scores.
+        expected: usize,
+    },
+    /// A row of a [`InputColumn::ByEntity`] has an entity without a value.
+    #[error("row {row} of the column `{name}` has the entity {index}, but there are values for {entities} entities")]
+    Entity {
+        /// The column.
+        name: String,
+        /// The row, from 0.
+        row: usize,
+        /// Its index of an entity, from 0.
+        index: u32,
+        /// The number of values.
+        entities: usize,
+    },
+}
+
+/// The lanes of a block.
+static ALL_LANES: [usize; LANES] = {
+    let (mut lanes, mut lane) = ([0; LANES], 0);
+    while lane < LANES {
+        lanes[lane] = lane;
+        lane += 1;
+    }
+    lanes
+};
+
+/// The memory of [`Program::score_columns`], to be reused. It belongs to no program; each thread needs its own.
+#[derive(Debug, Default)]
+pub struct ColumnScratch {
+    columnar: ColumnarBuffers,
+    interpreter: InterpreterBuffers,
+    /// The index of each input's column.
+    columns: Vec<usize>,
+    /// A block of each input whose values are by entity.
+    gathered: Vec<Vec<f64>>,
+    /// The inputs of one row.
+    row: Vec<Value>,
+}
+
+impl ColumnScratch {
+    /// Memory that is allocated by its first use.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Program {
+    /// Scores jobs whose inputs are in columns, on the calling thread. Writes a score for each job into `scores`: the double
+    /// nearest to the result, not rounded to OpenPBS's `float`. A job whose formula raises an error gets OpenPBS's value, 0
+    /// (-1 if the result is not a number), and is added to `errors`, which is cleared first, with its row.
+    ///
+    /// `columns` has a column for every name in [`Program::inputs`], in any order, each with as many rows as `scores`. Once
+    /// `scratch` and `errors` have grown, only a row that raises an error allocates memory.
+    ///
+    /// # Errors
+    /// A column is missing, unknown, given twice, or has a wrong number of rows or an entity without a value. Nothing is
+    /// written then.
+    ///
+    /// ```
+    /// use job_sort_formula::rank::{ColumnScratch, InputColumn};
+    /// use job_sort_formula::{Formula, Schema};
+    ///
+    /// let program = Formula::parse("100 * fairshare_factor + 300 / walltime")?.compile(&Schema::openpbs())?;
+    /// let columns = [
+    ///     ("walltime", InputColumn::I64(&[60, 0, 300])),
+    ///     ("fairshare_factor", InputColumn::ByEntity { index: &[1, 0, 0], values: &[0.5, 0.25] }),
+    /// ];
+    /// let (mut scratch, mut scores, mut errors) = (ColumnScratch::new(), [0.0; 3], Vec::new());
+    /// program.score_columns(&columns, &mut scratch, &mut scores, &mut errors)?;
+    /// assert_eq!(scores, [30.0, 0.0, 51.0]);
+    /// assert_eq!((errors[0].0, errors[0].1.to_string()), (1, "division by zero".to_owned()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn score_columns(
+        &self,
+        columns: &[(&str, InputColumn<'_>)],
+        scratch: &mut ColumnScratch,
+        scores: &mut [f64],
+        errors: &mut Vec<(usize, ScoreError)>,
+    ) -> Result<(), ColumnError> {
+        self.find_columns(columns, scores.len(), &mut scratch.columns)?;
+        errors.clear();
+        let formula_span = self.expr().node(self.expr().root()).span;
+        let mut interpreter = self.interpreter_with(std::mem::take(&mut scratch.interpreter));
+        scratch.gathered.resize_with(self.inputs().len().max(scratch.gathered.len()), Vec::new);
+        let inputs = || scratch.columns.iter().map(|&index| &columns[index].1);
+        for (start, scores) in (0..).step_by(LANES).zip(scores.chunks_mut(LANES)) {
+            let rows = start..start + scores.len();
+            for (input, gathered) in inputs().zip(&mut scratch.gathered) {
+                input.gather(rows.clone(), gathered);
+            }
+            let mut columnar = self.columnar_with(std::mem::take(&mut scratch.columnar));
+            let views = inputs().zip(&scratch.gathered).map(|(input, gathered)| input.view(rows.clone(), gathered));
+            let inexact = if inputs().any(InputColumn::is_inexact) { &ALL_LANES[..] } else { &[] };
+            columnar.evaluate_views(views, scores.len(), inexact);
+            scratch.columnar = columnar.into_buffers();
+            let outcome = scratch.columnar.outcome();
+            scores.copy_from_slice(outcome.lanes());
+            for lane in outcome.fallback_lanes() {
+                scratch.row.clear();
+                scratch.row.extend(inputs().map(|input| input.value(start + lane)));
+                let result = interpreter.evaluate(&scratch.row).map_err(ScoreError::Raised);
+                scores[lane] = match result.and_then(|value| python_result(value, formula_span)) {
+                    Ok(result) => result.to_f64(),
+                    Err(error) => {
+                        let value = OnError::ZeroLikePbs.value(&error);
+                        errors.push((start + lane, error));
+                        value
+                    }
+                };
+            }
+        }
+        scratch.interpreter = interpreter.into_buffers();
+        Ok(())
+    }
+
+    /// Finds the column of every input, and checks the columns.
+    fn find_columns(
+        &self,
+        columns: &[(&str, InputColumn<'_>)],
+        rows: usize,
+        found: &mut Vec<usize>,
+    ) -> Result<(), ColumnError> {
+        let is_same = |left: &str, right: &str| current_name(left) == current_name(right);
+        for (index, (name, column)) in columns.iter().enumerate() {
+            let name = || (*name).to_owned();
+            if columns[..index].iter().any(|(earlier, _)| is_same(earlier, columns[index].0)) {
+                return Err(ColumnError::Repeated { name: name() });
+            }
+            if !self.inputs().iter().any(|input| is_same(input, columns[index].0)) {
+                let quoted: Vec<String> = self.inputs().iter().map(|input| format!("`{input}`")).collect();
+                let inputs = if quoted.is_empty() { "no input".to_owned() } else { quoted.join(", ") };
+                return Err(ColumnError::Unknown { name: name(), inputs });
+            }
+            if let Some(found) = column.rows().filter(|&found| found != rows) {
+                return Err(ColumnError::Length { name: name(), found, expected: rows });
+            }
+            if let Some((row, index, entities)) = column.missing_entity() {
+                return Err(ColumnError::Entity { name: name(), row, index, entities });
+            }
+        }
+        found.clear();
+        for input in self.inputs() {
+            let column = columns.iter().position(|(name, _)| is_same(name, input));
+            found.push(column.ok_or_else(|| ColumnError::Missing { name: input.to_string() })?);
+        }
+        Ok(())
+    }
+}
+
+impl InputColumn<'_> {
+    /// The number of rows; `None` if it fits any number.
+    fn rows(&self) -> Option<usize> {
+        match self {
+            Self::I32(values) => Some(values.len()),
+            Self::I64(values) => Some(values.len()),
+            Self::F64(values) => Some(values.len()),
+            Self::Same(_) => None,
+            Self::ByEntity { index, .. } => Some(index.len()),
+        }
+    }
+
+    /// The first row whose entity has no value, with the entity and the number of values.
+    fn missing_entity(&self) -> Option<(usize, u32, usize)> {
+        let Self::ByEntity { index, values } = self else { return None };
+        if (index.iter().fold(0, |max, &index| index.max(max)) as usize) < values.len() {
+            return None;
+        }
+        let row = index.iter().position(|&index| index as usize >= values.len())?;
+        Some((row, index[row], values.len()))
+    }
+
+    /// Whether lanes of doubles cannot hold the value of every row.
+    fn is_inexact(&self) -> bool {
+        match self {
+            Self::Same(Value::Int(integer)) => integer.unsigned_abs() > MAX_EXACT_INT.unsigned_abs(),
+            Self::Same(value) => !matches!(value, Value::Float(_)),
+            _ => false,
+        }
+    }
+
+    /// Collects the values of rows that are by entity.
+    fn gather(&self, rows: std::ops::Range<usize>, gathered: &mut Vec<f64>) {
+        if let Self::ByEntity { index, values } = self {
+            gathered.clear();
+            gathered.extend(index[rows].iter().map(|&index| values[index as usize]));
+        }
+    }
+
+    /// The values of a block of rows. A value that is the same in all rows and [inexact](Self::is_inexact) is not in it.
+    fn view<'s>(&'s self, rows: std::ops::Range<usize>, gathered: &'s [f64]) -> ColumnView<'s> {
+        let (values, ints) = match self {
+            Self::I32(values) => (ColumnValues::I32(&values[rows]), IntMask::All),
+            Self::I64(values) => (ColumnValues::I64(&values[rows]), IntMask::All),
+            Self::F64(values) => (ColumnValues::F64(&values[rows]), IntMask::None),
+            Self::Same(Value::Float(value)) => (ColumnValues::Constant(*value), IntMask::None),
+            Self::Same(Value::Int(value)) => (ColumnValues::Constant(*value as f64), IntMask::All),
+            Self::Same(_) => (ColumnValues::Constant(0.0), IntMask::All),
+            Self::ByEntity { .. } => (ColumnValues::F64(gathered), IntMask::None),
+        };
+        ColumnView { values, ints }
+    }
+
+    /// The value of a row.
+    fn value(&self, row: usize) -> Value {
+        match self {
+            Self::I32(values) => Value::Int(values[row].into()),
+            Self::I64(values) => Value::Int(values[row]),
+            Self::F64(values) => Value::Float(values[row]),
+            Self::Same(value) => value.clone(),
+            Self::ByEntity { index, values } => Value::Float(values[index[row] as usize]),
+        }
+    }
+}

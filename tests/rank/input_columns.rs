@@ -1,0 +1,174 @@
+//! Columns that the caller owns give the bits and the errors of the interpreter.
+//!
+//! `JSF_REFEREE_CASES` sets how many values are compared, `JSF_REFEREE_SEED` the seed.
+
+use job_sort_formula::python::Python;
+use job_sort_formula::rank::{ColumnError, ColumnScratch, FormulaResult, InputColumn};
+use job_sort_formula::schema::InputType;
+use job_sort_formula::{Formula, Program, Schema, Value};
+
+use crate::support::random::Generator;
+use crate::support::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
+use crate::support::setting;
+
+/// A column of the caller.
+enum Owned {
+    I32(Vec<i32>),
+    I64(Vec<i64>),
+    F64(Vec<f64>),
+    Same(Value),
+    ByEntity(Vec<u32>, Vec<f64>),
+}
+
+impl Owned {
+    fn random(random: &mut Generator, rows: usize, is_integer: bool) -> Self {
+        let number = |random: &mut Generator| match random.below(4) {
+            0 => random.below(50) as f64 / 4.0,
+            1 => random.float(),
+            _ => random.moderate(),
+        };
+        match random.below(if is_integer { 4 } else { 7 }) {
+            0 => Self::Same(if is_integer { random.integer() } else { random.number() }),
+            1 => Self::I32((0..rows).map(|_| random.below(1 << 32) as i32).collect()),
+            2 => Self::I64((0..rows).map(|_| random.below(100_000) as i64 - 50).collect()),
+            3 => {
+                // integers on both sides of 2^51, where the conversion changes, and of 2^53
+                let shift = random.below(16);
+                Self::I64((0..rows).map(|_| (random.below(1 << 63) as i64 >> shift) - (1 << 52)).collect())
+            }
+            4 => {
+                let values: Vec<f64> = (0..1 + random.below(20)).map(|_| number(random)).collect();
+                Self::ByEntity((0..rows).map(|_| random.below(values.len() as u64) as u32).collect(), values)
+            }
+            _ => Self::F64((0..rows).map(|_| number(random)).collect()),
+        }
+    }
+
+    fn borrow(&self) -> InputColumn<'_> {
+        match self {
+            Self::I32(values) => InputColumn::I32(values),
+            Self::I64(values) => InputColumn::I64(values),
+            Self::F64(values) => InputColumn::F64(values),
+            Self::Same(value) => InputColumn::Same(value.clone()),
+            Self::ByEntity(index, values) => InputColumn::ByEntity { index, values },
+        }
+    }
+
+    fn value(&self, row: usize) -> Value {
+        match self {
+            Self::I32(values) => Value::Int(values[row].into()),
+            Self::I64(values) => Value::Int(values[row]),
+            Self::F64(values) => Value::Float(values[row]),
+            Self::Same(value) => value.clone(),
+            Self::ByEntity(index, values) => Value::Float(values[index[row] as usize]),
+        }
+    }
+}
+
+/// Compares the scores and errors of all rows with the interpreter's; returns the number of errors.
+fn compare(program: &Program, columns: &[(&str, Owned)], rows: usize, scratch: &mut ColumnScratch) -> usize {
+    let read = |name: &str| program.inputs().iter().any(|input| **input == *name);
+    let borrowed: Vec<_> = columns.iter().filter(|(name, _)| read(name)).map(|(n, c)| (*n, c.borrow())).collect();
+    let (mut scores, mut errors) = (vec![f64::NAN; rows], Vec::new());
+    program.score_columns(&borrowed, scratch, &mut scores, &mut errors).unwrap();
+    let mut failed = errors.iter().peekable();
+    let mut interpreter = program.interpreter(Python::new());
+    for (row, score) in scores.into_iter().enumerate() {
+        let value = |name: &str| columns.iter().find(|(known, _)| *known == name).map(|(_, column)| column.value(row));
+        let inputs: Vec<Value> = program.inputs().iter().map(|name| value(name).unwrap()).collect();
+        let text = program.expr();
+        match (interpreter.evaluate(&inputs), failed.next_if(|(failed, _)| *failed == row)) {
+            (Ok(value), None) => {
+                let expected = FormulaResult::Python(value).to_f64();
+                assert_eq!(score.to_bits(), expected.to_bits(), "{text} for {inputs:?}: {score} not {expected}");
+            }
+            (Err(expected), Some((_, error))) => {
+                assert_eq!(
+                    (error.to_string(), score),
+                    (expected.raised.text.into_owned(), 0.0),
+                    "{text} for {inputs:?}"
+                );
+            }
+            (Ok(_), Some((_, error))) => assert!(score == -1.0, "{text} for {inputs:?}: {error}"),
+            (Err(error), None) => panic!("{text} for {inputs:?}: {score}, expected {error:?}"),
+        }
+    }
+    assert!(failed.next().is_none());
+    errors.len()
+}
+
+#[test]
+fn columns_of_every_type_give_the_bits_of_the_interpreter() {
+    let cases = setting("JSF_REFEREE_CASES", 200_000) as usize;
+    let mut random = Generator(setting("JSF_REFEREE_SEED", 20_261_122));
+    let (schema, mut scratch) = (schema(), ColumnScratch::new());
+    let (mut values, mut errors, mut formulas) = (0, 0, 0);
+    while values < cases {
+        let most = if random.below(20) == 0 { 3000 } else { 200 };
+        let rows = 1 + random.below(most) as usize;
+        let integers = INTEGERS.iter().map(|&name| (name, true));
+        let names = integers.chain(NUMBERS.iter().map(|&name| (name, false)));
+        let columns: Vec<_> =
+            names.map(|(name, is_integer)| (name, Owned::random(&mut random, rows, is_integer))).collect();
+        for _ in 0..10 {
+            let text = Writer::formula(&mut random).tokens.join(" ");
+            let Some(program) = Formula::parse(&text).ok().and_then(|formula| formula.compile(&schema).ok()) else {
+                continue;
+            };
+            errors += compare(&program, &columns, rows, &mut scratch);
+            (values, formulas) = (values + rows, formulas + 1);
+        }
+    }
+    eprintln!("{values} values of {formulas} formulas: the same in all bits, {errors} errors the same");
+    assert!(errors * 2 < values);
+}
+
+#[test]
+fn a_column_that_does_not_fit_is_named() {
+    let program = Formula::parse("ncpus * fair_share_perc").unwrap().compile(&Schema::openpbs()).unwrap();
+    let score = |columns: &[(&str, InputColumn<'_>)]| {
+        let (mut scores, mut errors) = ([f64::NAN; 2], Vec::new());
+        let result = program.score_columns(columns, &mut ColumnScratch::new(), &mut scores, &mut errors);
+        if result.is_err() {
+            assert!(scores.iter().all(|score| score.is_nan()), "nothing is written");
+        }
+        result.map(|()| scores)
+    };
+    let ncpus = || ("ncpus", InputColumn::I32(&[2, 3]));
+    let share = || ("fairshare_perc", InputColumn::ByEntity { index: &[1, 0], values: &[0.25, 0.5] });
+    assert_eq!(score(&[share(), ncpus()]), Ok([1.0, 0.75]));
+    let message = |columns: &[(&str, InputColumn<'_>)]| score(columns).unwrap_err().to_string();
+    assert_eq!(message(&[ncpus()]), "the formula reads `fair_share_perc`, for which there is no column");
+    assert_eq!(message(&[ncpus(), share(), ncpus()]), "the column `ncpus` is given twice");
+    let both_names = [ncpus(), share(), ("fair_share_perc", InputColumn::Same(Value::Int(1)))];
+    assert_eq!(message(&both_names), "the column `fair_share_perc` is given twice");
+    assert_eq!(
+        message(&[ncpus(), share(), ("mem", InputColumn::I64(&[1, 2]))]),
+        "the formula does not read `mem`; it reads `ncpus`, `fair_share_perc`"
+    );
+    assert_eq!(
+        message(&[("ncpus", InputColumn::I64(&[1])), share()]),
+        "the column `ncpus` has 1 rows, expected 2, which is the number of scores"
+    );
+    let index = InputColumn::ByEntity { index: &[0, 2], values: &[0.25, 0.5] };
+    assert_eq!(
+        message(&[ncpus(), ("fairshare_perc", index)]),
+        "row 1 of the column `fairshare_perc` has the entity 2, but there are values for 2 entities"
+    );
+    let no_values = InputColumn::ByEntity { index: &[0, 0], values: &[] };
+    assert!(matches!(score(&[ncpus(), ("fairshare_perc", no_values)]), Err(ColumnError::Entity { row: 0, .. })));
+}
+
+#[test]
+fn a_formula_without_inputs_and_a_queue_without_jobs_have_scores() {
+    let mut schema = Schema::empty();
+    schema.add("a", InputType::Float);
+    let (mut scratch, mut errors) = (ColumnScratch::new(), Vec::new());
+    let constant = Formula::parse("2 ** 10").unwrap().compile(&schema).unwrap();
+    let mut scores = vec![0.0; 1500];
+    constant.score_columns(&[], &mut scratch, &mut scores, &mut errors).unwrap();
+    assert!(scores.iter().all(|&score| score == 1024.0));
+    let program = Formula::parse("1 / a").unwrap().compile(&schema).unwrap();
+    program.score_columns(&[("a", InputColumn::F64(&[]))], &mut scratch, &mut [], &mut errors).unwrap();
+    assert!(errors.is_empty());
+}
