@@ -156,9 +156,9 @@ pub struct FilterArgs {
     /// queue; separate several by commas, or repeat the option
     #[arg(long, visible_alias = "user", value_name = "NAME", value_delimiter = ',')]
     pub entity: Vec<String>,
-    /// Show only the jobs of this queue
-    #[arg(long, value_name = "NAME")]
-    pub queue_name: Option<String>,
+    /// Show only the jobs of this queue; separate several by commas, or repeat the option
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub queue_name: Vec<String>,
 }
 
 /// The jobs that a command is about.

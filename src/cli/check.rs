@@ -11,7 +11,10 @@ use job_sort_formula::report::{CheckFormat, CheckHuman, CheckJson, CheckReport, 
 use job_sort_formula::site::FormulaText;
 
 use super::args::{CheckArgs, CheckFormatName, FmtArgs};
-use super::{CliError, Outcome, Progress, draw, draw_all, open_site, read_formula, report, show_site, warn, warn_all};
+use super::{
+    CliError, Outcome, Progress, draw, draw_all, formula_source, open_site, read_formula, report, show_site, warn,
+    warn_all,
+};
 
 /// The most rounds of fixes: one fix may uncover the next, as in `LOG(NCPUS)`.
 const MAX_FIX_ROUNDS: usize = 8;
@@ -65,8 +68,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     } else if fixes {
         writeln!(out, "{}", source.text)?;
     } else {
-        let FormulaText { text, origin, before, wraps } = &source;
-        let report = CheckReport { formula: text, origin, before, wraps, checked: &checked };
+        let report = CheckReport { source: formula_source(&source), checked: &checked };
         format(arguments.format).write(&report, out)?;
     }
     // a hidden error counts only where it keeps the command from being printed

@@ -5,13 +5,13 @@ use std::io::Write;
 use job_sort_formula::Site;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::pbs::check::job_error;
+use job_sort_formula::report::draw_finding;
 use job_sort_formula::report::explain::{ExplainReport, write_human, write_json};
-use job_sort_formula::report::{FormulaSource, draw_finding};
-use job_sort_formula::site::{ExplainOptions, Explanation, FormulaText};
+use job_sort_formula::site::{ExplainOptions, Explanation};
 
 use super::args::{ExplainArgs, ExplainFormatName};
 use super::queue::{ReadQueue, with_queue};
-use super::{CliError, Outcome, Progress, terminal_width, warn_all};
+use super::{CliError, Outcome, Progress, formula_source, terminal_width, warn_all};
 
 pub(super) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_human = arguments.format == ExplainFormatName::Human;
@@ -55,11 +55,10 @@ fn explain(arguments: &ExplainArgs, queue: ReadQueue<'_>, out: &mut impl Write) 
         ExplainFormatName::Human => {
             let width = if arguments.wide { None } else { terminal_width() };
             let coloured = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
-            let FormulaText { text, origin, before, wraps } = source;
             let drawn = |job: &Explanation| {
                 let finding =
                     submitted.in_source(job_error(&queue.table, job.row, job.result.as_ref()?.as_ref().err()?));
-                Some(draw_finding(&FormulaSource { text, origin, before, wraps }, &finding, coloured))
+                Some(draw_finding(&formula_source(source), &finding, coloured))
             };
             write_human(&report, width, &drawn, out)?;
         }

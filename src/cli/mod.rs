@@ -226,10 +226,15 @@ fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
     }
 }
 
+/// The formula in its document, as reports take it.
+fn formula_source(source: &FormulaText) -> FormulaSource<'_> {
+    let FormulaText { text, origin, before, wraps } = source;
+    FormulaSource { text, origin, before, wraps }
+}
+
 /// Draws a finding under the formula on standard error.
 fn draw(source: &FormulaText, found: &Diagnostic) {
     let coloured = anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
-    let FormulaText { text, origin, before, wraps } = source;
-    let drawn = draw_finding(&FormulaSource { text, origin, before, wraps }, found, coloured);
+    let drawn = draw_finding(&formula_source(source), found, coloured);
     let _ = writeln!(anstream::stderr(), "{drawn}\n");
 }

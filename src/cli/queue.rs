@@ -61,7 +61,7 @@ pub(super) fn draw_submitted(
 impl FilterArgs {
     /// The filter of a report.
     pub(super) fn filter(&self) -> JobFilter<'_> {
-        JobFilter { jobs: &self.job, entities: &self.entity, queue: self.queue_name.as_deref() }
+        JobFilter { jobs: &self.job, entities: &self.entity, queues: &self.queue_name }
     }
 }
 

@@ -6,7 +6,7 @@ use job_sort_formula::Site;
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::fairshare::tree_document::TreeDocument;
 use job_sort_formula::report::shares::{Assumed, PolicyView, SharesHead, write_human, write_json};
-use job_sort_formula::site::{ComparedQueue, FormulaText, PolicyName, PolicyShares, SharesRequest};
+use job_sort_formula::site::{ComparedQueue, FormulaText, PolicyName, SharesRequest};
 use job_sort_formula::slurm::load_file::format_load_file;
 use serde_json::{Map, Value};
 
@@ -34,7 +34,8 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     let shown: Vec<ShownPolicy> = shares
         .iter()
         .map(|one| {
-            let nodes = nodes(one, arguments)?;
+            // a table shows entities together with their paths
+            let nodes = one.nodes(&arguments.entity, arguments.format == SharesFormatName::Human)?;
             let settings = site.policy_settings(one.policy);
             Ok(ShownPolicy { nodes, settings, assumed: site.describe_assumptions(one.policy, &request) })
         })
@@ -109,15 +110,6 @@ fn places(
     let places = site.places(formula, request)?;
     warn_all(&places.warnings);
     Ok(Some(Some((source.text.clone(), places))))
-}
-
-/// The nodes to show: the whole tree, or one entity, in a table together with its path.
-fn nodes(shares: &PolicyShares, arguments: &SharesArgs) -> Result<Vec<NodeId>, CliError> {
-    let mut nodes = shares.nodes(arguments.entity.as_deref())?;
-    if arguments.entity.is_some() && arguments.format == SharesFormatName::Json {
-        nodes.drain(..nodes.len() - 1);
-    }
-    Ok(nodes)
 }
 
 /// Writes the tree as a scheduler's file, and warns of what the file does not preserve.

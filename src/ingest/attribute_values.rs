@@ -52,16 +52,20 @@ pub(super) struct FormulaAmount {
     pub is_shortened: bool,
     /// Whether an amount other than 0 has become 0.
     pub is_truncated_to_zero: bool,
+    /// Whether an integer of more than 64 bits has become the nearest one of 64 bits.
+    pub is_saturated: bool,
 }
 
 impl FormulaAmount {
     /// Converts the `amount` that was parsed from `scalar`.
     pub(super) fn new(amount: Value, scalar: &JsonScalar<'_>, numbers: NumberMode, source: AmountSource) -> Self {
+        let beyond_64_bits = matches!(amount, Value::Big(_)).then(|| amount.repr());
         let value = numbers.resource(amount);
+        let is_saturated = beyond_64_bits.is_some_and(|given| given != value.repr());
         let is_shortened =
             matches!((source, scalar), (AmountSource::Server, JsonScalar::Number(text)) if is_shortened(text));
         let is_truncated_to_zero = matches!(value, Value::Int(0)) && ratio(scalar).is_some_and(|given| given != 0.0);
-        Self { value, is_shortened, is_truncated_to_zero }
+        Self { value, is_shortened, is_truncated_to_zero, is_saturated }
     }
 }
 

@@ -222,7 +222,7 @@ impl<'a> FastReader<'a> {
         };
         let Some(column) = resource.plan.column else { return Some(()) };
         let amount = FormulaAmount::new(amount, scalar, self.options.numbers, self.source);
-        if amount.is_shortened || amount.is_truncated_to_zero {
+        if amount.is_shortened || amount.is_truncated_to_zero || amount.is_saturated {
             return None;
         }
         batch.put(column, InputPrecedence::Job, &amount.value)

@@ -408,7 +408,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
             (Ok(_), JobKey::Resources) => {
                 job.parsed.has_resources = true;
                 if read_resources(value, &mut job.parsed).is_none() {
-                    job.parsed.report(key, "not an object", "an object");
+                    job.parsed.reject(key, "not an object", "an object");
                 }
             }
             (Ok(raw), _) => {

@@ -175,8 +175,10 @@ impl<'d> ObjectReader<'d> for JobReader<'_, '_, 'd> {
                 return Ok(());
             }
         };
-        if let Shape::Other(found) = value.object(Amounts(list))? {
-            self.job.report(&key, found, "an object");
+        match value.object(Amounts(list))? {
+            Shape::Expected => {}
+            Shape::Other("null") => self.job.report(&key, "null", "an object"),
+            Shape::Other(found) => self.job.reject(&key, found, "an object"),
         }
         Ok(())
     }

@@ -91,6 +91,12 @@ impl<'d> ParsedJob<'d> {
         let (attribute, found) = (attribute.to_owned(), found.to_owned());
         self.problems.push(Problem::Attribute { attribute, found, expected });
     }
+
+    /// Reports an attribute without which the job cannot be evaluated.
+    pub(super) fn reject(&mut self, attribute: &str, found: &str, expected: &'static str) {
+        let (attribute, found) = (attribute.to_owned(), found.to_owned());
+        self.problems.push(Problem::WrongInput { attribute, found, expected });
+    }
 }
 
 /// Builds a table job by job.
@@ -191,16 +197,22 @@ impl<'a> TableBuilder<'a> {
         if self.source == AmountSource::Server && !job.has_resources {
             job.problems.push(Problem::NoResources);
         }
-        for problem in std::mem::take(&mut job.problems) {
-            self.report(job.line, &id, problem);
+        let (rejections, problems): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut job.problems).into_iter().partition(Problem::skips_the_job);
+        problems.into_iter().for_each(|problem| self.report(job.line, &id, problem));
+        if let Some(problem) = rejections.into_iter().next() {
+            return self.report(job.line, &id, problem);
         }
         let mut row = RowBuilder { builder: self, job: &job, id: &id };
         let state = row.state();
         let queued_at = job.queued_at.as_ref().and_then(integer);
         row.clear();
-        row.fill_special();
+        let wrong_special = row.fill_special();
         let unreadable = row.fill_resources();
-        row.fill_inputs();
+        let wrong_input = row.fill_inputs();
+        if let Some(problem) = wrong_special.or(wrong_input) {
+            return self.report(job.line, &id, problem);
+        }
         let exclusion = if state.is_over() { Some(Exclusion::Over(state)) } else { unreadable };
         let attributes = EntityAttributes {
             user: &job.user,
@@ -303,22 +315,25 @@ impl RowBuilder<'_, '_, '_> {
         self.builder.report(self.job.line, self.id, Problem::Attribute { attribute, found: scalar.found(), expected });
     }
 
-    fn fill_special(&mut self) {
+    /// Fills the columns of the inputs that are not resources; returns the first one that has no value.
+    fn fill_special(&mut self) -> Option<Problem> {
         if let Some(index) = self.builder.columns.index("queue_priority")
             && let Some(&priority) = self.builder.options.queue_priorities.get(&*self.job.queue)
         {
             self.set(index, InputPrecedence::Queue, Value::Int(priority));
         }
-        let job = self.job;
+        let (job, mut wrong) = (self.job, None);
         for &(special, ref scalar) in &job.special {
             let columns: Vec<_> = self.builder.columns.filled_by(special).collect();
             for (index, name) in columns {
                 match special.value(scalar, self.builder.options.numbers) {
                     Ok(value) => self.set(index, InputPrecedence::Job, value),
-                    Err(expected) => self.report(name, scalar, expected),
+                    Err(expected) if wrong.is_none() => wrong = Some(wrong_input(name, scalar, expected)),
+                    Err(_) => {}
                 }
             }
         }
+        wrong
     }
 
     /// Fills the columns of the resources; returns the first amount that the scheduler cannot read.
@@ -353,17 +368,28 @@ impl RowBuilder<'_, '_, '_> {
             let problem = Problem::Shortened { resource: name.to_owned(), found: found.to_owned() };
             self.builder.report(self.job.line, self.id, problem);
         }
+        if amount.is_saturated {
+            let taken = amount.value.repr();
+            let problem = Problem::Saturated { resource: name.to_owned(), found: clipped(found).into_owned(), taken };
+            self.builder.report(self.job.line, self.id, problem);
+        }
         if amount.is_truncated_to_zero {
             self.builder.table.record_truncated(name, self.id, &clipped(found));
         }
         self.set(index, InputPrecedence::Job, amount.value);
     }
 
-    fn fill_inputs(&mut self) {
-        let job = self.job;
+    /// Fills the columns of the ready-made inputs; returns the first one that is needed and has no value.
+    fn fill_inputs(&mut self) -> Option<Problem> {
+        let (job, mut wrong) = (self.job, None);
         for (name, scalar) in &job.inputs {
             let Some(value) = input(scalar) else {
-                self.report(name, scalar, "a number, \"inf\", \"-inf\" or \"nan\"");
+                let expected = "a number, \"inf\", \"-inf\" or \"nan\"";
+                let is_needed = self.builder.columns.filled_by_input(name).next().is_some();
+                match is_needed {
+                    true => wrong = wrong.or_else(|| Some(wrong_input(name, scalar, expected))),
+                    false => self.report(name, scalar, expected),
+                }
                 continue;
             };
             if self.builder.options.schema.entry(name).is_none() {
@@ -377,6 +403,7 @@ impl RowBuilder<'_, '_, '_> {
                 }
             }
         }
+        wrong
     }
 
     /// Whether the job has an input of exactly the name of this column.
@@ -387,4 +414,9 @@ impl RowBuilder<'_, '_, '_> {
             .nth(column)
             .is_some_and(|column| self.job.inputs.iter().any(|(name, _)| *name == column))
     }
+}
+
+/// The problem of an input that a column needs and whose value cannot be read.
+fn wrong_input(name: &str, scalar: &JsonScalar<'_>, expected: &'static str) -> Problem {
+    Problem::WrongInput { attribute: name.to_owned(), found: scalar.found(), expected }
 }

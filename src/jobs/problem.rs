@@ -40,6 +40,16 @@ pub enum Problem {
         /// What was expected.
         expected: &'static str,
     },
+    /// An input that the formula, the order or fair share needs does not have the expected type.
+    #[error("`{attribute}` is needed, and is {found}, expected {expected}; the job is skipped")]
+    WrongInput {
+        /// The input.
+        attribute: String,
+        /// What was found.
+        found: String,
+        /// What was expected.
+        expected: &'static str,
+    },
     /// The job has no `Resource_List`.
     #[error("the job has no `Resource_List`; its resources are taken as 0")]
     NoResources,
@@ -52,6 +62,16 @@ pub enum Problem {
         resource: String,
         /// The number, as found.
         found: String,
+    },
+    /// An integer has more than 64 bits.
+    #[error("`{resource}` is {found}, which is beyond 64 bits: OpenPBS takes {taken}")]
+    Saturated {
+        /// The resource.
+        resource: String,
+        /// The number, as found.
+        found: String,
+        /// The number that the formula gets.
+        taken: String,
     },
     /// The document is damaged, and was repaired without loss.
     #[error("{what}")]
@@ -100,6 +120,7 @@ impl Problem {
                 | Self::TooMany
                 | Self::LongName { .. }
                 | Self::NotAJob { .. }
+                | Self::WrongInput { .. }
                 | Self::DamagedInput { .. }
                 | Self::Unreadable { .. }
         )

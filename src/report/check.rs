@@ -18,35 +18,22 @@ const MAX_OF_A_CODE: usize = 10;
 /// A checked formula and its source.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckReport<'a> {
-    /// The formula's text.
-    pub formula: &'a str,
-    /// The name of its source: a file, or `FORMULA` for the command line.
-    pub origin: &'a str,
-    /// The text before the formula in its source; empty if the source does not contain the formula.
-    pub before: &'a str,
-    /// The bytes of the formula before which its source has a line break and a tab.
-    pub wraps: &'a [usize],
+    /// The formula in its document.
+    pub source: FormulaSource<'a>,
     /// The result of the check.
     pub checked: &'a Checked,
 }
 
-impl<'a> CheckReport<'a> {
-    /// The formula in its document.
-    pub fn source(&self) -> FormulaSource<'a> {
-        FormulaSource { text: self.formula, origin: self.origin, before: self.before, wraps: self.wraps }
-    }
-}
-
-/// A formula in its document, to draw findings on it. The fields are those of a [`CheckReport`].
+/// A formula in its document, to draw findings on it.
 #[derive(Debug, Clone, Copy)]
 pub struct FormulaSource<'a> {
     /// The formula.
     pub text: &'a str,
-    /// The name of the document.
+    /// The name of the document: a file, or `FORMULA` for the command line.
     pub origin: &'a str,
-    /// What precedes the formula in it.
+    /// What precedes the formula in the document; empty if the document does not contain the formula.
     pub before: &'a str,
-    /// The bytes of the formula at which the document wraps it.
+    /// The bytes of the formula before which the document has a line break and a tab.
     pub wraps: &'a [usize],
 }
 
@@ -107,7 +94,7 @@ impl CheckFormat for CheckHuman {
             let count = counts.entry(found.code).or_default();
             *count += 1;
             if *count <= MAX_OF_A_CODE {
-                writeln!(out, "{}\n", draw_finding(&report.source(), found, self.coloured))?;
+                writeln!(out, "{}\n", draw_finding(&report.source, found, self.coloured))?;
             }
         }
         for (code, count) in counts.into_iter().filter(|(_, count)| *count > MAX_OF_A_CODE) {
@@ -116,7 +103,7 @@ impl CheckFormat for CheckHuman {
         let validation = &checked.validation;
         match (validation.accepted, validation.code) {
             _ if validation.by == Some(RefusedBy::Qmgr) => {
-                let reason = qmgr::refusal(report.formula).map(|reason| reason.to_string()).unwrap_or_default();
+                let reason = qmgr::refusal(report.source.text).map(|reason| reason.to_string()).unwrap_or_default();
                 writeln!(out, "qmgr: does not pass the formula on to the server: {reason}")?;
             }
             (Some(true), _) => writeln!(out, "qmgr: accepts the formula")?,
@@ -130,8 +117,14 @@ impl CheckFormat for CheckHuman {
             writeln!(out, "scheduler: crashes on this formula")?;
         }
         match &checked.jobs {
-            Some(JobCounts { total, errors, .. }) => {
-                writeln!(out, "queue: {total} jobs tried, {} fine, {errors} with an error", total - errors)
+            Some(JobCounts { total, ignored, errors, .. }) => {
+                let tried = total - ignored;
+                let jobs = if tried == 1 { "job" } else { "jobs" };
+                write!(out, "queue: {tried} {jobs} tried, {} fine, {errors} with an error", tried - errors)?;
+                if *ignored > 0 {
+                    write!(out, "; {ignored} not tried, because the scheduler ignores such jobs")?;
+                }
+                writeln!(out)
             }
             None => Ok(()),
         }
@@ -153,7 +146,7 @@ impl CheckFormat for CheckJson {
     fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
         let Checked { validation, crashes_scheduler, jobs, findings, .. } = report.checked;
         let crashes_scheduler = *crashes_scheduler;
-        let document = Document { formula: report.formula, validation, crashes_scheduler, jobs, findings };
+        let document = Document { formula: report.source.text, validation, crashes_scheduler, jobs, findings };
         serde_json::to_writer_pretty(&mut *out, &document)?;
         writeln!(out)
     }

@@ -7,15 +7,15 @@ use crate::jobs::JobTable;
 use crate::report::RankedRow;
 use crate::schema::suggestions::{MAX_COMPARED, did_you_mean};
 
-/// The jobs to show; an empty list or `None` does not restrict them.
+/// The jobs to show; an empty list does not restrict them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct JobFilter<'a> {
     /// The ids, with or without the server: `12` or `12.vm`.
     pub jobs: &'a [String],
     /// The fair-share entities, or groups, which mean all entities in them.
     pub entities: &'a [String],
-    /// The queue.
-    pub queue: Option<&'a str>,
+    /// The queues.
+    pub queues: &'a [String],
 }
 
 /// The rows that a filter leaves.
@@ -30,7 +30,7 @@ pub struct Filtered {
 impl JobFilter<'_> {
     /// Whether all jobs are shown.
     pub fn is_empty(&self) -> bool {
-        self.jobs.is_empty() && self.entities.is_empty() && self.queue.is_none()
+        self.jobs.is_empty() && self.entities.is_empty() && self.queues.is_empty()
     }
 
     /// Keeps the rows of the jobs to show; `tree` contains the groups.
@@ -48,13 +48,15 @@ impl JobFilter<'_> {
             }
             rows.retain(|ranked| wanted[table.entity_index(ranked.row())]);
         }
-        if let Some(name) = self.queue {
-            let is_known = table.queues().iter().any(|queue| **queue == *name);
-            if !is_known {
-                let similar = did_you_mean(name, table.queues().iter().map(|queue| &**queue));
-                unmatched.push(format!("no job is in queue `{name}`{similar}"));
+        if !self.queues.is_empty() {
+            for name in self.queues {
+                let is_known = table.queues().iter().any(|queue| **queue == **name);
+                if !is_known {
+                    let similar = did_you_mean(name, table.queues().iter().map(|queue| &**queue));
+                    unmatched.push(format!("no job is in queue `{name}`{similar}"));
+                }
             }
-            rows.retain(|ranked| table.queue(ranked.row()) == name);
+            rows.retain(|ranked| self.queues.iter().any(|queue| table.queue(ranked.row()) == queue));
         }
         if !self.jobs.is_empty() {
             let found: HashSet<usize> = found.into_iter().flatten().flatten().collect();

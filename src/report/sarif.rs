@@ -26,7 +26,7 @@ fn document(report: &CheckReport<'_>) -> Value {
     let findings = &report.checked.findings;
     let rules: Vec<&Code> =
         Code::all().iter().filter(|code| findings.iter().any(|found| found.code == code.name)).collect();
-    let source = Source { uri: uri(report.origin), formula: report.source() };
+    let source = Source { uri: uri(report.source.origin), formula: report.source };
     let results: Vec<Value> = findings.iter().map(|found| source.result(found, &rules)).collect();
     let validation = &report.checked.validation;
     json!({

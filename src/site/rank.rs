@@ -11,7 +11,7 @@ use crate::fairshare::{AssessedTree, ShareTree};
 use crate::formula::Formula;
 use crate::formula::program::Program;
 use crate::ingest::ReadOptions;
-use crate::jobs::{JobTable, Problems};
+use crate::jobs::{Exclusion, JobTable, Problems};
 use crate::pbs::check::{Checked, ScoredQueue, SiteFacts};
 use crate::pbs::entity::FairshareEntity;
 use crate::pbs::order::{Criterion, NotConsidered, Order, Ordered};
@@ -308,8 +308,12 @@ impl Site {
         }
         let mut warnings: Vec<String> = read.notes.iter().map(|note| format!("`{source_name}`: {note}")).collect();
         warnings.extend(job_warnings(&read.problems, &source_name));
+        warnings.extend(invalid_jobs(&read.table, &source_name));
         if names.contains(&"queue_priority") {
             warnings.extend(self.unknown_queue_priority(&read.table));
+        }
+        if names.contains(&"eligible_time") {
+            warnings.extend(missing_eligible_time(&read.table, &source_name));
         }
         Ok(SiteJobs { table: read.table, schema, warnings })
     }
@@ -467,6 +471,36 @@ fn job_warnings(problems: &Problems, source_name: &str) -> Vec<String> {
         warnings.push(format!("`{source_name}`: {skipped} {jobs} skipped"));
     }
     warnings
+}
+
+/// Says which jobs the scheduler ignores because it cannot read an amount of theirs.
+fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<String> {
+    let warning = |row: u32| {
+        let exclusion = table.exclusion(row as usize)?;
+        let is_invalid = matches!(exclusion, Exclusion::Invalid { .. });
+        is_invalid.then(|| format!("`{source_name}`: job `{}`: {exclusion}", table.id(row as usize)))
+    };
+    let all: Vec<String> = table.excluded_rows().filter_map(warning).collect();
+    let mut warnings = Vec::new();
+    extend_limited(&mut warnings, all.into_iter(), "more jobs that the scheduler ignores as invalid");
+    warnings
+}
+
+/// Says how many of the jobs that wait lack the `eligible_time` that the formula reads.
+fn missing_eligible_time(table: &JobTable, source_name: &str) -> Option<String> {
+    let column = table.column("eligible_time")?;
+    let waiting = || (0..table.len()).filter(|&row| table.is_considered(row));
+    let (count, missing) = (waiting().count(), waiting().filter(|&row| !column.is_set(row)).count());
+    match missing {
+        0 => None,
+        _ if missing == count => Some(format!(
+            "`{source_name}`: no job that waits has `eligible_time`, so it is 0 for each of them: the server records it only \
+             with `eligible_time_enable = True`"
+        )),
+        _ => Some(format!(
+            "`{source_name}`: {missing} of {count} jobs that wait have no `eligible_time`: it is 0 for them"
+        )),
+    }
 }
 
 /// Says how many jobs lack what `fairshare_entity` asks for.

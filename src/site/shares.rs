@@ -45,25 +45,29 @@ pub struct PolicyShares {
 }
 
 impl PolicyShares {
-    /// The nodes of an entity's path from the root down to the entity, or of the whole tree depth first.
+    /// The nodes of these names with all below them, or those of the whole tree if no name is given, depth first;
+    /// `with_paths` adds the nodes above them.
     ///
     /// # Errors
-    /// The tree has no such entity, or several of that name.
-    pub fn nodes(&self, entity: Option<&str>) -> Result<Vec<NodeId>, SiteError> {
+    /// The tree has no such node, or several of that name.
+    pub fn nodes(&self, names: &[String], with_paths: bool) -> Result<Vec<NodeId>, SiteError> {
         let tree = self.assessed.tree();
-        if let Some(name) = entity {
-            let node = find_node(tree, name)?;
-            let mut path: Vec<NodeId> = tree.ancestors(node).filter(|&above| above != node).collect();
-            path.reverse();
-            path.push(node);
-            return Ok(path);
+        let named = names.iter().map(|name| find_node(tree, name)).collect::<Result<Vec<NodeId>, _>>()?;
+        let mut is_named = vec![false; tree.len()];
+        named.iter().for_each(|node| is_named[node.index()] = true);
+        let mut is_above = vec![false; tree.len()];
+        if with_paths {
+            named.iter().flat_map(|&node| tree.ancestors(node)).for_each(|above| is_above[above.index()] = true);
         }
+        let is_below =
+            |node: NodeId| is_named[node.index()] || tree.ancestors(node).any(|above| is_named[above.index()]);
         let mut nodes = Vec::with_capacity(tree.len());
         let mut stack = vec![tree.root()];
         while let Some(node) = stack.pop() {
             nodes.push(node);
             stack.extend(tree.children(node).iter().rev());
         }
+        nodes.retain(|&node| named.is_empty() || is_above[node.index()] || is_below(node));
         Ok(nodes)
     }
 }

@@ -342,3 +342,40 @@ fn a_pasted_directive_without_a_formula_is_named() {
         }
     }
 }
+
+#[test]
+fn jobs_that_the_scheduler_ignores_are_named_and_not_counted_as_fine() {
+    const JOBS: &str = r#"{"Jobs":{
+        "1.vm":{"euser":"u","eligible_time":"00:01:00","Resource_List":{"ncpus":1,"walltime":"48:0x:00"}},
+        "2.vm":{"euser":"u","eligible_time":"00:01:00","Resource_List":{"ncpus":1}}}}"#;
+    let output = jsf_with_input(&["check", "ncpus + eligible_time", "--queue", "-"], JOBS);
+    let last = "queue: 1 job tried, 1 fine, 0 with an error; 1 not tried, because the scheduler ignores such jobs\n";
+    assert!(stdout(&output).ends_with(last), "{}", stdout(&output));
+    let named =
+        "job `1.vm`: the scheduler ignores the job as invalid: it cannot read the amount `48:0x:00` of `walltime`";
+    assert!(stderr(&output).contains(named), "{}", stderr(&output));
+    let output = jsf_with_input(&["check", "ncpus", "--queue", "-", "--format", "json"], JOBS);
+    let document: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    assert_eq!((&document["jobs"]["total"], &document["jobs"]["ignored"]), (&2.into(), &1.into()));
+}
+
+#[test]
+fn an_eligible_time_that_jobs_lack_is_counted() {
+    let jobs = |first: &str| {
+        format!(
+            r#"{{"Jobs":{{"1.vm":{{"euser":"u",{first}"Resource_List":{{"ncpus":1}}}},
+            "2.vm":{{"euser":"u","job_state":"Q","Resource_List":{{"ncpus":2}}}},
+            "3.vm":{{"euser":"u","job_state":"H","Resource_List":{{"ncpus":2}}}}}}}}"#
+        )
+    };
+    let none = "no job that waits has `eligible_time`, so it is 0 for each of them";
+    let some = "1 of 2 jobs that wait have no `eligible_time`: it is 0 for them";
+    for command in ["check", "rank"] {
+        for (document, expected) in [(jobs(""), none), (jobs(r#""eligible_time":"01:00:00","#), some)] {
+            let output = jsf_with_input(&[command, "ncpus + eligible_time", "--queue", "-"], &document);
+            assert!(stderr(&output).contains(expected), "{command}: {}", stderr(&output));
+            let output = jsf_with_input(&[command, "ncpus", "--queue", "-"], &document);
+            assert!(!stderr(&output).contains("eligible_time"), "{command}: {}", stderr(&output));
+        }
+    }
+}

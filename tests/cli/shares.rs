@@ -383,3 +383,30 @@ fn jobs_may_come_from_standard_input() {
     // a job without an entity
     assert!(text.contains("-          1           0\n"), "{text}");
 }
+
+#[test]
+fn entities_are_a_list_and_a_group_shows_all_below_it() {
+    for (given, expected) in [
+        (&["--entity", "Bob"][..], &["Bob"][..]),
+        (&["--entity", "group2"], &["group2", "Suzy", "Scott"]),
+        (&["--entity", "Scott,group1"], &["group1", "Bob", "Cathy", "Scott"]),
+        (&["--entity", "Scott", "--entity", "Suzy"], &["Suzy", "Scott"]),
+    ] {
+        let tree = ["--tree", "tests/data/pp718.json", "--policy", "pbs"];
+        let document = shares_json(&[&tree, given].concat());
+        let names: Vec<&str> = document["nodes"].as_array().expect("nodes").iter().map(name).collect();
+        assert_eq!(names, expected, "{given:?}");
+    }
+    let output = jsf(&["shares", "--tree", "tests/data/pp718.json", "--policy", "pbs", "--entity", "Suzy,Bob"]);
+    let table = stdout(&output);
+    let rows: Vec<&str> = table.lines().skip_while(|line| !line.starts_with("TREEROOT")).collect();
+    let names: Vec<_> = rows.iter().map_while(|row| row.split_whitespace().find(|word| word.is_ascii())).collect();
+    assert_eq!(names, ["TREEROOT", "group1", "Bob", "group2", "Suzy"], "{table}");
+    let output = jsf(&["shares", "--tree", "tests/data/pp718.json", "--entity", "Bob,nobody"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("`nobody`"), "{}", stderr(&output));
+}
+
+fn name(node: &Value) -> &str {
+    node["name"].as_str().expect("a name")
+}

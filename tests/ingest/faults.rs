@@ -102,9 +102,9 @@ fn an_unescaped_control_character() {
 #[test]
 fn a_job_of_another_type_does_not_affect_the_others() {
     let read = read(
-        r#"{"Jobs":{"1.vm":"gone","2.vm":{"Resource_List":"ncpus=1"},"3.vm":{"job_state":"?","euser":["x"],"Priority":"high","Resource_List":{"ncpus":3}},"4.vm":{}, "5.vm":[[1,{"a":2}],3],"6.vm":null}}"#,
+        r#"{"Jobs":{"1.vm":"gone","2.vm":{"Resource_List":"ncpus=1"},"3.vm":{"job_state":"?","euser":["x"],"Resource_List":{"ncpus":3}},"4.vm":{}, "5.vm":[[1,{"a":2}],3],"6.vm":null}}"#,
     );
-    assert_eq!((read.table.len(), read.problems.skipped()), (4 - 1, 3));
+    assert_eq!((read.table.len(), read.problems.skipped()), (2, 4));
     let third = read.table.row("3.vm").unwrap();
     assert_eq!(seen(&read, "ncpus", third), "3");
     assert!(!read.table.is_considered(third), "a state that is not known");
@@ -112,15 +112,56 @@ fn a_job_of_another_type_does_not_affect_the_others() {
         problems(&read),
         [
             "job `1.vm`: the job is a string, expected an object; the job is skipped",
-            "job `2.vm`: `Resource_List` is a string, expected an object; the attribute is ignored",
+            "job `2.vm`: `Resource_List` is needed, and is a string, expected an object; the job is skipped",
             "job `3.vm`: `euser` is an array, expected a string; the attribute is ignored",
             "job `3.vm`: `job_state` is the string \"?\", expected a letter such as `Q`, `H` or `R`; the attribute is ignored",
-            "job `3.vm`: `job_priority` is the string \"high\", expected a whole number; the attribute is ignored",
             "job `4.vm`: the job has no `Resource_List`; its resources are taken as 0",
             "job `5.vm`: the job is an array, expected an object; the job is skipped",
             "job `6.vm`: the job is null, expected an object; the job is skipped",
         ]
     );
+}
+
+/// Jobs whose `eligible_time`, `Priority`, `walltime` or `ncpus` is not what it should be, in every form of a document.
+#[test]
+fn a_job_whose_needed_attribute_is_wrong_is_never_counted_with_0() {
+    let qstat = r#"{"Jobs":{
+        "1.vm":{"eligible_time":"00:0x:00","Resource_List":{"ncpus":1}},
+        "2.vm":{"Priority":99999999999999999999,"Resource_List":{"ncpus":1}},
+        "3.vm":{"Resource_List":{"walltime":"48:0x:00"}},
+        "4.vm":{"Resource_List":{"ncpus":99999999999999999999999}}}}"#;
+    let text = "Job Id: 1.vm\n    eligible_time = 00:0x:00\n    Resource_List.ncpus = 1\n\n\
+                Job Id: 2.vm\n    Priority = 99999999999999999999\n    Resource_List.ncpus = 1\n\n\
+                Job Id: 3.vm\n    Resource_List.walltime = 48:0x:00\n\n\
+                Job Id: 4.vm\n    Resource_List.ncpus = 99999999999999999999999\n\n";
+    let dsv = "Job Id: 1.vm|Job_Name=a|eligible_time=00:0x:00|Resource_List.ncpus=1\n\
+               Job Id: 2.vm|Job_Name=a|Priority=99999999999999999999|Resource_List.ncpus=1\n\
+               Job Id: 3.vm|Job_Name=a|Resource_List.walltime=48:0x:00\n\
+               Job Id: 4.vm|Job_Name=a|Resource_List.ncpus=99999999999999999999999\n";
+    let jobs = [
+        r#"{"id":"1.vm","eligible_time":"00:0x:00","resources":{"ncpus":1}}"#,
+        r#"{"id":"2.vm","job_priority":99999999999999999999,"resources":{"ncpus":1}}"#,
+        r#"{"id":"3.vm","resources":{"walltime":"48:0x:00"}}"#,
+        r#"{"id":"4.vm","resources":{"ncpus":99999999999999999999999}}"#,
+    ];
+    let native = format!(r#"{{"jobs":[{}]}}"#, jobs.join(","));
+    for document in [qstat, text, dsv, &native, &jobs.join("\n")] {
+        let read = read(document);
+        let kept: Vec<&str> = (0..read.table.len()).map(|row| read.table.id(row)).collect();
+        assert_eq!(kept, ["3.vm", "4.vm"], "{document}");
+        let invalid = Exclusion::Invalid { resource: "walltime".into(), found: "48:0x:00".into() };
+        assert_eq!(read.table.exclusion(0), Some(&invalid), "{document}");
+        assert_eq!(seen(&read, "ncpus", 1), "9223372036854775808", "{document}");
+        let said = problems(&read).join("\n");
+        for expected in [
+            "job `1.vm`: `eligible_time` is needed, and is the string \"00:0x:00\", expected `HH:MM:SS` or seconds; the job",
+            "job `2.vm`: `job_priority` is needed, and is",
+            "job `4.vm`: `ncpus` is 99999999999999999999999, which is beyond 64 bits: OpenPBS takes 9223372036854775808",
+        ] {
+            assert!(said.contains(expected), "{document}: {said}");
+        }
+        assert_eq!(read.problems.skipped(), 2, "{document}");
+    }
 }
 
 #[test]
@@ -166,11 +207,18 @@ fn deep_nesting_is_an_error() {
 #[test]
 fn ready_made_inputs_are_passed_on_unchanged() {
     let read = read(
-        r#"{"jobs":[{"id":"1","resources":{"ncpus":9},"inputs":{"ncpus":-0,"mem":36893488147419103232,"walltime":1e5,"eligible_time":0.00001,"job_priority":"inf","fairshare_perc":0.12345678}},{"id":"2","inputs":{"ncpus":true,"mem":"12"}}]}"#,
+        r#"{"jobs":[{"id":"1","resources":{"ncpus":9},"inputs":{"ncpus":-0,"mem":36893488147419103232,"walltime":1e5,"eligible_time":0.00001,"job_priority":"inf","fairshare_perc":0.12345678}},{"id":"2","inputs":{"ncpus":true,"mem":"12"}},{"id":"3","inputs":{"gpus":true}}]}"#,
     );
     let inputs: Vec<_> = NEEDED.iter().map(|name| seen(&read, name, 0)).collect();
     assert_eq!(inputs, ["0", "36893488147419103232", "100000.0", "1e-5", "inf", "0", "0.12345678", "0.12345678"]);
-    assert_eq!(read.problems.total(), 2);
+    assert_eq!(read.table.len(), 2);
+    assert_eq!(
+        problems(&read),
+        [
+            "job `2`: `ncpus` is needed, and is a boolean, expected a number, \"inf\", \"-inf\" or \"nan\"; the job is skipped",
+            "job `3`: `gpus` is a boolean, expected a number, \"inf\", \"-inf\" or \"nan\"; the attribute is ignored",
+        ]
+    );
     assert!(!read.table.column("queue_priority").unwrap().is_set(0));
 }
 

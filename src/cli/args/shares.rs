@@ -35,10 +35,10 @@ pub struct SharesArgs {
     /// The site.
     #[command(flatten)]
     pub site: SiteArgs,
-    /// Show only this entity: NAME where it is unique, else ACCOUNT/USER; USER:PARTITION for an association of one
-    /// partition
-    #[arg(long, value_name = "NAME")]
-    pub entity: Option<String>,
+    /// Show only this entity, or this group and all below it: NAME where it is unique, else ACCOUNT/USER; USER:PARTITION
+    /// for an association of one partition; separate several by commas, or repeat the option
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub entity: Vec<String>,
     /// Who has pending jobs, for the ticket-based policy, named as for --entity [default: from --queue]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub active: Vec<String>,

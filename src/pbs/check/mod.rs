@@ -81,6 +81,8 @@ pub struct Checked {
 pub struct JobCounts {
     /// The number of jobs.
     pub total: usize,
+    /// The number of jobs that are not tried: the scheduler ignores them as invalid, or does not get them.
+    pub ignored: usize,
     /// The number of jobs with an error.
     pub errors: usize,
     /// The ids of the jobs with an error, in the order of the document.
@@ -92,7 +94,8 @@ impl JobCounts {
         let fails = |row: &usize| queue.ordered.ranking.score(*row).is_some_and(|score| score.unrounded.is_err());
         let failing: Vec<String> =
             (0..queue.table.len()).filter(fails).map(|row| queue.table.id(row).to_owned()).collect();
-        Self { total: queue.table.len(), errors: failing.len(), failing }
+        let ignored = queue.table.excluded_rows().count();
+        Self { total: queue.table.len(), ignored, errors: failing.len(), failing }
     }
 }
 

@@ -86,7 +86,7 @@ fn read_sshare_row(
     let (name, partition) = (name.to_owned(), row.cell(columns.partition).to_owned());
     let number = |column: Option<usize>| column.and_then(|column| row.cell(Some(column)).parse().ok());
     let (norm_shares, fairshare) = (number(columns.norm_shares), number(columns.fairshare));
-    records.push(Record { place, kind, name, parent, partition, shares, usage, norm_shares, fairshare })
+    records.push(Record { usage, norm_shares, fairshare, ..Record::new(place, kind, name, parent, partition, shares) })
 }
 
 /// What gives the parent of an account in a table of `show assoc`.
@@ -123,17 +123,7 @@ pub(super) fn read_show_assoc<'a>(source: SourceName<'a>, text: &str) -> Result<
             text => parse_shares(&mut records, place, name, text, false)?,
         };
         let (name, partition) = (name.to_owned(), row.cell(partition).to_owned());
-        records.push(Record {
-            place,
-            kind,
-            name,
-            parent,
-            partition,
-            shares,
-            usage: 0.0,
-            norm_shares: None,
-            fairshare: None,
-        })?;
+        records.push(Record::new(place, kind, name, parent, partition, shares))?;
     }
     records.finish_clusters();
     let is_account = |row: &Record| row.kind == NodeKind::Group && row.parent.is_some();

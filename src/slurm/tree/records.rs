@@ -38,6 +38,18 @@ pub(super) struct Record {
 }
 
 impl Record {
+    /// A row of a document without usage.
+    pub(super) fn new(
+        place: Place,
+        kind: NodeKind,
+        name: String,
+        parent: Option<String>,
+        partition: String,
+        shares: Shares,
+    ) -> Self {
+        Self { place, kind, name, parent, partition, shares, usage: 0.0, norm_shares: None, fairshare: None }
+    }
+
     fn is_account(&self) -> bool {
         self.kind != NodeKind::Entity
     }

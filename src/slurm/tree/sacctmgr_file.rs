@@ -108,17 +108,7 @@ impl Reader<'_> {
             self.records.warnings.push(TreeWarning::UpperCaseUser { place, name: name.clone() });
         }
         let (parent, partition) = (Some(self.parent.clone()), options.partition);
-        self.records.push(Record {
-            place,
-            kind,
-            name,
-            parent,
-            partition,
-            shares,
-            usage: 0.0,
-            norm_shares: None,
-            fairshare: None,
-        })
+        self.records.push(Record::new(place, kind, name, parent, partition, shares))
     }
 }
 

@@ -134,7 +134,7 @@ fn push(records: &mut Records<'_>, place: Place, entry: Entry) -> Result<(), Tre
         Some(Fairshare::Factor { factor }) if kind == NodeKind::Entity => factor.value(),
         _ => None,
     };
-    records.push(Record { place, kind, name, parent, partition, shares, usage, norm_shares, fairshare })
+    records.push(Record { usage, norm_shares, fairshare, ..Record::new(place, kind, name, parent, partition, shares) })
 }
 
 /// The reason without its line and column, which count from the start of the entry.
