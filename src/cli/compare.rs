@@ -103,18 +103,30 @@ impl Sides {
             formula: text.clone(),
             formula_file: file.clone(),
         };
-        let mut formulas =
-            Change { old: formula(&given.old, &given.old_file), new: formula(&given.new, &given.new_file) };
-        if !is_given(&formulas.new) {
-            formulas.new = formula(&given.old, &given.old_file);
-        }
-        Self {
-            formulas,
+        let mut sides = Self {
+            formulas: Change { old: formula(&given.old, &given.old_file), new: formula(&given.new, &given.new_file) },
             trees: Change { old: given.old_tree.clone(), new: given.new_tree.clone() },
             policies: Change { old: given.old_policy, new: given.new_policy },
             sched_configs: Change { old: given.old_sched_config.clone(), new: given.new_sched_config.clone() },
             thresholds: Change { old: given.threshold_old, new: given.threshold_new },
+        };
+        if !is_given(&sides.formulas.new) && sides.differ_otherwise() {
+            sides.formulas.new = formula(&given.old, &given.old_file);
         }
+        sides
+    }
+
+    /// Whether something else than a formula is given for one of the sides.
+    fn differ_otherwise(&self) -> bool {
+        let Self { formulas: _, trees, policies, sched_configs, thresholds } = self;
+        trees.old.is_some()
+            || trees.new.is_some()
+            || policies.old.is_some()
+            || policies.new.is_some()
+            || sched_configs.old.is_some()
+            || sched_configs.new.is_some()
+            || thresholds.old.is_some()
+            || thresholds.new.is_some()
     }
 
     /// The options that read standard input.
@@ -186,20 +198,38 @@ impl Sides {
         Ok(Change { old, new })
     }
 
-    /// The formulas. If the old one is not given and the site has none, both sides have the new one.
+    /// The formulas. A side without one has the site's; where the site has none and something else differs, the other
+    /// side's.
     fn formulas(&self, old_site: &Site, new_site: &Site) -> Result<Change<FormulaText>, CliError> {
-        let mut old = match read_formula(&self.formulas.old, Some(old_site)) {
-            Err(CliError::Site(SiteError::Missing(_))) if is_given(&self.formulas.new) => {
-                read_formula(&self.formulas.new, Some(new_site))?
+        let Change { old, new } = &self.formulas;
+        let no_formula = |given: &str| {
+            let in_force = "the one in force with --server FILE, --sched-priv DIR or --site PATH";
+            CliError::from(SiteError::Missing(format!("{given}, or {in_force}")))
+        };
+        let mut old = match read_formula(old, Some(old_site)) {
+            Err(CliError::Site(SiteError::Missing(_))) if is_given(new) && self.differ_otherwise() => {
+                read_formula(new, Some(new_site))?
+            }
+            Err(CliError::Site(SiteError::Missing(_))) if is_given(new) => {
+                return Err(no_formula("no formula to compare --new with: give --old FORMULA"));
             }
             Err(CliError::Site(SiteError::Missing(_))) => {
-                let message = "no formula: give --old FORMULA or --new FORMULA, or the one in force with --server FILE, \
-                               --sched-priv DIR or --site PATH";
-                return Err(SiteError::Missing(message.into()).into());
+                return Err(no_formula("no formula: give --old FORMULA or --new FORMULA"));
             }
             read => read?,
         };
-        let mut new = read_formula(&self.formulas.new, Some(new_site))?;
+        if !is_given(&self.formulas.old) && !is_given(new) && !self.differ_otherwise() {
+            return Err(CliError::usage(
+                "nothing differs between the two sides: give --new FORMULA, --new-tree FILE, --new-policy POLICY, \
+                 --new-sched-config FILE or --threshold-new X",
+            ));
+        }
+        let mut new = match read_formula(new, Some(new_site)) {
+            Err(CliError::Site(SiteError::Missing(_))) => {
+                return Err(no_formula("no formula to compare --old with: give --new FORMULA"));
+            }
+            read => read?,
+        };
         for (text, option) in [(&mut old, "--old"), (&mut new, "--new")] {
             if text.origin == "FORMULA" {
                 option.clone_into(&mut text.origin);

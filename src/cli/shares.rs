@@ -28,8 +28,9 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         decay: arguments.decay,
     };
     let shares = site.shares(&request)?;
-    shares.iter().flat_map(|one| &one.notes).for_each(warn);
-    let Some(places) = places(&site, arguments, &request)? else { return Ok(Outcome::Findings) };
+    let notes: Vec<String> = shares.iter().flat_map(|one| one.notes.clone()).collect();
+    warn_all(&notes);
+    let Some(places) = places(&site, arguments, &request, &notes)? else { return Ok(Outcome::Findings) };
     let places = places.as_ref().map(|(formula, places)| (formula.as_str(), &places.table, &places.comparison));
     let shown: Vec<ShownPolicy> = shares
         .iter()
@@ -85,6 +86,7 @@ fn places(
     site: &Site,
     arguments: &SharesArgs,
     request: &SharesRequest,
+    notes: &[String],
 ) -> Result<Option<Option<(String, ComparedQueue)>>, CliError> {
     let is_given = arguments.formula.is_some() || arguments.formula_file.is_some();
     if !request.assumes_usage() || site.files().queue.is_none() {
@@ -107,7 +109,8 @@ fn places(
     };
     let submitted = source.submitted(arguments.site.number_mode());
     let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(None) };
-    let places = site.places(formula, request)?;
+    let mut places = site.places(formula, request)?;
+    places.warnings.retain(|warning| !notes.contains(warning));
     warn_all(&places.warnings);
     Ok(Some(Some((source.text.clone(), places))))
 }

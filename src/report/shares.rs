@@ -269,7 +269,9 @@ pub(super) fn write_tree(views: &[PolicyView<'_>], head: &SharesHead<'_>, out: &
     let Some(first) = views.first() else { return Ok(()) };
     let branches = Branches::new(first.tree, first.nodes);
     let row = |&node: &NodeId| {
-        let name = format!("{}{}", branches.prefix(node), printable(first.tree.name(node)));
+        // the jobs that have no entity are charged to a node without a name
+        let name = Some(first.tree.name(node)).filter(|name| !name.is_empty()).unwrap_or("(no entity)");
+        let name = format!("{}{}", branches.prefix(node), printable(name));
         let allotted =
             if first.tree.parent(node).is_some() { plain(&shares(first.tree.shares(node))) } else { String::new() };
         [name, allotted].into_iter().chain(cells(views, node)).collect::<Vec<_>>()

@@ -1,9 +1,10 @@
-//! Decompresses what gzip or zstd has compressed, recognised by its first bytes, and refuses archive bombs.
+//! Decompresses what gzip or zstd has compressed, recognised by its first bytes, and refuses archive bombs and other
+//! methods of compression.
 
 use std::io::{self, Cursor, Read};
 
 /// How many bytes at the start of a document show that it is compressed.
-const MAGIC: usize = 4;
+const MAGIC: usize = 7;
 
 /// A stream that can be passed to another thread.
 pub(super) type Stream<'s> = Box<dyn Read + Send + 's>;
@@ -13,6 +14,12 @@ pub(super) type Stream<'s> = Box<dyn Read + Send + 's>;
 pub(super) enum Compression {
     Gzip,
     Zstd,
+    Bzip2,
+    Xz,
+    /// What `compress` writes, `.Z`.
+    Compress,
+    Zip,
+    SevenZip,
 }
 
 impl Compression {
@@ -23,19 +30,49 @@ impl Compression {
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
             // a skippable frame, with which pzstd begins
             [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
+            // the name of a user could begin like the first four bytes
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, ..] => Some(Self::Bzip2),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
+            [0x1f, 0x9d, ..] => Some(Self::Compress),
+            [b'P', b'K', 3, 4, ..] => Some(Self::Zip),
+            [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] => Some(Self::SevenZip),
             _ => None,
         }
+    }
+
+    /// Reads the start of a stream, and returns the method by which the stream is compressed.
+    pub(super) fn detect_at_start(stream: &mut impl Read) -> io::Result<(Vec<u8>, Option<Self>)> {
+        let mut head = Vec::with_capacity(MAGIC);
+        stream.take(MAGIC as u64).read_to_end(&mut head)?;
+        let compression = Self::detect(&head);
+        Ok((head, compression))
+    }
+
+    /// What a file is that cannot be read here, and the command that unpacks it.
+    fn refusal(self) -> io::Error {
+        let stream = |name, command| {
+            format!("it is compressed by {name}: unpack it, `{command} FILE | jsf …`, and give `-` as the file")
+        };
+        let archive =
+            |name, command| format!("it is {name} archive: unpack it, `{command} FILE`, and give what it contains");
+        io::Error::other(match self {
+            Self::Gzip => stream("gzip", "gzip -dc"),
+            Self::Zstd => stream("zstd", "zstd -dc"),
+            Self::Bzip2 => stream("bzip2", "bzip2 -dc"),
+            Self::Xz => stream("xz", "xz -dc"),
+            Self::Compress => stream("compress", "uncompress -c"),
+            Self::Zip => archive("a zip", "unzip"),
+            Self::SevenZip => archive("a 7-Zip", "7z x"),
+        })
     }
 }
 
 /// The content of a stream: decompressed if it is compressed.
 ///
 /// # Errors
-/// The stream cannot be read, or it is compressed and this build does not decompress.
+/// The stream cannot be read, or it is compressed by another method than gzip and zstd, or this build does not decompress.
 pub(super) fn decompressed<'s>(mut stream: impl Read + Send + 's) -> io::Result<Stream<'s>> {
-    let mut head = Vec::with_capacity(MAGIC);
-    stream.by_ref().take(MAGIC as u64).read_to_end(&mut head)?;
-    let compression = Compression::detect(&head);
+    let (head, compression) = Compression::detect_at_start(&mut stream)?;
     let whole = Cursor::new(head).chain(stream);
     match compression {
         None => Ok(Box::new(whole)),
@@ -45,11 +82,7 @@ pub(super) fn decompressed<'s>(mut stream: impl Read + Send + 's) -> io::Result<
 
 #[cfg(not(feature = "archives"))]
 fn decoder<'s>(compression: Compression, _: impl Read + Send + 's) -> io::Result<Stream<'s>> {
-    let name = match compression {
-        Compression::Gzip => "gzip",
-        Compression::Zstd => "zstd",
-    };
-    Err(io::Error::other(format!("it is compressed by {name}, which this build cannot read; decompress it first")))
+    Err(compression.refusal())
 }
 
 #[cfg(feature = "archives")]
@@ -78,6 +111,7 @@ mod decoders {
         let decoder: Stream<'s> = match compression {
             Compression::Gzip => Box::new(MultiGzDecoder::new(source)),
             Compression::Zstd => Box::new(ZstdFrames { source, decoder: FrameDecoder::new(), is_open: false }),
+            other => return Err(other.refusal()),
         };
         Ok(Box::new(BoundedExpansion { decoder, consumed, produced: 0 }))
     }

@@ -41,10 +41,7 @@ impl FileKind {
         if head.starts_with(b"PBS_MAG!") || is_first_version_of_usage(bytes) {
             return Self::Usage;
         }
-        if head.get(257..262) == Some(b"ustar")
-            || head.starts_with(b"PK\x03\x04")
-            || Compression::detect(head).is_some()
-        {
+        if head.get(257..262) == Some(b"ustar") || Compression::detect(head).is_some() {
             return Self::Archive;
         }
         let text = String::from_utf8_lossy(head);

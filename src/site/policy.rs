@@ -97,9 +97,11 @@ impl PolicySelection {
             Some(false) => PolicyName::Classic,
             Some(true) | None => PolicyName::FairTree,
         });
+        let sets_flags = conf.as_ref().is_some_and(|conf| conf.sets_flags);
         let (name, source) = match (rules.policy, by_conf, by_tree, tree) {
             (Some(policy), ..) => (policy, "given"),
-            (_, Some(policy), ..) => (policy, "from slurm.conf"),
+            (_, Some(policy), ..) if sets_flags => (policy, "from slurm.conf"),
+            (_, Some(policy), ..) => (policy, "slurm.conf sets no PriorityFlags: the default since Slurm 19.05"),
             (.., Some(policy), Some(SlurmOrigin { is_fair_tree: Some(_) })) => (policy, "from the tree's file"),
             (.., Some(policy), _) => (policy, "default for a tree of Slurm"),
             _ => (PolicyName::Pbs, "default"),
@@ -109,7 +111,7 @@ impl PolicySelection {
             && printed != (by_conf == PolicyName::FairTree)
         {
             let other = if printed { "fair-tree" } else { "another policy" };
-            let applied = match conf.as_ref().is_some_and(|conf| conf.sets_flags) {
+            let applied = match sets_flags {
                 true => format!("says {}", by_conf.as_str()),
                 false => format!("has no `PriorityFlags`, whose default is {}", by_conf.as_str()),
             };

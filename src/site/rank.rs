@@ -504,7 +504,7 @@ fn missing_eligible_time(table: &JobTable, source_name: &str) -> Option<String> 
 }
 
 /// Says how many jobs lack what `fairshare_entity` asks for.
-fn jobs_without_entity(table: &JobTable, entity: FairshareEntity) -> Option<String> {
+pub(super) fn jobs_without_entity(table: &JobTable, entity: FairshareEntity) -> Option<String> {
     let lacks_entity = |&row: &usize| {
         let name = table.entity(row);
         name.is_empty() || (entity == FairshareEntity::GroupUser && name.starts_with(':'))

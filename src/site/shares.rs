@@ -1,6 +1,7 @@
 //! The fair-share tree of a site under one or more policies, as it is or with assumed usage and decay.
 
 use super::policy::clock;
+use super::rank::jobs_without_entity;
 use super::tree::{SiteTree, find_node, pending_entities};
 use super::{ComparedQueue, PolicyName, Site, SiteError, SiteJobs};
 use crate::fairshare::decay::{HalfLife, IntervalDecay};
@@ -40,7 +41,7 @@ pub struct PolicyShares {
     pub before: Option<AssessedTree>,
     /// Whether the policy has a factor: the ticket-based one has none where nobody is known to have pending jobs.
     pub has_factors: bool,
-    /// What the numbers leave out, one sentence each.
+    /// What the numbers leave out, one sentence each; those of the first policy begin with the warnings about the jobs.
     pub notes: Vec<String>,
 }
 
@@ -113,10 +114,15 @@ impl Site {
     /// The site has no tree, its files cannot be read, or the tree has no node of a given name.
     pub fn shares(&self, request: &SharesRequest) -> Result<Vec<PolicyShares>, SiteError> {
         let tree = self.required_tree()?;
-        let queue = self.queue_entities()?;
+        let (queue, warnings) = self.queue_entities()?;
         let in_force = [self.policy.name];
         let policies = if request.policies.is_empty() { &in_force[..] } else { &request.policies };
-        policies.iter().map(|&policy| self.policy_shares(policy, tree, &queue, request)).collect()
+        let shares = policies.iter().map(|&policy| self.policy_shares(policy, tree, &queue, request));
+        let mut shares: Vec<PolicyShares> = shares.collect::<Result<_, _>>()?;
+        if let Some(first) = shares.first_mut() {
+            first.notes.splice(..0, warnings);
+        }
+        Ok(shares)
     }
 
     pub(super) fn policy_shares(
@@ -244,16 +250,18 @@ impl Site {
         self.tree.as_ref().ok_or_else(missing)
     }
 
-    fn queue_entities(&self) -> Result<Vec<QueueEntity>, SiteError> {
+    /// The entities of the queue, and the warnings about its jobs.
+    fn queue_entities(&self) -> Result<(Vec<QueueEntity>, Vec<String>), SiteError> {
         if self.files().queue.is_none() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), Vec::new()));
         }
         let no_inputs = Formula::parse("0").map_err(SiteError::content)?;
-        let jobs = self.read_jobs(&no_inputs, true)?;
+        let mut jobs = self.read_jobs(&no_inputs, true)?;
+        jobs.warnings.extend(jobs_without_entity(&jobs.table, self.config.fairshare_entity));
         let mut entities: Vec<QueueEntity> =
             jobs.table.entities().iter().map(|entity| (entity.to_string(), false)).collect();
         pending_entities(&jobs.table).into_iter().for_each(|entity| entities[entity].1 = true);
-        Ok(entities)
+        Ok((entities, jobs.warnings))
     }
 }
 

@@ -223,10 +223,9 @@ fn is_plain(file: &mut File) -> io::Result<bool> {
     if !file.metadata()?.is_file() {
         return Ok(false);
     }
-    let mut head = Vec::new();
-    file.by_ref().take(4).read_to_end(&mut head)?;
+    let (_, compression) = Compression::detect_at_start(file)?;
     file.rewind()?;
-    Ok(Compression::detect(&head).is_none())
+    Ok(compression.is_none())
 }
 
 /// The decompressed content of a stream, which fails beyond [`MAX_JOBS`] bytes.

@@ -146,6 +146,12 @@ fn a_rank_that_does_not_exist_is_a_usage_error() {
     let output = jsf(&[&["explain", "ncpus", "--job", "184598", "--to", "34"], &SITE[..]].concat());
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
     assert!(stderr(&output).ends_with("there is no rank 34: 33 jobs are considered\n"), "{}", stderr(&output));
+    for rank in ["0", "-1", "x", "4294967296"] {
+        let output = jsf(&[&["explain", "ncpus", "--job", "184598", "--to", rank], &SITE[..]].concat());
+        assert_eq!(output.status.code(), Some(2), "{rank}");
+        let expected = "expected a rank, a whole number from 1 on, such as 5";
+        assert!(stderr(&output).contains(expected), "{rank}: {}", stderr(&output));
+    }
     let never = success(&jsf(&[&["explain", "ncpus", "--job", "184598", "--to", "5"], &SITE[..]].concat()));
     assert!(never.contains("never reaches rank 5 by waiting: the formula does not read `eligible_time`"), "{never}");
 }

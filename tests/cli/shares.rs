@@ -407,6 +407,17 @@ fn entities_are_a_list_and_a_group_shows_all_below_it() {
     assert!(stderr(&output).contains("`nobody`"), "{}", stderr(&output));
 }
 
+#[test]
+fn jobs_without_an_entity_are_named_in_the_tree() {
+    let site = ["--sched-priv", "tests/golden/openpbs/qstat", "--queue", "tests/golden/openpbs/qstat/qstat_f.json"];
+    let output = jsf(&[&["shares"], &site[..]].concat());
+    assert!(stdout(&output).contains("│  └─ (no entity)         1  0.022523"), "{}", stdout(&output));
+    assert!(stderr(&output).contains("is missing in 1 of 59 jobs"), "{}", stderr(&output));
+    let output = jsf(&[&["shares", "--decay", "1w"], &site[..]].concat());
+    let message = stderr(&output);
+    assert_eq!(message.matches("job `17.vm`: the scheduler ignores the job as invalid").count(), 1, "{message}");
+}
+
 fn name(node: &Value) -> &str {
     node["name"].as_str().expect("a name")
 }

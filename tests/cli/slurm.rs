@@ -50,6 +50,11 @@ fn the_policy_comes_from_the_files() {
     assert!(stderr(&output).contains("the column FairShare differs"), "{}", stderr(&output));
     let head = "policy:    classic (from slurm.conf), as in Slurm 22.05, dampening factor 5, half-life 14-00:00:00\n";
     assert!(stdout(&output).starts_with(head), "{}", stdout(&output));
+    let without_flags = put(folder.path(), "slurm.conf", "PriorityType=priority/multifactor\n");
+    let head = policy(&["--tree", &fair_tree, "--slurm-conf", &without_flags]);
+    let source =
+        "policy:    fair-tree (slurm.conf sets no PriorityFlags: the default since Slurm 19.05), as in Slurm 26.11";
+    assert!(head.starts_with(source), "{head}");
     let output = jsf(&["shares", "--tree", &fair_tree, "--slurm-conf", &scontrol]);
     assert!(stderr(&output).contains("printed under fair-tree, but `slurm.conf` says classic"), "{}", stderr(&output));
     let chosen = policy(&["--tree", &fair_tree, "--slurm-conf", &scontrol, "--policy", "depth-oblivious"]);

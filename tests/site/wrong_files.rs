@@ -88,6 +88,36 @@ fn junk_is_refused() {
     );
 }
 
+/// The first bytes of files that are compressed by methods that are not read.
+#[test]
+fn a_file_of_another_compression_is_refused_with_the_command_that_unpacks_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, bytes, expected) in [
+        (
+            "a.bz2",
+            &b"BZh91AY&SY\x01\x02"[..],
+            "it is compressed by bzip2: unpack it, `bzip2 -dc FILE | jsf …`, and give `-`",
+        ),
+        ("a.xz", b"\xfd7zXZ\0\0\x04", "it is compressed by xz: unpack it, `xz -dc FILE | jsf …`, and give `-`"),
+        ("a.Z", b"\x1f\x9d\x90abc", "it is compressed by compress: unpack it, `uncompress -c FILE | jsf …`"),
+        ("a.zip", b"PK\x03\x04\x14\0\0\0", "it is a zip archive: unpack it, `unzip FILE`, and give what it contains"),
+        ("a.7z", b"7z\xbc\xaf\x27\x1c\0\x04", "it is a 7-Zip archive: unpack it, `7z x FILE`, and give"),
+    ] {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).expect("written");
+        let file = path.to_str().expect("UTF-8");
+        let message = format!("cannot read `{file}`: {expected}");
+        for option in ["--queue", "--site", "--tree", "--server", "--queues", "--resources", "--slurm-conf"] {
+            assert_refused(&["check", "ncpus", option, file], &message);
+        }
+        assert_refused(&["shares", "--resource-group", file], &message);
+        assert_refused(&["check", "-f", file], &message);
+        assert_refused(&["replay", file, "ncpus", "--queue", "examples/site/qstat.json"], &message);
+        let output = jsf_with_input(&["rank", "ncpus", "--queue", "-"], bytes);
+        assert!(stderr(&output).contains(expected), "{name}: {}", stderr(&output));
+    }
+}
+
 #[test]
 fn every_document_declares_what_it_lists_under_every_option() {
     let formula = "r_long + queue_priority";

@@ -16,7 +16,7 @@ pub fn jsf(arguments: &[&str]) -> Output {
     jsf_with_input(arguments, "")
 }
 
-pub fn jsf_with_input(arguments: &[&str], input: &str) -> Output {
+pub fn jsf_with_input(arguments: &[&str], input: impl AsRef<[u8]>) -> Output {
     let mut child = command()
         .args(arguments)
         .stdin(Stdio::piped())
@@ -25,7 +25,7 @@ pub fn jsf_with_input(arguments: &[&str], input: &str) -> Output {
         .spawn()
         .expect("jsf starts");
     // a command that does not read its input closes the pipe, which is no error
-    let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
+    let _ = child.stdin.take().expect("a pipe").write_all(input.as_ref());
     child.wait_with_output().expect("jsf ends")
 }
 

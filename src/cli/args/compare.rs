@@ -10,8 +10,8 @@ use super::{FilterArgs, PolicyArg, SiteArgs, number_of_jobs};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The same jobs are ranked twice: by the old formula, tree, policy, sched_config and threshold, and by the new ones. What \
-is given for neither side is the site's; a formula that is given for one side only is compared with the site's formula, \
-or is used for both sides if the site has none or only the old one is given.
+is given for neither side is the site's. A formula that is given for one side only is compared with the site's formula; \
+where another difference is given, --old alone is the formula of both sides, and so is --new alone if the site has none.
 
 moved      the old rank minus the new rank: positive if the job wins places
 tau-b      Kendall's rank correlation of the two scores: 1 the same order, 0 no relation, -1 reversed
@@ -39,7 +39,7 @@ pub struct CompareArgs {
     /// The old formula, alone or pasted as for `jsf rank`; - is standard input [default: the site's]
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
     pub old: Option<String>,
-    /// The new formula [default: the old one]
+    /// The new formula [default: the site's; the old one where another difference is given]
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
     pub new: Option<String>,
     /// The file that contains the old formula, as for `jsf rank -f`; - is standard input

@@ -34,7 +34,7 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub jobs: JobArgs,
     /// Also say when the job reaches rank N, if all considered jobs wait alike
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = rank_to_reach, allow_negative_numbers = true)]
     pub to: Option<u32>,
     /// The longest wait that --to considers, such as 90s, 15m, 24h, 7d or 1-12:00:00
     #[arg(long, value_name = "DURATION", default_value = "30d", value_parser = within)]
@@ -45,6 +45,12 @@ pub struct ExplainArgs {
     /// The output format
     #[arg(long, value_enum, default_value_t = ExplainFormatName::Human)]
     pub format: ExplainFormatName,
+}
+
+/// Parses the rank that a job is to reach.
+fn rank_to_reach(text: &str) -> Result<u32, String> {
+    let rank = text.parse().ok().filter(|rank| *rank >= 1);
+    rank.ok_or_else(|| "expected a rank, a whole number from 1 on, such as 5".to_owned())
 }
 
 /// Parses the longest wait, at most ten years.

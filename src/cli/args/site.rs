@@ -56,8 +56,9 @@ pub struct SiteArgs {
     /// The slurm.conf, which chooses the policy, its damping factor and half-life
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub slurm_conf: Option<PathBuf>,
-    /// The release of Slurm, such as 24.05: those before 23.11 follow the rules of 22.05, the others those of 26.11
-    /// [default: the one that wrote the tree's JSON, else the newest]
+    /// The release of Slurm, such as 24.05 [default: the one that wrote the tree's JSON, else the newest]. Only 22.05 and
+    /// 26.11 have been recorded: by the release notes, those before 23.11 are taken to follow the rules of 22.05, and the
+    /// others those of 26.11
     #[arg(long, value_name = "RELEASE", value_parser = release, help_heading = "Rules")]
     pub slurm_release: Option<Release>,
     /// The fair-share policy [default: pbs, or that of --slurm-conf]
@@ -131,7 +132,7 @@ pub fn threshold(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| format!("`{text}` is not a threshold, expected a number such as 0.5"))
 }
 
-/// Parses a release of Slurm, of which other releases than those with known rules follow the same rules as one of these.
+/// Parses a release of Slurm. One that was not recorded is assigned to one that was.
 fn release(text: &str) -> Result<Release, String> {
     let is_number = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
     let is_release = text.split('.').take(2).filter(|part| is_number(part)).count() == 2;

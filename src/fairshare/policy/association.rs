@@ -37,7 +37,8 @@ impl Release {
 
     /// Reads a version such as `22.05.8` or `26.11.0-0rc1`, as `sshare --json` gives it under `meta`.
     ///
-    /// The order by lineage came with 23.11, whose database replaced `lft` and `rgt` by `lineage`.
+    /// Only the behaviour of 22.05 and 26.11 was recorded. Other releases are assigned to one of them by the release notes:
+    /// the order by lineage came with 23.11, whose database replaced `lft` and `rgt` by `lineage`.
     ///
     /// ```
     /// use job_sort_formula::fairshare::Release;
