@@ -36,6 +36,7 @@ fn difference(different: &Difference) -> Value {
         "logged": different.logged,
         "ours": different.ours,
         "why": different.why(),
+        "remark": different.remark,
         "explanations": different.explanations.iter().map(explanation).collect::<Vec<_>>(),
     })
 }
@@ -70,7 +71,11 @@ pub fn write_human(replay: &Replay, formula: &str, out: &mut dyn Write) -> io::R
     for different in replay.different.iter().take(MAX_SHOWN) {
         let Difference { line, job, logged, ours, .. } = different;
         let ours = ours.as_deref().unwrap_or("no value");
-        let why = different.why().unwrap_or_else(|| "nothing explains it".to_owned());
+        let why = match (different.why(), &different.remark) {
+            (Some(why), _) => why,
+            (None, Some(remark)) => format!("nothing explains it: {remark}"),
+            (None, None) => "nothing explains it".to_owned(),
+        };
         let (job, logged) = (printable(job), printable(logged));
         writeln!(out, "line {line}: {job}: logged {logged}, here {ours}: {}", printable(&why))?;
     }

@@ -172,11 +172,103 @@ fn the_usage_of_an_entity_is_found() {
     let folder = Folder::new();
     let site = folder.site(&queue(), |_| {});
     let mut recorded = record("fairshare_factor");
-    let job = recorded.values.keys().next().expect("a job").clone();
-    recorded.values.insert(job, "0.1234".to_owned());
+    let jobs = jobs_like(&recorded, "0.vm");
+    jobs.iter().for_each(|job| drop(recorded.values.insert(job.clone(), "0.1234".to_owned())));
     let replay = folder.replay(&site, &recorded);
-    assert_eq!((replay.different.len(), replay.unexplained), (1, 0));
-    assert!(why(&replay.different[0]).contains("the usage of `"), "{}", why(&replay.different[0]));
+    assert_eq!((replay.different.len(), replay.unexplained), (jobs.len(), 0));
+    assert!(replay.different.iter().all(|different| why(different).contains("the usage of `")), "{replay:?}");
+}
+
+/// The jobs whose value is that of `job`: with `fairshare_factor`, those of Bob and of Cathy.
+fn jobs_like(recorded: &Record, job: &str) -> Vec<String> {
+    let alike = recorded.values.iter().filter(|(_, value)| **value == recorded.values[job]);
+    alike.map(|(job, _)| job.clone()).collect()
+}
+
+#[test]
+fn a_usage_that_other_jobs_of_the_entity_contradict_explains_nothing() {
+    let folder = Folder::new();
+    let site = folder.site(&queue(), |_| {});
+    let mut recorded = record("fairshare_factor");
+    recorded.values.insert("0.vm".to_owned(), "0.1234".to_owned());
+    let replay = folder.replay(&site, &recorded);
+    assert_eq!((replay.different.len(), replay.unexplained), (1, 1));
+    let different = &replay.different[0];
+    let remark = different.remark.as_deref().unwrap_or_default();
+    assert!(different.why().is_none() && remark.contains("another usage of `Bob`"), "{different:?}");
+    // in another cycle, or in another second of a log without cycles, the usage may be another one
+    let formula = Formula::parse(&recorded.formula).expect("a formula");
+    let line = |start: &str, job: &str, value: &str| {
+        format!("{start};0400;pbs_sched;Job;{job};Formula Evaluation = {value}\n")
+    };
+    let (first, second) = ("11/22/2026 04:17:59", "11/22/2026 04:18:00");
+    let equal = &recorded.values["12.vm"];
+    let start = "11/22/2026 04:17:59;0080;pbs_sched;Req;;Starting Scheduling Cycle\n";
+    for (log, unexplained) in [
+        (line(first, "0.vm", "0.1234") + &line(first, "12.vm", equal), 1),
+        (line(first, "0.vm", "0.1234") + &line(second, "12.vm", equal), 0),
+        (line(first, "0.vm", "0.1234") + start + &line(first, "12.vm", equal), 0),
+        (start.to_owned() + &line(first, "0.vm", "0.1234") + &line(second, "12.vm", equal), 1),
+        (line(first, "12.vm", equal) + &line(first, "0.vm", equal) + &line(first, "0.vm", "0.1234"), 0),
+    ] {
+        let replay = site.replay(&folder.put("sched.log", &log), &formula).expect("replayed").replay;
+        assert_eq!((replay.different.len(), replay.unexplained), (1, unexplained), "{log}");
+    }
+}
+
+#[test]
+fn a_usage_gives_the_digits_of_all_jobs_of_the_entity() {
+    let folder = Folder::new();
+    let site = folder.site(&queue(), |_| {});
+    let config = SchedConfig::parse(&golden::bytes("openpbs/qstat/sched_config"));
+    let tree = recorded::tree("openpbs/qstat", "usage", &config, []);
+    let ours = tree.tree().usage(tree.tree().find("Scott").expect("Scott"));
+    let usage = folder.folder.path().join("usage");
+    let change = |usage: f64| if usage == ours { 4321.0 } else { usage };
+    fs::write(&usage, encode_usage(&tree, 0, change)).expect("written");
+    let changed = folder.site(&queue(), |files| files.usage = Some(usage.into()));
+    // the first job's digits leave the usage open, those of the others do not
+    let formula = Formula::parse("fairshare_factor * (1000 if ncpus > 100 else 1)").expect("a formula");
+    let ranked = changed.rank(&formula).expect("ranked");
+    let mut log = String::new();
+    for (row, score) in ranked.ranking.scores().iter().filter(|(row, _)| ranked.table.entity(*row) == "Scott") {
+        let _ = writeln!(log, "pbs_sched;Job;{};Formula Evaluation = {}", ranked.table.id(row), logged(score.value));
+    }
+    let replay = site.replay(&folder.put("sched.log", &log), &formula).expect("replayed").replay;
+    let usage_of = |different: &Difference| {
+        different.explanations.iter().find_map(|found| match found {
+            Explanation::Usage { logged, .. } => Some(*logged),
+            _ => None,
+        })
+    };
+    let usages: Vec<Option<f64>> = replay.different.iter().map(usage_of).collect();
+    assert!(log.contains("= 0.") && log.contains("= 3"), "{log}");
+    assert_eq!((usages, replay.unexplained), (vec![Some(4321.0); 4], 0), "{log}");
+}
+
+#[test]
+fn a_broken_number_is_shown_with_what_was_expected() {
+    let folder = Folder::new();
+    let site = folder.site(&queue(), |_| {});
+    for (digits, found) in [
+        ("0.0o67", "found `o67` after `0.0`"),
+        ("1e5", "found `e5` after `1`"),
+        ("0,1234", "found `,1234` after `0`"),
+        ("-", "found `-`"),
+        ("abc", "found `abc`"),
+        ("0.12 34", "found ` 34` after `0.12`"),
+        ("1.2.3", "found `.3` after `1.2`"),
+        ("5.", "found `5.`, which lacks digits"),
+        ("-é", "found `é` after `-`"),
+        ("é", "found `é`"),
+    ] {
+        let mut recorded = record("fairshare_factor");
+        recorded.values.insert("0.vm".to_owned(), digits.to_owned());
+        let replay = folder.replay(&site, &recorded);
+        assert_eq!((replay.different.len(), replay.unexplained), (1, 1), "{digits}");
+        let remark = replay.different[0].remark.as_deref().unwrap_or_default();
+        assert!(remark.contains("expected a decimal number such as 0.8843") && remark.contains(found), "{remark}");
+    }
 }
 
 #[test]

@@ -2,12 +2,15 @@
 //!
 //! In: a log of `pbs_sched`, and the jobs with their scores. Out: a [`Replay`]. Every
 //! `…;pbs_sched;Job;12.vm;Formula Evaluation = 0.8843` is compared with the digits that the same value would be logged
-//! with. For a difference, the inputs of the job are searched one by one for a value that gives the logged digits.
+//! with. For a difference, the inputs of the job are searched one by one for a value that gives the logged digits. A
+//! fair-share number is the same for all jobs of an entity in one cycle, so it must give the logged digits of all of them.
 
 mod search;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
 
 use crate::fairshare::Policy;
 use crate::fairshare::decay::IntervalDecay;
@@ -18,7 +21,7 @@ use crate::pbs::share_tree::PbsTree;
 use crate::rank::Scores;
 use crate::schema::Schema;
 pub use search::Explanation;
-use search::{Key, Search};
+use search::{Key, Record, Records, Search};
 
 /// The most differences that are listed; the others are counted.
 const MAX_LISTED: usize = 100_000;
@@ -51,16 +54,77 @@ pub struct LoggedValue<'l> {
 /// assert_eq!((values.len(), &*values[0].job, &*values[0].digits), (1, "12.vm", "0.8843"));
 /// ```
 pub fn logged_values(log: &[u8]) -> impl Iterator<Item = LoggedValue<'_>> {
-    log.split(|&byte| byte == b'\n').zip(1..).filter_map(|(text, line)| {
-        let (before, digits) = split_at(text, b";Formula Evaluation = ")?;
-        let job = before.rsplit(|&byte| byte == b';').next().filter(|job| !job.is_empty())?;
-        let is_job_line = before[..before.len() - job.len()].ends_with(b"Job;");
-        let digits = digits.trim_ascii();
-        (is_job_line && !digits.is_empty()).then(|| LoggedValue {
-            line,
-            job: String::from_utf8_lossy(job),
-            digits: String::from_utf8_lossy(digits),
-        })
+    lines(log).filter_map(|(text, line)| value_in(text, line))
+}
+
+fn lines(log: &[u8]) -> impl Iterator<Item = (&[u8], usize)> {
+    log.split(|&byte| byte == b'\n').zip(1..)
+}
+
+fn value_in(text: &[u8], line: usize) -> Option<LoggedValue<'_>> {
+    let (before, digits) = split_at(text, b";Formula Evaluation = ")?;
+    let job = before.rsplit(|&byte| byte == b';').next().filter(|job| !job.is_empty())?;
+    let is_job_line = before[..before.len() - job.len()].ends_with(b"Job;");
+    let digits = digits.trim_ascii();
+    (is_job_line && !digits.is_empty()).then(|| LoggedValue {
+        line,
+        job: String::from_utf8_lossy(job),
+        digits: String::from_utf8_lossy(digits),
+    })
+}
+
+/// Visits the values of one cycle after the other: all that follow a line `Starting Scheduling Cycle`, or, in a log without
+/// such lines, those of one second. A job is evaluated once in a cycle, so its next value begins another one.
+fn for_each_cycle<'l>(log: &'l [u8], mut visit: impl FnMut(Vec<LoggedValue<'l>>)) {
+    const START: &[u8] = b";Starting Scheduling Cycle";
+    let has_starts = lines(log).any(|(text, _)| split_at(text, START).is_some());
+    let (mut values, mut jobs, mut second) = (Vec::new(), HashSet::new(), &log[..0]);
+    for (text, line) in lines(log) {
+        let value = value_in(text, line);
+        let begins = match &value {
+            Some(value) => jobs.contains(&value.job) || (!has_starts && second_of(text) != second),
+            None => has_starts && split_at(text, START).is_some(),
+        };
+        if begins {
+            visit(std::mem::take(&mut values));
+            jobs.clear();
+        }
+        if let Some(value) = value {
+            second = second_of(text);
+            jobs.insert(value.job.clone());
+            values.push(value);
+        }
+    }
+    visit(values);
+}
+
+/// The date and time of a line, without fractions of a second.
+fn second_of(line: &[u8]) -> &[u8] {
+    line.split(|byte| matches!(byte, b';' | b'.')).next().unwrap_or_default()
+}
+
+/// What is wrong with a text that the scheduler cannot have printed as a value; `None` for a number, `inf` and `nan`.
+fn broken_number(text: &str) -> Option<String> {
+    const EXPECTED: &str = "expected a decimal number such as 0.8843";
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    if matches!(unsigned, "inf" | "nan") {
+        return None;
+    }
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let (whole, decimals) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
+    if is_number(whole) && is_number(decimals) {
+        return None;
+    }
+    let mut has_point = false;
+    let end = unsigned.find(|character: char| match character {
+        '.' => std::mem::replace(&mut has_point, true),
+        other => !other.is_ascii_digit(),
+    });
+    let (read, rest) = text.split_at(end.map_or(text.len(), |end| end + text.len() - unsigned.len()));
+    Some(match (read, rest) {
+        (read, "") => format!("{EXPECTED}, found `{read}`, which lacks digits"),
+        ("", rest) => format!("{EXPECTED}, found `{rest}`"),
+        (read, rest) => format!("{EXPECTED}, found `{rest}` after `{read}`"),
     })
 }
 
@@ -131,6 +195,9 @@ pub struct Difference {
     pub ours: Option<String>,
     /// What would explain the difference, the most plausible first.
     pub explanations: Vec<Explanation>,
+    /// If nothing explains the difference, what is known all the same: the logged text is not a number, or what would
+    /// explain it contradicts another line.
+    pub remark: Option<String>,
 }
 
 impl Difference {
@@ -147,36 +214,58 @@ pub fn replay(log: &[u8], queue: &ReplayedQueue<'_>) -> Replay {
     let mut search = Search::new(queue);
     let mut replay = Replay::default();
     let mut known = KnownExplanations::default();
-    for value in logged_values(log) {
-        replay.lines += 1;
-        let Some(row) = queue.table.row(&value.job) else {
-            replay.unknown_jobs += 1;
-            continue;
-        };
-        let ours = queue.scores.get(row).map(|score| logged(score.value));
-        if ours.as_deref() == Some(&*value.digits) {
-            replay.equal += 1;
-            continue;
+    let mut records_of_different = Vec::new();
+    for_each_cycle(log, |cycle| {
+        let records = if search.uses_fairshare() { records_by_entity(&cycle, queue) } else { HashMap::new() };
+        for value in cycle {
+            replay.lines += 1;
+            let Some(row) = queue.table.row(&value.job) else {
+                replay.unknown_jobs += 1;
+                continue;
+            };
+            let ours = queue.scores.get(row).map(|score| logged(score.value));
+            if ours.as_deref() == Some(&*value.digits) {
+                replay.equal += 1;
+                continue;
+            }
+            let records = records.get(queue.table.entity(row)).cloned().unwrap_or_default();
+            let (explanations, remark) = match (&ours, broken_number(&value.digits)) {
+                (_, Some(broken)) => (Vec::new(), Some(broken)),
+                (Some(_), None) => known.explain(&mut search, row, &value.digits, &records),
+                (None, None) => (queue.table.exclusion(row).and_then(explain_exclusion).into_iter().collect(), None),
+            };
+            replay.unexplained += usize::from(explanations.is_empty());
+            if replay.different.len() < MAX_LISTED {
+                records_of_different.push(records);
+                replay.different.push(Difference {
+                    line: value.line,
+                    job: value.job.into_owned(),
+                    logged: value.digits.into_owned(),
+                    ours,
+                    remark: remark.filter(|_| explanations.is_empty()),
+                    explanations,
+                });
+            } else {
+                replay.not_listed += 1;
+            }
         }
-        let explanations = match &ours {
-            Some(_) => known.explain(&mut search, row, &value.digits),
-            None => queue.table.exclusion(row).and_then(explain_exclusion).into_iter().collect(),
-        };
-        replay.unexplained += usize::from(explanations.is_empty());
-        if replay.different.len() < MAX_LISTED {
-            replay.different.push(Difference {
-                line: value.line,
-                job: value.job.into_owned(),
-                logged: value.digits.into_owned(),
-                ours,
-                explanations,
-            });
-        } else {
-            replay.not_listed += 1;
+    });
+    known.share(&mut search, queue.table, &mut replay.different, &records_of_different);
+    replay
+}
+
+/// The values of one cycle whose jobs have the same entity, and so the same fair-share numbers.
+fn records_by_entity<'q>(cycle: &[LoggedValue<'_>], queue: &ReplayedQueue<'q>) -> HashMap<&'q str, Rc<Records>> {
+    let mut by_entity: HashMap<&str, Records> = HashMap::new();
+    for value in cycle {
+        let Some(row) = queue.table.row(&value.job).filter(|&row| queue.scores.get(row).is_some()) else { continue };
+        let entity = queue.table.entity(row);
+        if !entity.is_empty() && broken_number(&value.digits).is_none() {
+            let record = Record { line: value.line, row, digits: value.digits.as_ref().to_owned() };
+            by_entity.entry(entity).or_default().push(record);
         }
     }
-    known.share(&mut search, queue.table, &mut replay.different);
-    replay
+    by_entity.into_iter().map(|(entity, records)| (entity, Rc::new(records))).collect()
 }
 
 /// Explains why a job that the scheduler evaluated is excluded now: it is over, or considered through its array. Other
@@ -188,56 +277,66 @@ fn explain_exclusion(exclusion: &Exclusion) -> Option<Explanation> {
     }
 }
 
+/// The explanations of a difference, and a remark if there are none.
+type Explained = (Vec<Explanation>, Option<String>);
+
 /// The explanations found so far.
 #[derive(Default)]
 struct KnownExplanations {
-    /// By the row of a job and the logged digits.
-    by_difference: HashMap<(usize, String), Vec<Explanation>>,
+    /// By the row of a job, the logged digits, and the records that an explanation must not contradict.
+    by_difference: HashMap<(usize, String, u64), Explained>,
     /// The number of lines that an explanation explains.
     lines: HashMap<Key, usize>,
 }
 
 impl KnownExplanations {
-    fn explain(&mut self, search: &mut Search<'_>, row: usize, digits: &str) -> Vec<Explanation> {
-        let difference = (row, digits.to_owned());
-        let found = match self.by_difference.get(&difference) {
-            Some(found) => found.clone(),
+    fn explain(&mut self, search: &mut Search<'_>, row: usize, digits: &str, records: &Records) -> Explained {
+        let difference = (row, digits.to_owned(), hash_of(records));
+        let explained = match self.by_difference.get(&difference) {
+            Some(explained) => explained.clone(),
             None => {
-                let found = match self.common(search, row, digits) {
-                    Some(common) => vec![common],
-                    None if self.by_difference.len() < MAX_SEARCHES => search.explanations(row, digits),
-                    None => Vec::new(),
+                let explained = match self.common(search, row, digits, records) {
+                    Some(common) => (vec![common], None),
+                    None if self.by_difference.len() < MAX_SEARCHES => search.explanations(row, digits, records),
+                    None => (Vec::new(), None),
                 };
-                self.by_difference.insert(difference, found.clone());
-                found
+                self.by_difference.insert(difference, explained.clone());
+                explained
             }
         };
-        for explanation in &found {
+        for explanation in &explained.0 {
             *self.lines.entry(explanation.key()).or_default() += 1;
         }
-        found
+        explained
     }
 
     /// The first of the four explanations of the most lines, at least [`COMMON`] each, that also explains this difference.
-    fn common(&self, search: &mut Search<'_>, row: usize, digits: &str) -> Option<Explanation> {
+    fn common(&self, search: &mut Search<'_>, row: usize, digits: &str, records: &Records) -> Option<Explanation> {
         let mut keys: Vec<(&Key, usize)> = self.lines.iter().map(|(key, &lines)| (key, lines)).collect();
         keys.retain(|&(_, lines)| lines >= COMMON);
         keys.sort_by_key(|&(_, lines)| std::cmp::Reverse(lines));
-        keys.into_iter().take(4).find_map(|(key, _)| search.try_common(key, row, digits))
+        keys.into_iter().take(4).find_map(|(key, _)| search.try_common(key, row, digits, records))
     }
 
     /// Adds to each difference that is explained the explanations of other differences that explain it too, sorts its
     /// explanations so that the one of the most lines is first, and keeps only the first number of decays and the first
     /// change of `eligible_time`.
-    fn share(&mut self, search: &mut Search<'_>, table: &JobTable, different: &mut [Difference]) {
+    fn share(
+        &mut self,
+        search: &mut Search<'_>,
+        table: &JobTable,
+        different: &mut [Difference],
+        records: &[Rc<Records>],
+    ) {
         let mut keys: Vec<(Key, usize)> = self.lines.iter().map(|(key, &lines)| (key.clone(), lines)).collect();
         keys.retain(|(key, _)| !matches!(key, Key::Other(_)));
         keys.sort_unstable_by(|(one, lines), (other, more)| more.cmp(lines).then_with(|| one.cmp(other)));
         for (key, _) in keys.iter().take(MAX_SHARED) {
-            for difference in different.iter_mut().filter(|difference| difference.ours.is_some()) {
+            for (difference, records) in different.iter_mut().zip(records) {
                 let is_new = difference.explanations.iter().all(|known| known.key() != *key);
-                let row = table.row(&difference.job).filter(|_| is_new && !difference.explanations.is_empty());
-                if let Some(found) = row.and_then(|row| search.try_common(key, row, &difference.logged)) {
+                let is_explained = difference.ours.is_some() && !difference.explanations.is_empty();
+                let row = table.row(&difference.job).filter(|_| is_new && is_explained);
+                if let Some(found) = row.and_then(|row| search.try_common(key, row, &difference.logged, records)) {
                     *self.lines.entry(found.key()).or_default() += 1;
                     difference.explanations.push(found);
                 }
@@ -253,4 +352,10 @@ impl KnownExplanations {
             });
         }
     }
+}
+
+fn hash_of(records: &Records) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    records.iter().for_each(|record| (record.row, &record.digits).hash(&mut hasher));
+    hasher.finish()
 }

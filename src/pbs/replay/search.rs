@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use crate::fairshare::decay::IntervalDecay;
 use crate::fairshare::{EntityShares, NodeId, ShareTree};
 use crate::formula::program::Program;
+use crate::jobs::Column;
 use crate::pbs::number_format::{self, logged};
 use crate::pbs::replay::ReplayedQueue;
 use crate::pbs::resource_amount::NumberMode;
@@ -31,6 +32,8 @@ const NEAR: i64 = 32;
 const MAX_WHOLE: i64 = 1 << 53;
 /// The most nodes of a tree in which the usage of an entity is searched: every step computes the shares of all nodes.
 const MAX_TREE: usize = 20_000;
+/// The most records to whose digits one change is fitted in turn.
+const MAX_ROUNDS: usize = 64;
 
 /// What would explain a difference.
 #[derive(Debug, Clone, PartialEq)]
@@ -136,6 +139,17 @@ impl Scale {
     }
 }
 
+/// The logged value of a job.
+pub(super) struct Record {
+    /// The line in the log, counted from 1.
+    pub(super) line: usize,
+    pub(super) row: usize,
+    pub(super) digits: String,
+}
+
+/// The values of one cycle whose jobs have the same entity.
+pub(super) type Records = Vec<Record>;
+
 /// Searches the inputs of the jobs of one queue.
 pub(super) struct Search<'a> {
     queue: ReplayedQueue<'a>,
@@ -163,10 +177,22 @@ impl<'a> Search<'a> {
         Self { queue: *queue, program, undeclared, decayed: HashMap::new() }
     }
 
-    /// Searches everything that explains the digits by one change, the most plausible first.
-    pub(super) fn explanations(&mut self, row: usize, digits: &str) -> Vec<Explanation> {
-        let Some(program) = self.program.take() else { return Vec::new() };
-        let mut job = JobInputs::new(&program, &self.queue, row);
+    /// Whether the formula uses fair-share numbers.
+    pub(super) fn uses_fairshare(&self) -> bool {
+        let names = self.program.iter().flat_map(Program::inputs);
+        names.into_iter().any(|name| FairshareInput::from_name(name).is_some())
+    }
+
+    /// Searches everything that explains the digits by one change, the most plausible first. A change of fair-share numbers
+    /// must explain all `records`; if nothing explains the digits, the second result is the record that contradicts it.
+    pub(super) fn explanations(
+        &mut self,
+        row: usize,
+        digits: &str,
+        records: &Records,
+    ) -> (Vec<Explanation>, Option<String>) {
+        let Some(program) = self.program.take() else { return (Vec::new(), None) };
+        let mut job = JobInputs::new(&program, &self.queue, row, records);
         let mut found = Vec::new();
         if self.queue.scores.get(row).is_some_and(|score| is_rounding(score.value, digits)) {
             found.push(Explanation::Digits);
@@ -181,14 +207,20 @@ impl<'a> Search<'a> {
         for name in names {
             found.extend(job.search_input(name, digits));
         }
+        let remark = job.contradiction.map(|line| {
+            let entity = self.queue.table.entity(row);
+            format!(
+                "another usage of `{entity}` would give it, but contradicts line {line}, of the same cycle and entity"
+            )
+        });
         self.program = Some(program);
-        found
+        (found, remark)
     }
 
     /// Tries what explained many other lines.
-    pub(super) fn try_common(&mut self, key: &Key, row: usize, digits: &str) -> Option<Explanation> {
+    pub(super) fn try_common(&mut self, key: &Key, row: usize, digits: &str, records: &Records) -> Option<Explanation> {
         let program = self.program.take()?;
-        let mut job = JobInputs::new(&program, &self.queue, row);
+        let mut job = JobInputs::new(&program, &self.queue, row, records);
         let found = match key {
             Key::EligibleTime(seconds) => job.try_eligible_time(*seconds, digits),
             Key::Decayed(times) => self.try_decay(&mut job, *times, digits),
@@ -210,7 +242,10 @@ impl<'a> Search<'a> {
         let queue = self.queue;
         let by_daemon = self.decayed.entry(times).or_insert_with(|| shares_after_decays(&queue, tree, times));
         let mut shares = by_daemon.iter().filter_map(|shares| shares.get(&entity));
-        let matches = shares.any(|shares| logged(job.value_with_shares(shares)) == digits);
+        let matches = shares.any(|shares| {
+            let changes = job.changes_to(shares);
+            logged(job.value_with(job.row, &changes)) == digits && job.contradicting(&changes).is_none()
+        });
         matches.then_some(Explanation::Decayed(times))
     }
 
@@ -221,11 +256,11 @@ impl<'a> Search<'a> {
         let node = tree.tree().find(entity)?;
         let ours = tree.tree().usage(node);
         let start = ours.round() as i64;
-        let found = nearest(start, 1..=MAX_WHOLE, digits, |usage| {
+        let found = job.nearest_for_all(start, 1..=MAX_WHOLE, digits, &|job, usage| {
             let mut changed = tree.tree().clone();
             changed.charge(node, usage as f64 - ours);
             let shares = self.queue.policy.assess(&changed).get(node).unwrap_or_default();
-            job.value_with_shares(&shares)
+            job.changes_to(&shares)
         })?;
         Some(Explanation::Usage { entity: entity.to_owned(), ours, logged: found as f64 })
     }
@@ -262,21 +297,33 @@ struct JobInputs<'p, 'a> {
     scorer: RowScorer<'p>,
     program: &'p Program,
     queue: ReplayedQueue<'a>,
+    /// The columns of the inputs; `None` where no job has an amount.
+    columns: Vec<Option<&'a Column>>,
     row: usize,
-    inputs: Vec<Value>,
+    /// The logged values that a change of fair-share numbers must give too.
+    records: &'p Records,
+    /// The line of the first record that contradicted a change.
+    contradiction: Option<usize>,
 }
 
+/// Inputs to replace, by their positions among those of the program.
+type Changes = Vec<(usize, Value)>;
+
 impl<'p, 'a> JobInputs<'p, 'a> {
-    fn new(program: &'p Program, queue: &ReplayedQueue<'a>, row: usize) -> Self {
-        let input = |name: &str| queue.table.column(name).map_or(Value::Int(0), |column| column.value(row));
-        let inputs = program.inputs().iter().map(|name| input(name)).collect();
+    fn new(program: &'p Program, queue: &ReplayedQueue<'a>, row: usize, records: &'p Records) -> Self {
         Self {
             scorer: RowScorer::new(program, ScorePrecision::Float32, OnError::ZeroLikePbs),
             program,
             queue: *queue,
+            columns: program.inputs().iter().map(|name| queue.table.column(name)).collect(),
             row,
-            inputs,
+            records,
+            contradiction: None,
         }
+    }
+
+    fn input(&self, slot: usize, row: usize) -> Value {
+        self.columns[slot].map_or(Value::Int(0), |column| column.value(row))
     }
 
     fn slot(&self, name: &str) -> Option<usize> {
@@ -287,50 +334,89 @@ impl<'p, 'a> JobInputs<'p, 'a> {
         self.program.inputs().iter().any(|name| FairshareInput::from_name(name).is_some())
     }
 
-    /// The value of the job with one input replaced.
-    fn value_with(&mut self, slot: usize, input: Value) -> f64 {
-        let ours = std::mem::replace(&mut self.inputs[slot], input);
-        let value = self.scorer.score(&self.inputs);
-        self.inputs[slot] = ours;
-        value
-    }
-
-    /// The value of the job when its entity has these fair-share numbers.
-    fn value_with_shares(&mut self, shares: &EntityShares) -> f64 {
-        let mut inputs = self.inputs.clone();
-        for (input, name) in inputs.iter_mut().zip(self.program.inputs()) {
-            if let Some(number) = FairshareInput::from_name(name) {
-                *input = NumberMode::OpenPbs.fairshare(fairshare_number(number, shares));
-            }
+    /// The value of a job with some inputs replaced.
+    fn value_with(&mut self, row: usize, changes: &Changes) -> f64 {
+        let mut inputs: Vec<Value> = (0..self.columns.len()).map(|slot| self.input(slot, row)).collect();
+        for (slot, input) in changes {
+            inputs[*slot] = input.clone();
         }
         self.scorer.score(&inputs)
+    }
+
+    /// The changes that give an entity these fair-share numbers.
+    fn changes_to(&self, shares: &EntityShares) -> Changes {
+        let names = self.program.inputs().iter().enumerate();
+        let numbers = names.filter_map(|(slot, name)| Some((slot, FairshareInput::from_name(name)?)));
+        numbers.map(|(slot, number)| (slot, NumberMode::OpenPbs.fairshare(fairshare_number(number, shares)))).collect()
+    }
+
+    /// The first record that the changes contradict.
+    fn contradicting(&mut self, changes: &Changes) -> Option<&'p Record> {
+        let records = self.records;
+        records.iter().find(|record| logged(self.value_with(record.row, changes)) != record.digits)
+    }
+
+    /// The number nearest to `start` whose changes give the digits of the job and those of all records.
+    ///
+    /// The numbers that give the digits of one record are an interval. Where all intervals have a number in common, going to
+    /// the nearest number of one after the other approaches it from one side; a turn shows that they have none.
+    fn nearest_for_all(
+        &mut self,
+        start: i64,
+        range: RangeInclusive<i64>,
+        digits: &str,
+        changes: &dyn Fn(&Self, i64) -> Changes,
+    ) -> Option<i64> {
+        let row = self.row;
+        let mut found = nearest(start, range.clone(), digits, |number| {
+            let changes = changes(self, number);
+            self.value_with(row, &changes)
+        })?;
+        let mut upwards = None;
+        for _ in 0..MAX_ROUNDS {
+            let changed = changes(self, found);
+            let Some(record) = self.contradicting(&changed) else { return Some(found) };
+            if record.row != row {
+                self.contradiction.get_or_insert(record.line);
+            }
+            let next = nearest(found, range.clone(), &record.digits, |number| {
+                let changes = changes(self, number);
+                self.value_with(record.row, &changes)
+            })?;
+            if upwards.replace(next > found).is_some_and(|upwards| upwards != (next > found)) {
+                return None;
+            }
+            found = next;
+        }
+        None
     }
 
     /// Tries 0 for a resource that no file declares: the job may have an amount of it, but the formula gets 0.
     fn try_undeclared(&mut self, name: &str, digits: &str) -> Option<Explanation> {
         let slot = self.slot(name)?;
-        let value = self.value_with(slot, Value::Int(0));
+        let value = self.value_with(self.row, &vec![(slot, Value::Int(0))]);
         (logged(value) == digits).then(|| Explanation::Undeclared(name.to_owned()))
     }
 
     fn try_eligible_time(&mut self, seconds: i64, digits: &str) -> Option<Explanation> {
         let slot = self.slot(ELIGIBLE_TIME)?;
-        let Value::Int(ours) = self.inputs[slot] else { return None };
+        let Value::Int(ours) = self.input(slot, self.row) else { return None };
         let then = ours.checked_add(seconds).filter(|&then| then >= 0)?;
-        let value = self.value_with(slot, Value::Int(then));
+        let value = self.value_with(self.row, &vec![(slot, Value::Int(then))]);
         (logged(value) == digits).then_some(Explanation::EligibleTime(seconds))
     }
 
     fn search_eligible_time(&mut self, digits: &str) -> Option<Explanation> {
         let slot = self.slot(ELIGIBLE_TIME)?;
-        let Value::Int(ours) = self.inputs[slot] else { return None };
-        let found = nearest(ours, 0..=MAX_WHOLE, digits, |then| self.value_with(slot, Value::Int(then)))?;
+        let row = self.row;
+        let Value::Int(ours) = self.input(slot, row) else { return None };
+        let found = nearest(ours, 0..=MAX_WHOLE, digits, |then| self.value_with(row, &vec![(slot, Value::Int(then))]))?;
         Some(Explanation::EligibleTime(found - ours))
     }
 
     fn search_input(&mut self, name: &str, digits: &str) -> Option<Explanation> {
         let slot = self.slot(name)?;
-        let ours = self.inputs[slot].clone();
+        let (row, ours) = (self.row, self.input(slot, self.row));
         let entry = self.queue.schema.entry(name);
         let (scale, range) = match (FairshareInput::from_name(name), entry.map(|entry| entry.input_type), &ours) {
             (Some(_), ..) => (Scale::Millionths, 0..=1_000_000),
@@ -342,7 +428,11 @@ impl<'p, 'a> JobInputs<'p, 'a> {
             Value::Float(double) if double.is_finite() => scale.number(*double),
             _ => return None,
         };
-        let found = nearest(start, range, digits, |number| self.value_with(slot, scale.value(number)))?;
+        let found = if FairshareInput::from_name(name).is_some() {
+            self.nearest_for_all(start, range, digits, &|_, number| vec![(slot, scale.value(number))])?
+        } else {
+            nearest(start, range, digits, |number| self.value_with(row, &vec![(slot, scale.value(number))]))?
+        };
         Some(Explanation::Input { name: name.to_owned(), ours: ours.repr(), logged: scale.value(found).repr() })
     }
 }
