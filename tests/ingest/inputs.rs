@@ -101,16 +101,18 @@ fn the_jobs_that_the_scheduler_ignores() {
     assert_eq!(considered, 53);
 }
 
-/// The text has every digit, so nothing is lost there.
+/// Text and dsv have every digit, so nothing is lost there.
 #[test]
-fn the_queue_as_text() {
+fn the_queue_as_text_and_dsv() {
     let jobs: Vec<Recorded> = golden::lines("openpbs/evaluate/jobs.jsonl");
-    for name in ["openpbs/qstat/qstat_f.txt", "openpbs/qstat/qstat_f_w.txt"] {
+    for name in ["openpbs/qstat/qstat_f.txt", "openpbs/qstat/qstat_f_w.txt", "openpbs/qstat/qstat_f.dsv"] {
         let read = read_all(golden::text(name).as_bytes(), &needed(&jobs));
         assert_eq!((read.table.len(), read.problems.total()), (59, 0), "{name}");
+        let scheduled = jobs.iter().filter(|job| job.scheduler_inputs.is_some()).count();
+        assert_eq!(scheduled * read.table.columns().count(), 55 * 60, "{name}: inputs compared");
         for (job, attribute, seen, recorded) in differences(&read.table, &jobs) {
-            let a_second_later = ["4.vm", "5.vm"].contains(&&*job) && attribute == "eligible_time" && seen == "38";
-            assert!(a_second_later, "{name} {job} {attribute}: {seen}, recorded {recorded}");
+            let is_listed_later = ["4.vm", "5.vm"].contains(&&*job) && attribute == "eligible_time" && seen == "38";
+            assert!(is_listed_later, "{name} {job} {attribute}: {seen}, recorded {recorded}");
         }
     }
 }
@@ -150,6 +152,7 @@ struct Requested {
     resource: Option<String>,
     requested: Option<String>,
     qstat_json: Option<Box<RawValue>>,
+    qstat_text: Option<String>,
     scheduler_input: Option<String>,
     qsub_rc: Option<i32>,
 }
@@ -161,24 +164,41 @@ fn requested() -> Vec<Requested> {
         .collect()
 }
 
-/// What the formula sees of one resource of one job, or `None` when the job is ignored.
+/// What the formula sees of one resource of the first job, or `None` when the job is ignored.
 fn seen(document: &str, resource: &str) -> Option<String> {
     let read = read_all(document.as_bytes(), &[resource]);
-    assert_eq!(read.table.len(), 1, "{document} {:?}", read.problems);
     read.table.exclusion(0).is_none().then(|| repr(&read.table.columns().next().unwrap().1.value(0)))
 }
 
+/// Each file of the recorded queue with the amount of the first job: how it writes the amount of `ncpus`, and the field of
+/// the record that has the amount as it writes it.
 #[test]
 fn unusual_amounts_as_qstat_prints_them() {
-    let mut count = 0;
-    for record in requested().iter().filter(|record| record.qsub_rc == Some(0)) {
-        let resource = record.resource.as_deref().unwrap();
-        let amount = record.qstat_json.as_ref().map_or("null", |raw| raw.get());
-        let document = format!(r#"{{"Jobs":{{"1.vm":{{"Resource_List":{{"{resource}":{amount}}}}}}}}}"#);
-        assert_eq!(seen(&document, resource), record.scheduler_input, "{resource} {amount}");
-        count += 1;
+    let mut counts = BTreeMap::new();
+    for (name, ncpus, is_json) in [
+        ("qstat_f.json", "\"ncpus\":\t1,", true),
+        ("qstat_f.txt", "    Resource_List.ncpus = 1\n", false),
+        ("qstat_f_w.txt", "    Resource_List.ncpus = 1\n", false),
+        ("qstat_f.dsv", "|Resource_List.ncpus=1|", false),
+    ] {
+        let file = golden::text(&format!("openpbs/qstat/{name}"));
+        assert!(file.contains(ncpus), "{name}");
+        for record in requested().iter().filter(|record| record.qsub_rc == Some(0)) {
+            let resource = record.resource.as_deref().unwrap();
+            let amount = match (is_json, &record.qstat_json, &record.qstat_text) {
+                (true, Some(json), _) => json.get(),
+                (false, _, Some(text)) => text,
+                _ => "",
+            };
+            let others = if resource == "ncpus" { "" } else { ncpus };
+            let line = ncpus.replace("ncpus", resource).replace('1', amount);
+            let line = if amount.is_empty() { "" } else { &*line };
+            let document = file.replacen(ncpus, &format!("{others}{line}").replace("||", "|"), 1);
+            assert_eq!(seen(&document, resource), record.scheduler_input, "{name} {resource} {amount}");
+            *counts.entry(name).or_insert(0) += 1;
+        }
     }
-    assert!(count > 35, "{count}");
+    assert!(counts.len() == 4 && counts.values().all(|&count| count == 43), "{counts:?}");
 }
 
 /// The same amounts as a person would write them: qsub's argument goes straight to the formula.
