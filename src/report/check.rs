@@ -106,7 +106,18 @@ impl CheckFormat for CheckHuman {
                 let reason = qmgr::refusal(report.source.text).map(|reason| reason.to_string()).unwrap_or_default();
                 writeln!(out, "qmgr: does not pass the formula on to the server: {reason}")?;
             }
-            (Some(true), _) => writeln!(out, "qmgr: accepts the formula")?,
+            (Some(true), _) => match &*checked.guessed_types {
+                [] => writeln!(out, "qmgr: accepts the formula")?,
+                guessed => {
+                    let names: Vec<String> = guessed.iter().map(|name| format!("`{}`", printable(name))).collect();
+                    let are = if names.len() == 1 { "is a numeric resource" } else { "are numeric resources" };
+                    writeln!(
+                        out,
+                        "qmgr: accepts the formula if {} {are}, which is guessed from the jobs; --resource NAME=TYPE declares one",
+                        names.join(", ")
+                    )?;
+                }
+            },
             (Some(false), Some(code)) => writeln!(out, "qmgr: refuses the formula ({code}: {})", validation.message)?,
             _ => {
                 let reason = validation.uncertainty.map(|reason| format!(": {reason}")).unwrap_or_default();
@@ -137,6 +148,9 @@ struct Document<'a> {
     #[serde(rename = "verdict")]
     validation: &'a Validation,
     crashes_scheduler: bool,
+    /// What the verdict assumes; absent where it assumes nothing.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    guessed_types: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     jobs: &'a Option<JobCounts>,
     findings: &'a [Diagnostic],
@@ -144,9 +158,10 @@ struct Document<'a> {
 
 impl CheckFormat for CheckJson {
     fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let Checked { validation, crashes_scheduler, jobs, findings, .. } = report.checked;
+        let Checked { validation, crashes_scheduler, jobs, findings, guessed_types, .. } = report.checked;
         let crashes_scheduler = *crashes_scheduler;
-        let document = Document { formula: report.source.text, validation, crashes_scheduler, jobs, findings };
+        let formula = report.source.text;
+        let document = Document { formula, validation, crashes_scheduler, guessed_types, jobs, findings };
         serde_json::to_writer_pretty(&mut *out, &document)?;
         writeln!(out)
     }

@@ -200,7 +200,7 @@ impl Site {
     /// # Errors
     /// The jobs or the tree cannot be read.
     pub fn check(&self, submitted: &FormulaSubmission<'_>) -> Result<Checked, SiteError> {
-        let (mut ranked, mut schema, mut warnings) = (None, None, Vec::new());
+        let (mut ranked, mut schema, mut warnings, mut guessed_types) = (None, None, Vec::new(), Vec::new());
         let threshold = self.threshold();
         if let Ok(formula) = submitted.formula()
             && self.files.queue.is_some()
@@ -210,7 +210,14 @@ impl Site {
             if jobs.table.is_empty() {
                 warnings.push(format!("`{}` has no job: the formula is tried on none", self.queue_name()));
             }
-            warnings.extend(self.guessed_numbers(formula, &jobs));
+            guessed_types = self.guessed_types(formula, &jobs);
+            let warning = |name: &String| {
+                format!(
+                    "`{name}` is declared by no document: it is taken for a number because the jobs' amounts are numbers; \
+                     qmgr refuses the formula if it is a string, so give --resources FILE or --resource {name}=TYPE"
+                )
+            };
+            warnings.extend(guessed_types.iter().map(warning));
             if let Ok(program) = formula.compile(&jobs.schema) {
                 let assumed = SharesRequest::default();
                 match require_own_shares(program.inputs(), &jobs.table) {
@@ -234,23 +241,18 @@ impl Site {
         let facts = SiteFacts { queue, tree, config, server, threshold, defaulted: &defaulted };
         let mut checked = Checked::new(submitted, schema.as_ref().unwrap_or(&self.schema), &facts);
         checked.warnings = warnings;
+        checked.guessed_types = guessed_types;
         Ok(checked)
     }
 
-    /// A warning for every name of a formula that no document declares and that is a number by the amounts of the jobs only:
-    /// a string can have such amounts too.
-    fn guessed_numbers(&self, formula: &Formula, jobs: &SiteJobs) -> Vec<String> {
+    /// The names of a formula that no document declares and that are numbers by the amounts of the jobs only: a string can
+    /// have such amounts too.
+    fn guessed_types(&self, formula: &Formula, jobs: &SiteJobs) -> Vec<String> {
         let names = formula.names();
         let guessed = jobs.table.undeclared().map(|(name, _)| name);
         let is_guess =
             |name: &&str| names.contains(name) && self.schema.entry(name).is_none() && jobs.schema.is_numeric(name);
-        let warning = |name: &str| {
-            format!(
-                "`{name}` is declared by no document: it is taken for a number because the jobs' amounts are numbers; qmgr \
-                 refuses the formula if it is a string, so give --resources FILE or --resource {name}=TYPE"
-            )
-        };
-        guessed.filter(is_guess).map(warning).collect()
+        guessed.filter(is_guess).map(str::to_owned).collect()
     }
 
     fn queue_name(&self) -> String {

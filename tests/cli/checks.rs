@@ -208,6 +208,17 @@ fn a_type_that_only_the_amounts_show_is_not_taken_for_granted() {
     assert_eq!(warned("5", &["--resource", "r_str=string"]), (Some(1), false));
     assert_eq!(warned("\"5\"", &[]), (Some(1), false));
     assert_eq!(warned("\"x\"", &[]), (Some(1), false));
+    let verdict = |more: &[&str]| {
+        let check = |format| {
+            jsf_with_input(&[&["check", "r_str", "--queue", "-", "--format", format], more].concat(), &job("5"))
+        };
+        let json: serde_json::Value = serde_json::from_slice(&check("json").stdout).expect("JSON");
+        (stdout(&check("human")).lines().next().unwrap_or_default().to_owned(), json["guessed_types"].clone())
+    };
+    let guessed = "qmgr: accepts the formula if `r_str` is a numeric resource, which is guessed from the jobs; --resource \
+                   NAME=TYPE declares one";
+    assert_eq!(verdict(&[]), (guessed.to_owned(), serde_json::json!(["r_str"])));
+    assert_eq!(verdict(&["--resource", "r_str"]), ("qmgr: accepts the formula".to_owned(), serde_json::Value::Null));
 }
 
 #[test]

@@ -74,6 +74,9 @@ pub struct Checked {
     pub findings: Vec<Diagnostic>,
     /// The warnings about the site's files, one sentence each.
     pub warnings: Vec<String>,
+    /// The names in the formula that only the amounts of the jobs show to be numeric resources: the server refuses the
+    /// formula if it knows one of them as a string.
+    pub guessed_types: Vec<String>,
 }
 
 /// How many jobs a formula was evaluated for.
@@ -122,7 +125,14 @@ impl Checked {
                     findings[0].help = Some(EMPTY.to_owned());
                 }
                 findings.extend(submitted.dropped_lines());
-                return Self { validation, crashes_scheduler: false, jobs: None, findings, warnings: Vec::new() };
+                return Self {
+                    validation,
+                    crashes_scheduler: false,
+                    jobs: None,
+                    findings,
+                    warnings: Vec::new(),
+                    guessed_types: Vec::new(),
+                };
             }
         };
         let mut findings = lint::lint(formula.expr(), schema);
@@ -149,6 +159,7 @@ impl Checked {
             jobs: site.queue.as_ref().map(JobCounts::new),
             findings,
             warnings: Vec::new(),
+            guessed_types: Vec::new(),
         }
     }
 
