@@ -30,15 +30,18 @@ pub fn write_json(replay: &Replay, formula: &str, out: &mut dyn Write) -> io::Re
 }
 
 fn difference(different: &Difference) -> Value {
-    json!({
+    let mut fields = json!({
         "line": different.line,
         "job": different.job,
         "logged": different.logged,
         "ours": different.ours,
         "why": different.why(),
-        "remark": different.remark,
         "explanations": different.explanations.iter().map(explanation).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(remark) = &different.remark {
+        fields["remark"] = remark.clone().into();
+    }
+    fields
 }
 
 fn explanation(explanation: &Explanation) -> Value {
