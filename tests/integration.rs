@@ -10,6 +10,7 @@ mod example_site;
 mod fairshare;
 mod ingest;
 mod lint;
+mod live_table;
 mod pbsfs;
 mod public_api;
 mod published_formulas;

@@ -6,6 +6,7 @@ mod encoding;
 
 use num_traits::ToPrimitive;
 
+use crate::jobs::kept_rows::KeptRows;
 use crate::python::{ColumnView, MAX_EXACT_INT, Value};
 pub use bitset::BLOCK_ROWS;
 use block::Block;
@@ -23,6 +24,7 @@ use encoding::Number;
 pub struct Column {
     blocks: Vec<Block>,
     exceptions: Vec<(u32, Value)>,
+    filled: Filled,
     /// Buffers for the next blocks.
     spare: Vec<Vec<f64>>,
 }
@@ -57,13 +59,7 @@ impl Column {
 
     #[inline]
     fn push_row(&mut self, value: Value, is_set: bool) {
-        let (number, is_int, is_exact) = match &value {
-            Value::Int(i) => (*i as f64, true, (-MAX_EXACT_INT..=MAX_EXACT_INT).contains(i)),
-            Value::Float(x) => (*x, false, true),
-            Value::Big(big) => (big.to_f64().unwrap_or(f64::NAN), true, false),
-            Value::Bool(truth) => (f64::from(u8::from(*truth)), false, false),
-            _ => (f64::NAN, false, false),
-        };
+        let (number, is_int, is_exact) = number_of(&value);
         if !is_exact {
             self.exceptions.push((self.len() as u32, value));
         }
@@ -93,7 +89,7 @@ impl Column {
     /// Appends the default that the formula gets for `count` jobs without this input.
     pub fn extend_default(&mut self, value: &Value, count: usize) {
         let (number, is_int) = match value {
-            Value::Int(i) if (-MAX_EXACT_INT..=MAX_EXACT_INT).contains(i) => (*i as f64, true),
+            Value::Int(i) if is_exact(*i) => (*i as f64, true),
             Value::Float(x) => (*x, false),
             _ => return (0..count).for_each(|_| self.push_default(value.clone())),
         };
@@ -133,6 +129,112 @@ impl Column {
                 self.open_block().push(number, block.ints.get(row), block.set.get(row));
             }
         }
+    }
+
+    /// Changes a row: `Ok` for an input of the job, `Err` for a default. Does nothing if there is no such row.
+    pub fn set(&mut self, row: usize, input: Result<Value, Value>) {
+        let Some(block) = self.blocks.get_mut(row / BLOCK_ROWS) else { return };
+        if self.filled.contains(row) {
+            self.filled.remove(row);
+        }
+        let is_set = input.is_ok();
+        let value = input.unwrap_or_else(|default| default);
+        let (number, is_int, is_exact) = number_of(&value);
+        block.set(row % BLOCK_ROWS, number, is_int, is_set);
+        match self.exceptions.binary_search_by_key(&row, |&(exception, _)| exception as usize) {
+            Ok(index) if is_exact => _ = self.exceptions.remove(index),
+            Ok(index) => self.exceptions[index].1 = value,
+            Err(index) if !is_exact => self.exceptions.insert(index, (row as u32, value)),
+            Err(_) => {}
+        }
+    }
+
+    /// Removes rows.
+    pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) {
+        let old = std::mem::take(&mut self.blocks);
+        for run in kept.runs_in_blocks(BLOCK_ROWS) {
+            let index = run.start / BLOCK_ROWS;
+            let mut rows = run.start - index * BLOCK_ROWS..run.end - index * BLOCK_ROWS;
+            while !rows.is_empty() {
+                let block = self.open_block();
+                let end = rows.end.min(rows.start + BLOCK_ROWS - block.len());
+                block.extend_from(&old[index], rows.start..end);
+                rows.start = end;
+            }
+        }
+        kept.renumber(&mut self.exceptions);
+        self.filled = match std::mem::take(&mut self.filled) {
+            Filled::First(rows) => Filled::First(rows - kept.removed_before(rows)),
+            Filled::Rows(mut filled) => {
+                kept.retain_in(&mut filled);
+                Filled::Rows(filled)
+            }
+        };
+    }
+
+    /// Sets every row that is not the job's own to the value of its entity: `values[index(row)]`, a default of 0 if that is
+    /// `None`. A later call replaces what an earlier one has set.
+    pub(super) fn fill(&mut self, index: impl Fn(usize) -> usize, values: &[Option<Value>]) {
+        let floats: Option<Vec<f64>> = values.iter().map(|value| value.as_ref().and_then(float_of)).collect();
+        match floats {
+            Some(floats) if !self.has_own_input() => {
+                for (start, block) in (0..).step_by(BLOCK_ROWS).zip(&mut self.blocks) {
+                    let rows = start..start + block.len();
+                    block.fill(rows.map(|row| floats.get(index(row)).copied().unwrap_or(0.0)));
+                }
+                self.exceptions.clear();
+                self.filled = Filled::First(self.len());
+            }
+            _ => {
+                let is_own: Vec<bool> = (0..self.len()).map(|row| self.is_own(row)).collect();
+                let value = |row: usize| match is_own[row] {
+                    true => Ok(self.value(row)),
+                    false => values.get(index(row)).cloned().flatten().ok_or(Value::Int(0)),
+                };
+                let mut column: Self = (0..self.len()).map(value).collect();
+                column.filled = Filled::Rows(is_own.iter().map(|is_own| !is_own).collect());
+                *self = column;
+            }
+        }
+    }
+
+    /// Whether the job of this row has the input itself.
+    fn is_own(&self, row: usize) -> bool {
+        self.is_set(row) && !self.filled.contains(row)
+    }
+
+    fn has_own_input(&self) -> bool {
+        let mut blocks = (0..).step_by(BLOCK_ROWS).zip(&self.blocks);
+        blocks.any(|(start, block)| {
+            let rows = start..start + block.len();
+            let is_filled = matches!(self.filled, Filled::First(filled) if filled >= rows.end);
+            !is_filled && !block.set.is_all_zeros() && rows.into_iter().any(|row| self.is_own(row))
+        })
+    }
+
+    /// Replaces all rows by inputs of the jobs.
+    pub(super) fn replace(&mut self, values: &InputValues<'_>) {
+        self.clear();
+        match values {
+            InputValues::Integers(integers) => {
+                let mut numbers = [0.0; BLOCK_ROWS];
+                for integers in integers.chunks(BLOCK_ROWS) {
+                    numbers.iter_mut().zip(integers).for_each(|(number, &integer)| *number = integer as f64);
+                    for (offset, &integer) in integers.iter().enumerate().filter(|(_, integer)| !is_exact(**integer)) {
+                        self.exceptions.push(((self.len() + offset) as u32, Value::Int(integer)));
+                    }
+                    self.extend_f64(&numbers[..integers.len()], true);
+                }
+            }
+            InputValues::Floats(floats) => self.extend_f64(floats, false),
+        }
+    }
+
+    /// Removes all rows.
+    pub(super) fn clear(&mut self) {
+        self.blocks.clear();
+        self.exceptions.clear();
+        self.filled = Filled::default();
     }
 
     /// The value that the formula gets for the job in this row; Python's `None` if there is no such row.
@@ -200,6 +302,78 @@ impl Column {
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
+    }
+}
+
+/// Rows that [`Column::fill`] has set.
+#[derive(Debug, Clone)]
+enum Filled {
+    /// The first rows, of this number.
+    First(usize),
+    /// Whether each row was set; rows beyond the last were not.
+    Rows(Vec<bool>),
+}
+
+impl Default for Filled {
+    fn default() -> Self {
+        Self::First(0)
+    }
+}
+
+impl Filled {
+    fn contains(&self, row: usize) -> bool {
+        match self {
+            Self::First(rows) => row < *rows,
+            Self::Rows(rows) => rows.get(row).is_some_and(|&is_filled| is_filled),
+        }
+    }
+
+    fn remove(&mut self, row: usize) {
+        if let Self::First(rows) = self {
+            *self = Self::Rows(vec![true; *rows]);
+        }
+        if let Self::Rows(rows) = self
+            && let Some(is_filled) = rows.get_mut(row)
+        {
+            *is_filled = false;
+        }
+    }
+}
+
+/// An input of every job of a table.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum InputValues<'a> {
+    Integers(&'a [i64]),
+    Floats(&'a [f64]),
+}
+
+impl InputValues<'_> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Integers(integers) => integers.len(),
+            Self::Floats(floats) => floats.len(),
+        }
+    }
+}
+
+fn float_of(value: &Value) -> Option<f64> {
+    if let Value::Float(float) = value { Some(*float) } else { None }
+}
+
+/// Whether a double represents the integer exactly.
+fn is_exact(integer: i64) -> bool {
+    (-MAX_EXACT_INT..=MAX_EXACT_INT).contains(&integer)
+}
+
+/// The double nearest to a value, whether the value is an integer, and whether the two determine it.
+#[inline]
+fn number_of(value: &Value) -> (f64, bool, bool) {
+    match value {
+        Value::Int(i) => (*i as f64, true, is_exact(*i)),
+        Value::Float(x) => (*x, false, true),
+        Value::Big(big) => (big.to_f64().unwrap_or(f64::NAN), true, false),
+        Value::Bool(truth) => (f64::from(u8::from(*truth)), false, false),
+        _ => (f64::NAN, false, false),
     }
 }
 

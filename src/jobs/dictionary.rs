@@ -4,6 +4,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::jobs::kept_rows::KeptRows;
+
+/// The least number of names of which unused ones are removed.
+const MANY_NAMES: usize = 4096;
+
 /// The names of rows. While all rows have the same name, nothing is stored per row.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Dictionary {
@@ -23,6 +28,16 @@ impl Dictionary {
         self.indices.clear();
         self.rows.clear();
         (self.len, self.last) = (0, 0);
+    }
+
+    /// Removes rows; and names too if most of them are those of removed rows.
+    pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) {
+        kept.retain_in(&mut self.rows);
+        self.len = kept.len();
+        if self.distinct.len() > MANY_NAMES.max(2 * self.len) {
+            let old = std::mem::take(self);
+            (0..old.len).for_each(|row| self.push(old.at(row)));
+        }
     }
 
     #[inline]

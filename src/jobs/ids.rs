@@ -7,6 +7,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use hashbrown::HashTable;
 
+use crate::jobs::kept_rows::KeptRows;
 use page::{PAGE_ROWS, Page};
 
 /// A growing list of distinct ids.
@@ -111,6 +112,20 @@ impl Ids {
             self.len -= page.len();
             start = page.extend(text, start, &mut ends);
             self.len += page.len();
+        }
+    }
+
+    /// Removes rows.
+    pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) {
+        let old = std::mem::take(&mut self.pages);
+        self.len = 0;
+        for run in kept.runs_in_blocks(PAGE_ROWS) {
+            let (page, first) = (&old[run.start / PAGE_ROWS], run.start / PAGE_ROWS * PAGE_ROWS);
+            let (text, ends) = page.slice(run.start - first..run.end - first);
+            self.append_to_pages(text, ends);
+        }
+        if let Some(Index { rows, .. }) = &mut self.index {
+            rows.retain(|row| kept.new_row(*row as usize).map(|new_row| *row = new_row as u32).is_some());
         }
     }
 

@@ -8,6 +8,8 @@ mod batch;
 mod column;
 mod dictionary;
 mod ids;
+mod kept_rows;
+mod live;
 mod lookup;
 mod origin;
 mod problem;
@@ -19,6 +21,7 @@ pub(crate) use batch::{Batch, BatchRow, InputPrecedence};
 pub use column::BLOCK_ROWS;
 pub use column::Column;
 pub(crate) use dictionary::is_same_name;
+pub use live::TableError;
 #[doc(hidden)]
 pub use origin::InputOrigin;
 pub use problem::{JobProblem, Problem, Problems};

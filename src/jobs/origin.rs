@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::jobs::batch::{Batch, InputPrecedence};
+use crate::jobs::kept_rows::KeptRows;
 
 /// Where an input of a job comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -57,6 +58,11 @@ impl Origins {
 
     pub(super) fn get(&self, column: usize, row: usize) -> Option<InputOrigin> {
         self.columns.get(column)?.get(row).copied()
+    }
+
+    /// Removes rows.
+    pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) {
+        self.columns.iter_mut().for_each(|column| kept.retain_in(column));
     }
 
     /// Appends a row.

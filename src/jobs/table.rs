@@ -37,18 +37,18 @@ pub struct Job<'a> {
 /// The jobs of a queue with the inputs that a formula needs: one row per job, in the order of the document.
 #[derive(Debug, Clone, Default)]
 pub struct JobTable {
-    ids: Ids,
-    entities: Dictionary,
-    queues: Dictionary,
-    states: Vec<JobState>,
+    pub(super) ids: Ids,
+    pub(super) entities: Dictionary,
+    pub(super) queues: Dictionary,
+    pub(super) states: Vec<JobState>,
     /// When each job was queued; ends with the last job whose time is known.
-    queued_at: Vec<i64>,
-    exclusions: BTreeMap<u32, Exclusion>,
-    columns: Vec<(Box<str>, Column)>,
+    pub(super) queued_at: Vec<i64>,
+    pub(super) exclusions: BTreeMap<u32, Exclusion>,
+    pub(super) columns: Vec<(Box<str>, Column)>,
     undeclared: BTreeMap<Box<str>, InputType>,
     truncated: BTreeMap<Box<str>, TruncatedToZero>,
     /// `None` unless [`record_origins`](JobTable::record_origins) was called.
-    origins: Option<Origins>,
+    pub(super) origins: Option<Origins>,
 }
 
 /// Amounts of a resource that are not 0, but that the formula gets as 0.
@@ -247,18 +247,13 @@ impl JobTable {
         self.truncated.iter().map(|(name, truncated)| (&**name, truncated))
     }
 
-    /// Sets an input of every row that does not have it to `value_of(i)`, where `i` is the index of the row's entity in
-    /// [`JobTable::entities`]. Does nothing without a column of this name.
-    pub fn fill(&mut self, name: &str, value_of: impl Fn(usize) -> Option<Value>) {
+    /// Sets an input of every job that does not have it to the value of its entity: `values` has one for each of
+    /// [`JobTable::entities`]. A job whose entity has none gets 0. A later call replaces what an earlier one has set. Does
+    /// nothing without a column of this name.
+    pub fn fill(&mut self, name: &str, values: &[Option<Value>]) {
         let Some((_, column)) = self.columns.iter_mut().find(|(known, _)| **known == *name) else { return };
         let entities = &self.entities;
-        *column = (0..column.len())
-            .map(|row| match value_of(entities.index(row)) {
-                Some(value) if !column.is_set(row) => Ok(value),
-                _ if column.is_set(row) => Ok(column.value(row)),
-                _ => Err(column.value(row)),
-            })
-            .collect();
+        column.fill(|row| entities.index(row), values);
     }
 
     /// The number of jobs, including the excluded ones.

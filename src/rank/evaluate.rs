@@ -9,19 +9,17 @@ use crate::diagnostic::Span;
 use crate::formula::program::{EvalError, Interpreter, LANES, Program};
 use crate::jobs::{BLOCK_ROWS, Column, JobTable};
 use crate::parallel;
-use crate::python::{
-    Arithmetic, ColumnValues, ColumnView, DecimalArithmetic, DecimalValue, IntMask, Python, Raised, Value,
-};
+use crate::python::{Arithmetic, ColumnView, DecimalArithmetic, DecimalValue, ErrorKind, Python, Raised, Value};
 use crate::rank::score::to_double;
 use crate::rank::scores::Partition;
 use crate::rank::{FormulaResult, OnError, ScoreError, ScorePrecision, Scores};
 
-/// The number of blocks in a partition.
+/// The most blocks in a partition.
 const PARTITION_BLOCKS: usize = 8;
 
 /// Evaluates a program for every job of a table, in parallel if there are many jobs. An excluded job has no score.
 ///
-/// The table should have a column for every name in [`Program::inputs`]; the values of a missing one are 0.
+/// The table has a column for every name in [`Program::inputs`]; without one every job has an error that names it.
 pub fn score(program: &Program, table: &JobTable, precision: ScorePrecision, on_error: OnError) -> Scores {
     score_with_buffers(program, table, precision, on_error, Vec::new())
 }
@@ -63,7 +61,7 @@ fn score_with_buffers(
         program,
         table,
         precision,
-        columns: program.inputs().iter().map(|name| table.column(name)).collect(),
+        columns: find_columns(program, table),
         formula_span: program.expr().node(program.expr().root()).span,
     };
     let partitions = match precision {
@@ -71,6 +69,21 @@ fn score_with_buffers(
         ScorePrecision::Float32 | ScorePrecision::Double => scorer.map_partitions(|| scorer.python_evaluator()),
     };
     Scores::concat(partitions, table.excluded_rows().collect(), precision, on_error)
+}
+
+/// The column of each input.
+///
+/// # Errors
+/// The table has none for an input.
+fn find_columns<'t>(program: &Program, table: &'t JobTable) -> Result<Vec<&'t Column>, ScoreError> {
+    let span = program.expr().node(program.expr().root()).span;
+    let column = |name: &str| {
+        table.column(name).ok_or_else(|| {
+            let raised = Raised::new(ErrorKind::Name, format!("the table has no column `{name}`"));
+            ScoreError::Raised(EvalError { raised, span, operands: Vec::new() })
+        })
+    };
+    program.inputs().iter().map(|name| column(name)).collect()
 }
 
 /// Checks that a result is a number. `span` is the whole formula.
@@ -113,7 +126,8 @@ struct TableScorer<'t> {
     program: &'t Program,
     table: &'t JobTable,
     precision: ScorePrecision,
-    columns: Vec<Option<&'t Column>>,
+    /// The column of each input of the program, unless the table lacks one.
+    columns: Result<Vec<&'t Column>, ScoreError>,
     formula_span: Span,
 }
 
@@ -124,13 +138,15 @@ impl<'t> TableScorer<'t> {
     where
         E: FnMut(Range<usize>) -> Partition,
     {
-        let (step, end) = (PARTITION_BLOCKS * BLOCK_ROWS, self.table.len());
+        let end = self.table.len();
+        let blocks = end.div_ceil(BLOCK_ROWS).div_ceil(rayon::current_num_threads()).clamp(1, PARTITION_BLOCKS);
+        let step = blocks * BLOCK_ROWS;
         parallel::map((0..end).step_by(step).collect(), |start| new_evaluator()(start..end.min(start + step)))
     }
 
-    /// The inputs of one row.
-    fn inputs(&self, row: usize) -> impl Iterator<Item = Value> {
-        self.columns.iter().map(move |column| column.map_or(Value::Int(0), |column| column.value(row)))
+    /// The columns; none if one is missing.
+    fn columns(&self) -> &[&'t Column] {
+        self.columns.as_deref().unwrap_or_default()
     }
 
     fn python_result(&self, value: Value) -> Result<FormulaResult, ScoreError> {
@@ -186,17 +202,17 @@ impl<'t> TableScorer<'t> {
     /// Collects views of the inputs of `count` rows from `start` on.
     fn view_inputs(&self, start: usize, count: usize, inputs: &mut Vec<ColumnView<'t>>) {
         inputs.clear();
-        for column in &self.columns {
-            let missing = ColumnView { values: ColumnValues::Constant(0.0), ints: IntMask::All };
-            let block = column.and_then(|column| column.block(start / BLOCK_ROWS));
-            inputs.push(block.map_or(missing, |block| block.window(start % BLOCK_ROWS, count)));
-        }
+        let blocks = self.columns().iter().filter_map(|column| column.block(start / BLOCK_ROWS));
+        inputs.extend(blocks.map(|block| block.window(start % BLOCK_ROWS, count)));
     }
 
-    /// Finds the rows, counted from `start`, whose columns hold a value that a double does not represent exactly.
+    /// Finds the rows, counted from `start`, that cannot be evaluated in columns: whose columns hold a value that a double does not represent exactly.
     fn find_inexact(&self, start: usize, count: usize, inexact: &mut Vec<usize>) {
         inexact.clear();
-        for column in self.columns.iter().flatten() {
+        if self.columns.is_err() {
+            inexact.extend(0..count);
+        }
+        for column in self.columns() {
             let first = column.exceptions().partition_point(|(row, _)| (*row as usize) < start);
             let rows = column.exceptions()[first..].iter().map(|(row, _)| *row as usize - start);
             inexact.extend(rows.take_while(|&row| row < count));
@@ -219,7 +235,11 @@ impl<'s, 't, A: Arithmetic> RowInterpreter<'s, 't, A> {
     /// Evaluates a row. The result for the row of an excluded job is unspecified.
     fn evaluate(&mut self, row: usize) -> Result<A::Value, ScoreError> {
         self.inputs.clear();
-        for value in self.scorer.inputs(row) {
+        if let Err(missing) = &self.scorer.columns {
+            return Err(missing.clone());
+        }
+        for column in self.scorer.columns() {
+            let value = column.value(row);
             let number = self.interpreter.arithmetic().number(&value);
             let input_error =
                 |raised: Raised| EvalError { raised, span: self.scorer.formula_span, operands: Vec::new() };

@@ -174,15 +174,16 @@ pub struct ErrorGroup<'r> {
 /// Fills the fair-share columns of a table from a backend, for every job that does not carry the number itself.
 /// `to_value` converts a number to the value that the formula gets. Returns the entities that the backend does not know.
 ///
-/// A table can be filled only once: later calls do not change what the first one has filled in.
+/// Fill the table of a live queue in each cycle: a later call replaces what an earlier one has filled in.
 pub fn fill_fairshare(table: &mut JobTable, backend: &dyn FairShare, to_value: impl Fn(f64) -> Value) -> Vec<String> {
     let entities: Vec<_> = table.entities().to_vec();
     let shares: Vec<_> = entities.iter().map(|entity| backend.shares_of(entity)).collect();
     for (name, input) in FairshareInput::NAMES {
-        table.fill(name, |entity| {
-            let shares = (*shares.get(entity)?)?;
-            Some(to_value(fairshare_number(input, &shares)))
-        });
+        if table.column(name).is_some() {
+            let number = |shares: &EntityShares| to_value(fairshare_number(input, shares));
+            let values: Vec<Option<Value>> = shares.iter().map(|shares| shares.as_ref().map(number)).collect();
+            table.fill(name, &values);
+        }
     }
     let unknown = entities.iter().zip(&shares).filter(|(_, shares)| shares.is_none());
     unknown.map(|(entity, _)| entity.to_string()).collect()

@@ -16,6 +16,12 @@ pub(super) struct Bitset {
 }
 
 impl Bitset {
+    /// The same bit `count` times.
+    pub(super) fn repeated(bit: bool, count: usize) -> Self {
+        let len = count as u16;
+        Self { len, ones: if bit { len } else { 0 }, words: None }
+    }
+
     #[inline]
     pub(super) fn push(&mut self, bit: bool) {
         self.push_repeated(bit, 1);
@@ -30,6 +36,27 @@ impl Bitset {
         }
         self.len += count as u16;
         self.ones += if bit { count as u16 } else { 0 };
+    }
+
+    /// Appends bits of another list.
+    pub(super) fn extend_from(&mut self, other: &Self, rows: std::ops::Range<usize>) {
+        if other.is_all_ones() || other.is_all_zeros() {
+            self.push_repeated(other.is_all_ones(), rows.len());
+        } else {
+            rows.for_each(|row| self.push(other.get(row)));
+        }
+    }
+
+    /// Changes the bit of a row.
+    pub(super) fn set(&mut self, row: usize, bit: bool) {
+        if row >= usize::from(self.len) || self.get(row) == bit {
+            return;
+        }
+        self.write(bit, 0);
+        if let Some(words) = &mut self.words {
+            words[row / 64] ^= 1 << (row % 64);
+        }
+        self.ones = if bit { self.ones + 1 } else { self.ones - 1 };
     }
 
     #[cold]

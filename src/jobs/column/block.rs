@@ -1,5 +1,7 @@
 //! Up to [`BLOCK_ROWS`] rows of a column, in the narrowest encoding that represents them exactly.
 
+use std::ops::Range;
+
 use crate::jobs::column::bitset::{BLOCK_ROWS, Bitset};
 use crate::jobs::column::encoding::{Encoding, Number, NumberStats, SmallInt, extend_converted};
 use crate::python::{ColumnValues, ColumnView, IntMask};
@@ -82,6 +84,55 @@ impl Block {
         self.set.push_repeated(are_set, numbers.len());
     }
 
+    /// Appends rows of another block. They must fit the block.
+    pub(super) fn extend_from(&mut self, other: &Self, rows: Range<usize>) {
+        match (&mut self.numbers, &other.numbers) {
+            (Encoded::I8(numbers), Encoded::I8(others)) => numbers.extend_from_slice(&others[rows.clone()]),
+            (Encoded::I16(numbers), Encoded::I16(others)) => numbers.extend_from_slice(&others[rows.clone()]),
+            (Encoded::I32(numbers), Encoded::I32(others)) => numbers.extend_from_slice(&others[rows.clone()]),
+            (Encoded::F64(numbers), Encoded::F64(others)) => numbers.extend_from_slice(&others[rows.clone()]),
+            (numbers @ Encoded::Constant(_), others) if self.len == 0 => *numbers = others.slice(rows.clone()),
+            (_, others) => {
+                let others: Vec<f64> = rows.clone().map(|row| others.get(row)).collect();
+                self.encode(&others);
+            }
+        }
+        self.len += rows.len();
+        self.ints.extend_from(&other.ints, rows.clone());
+        self.set.extend_from(&other.set, rows);
+    }
+
+    /// Changes a row.
+    pub(super) fn set(&mut self, row: usize, number: f64, is_int: bool, is_set: bool) {
+        if row >= self.len {
+            return;
+        }
+        if self.numbers.get(row).to_bits() != number.to_bits() {
+            self.widen(NumberStats::new(&[number]).encoding(), 0);
+            match &mut self.numbers {
+                Encoded::Constant(_) => {}
+                Encoded::I8(numbers) => numbers[row] = number as i8,
+                Encoded::I16(numbers) => numbers[row] = number as i16,
+                Encoded::I32(numbers) => numbers[row] = number as i32,
+                Encoded::F64(numbers) => numbers[row] = number,
+            }
+        }
+        self.ints.set(row, is_int);
+        self.set.set(row, is_set);
+    }
+
+    /// Replaces the numbers of all rows by floats that the job has.
+    pub(super) fn fill(&mut self, floats: impl Iterator<Item = f64>) {
+        let mut buffer = match std::mem::take(&mut self.numbers) {
+            Encoded::F64(buffer) => buffer,
+            _ => Vec::with_capacity(self.len),
+        };
+        buffer.clear();
+        buffer.extend(floats.take(self.len));
+        self.numbers = Encoded::F64(buffer);
+        (self.ints, self.set) = (Bitset::repeated(false, self.len), Bitset::repeated(true, self.len));
+    }
+
     /// Appends numbers, after a change to a wider encoding if the current one cannot represent them.
     fn encode<N: Number>(&mut self, numbers: &[N]) {
         let Some(first) = numbers.first().map(|first| first.to_f64()) else { return };
@@ -156,6 +207,20 @@ impl Block {
 }
 
 impl Encoded {
+    /// Some rows, with the capacity for a whole block if they have an encoding of their own.
+    fn slice(&self, rows: Range<usize>) -> Self {
+        fn copied<T: Copy>(numbers: &[T]) -> Vec<T> {
+            collect_with_capacity(numbers.iter().copied(), BLOCK_ROWS - numbers.len())
+        }
+        match self {
+            Self::Constant(constant) => Self::Constant(*constant),
+            Self::I8(numbers) => Self::I8(copied(&numbers[rows])),
+            Self::I16(numbers) => Self::I16(copied(&numbers[rows])),
+            Self::I32(numbers) => Self::I32(copied(&numbers[rows])),
+            Self::F64(numbers) => Self::F64(copied(&numbers[rows])),
+        }
+    }
+
     /// The number of a row; NaN if there is no such row.
     #[inline]
     fn get(&self, row: usize) -> f64 {

@@ -41,6 +41,14 @@ impl Page {
         self.text.get(self.range(row)?)
     }
 
+    /// The ids of some rows, concatenated, and the offsets at which they end.
+    pub(super) fn slice(&self, rows: Range<usize>) -> (&str, impl ExactSizeIterator<Item = usize>) {
+        let start = self.range(rows.start).map_or(self.text.len(), |range| range.start);
+        let ends = rows.map(move |row| self.range(row).map_or(self.text.len(), |range| range.end) - start);
+        let end = ends.clone().last().unwrap_or(0);
+        (&self.text[start..start + end], ends)
+    }
+
     /// The range of an id in the text.
     #[inline]
     fn range(&self, row: usize) -> Option<Range<usize>> {

@@ -1,0 +1,168 @@
+//! Changes to a table whose jobs come, change and go.
+
+use crate::jobs::column::InputValues;
+use crate::jobs::kept_rows::KeptRows;
+use crate::jobs::{Column, JobState, JobTable};
+use crate::python::Value;
+
+/// Why a table was not changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// The table has no column of this name.
+    #[error("the table has no column `{name}`; it has {columns}")]
+    UnknownColumn {
+        /// The name.
+        name: String,
+        /// The columns of the table, for a sentence.
+        columns: String,
+    },
+    /// The table has no job of this id.
+    #[error("no job of the table has the id `{id}`")]
+    UnknownJob {
+        /// The id.
+        id: String,
+    },
+    /// The table has no such row.
+    #[error("the table has {jobs} jobs, so that there is no row {row}")]
+    UnknownRow {
+        /// The row, from 0.
+        row: usize,
+        /// The number of jobs.
+        jobs: usize,
+    },
+    /// A column does not have a value for each job.
+    #[error("{found} values are given for the column `{name}`, expected {expected}, one for each job")]
+    Length {
+        /// The column.
+        name: String,
+        /// The number of values.
+        found: usize,
+        /// The number of jobs.
+        expected: usize,
+    },
+}
+
+/// A queue that lives: jobs are [pushed](JobTable::push) when they arrive, and removed when they leave. The rows stay in the
+/// order in which the jobs arrived; a removal closes the gaps, so that later rows get new numbers. A removal takes time in
+/// proportion to the table, therefore remove the jobs of one cycle together.
+///
+/// ```
+/// use job_sort_formula::jobs::{Job, JobTable};
+/// use job_sort_formula::Value;
+///
+/// let mut table = JobTable::new(["ncpus", "eligible_time"]);
+/// for (id, ncpus) in [("1.vm", 4), ("2.vm", 8), ("3.vm", 16)] {
+///     table.push(&Job { id, ..Job::default() }, &[Ok(Value::Int(ncpus))])?;
+/// }
+/// table.set(1, "ncpus", Value::Int(2))?;
+/// table.remove(["1.vm"])?;
+/// table.set_integers("eligible_time", &[60, 30])?;
+/// assert_eq!((table.len(), table.id(0), table.row("3.vm")), (2, "2.vm", Some(1)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl JobTable {
+    /// Sets an input of a job.
+    ///
+    /// # Errors
+    /// There is no such row or column.
+    pub fn set(&mut self, row: usize, name: &str, value: Value) -> Result<(), TableError> {
+        self.check_row(row)?;
+        self.column_mut(name)?.set(row, Ok(value));
+        Ok(())
+    }
+
+    /// Sets an input of every job to Python integers, in the order of the rows.
+    ///
+    /// # Errors
+    /// There is no such column, or not one integer for each job.
+    pub fn set_integers(&mut self, name: &str, integers: &[i64]) -> Result<(), TableError> {
+        self.set_column(name, &InputValues::Integers(integers))
+    }
+
+    /// Sets an input of every job to Python floats, in the order of the rows.
+    ///
+    /// # Errors
+    /// There is no such column, or not one float for each job.
+    pub fn set_floats(&mut self, name: &str, floats: &[f64]) -> Result<(), TableError> {
+        self.set_column(name, &InputValues::Floats(floats))
+    }
+
+    fn set_column(&mut self, name: &str, values: &InputValues<'_>) -> Result<(), TableError> {
+        let (found, expected) = (values.len(), self.len());
+        let column = self.column_mut(name)?;
+        if found != expected {
+            return Err(TableError::Length { name: name.to_owned(), found, expected });
+        }
+        column.replace(values);
+        Ok(())
+    }
+
+    /// Sets the state of a job. An exclusion of the job stays.
+    ///
+    /// # Errors
+    /// There is no such row.
+    pub fn set_state(&mut self, row: usize, state: JobState) -> Result<(), TableError> {
+        self.check_row(row)?;
+        self.states[row] = state;
+        Ok(())
+    }
+
+    /// Removes jobs.
+    ///
+    /// # Errors
+    /// No job has one of the ids; no job is removed then.
+    pub fn remove<'i>(&mut self, ids: impl IntoIterator<Item = &'i str>) -> Result<(), TableError> {
+        let row = |id: &str| self.row(id).ok_or_else(|| TableError::UnknownJob { id: id.to_owned() });
+        let mut removed = ids.into_iter().map(row).collect::<Result<Vec<usize>, _>>()?;
+        removed.sort_unstable();
+        removed.dedup();
+        self.remove_rows(&removed);
+        Ok(())
+    }
+
+    /// Keeps the jobs in whose rows `is_kept` returns `true`.
+    pub fn retain(&mut self, mut is_kept: impl FnMut(usize) -> bool) {
+        let removed: Vec<usize> = (0..self.len()).filter(|&row| !is_kept(row)).collect();
+        self.remove_rows(&removed);
+    }
+
+    /// Removes all jobs, and keeps the columns.
+    pub fn clear(&mut self) {
+        let columns = std::mem::take(&mut self.columns);
+        *self = Self::new(columns.iter().map(|(name, _)| &**name));
+    }
+
+    /// Removes rows, which are ascending and distinct.
+    fn remove_rows(&mut self, removed: &[usize]) {
+        if removed.is_empty() {
+            return;
+        }
+        let kept = KeptRows::new(removed, self.len());
+        self.ids.remove_rows(&kept);
+        self.entities.remove_rows(&kept);
+        self.queues.remove_rows(&kept);
+        kept.retain_in(&mut self.states);
+        kept.retain_in(&mut self.queued_at);
+        let mut exclusions: Vec<_> = std::mem::take(&mut self.exclusions).into_iter().collect();
+        kept.renumber(&mut exclusions);
+        self.exclusions.extend(exclusions);
+        self.columns.iter_mut().for_each(|(_, column)| column.remove_rows(&kept));
+        if let Some(origins) = &mut self.origins {
+            origins.remove_rows(&kept);
+        }
+    }
+
+    fn check_row(&self, row: usize) -> Result<(), TableError> {
+        if row < self.len() { Ok(()) } else { Err(TableError::UnknownRow { row, jobs: self.len() }) }
+    }
+
+    fn column_mut(&mut self, name: &str) -> Result<&mut Column, TableError> {
+        let Some(index) = self.columns.iter().position(|(known, _)| **known == *name) else {
+            let columns: Vec<String> = self.columns.iter().map(|(known, _)| format!("`{known}`")).collect();
+            let columns = if columns.is_empty() { "none".to_owned() } else { columns.join(", ") };
+            return Err(TableError::UnknownColumn { name: name.to_owned(), columns });
+        };
+        Ok(&mut self.columns[index].1)
+    }
+}

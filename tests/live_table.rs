@@ -1,0 +1,190 @@
+//! A table whose jobs come, change and go equals a table of the same jobs that was built at once.
+
+use std::collections::HashMap;
+
+use job_sort_formula::fairshare::EntityShares;
+use job_sort_formula::jobs::{Exclusion, Job, JobState, TableError};
+use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare};
+use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema, Value};
+
+use crate::support::random::Generator;
+use crate::support::setting;
+
+const COLUMNS: [&str; 3] = ["ncpus", "walltime", "fairshare_factor"];
+
+#[derive(Debug, Clone)]
+struct Waiting {
+    id: String,
+    entity: String,
+    queue: &'static str,
+    state: JobState,
+    queued_at: Option<i64>,
+    exclusion: Option<Exclusion>,
+    inputs: [Result<Value, Value>; 3],
+}
+
+impl Waiting {
+    fn random(random: &mut Generator, number: usize) -> Self {
+        let id = match random.below(30) {
+            0 => format!("{}[].vm", number),
+            // out of order
+            1 => format!("{}.other", random.below(1 << 40)),
+            _ => format!("{number}.vm"),
+        };
+        let factor = || Err(Value::Int(0));
+        Self {
+            id,
+            entity: format!("user{}", random.below(40)),
+            queue: ["workq", "express"][random.below(2) as usize],
+            state: [JobState::Queued, JobState::Held][usize::from(random.below(8) == 0)],
+            queued_at: (random.below(3) > 0).then_some(number as i64 * 1000),
+            exclusion: (random.below(20) == 0).then_some(Exclusion::Subjob),
+            inputs: [
+                number_of_cpus(random),
+                if random.below(3) == 0 { Err(Value::Int(0)) } else { Ok(Value::Int(random.below(90_000) as i64)) },
+                if random.below(50) == 0 { Ok(Value::Float(0.125)) } else { factor() },
+            ],
+        }
+    }
+
+    fn push(&self, table: &mut JobTable) {
+        let Self { id, entity, queue, state, queued_at, exclusion, inputs } = self;
+        let exclusion = exclusion.clone();
+        let job = Job { id, entity, queue, state: *state, queued_at: *queued_at, exclusion };
+        table.push(&job, inputs).expect("a new id");
+    }
+}
+
+fn number_of_cpus(random: &mut Generator) -> Result<Value, Value> {
+    Ok(match random.below(40) {
+        0 => Value::Int(1 << 40),
+        1 => Value::Int((1 << 53) + 1),
+        2 => Value::Float(2.5),
+        _ => Value::Int(random.below(100) as i64),
+    })
+}
+
+fn shares(random: &mut Generator) -> HashMap<String, EntityShares> {
+    let mut share = |number: u64| {
+        let factor = random.below(1 << 20) as f64 / f64::from(1 << 20);
+        (format!("user{number}"), EntityShares::new(0.5, 0.5, factor))
+    };
+    (0..40).map(&mut share).collect()
+}
+
+/// A table of these jobs, built at once.
+fn built(jobs: &[Waiting], shares: &HashMap<String, EntityShares>) -> JobTable {
+    let mut table = JobTable::new(COLUMNS);
+    jobs.iter().for_each(|job| job.push(&mut table));
+    fill_fairshare(&mut table, shares, Value::Float);
+    table
+}
+
+fn assert_equal(live: &JobTable, built: &JobTable, programs: &[Program]) {
+    assert_eq!(live.len(), built.len());
+    for row in 0..built.len() {
+        let attributes = |table: &JobTable| {
+            let names = [table.id(row), table.entity(row), table.queue(row)].map(str::to_owned);
+            let state = (table.state(row), table.exclusion(row).cloned(), table.is_considered(row));
+            (names, state, table.row(table.id(row)), table.submit_order(row))
+        };
+        assert_eq!(attributes(live), attributes(built), "row {row}");
+        for name in COLUMNS {
+            let [live, built] = [live, built].map(|table| table.column(name).expect("a column"));
+            assert!(live.value(row).is_identical(&built.value(row)), "{name} of row {row}");
+            assert_eq!((live.is_set(row), live.is_int(row)), (built.is_set(row), built.is_int(row)), "{name} {row}");
+        }
+    }
+    let exceptions = |table: &JobTable| {
+        let columns = table.columns().map(|(_, column)| column.exceptions().iter().map(|(row, _)| *row).collect());
+        columns.collect::<Vec<Vec<u32>>>()
+    };
+    assert_eq!(exceptions(live), exceptions(built));
+    for program in programs {
+        let rank = |table: &JobTable| {
+            let ranking = Ranking::new(program, table, ScorePrecision::Float32, OnError::ZeroLikePbs);
+            (ranking.order().to_vec(), ranking.error_count())
+        };
+        assert_eq!(rank(live), rank(built));
+    }
+}
+
+#[test]
+fn a_live_table_equals_one_that_is_built_at_once() {
+    let mut random = Generator(setting("JSF_SEED", 7));
+    let compile = |text: &str| Formula::parse(text).unwrap().compile(&Schema::openpbs()).unwrap();
+    let programs = ["ncpus * fairshare_factor", "100 / walltime + ncpus"].map(compile);
+    for _ in 0..setting("JSF_CASES", 12) {
+        let (mut jobs, mut table): (Vec<Waiting>, _) = (Vec::new(), JobTable::new(COLUMNS));
+        let mut number = 1;
+        let cycles = 1 + random.below(12);
+        for cycle in 0..cycles {
+            let most = [30, 300, 9000][random.below(3) as usize];
+            for _ in 0..random.below(most) {
+                let job = Waiting::random(&mut random, number);
+                number += 1;
+                if jobs.iter().rev().take(50).all(|known| known.id != job.id) && table.row(&job.id).is_none() {
+                    job.push(&mut table);
+                    jobs.push(job);
+                }
+            }
+            let removes_one_in = [2, 50, 1][random.below(if cycle % 4 == 3 { 3 } else { 2 }) as usize];
+            let gone: Vec<bool> = jobs.iter().map(|_| random.below(removes_one_in) == 0).collect();
+            if random.below(2) == 0 {
+                table.retain(|row| !gone[row]);
+            } else {
+                table.remove(jobs.iter().zip(&gone).filter(|(_, gone)| **gone).map(|(job, _)| &*job.id)).unwrap();
+            }
+            let mut gone = gone.iter();
+            jobs.retain(|_| !gone.next().unwrap());
+            for _ in 0..random.below(20).min(jobs.len() as u64) {
+                let row = random.below(jobs.len() as u64) as usize;
+                let value = number_of_cpus(&mut random);
+                table.set(row, "ncpus", value.clone().unwrap()).unwrap();
+                table.set_state(row, JobState::Held).unwrap();
+                (jobs[row].inputs[0], jobs[row].state) = (value, JobState::Held);
+                if random.below(4) == 0 {
+                    table.set(row, "fairshare_factor", Value::Float(0.75)).unwrap();
+                    jobs[row].inputs[2] = Ok(Value::Float(0.75));
+                }
+            }
+            if random.below(2) == 0 {
+                let times: Vec<i64> = jobs.iter().map(|_| random.below(1 << 54) as i64).collect();
+                table.set_integers("walltime", &times).unwrap();
+                jobs.iter_mut().zip(times).for_each(|(job, time)| job.inputs[1] = Ok(Value::Int(time)));
+            }
+            let shares = shares(&mut random);
+            fill_fairshare(&mut table, &shares, Value::Float);
+            assert_equal(&table, &built(&jobs, &shares), &programs);
+        }
+        table.clear();
+        assert_equal(&table, &JobTable::new(COLUMNS), &programs);
+    }
+}
+
+#[test]
+fn a_change_that_cannot_be_made_changes_nothing() {
+    let mut table = JobTable::new(["ncpus", "mem"]);
+    table.push(&Job { id: "1.vm", ..Job::default() }, &[Ok(Value::Int(4))]).unwrap();
+    let errors = [
+        table.set(0, "ngpus", Value::Int(1)).unwrap_err().to_string(),
+        table.set(1, "mem", Value::Int(1)).unwrap_err().to_string(),
+        table.set_integers("mem", &[1, 2]).unwrap_err().to_string(),
+        table.set_floats("vmem", &[1.0]).unwrap_err().to_string(),
+        table.remove(["1.vm", "2.vm"]).unwrap_err().to_string(),
+        table.set_state(7, JobState::Held).unwrap_err().to_string(),
+    ];
+    assert_eq!(
+        errors,
+        [
+            "the table has no column `ngpus`; it has `ncpus`, `mem`",
+            "the table has 1 jobs, so that there is no row 1",
+            "2 values are given for the column `mem`, expected 1, one for each job",
+            "the table has no column `vmem`; it has `ncpus`, `mem`",
+            "no job of the table has the id `2.vm`",
+            "the table has 1 jobs, so that there is no row 7",
+        ]
+    );
+    assert_eq!((table.len(), table.row("1.vm")), (1, Some(0)));
+    assert!(matches!(table.remove(["x"]), Err(TableError::UnknownJob { .. })));
+}
