@@ -16,7 +16,7 @@ pub use compare::{CompareArgs, CompareFormatName};
 pub use explain::{ExplainArgs, ExplainFormatName};
 pub use replay::{ReplayArgs, ReplayFormatName};
 pub use shares::{SharesArgs, SharesFormatName};
-pub use site::{OnErrorArg, PolicyArg, SiteArgs, is_stdin, require_one_reader, threshold};
+pub use site::{OnErrorArg, PolicyArg, SiteArgs, is_stdin, note_idle, refuse_idle, require_one_reader, threshold};
 pub use trajectory::{TrajectoryArgs, TrajectoryFormatName};
 
 /// Shows what a PBS job_sort_formula does before the scheduler runs it.

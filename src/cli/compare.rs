@@ -14,11 +14,12 @@ use job_sort_formula::report::compare::{
 use job_sort_formula::site::{ComparedQueue, FileSource, FormulaText, SiteError, SiteFiles};
 use job_sort_formula::{Diagnostic, Site};
 
-use super::args::{CompareArgs, CompareFormatName, FormulaArgs, PolicyArg, is_stdin, require_one_reader};
+use super::args::{CompareArgs, CompareFormatName, FormulaArgs, PolicyArg, is_stdin, note_idle, require_one_reader};
 use super::queue::draw_submitted;
 use super::rank::report_errors;
 use super::{
-    CliError, Outcome, Progress, STDIN, parsed_formula, read_formula, report, show_site, terminal_width, warn_all,
+    CliError, NOT_A_TABLE, Outcome, Progress, STDIN, parsed_formula, read_formula, report, show_site, terminal_width,
+    warn_all,
 };
 
 pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -27,6 +28,8 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let (old_site, other_site) = sides.open(arguments)?;
     let new_site = other_site.as_ref().unwrap_or(&old_site);
     let sources = sides.formulas(&old_site, new_site)?;
+    arguments.site.report_idle_options(&old_site, None);
+    note_idle(&[("--wide", arguments.wide && arguments.format != CompareFormatName::Human)], NOT_A_TABLE);
     let numbers = arguments.site.number_mode();
     let submitted = Change { old: sources.old.submitted(numbers), new: sources.new.submitted(numbers) };
     let (old, new) = (parsed_formula(&sources.old, &submitted.old), parsed_formula(&sources.new, &submitted.new));

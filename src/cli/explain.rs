@@ -9,12 +9,13 @@ use job_sort_formula::report::draw_finding;
 use job_sort_formula::report::explain::{ExplainReport, write_human, write_json};
 use job_sort_formula::site::{ExplainOptions, Explanation};
 
-use super::args::{ExplainArgs, ExplainFormatName};
+use super::args::{ExplainArgs, ExplainFormatName, note_idle};
 use super::queue::{ReadQueue, with_queue};
-use super::{CliError, Outcome, Progress, formula_source, terminal_width, warn_all};
+use super::{CliError, NOT_A_TABLE, Outcome, Progress, formula_source, terminal_width, warn_all};
 
 pub(super) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_human = arguments.format == ExplainFormatName::Human;
+    note_idle(&[("--wide", arguments.wide && !is_human)], NOT_A_TABLE);
     with_queue(&arguments.queue, is_human, Site::jobs_to_explain, is_error, |queue| explain(arguments, queue, out))
 }
 

@@ -31,6 +31,8 @@ use thiserror::Error;
 
 /// The path that means standard input.
 const STDIN: &str = "-";
+/// Why --wide has no effect.
+const NOT_A_TABLE: &str = "with this format: only a table is fitted to the terminal";
 /// The longest path, in bytes.
 const MAX_PATH: usize = 4096;
 /// The most warnings of one kind that are shown; the others are counted.

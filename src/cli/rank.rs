@@ -8,12 +8,13 @@ use job_sort_formula::report::{Csv, Human, Json, Ndjson, RankFormat, RankReport,
 use job_sort_formula::site::RankedQueue;
 use job_sort_formula::{JobTable, Ranking, Site};
 
-use super::args::{OnErrorArg, RankArgs, RankFormatName};
+use super::args::{OnErrorArg, RankArgs, RankFormatName, note_idle};
 use super::queue::{ReadQueue, draw_submitted, with_queue};
-use super::{CliError, Outcome, Progress, report, terminal_width, warn_all};
+use super::{CliError, NOT_A_TABLE, Outcome, Progress, report, terminal_width, warn_all};
 
 pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_human = arguments.format == RankFormatName::Human;
+    note_idle(&[("--wide", arguments.wide && !is_human)], NOT_A_TABLE);
     with_queue(&arguments.queue, is_human, Site::jobs, |_| true, |queue| rank(arguments, queue, out))
 }
 

@@ -10,10 +10,24 @@ use job_sort_formula::site::{ComparedQueue, FormulaText, PolicyName, SharesReque
 use job_sort_formula::slurm::load_file::format_load_file;
 use serde_json::{Map, Value};
 
-use super::args::{FormulaArgs, PolicyArg, SharesArgs, SharesFormatName};
-use super::{CliError, Outcome, parsed_formula, read_formula, show_site, terminal_width, warn, warn_all};
+use super::args::{FormulaArgs, PolicyArg, SharesArgs, SharesFormatName, note_idle, refuse_idle};
+use super::{CliError, NOT_A_TABLE, Outcome, parsed_formula, read_formula, show_site, terminal_width, warn, warn_all};
 
 pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    if matches!(arguments.format, SharesFormatName::Sacctmgr | SharesFormatName::ResourceGroup) {
+        let options = [
+            ("--charge", !arguments.charge.is_empty()),
+            ("--decay", arguments.decay.is_some()),
+            ("--entity", !arguments.entity.is_empty()),
+            ("--active", !arguments.active.is_empty()),
+            ("--formula", arguments.formula.is_some() || arguments.formula_file.is_some()),
+        ];
+        refuse_idle(
+            &options,
+            "with --format sacctmgr or resource-group: the file has the shares of the whole tree, and no usage",
+        )?;
+    }
+    note_idle(&[("--wide", arguments.wide && arguments.format != SharesFormatName::Human)], NOT_A_TABLE);
     let site = arguments.site.open_for_shares()?;
     show_site(&arguments.site, &site, arguments.format == SharesFormatName::Human);
     warn_all(site.warnings());
@@ -28,6 +42,10 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         decay: arguments.decay,
     };
     let shares = site.shares(&request)?;
+    if shares.iter().all(|one| one.policy != PolicyName::TicketBased) {
+        let reason = "under this policy: only ticket-based asks who has pending jobs";
+        note_idle(&[("--active", !arguments.active.is_empty())], reason);
+    }
     let notes: Vec<String> = shares.iter().flat_map(|one| one.notes.clone()).collect();
     warn_all(&notes);
     let Some(places) = places(&site, arguments, &request, &notes)? else { return Ok(Outcome::Findings) };

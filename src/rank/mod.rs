@@ -92,6 +92,11 @@ impl Ranking {
         Self { scores, order }
     }
 
+    /// Keeps the ranks of those rows only that `is_kept` accepts.
+    pub(crate) fn retain(&mut self, is_kept: impl Fn(usize) -> bool) {
+        self.order.retain(|&row| is_kept(row));
+    }
+
     /// The score of a row; `None` if its job is excluded.
     pub fn score(&self, row: usize) -> Option<Score<'_>> {
         self.scores.get(row)

@@ -118,7 +118,7 @@ impl SiteFiles {
         let tree = tree.kept()?;
         Ok(match FileKind::detect(&tree.read()?) == FileKind::ResourceGroup {
             true => Self { resource_group: Some(tree), tree: None, ..self },
-            false => Self { tree: Some(tree), ..self },
+            false => Self { tree: Some(tree), resource_group: None, usage: None, ..self },
         })
     }
 

@@ -249,6 +249,12 @@ impl Site {
         }
     }
 
+    /// The policy in force.
+    #[doc(hidden)]
+    pub fn policy(&self) -> PolicyName {
+        self.policy.name
+    }
+
     /// A policy, whose rules it follows and how usage decays under it, in a few words; `None`: the policy in force, and
     /// where it comes from.
     ///

@@ -18,7 +18,7 @@ use crate::pbs::order::{Criterion, NotConsidered, Order, Ordered};
 use crate::pbs::resource_amount::NumberMode;
 use crate::pbs::share_tree::PbsTree;
 use crate::pbs::submission::FormulaSubmission;
-use crate::rank::{Ranking, ScorePrecision, fill_fairshare, missing_fairshare_input, score};
+use crate::rank::{OnError, Ranking, Score, ScorePrecision, fill_fairshare, missing_fairshare_input, score};
 use crate::schema::{FairshareInput, Schema};
 
 /// The most warnings of one kind that are shown; the others are counted.
@@ -436,9 +436,26 @@ impl Site {
     ) -> Ordered {
         let scores = score(program, table, self.precision(), self.rules.on_error);
         if self.precision() == ScorePrecision::Decimal {
-            return Ordered { ranking: Ranking::from_scores(scores, table), not_considered: Vec::new() };
+            return self.order_decimals(Ranking::from_scores(scores, table), threshold);
         }
         self.order_rules(tree, threshold).limit(limit).rank(scores, table)
+    }
+}
+
+impl Site {
+    /// Applies the threshold to a ranking in decimals. It does not apply to a job whose error is ranked below every value.
+    fn order_decimals(&self, mut ranking: Ranking, threshold: Option<f64>) -> Ordered {
+        let is_last = |score: &Score<'_>| score.unrounded.is_err() && self.rules.on_error == OnError::Null;
+        let under = |row: usize| {
+            let threshold = threshold?;
+            let score = ranking.score(row).filter(|score| score.value <= threshold && !is_last(score))?;
+            Some((row, NotConsidered::UnderThreshold { value: score.value, threshold }))
+        };
+        let mut considered = ranking.order().to_vec();
+        considered.sort_unstable();
+        let not_considered: Vec<(usize, NotConsidered)> = considered.into_iter().filter_map(under).collect();
+        ranking.retain(|row| not_considered.binary_search_by_key(&row, |(under, _)| *under).is_err());
+        Ordered { ranking, not_considered }
     }
 }
 

@@ -102,11 +102,72 @@ fn options_that_cannot_be_meant_are_refused() {
     refused(&[&["rank", "ncpus", "--usage", "README.md"], &queue[..]].concat(), "give --resource-group FILE too");
     refused(&[&["rank", "ncpus", "--threshold", "nan"], &queue[..]].concat(), "`nan` is not a threshold");
     refused(&["compare", "--site", "examples/site", "--threshold-new", "NaN"], "`NaN` is not a threshold");
+    let tree = ["--tree", "examples/site/tree.json"];
+    for (options, expected) in [
+        (
+            &["--format", "sacctmgr", "--charge", "Bob=1", "--decay", "1w"][..],
+            "--charge and --decay have no effect with",
+        ),
+        (&["--format", "resource-group", "--entity", "Bob"], "--entity has no effect with --format sacctmgr or"),
+        (&["--format", "sacctmgr", "--active", "Bob", "-f", "README.md"], "--active and --formula have no effect with"),
+    ] {
+        refused(&[&["shares"], &tree[..], options].concat(), expected);
+    }
+    refused(&[&["explain", "ncpus", "--job", "184598", "--within", "3d"], &queue[..]].concat(), "--to <N>");
     for release in ["24", "24.5", "x", "1.2.3"] {
         refused(
             &["shares", "--site", "examples/site", "--slurm-release", release],
             "expected its year and month such as",
         );
+    }
+}
+
+#[test]
+fn options_without_effect_are_named() {
+    let (queue, tree) = (["--queue", "examples/site/qstat.json"], ["--tree", "examples/site/tree.json"]);
+    let sched_priv = ["--sched-priv", "examples/site/sched_priv"];
+    for (arguments, expected) in [
+        (
+            [&["rank", "ncpus"], &queue[..], &tree, &sched_priv].concat(),
+            "--tree gives the fair-share tree: resource_group and usage in --sched-priv have no effect",
+        ),
+        (
+            [&["compare", "--old", "ncpus", "--new", "mem"], &queue[..], &tree, &sched_priv].concat(),
+            "--tree gives the fair-share tree",
+        ),
+        (
+            [&["check", "ncpus", "--strict", "--threshold", "3", "--on-error", "fail"], &tree[..]].concat(),
+            "--strict, --on-error and --threshold have no effect without jobs: give --queue FILE",
+        ),
+        (
+            [&["rank", "ncpus", "--policy", "classic", "--slurm-release", "22.05"], &queue[..]].concat(),
+            "--policy and --slurm-release have no effect without a fair-share tree: give --sched-priv DIR or --tree FILE",
+        ),
+        (
+            [&["shares", "--slurm-release", "22.05"], &sched_priv[..]].concat(),
+            "--slurm-release has no effect under the policy pbs",
+        ),
+        (
+            [&["shares", "--active", "Bob"], &tree[..]].concat(),
+            "--active has no effect under this policy: only ticket-based asks who has pending jobs",
+        ),
+        (
+            [&["rank", "ncpus", "--wide", "--format", "csv"], &queue[..]].concat(),
+            "--wide has no effect with this format: only a table is fitted to the terminal",
+        ),
+    ] {
+        let output = jsf(&arguments);
+        let notes = stderr(&output);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {notes}");
+        assert_eq!(notes.matches(&format!("jsf: note: {expected}")).count(), 1, "{arguments:?}: {notes}");
+    }
+    for arguments in [
+        [&["rank", "ncpus", "--wide"], &queue[..], &tree].concat(),
+        [&["shares", "--policy", "all", "--active", "Bob", "--slurm-release", "22.05"], &tree[..]].concat(),
+        [&["compare", "--old", "ncpus", "--new-tree", "tests/data/pp718.json"], &queue[..], &sched_priv].concat(),
+    ] {
+        let output = jsf(&arguments);
+        assert!(!stderr(&output).contains("no effect"), "{arguments:?}: {}", stderr(&output));
     }
 }
 

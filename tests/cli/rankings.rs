@@ -43,6 +43,19 @@ fn jobs_are_found_by_id_entity_group_and_queue() {
 }
 
 #[test]
+fn a_threshold_holds_for_decimals_too() {
+    let queue = ["rank", "ncpus", "--queue", "examples/site/qstat.json", "--threshold", "100", "--format", "json"];
+    let of = |numbers: &str| {
+        let document = json(&jsf(&[&queue[..], &["--numbers", numbers]].concat()));
+        let ids = document["jobs"].as_array().expect("jobs").iter().filter(|job| !job["rank"].is_null());
+        let ids: Vec<String> = ids.map(|job| job["id"].to_string()).collect();
+        (ids, document["summary"]["considered"].clone())
+    };
+    assert_eq!(of("decimal"), of("exact"));
+    assert_eq!(of("decimal").1, 13);
+}
+
+#[test]
 fn a_filter_that_matches_nothing_says_so_and_suggests() {
     for (filter, expected) in [
         (&["--job", "99"][..], "no job is called `99`"),

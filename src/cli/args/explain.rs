@@ -37,7 +37,7 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "N", value_parser = rank_to_reach, allow_negative_numbers = true)]
     pub to: Option<u32>,
     /// The longest wait that --to considers, such as 90s, 15m, 24h, 7d or 1-12:00:00
-    #[arg(long, value_name = "DURATION", default_value = "30d", value_parser = within)]
+    #[arg(long, value_name = "DURATION", default_value = "30d", value_parser = within, requires = "to")]
     pub within: u64,
     /// Show all columns in full, however wide the terminal is
     #[arg(long)]

@@ -10,7 +10,7 @@ use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::InputType;
 use job_sort_formula::site::{FileSource, PolicyName, SiteFiles, SiteRules};
 
-use crate::cli::CliError;
+use crate::cli::{CliError, report};
 
 /// The files of a site, and the rules.
 #[derive(Debug, Args)]
@@ -195,7 +195,35 @@ impl SiteArgs {
                 "--usage has no effect without a fair-share tree: give --resource-group FILE too",
             ));
         }
-        Ok(Site::from_files(files, self.rules(threshold))?)
+        let site = Site::from_files(files, self.rules(threshold))?;
+        self.report_idle_options(&site, threshold);
+        Ok(site)
+    }
+
+    /// Says which of the options have no effect at this site.
+    pub fn report_idle_options(&self, site: &Site, threshold: Option<f64>) {
+        let files = site.files();
+        if self.tree.is_some() && self.sched_priv.is_some() {
+            note("--tree gives the fair-share tree: resource_group and usage in --sched-priv have no effect");
+        }
+        let of_jobs = [
+            ("--strict", self.strict),
+            ("--on-error", self.on_error != OnErrorArg::Zero),
+            ("--threshold", threshold.is_some()),
+        ];
+        if files.queue.is_none() {
+            note_idle(&of_jobs, "without jobs: give --queue FILE");
+        }
+        let of_slurm = [("--slurm-conf", self.slurm_conf.is_some()), ("--slurm-release", self.slurm_release.is_some())];
+        let of_policy = [("--policy", self.policy.is_some()), ("--rules", self.rules != RulesArg::Scheduler)];
+        if files.tree.is_none() && files.resource_group.is_none() {
+            note_idle(
+                &[of_policy, of_slurm].concat(),
+                "without a fair-share tree: give --sched-priv DIR or --tree FILE",
+            );
+        } else if site.policy() == PolicyName::Pbs && self.policy != Some(PolicyArg::All) {
+            note_idle(&of_slurm, "under the policy pbs");
+        }
     }
 
     /// The files, without a formula's.
@@ -249,6 +277,35 @@ impl SiteArgs {
             NumbersArg::Decimal => NumberMode::Decimal,
         }
     }
+}
+
+/// Says that those of the options that are given have no effect, and why.
+pub fn note_idle(options: &[(&str, bool)], reason: &str) {
+    if let Some(given) = given(options) {
+        note(format_args!("{given} no effect {reason}"));
+    }
+}
+
+/// Refuses those of the options that are given, since they would have no effect.
+pub fn refuse_idle(options: &[(&str, bool)], reason: &str) -> Result<(), CliError> {
+    match given(options) {
+        Some(given) => Err(CliError::usage(format!("{given} no effect {reason}"))),
+        None => Ok(()),
+    }
+}
+
+/// The options that are given, with `has` or `have`.
+fn given(options: &[(&str, bool)]) -> Option<String> {
+    let given: Vec<&str> = options.iter().filter(|(_, is_given)| *is_given).map(|(option, _)| *option).collect();
+    match given.as_slice() {
+        [] => None,
+        [one] => Some(format!("{one} has")),
+        [first @ .., last] => Some(format!("{} and {last} have", first.join(", "))),
+    }
+}
+
+fn note(message: impl std::fmt::Display) {
+    report("note", message);
 }
 
 /// Whether a path means standard input.
