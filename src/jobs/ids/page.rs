@@ -45,7 +45,7 @@ impl Page {
     pub(super) fn slice(&self, rows: Range<usize>) -> (&str, impl ExactSizeIterator<Item = usize>) {
         let start = self.range(rows.start).map_or(self.text.len(), |range| range.start);
         let ends = rows.map(move |row| self.range(row).map_or(self.text.len(), |range| range.end) - start);
-        let end = ends.clone().last().unwrap_or(0);
+        let end = ends.clone().next_back().unwrap_or(0);
         (&self.text[start..start + end], ends)
     }
 
