@@ -261,7 +261,7 @@ fn a_type_that_only_the_amounts_show_is_not_taken_for_granted() {
         format!(r#"{{"Jobs":{{"1.vm":{{"euser":"a","job_state":"Q","Resource_List":{{"r_str":{amount}}}}}}}}}"#)
     };
     let warned = |amount: &str, more: &[&str]| {
-        let output = jsf_with_input(&[&["check", "r_str", "--queue", "-"], more].concat(), job(amount));
+        let output = jsf_with_input(&[&["check", "r_str", "--queue", "-"], more].concat(), &job(amount));
         (output.status.code(), stderr(&output).contains("`r_str` is declared by no document: it is taken for a number"))
     };
     assert_eq!(warned("5", &[]), (Some(0), true));

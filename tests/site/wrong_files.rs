@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::command::{jsf, jsf_with_input, json, stderr, stdout};
+use crate::support::command::{jsf, jsf_with_bytes, jsf_with_input, json, stderr, stdout};
 use crate::support::golden;
 
 fn recorded(name: &str) -> String {
@@ -113,7 +113,7 @@ fn a_file_of_another_compression_is_refused_with_the_command_that_unpacks_it() {
         assert_refused(&["shares", "--resource-group", file], &message);
         assert_refused(&["check", "-f", file], &message);
         assert_refused(&["replay", file, "ncpus", "--queue", "examples/site/qstat.json"], &message);
-        let output = jsf_with_input(&["rank", "ncpus", "--queue", "-"], bytes);
+        let output = jsf_with_bytes(&["rank", "ncpus", "--queue", "-"], bytes);
         assert!(stderr(&output).contains(expected), "{name}: {}", stderr(&output));
     }
 }

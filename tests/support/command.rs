@@ -16,7 +16,12 @@ pub fn jsf(arguments: &[&str]) -> Output {
     jsf_with_input(arguments, "")
 }
 
-pub fn jsf_with_input(arguments: &[&str], input: impl AsRef<[u8]>) -> Output {
+pub fn jsf_with_input(arguments: &[&str], input: &str) -> Output {
+    jsf_with_bytes(arguments, input.as_bytes())
+}
+
+/// Runs the binary with bytes on standard input.
+pub fn jsf_with_bytes(arguments: &[&str], input: &[u8]) -> Output {
     let mut child = command()
         .args(arguments)
         .stdin(Stdio::piped())
@@ -25,7 +30,7 @@ pub fn jsf_with_input(arguments: &[&str], input: impl AsRef<[u8]>) -> Output {
         .spawn()
         .expect("jsf starts");
     // a command that does not read its input closes the pipe, which is no error
-    let _ = child.stdin.take().expect("a pipe").write_all(input.as_ref());
+    let _ = child.stdin.take().expect("a pipe").write_all(input);
     child.wait_with_output().expect("jsf ends")
 }
 
