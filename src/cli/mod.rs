@@ -123,6 +123,11 @@ fn read_formula(arguments: &FormulaArgs, site: Option<&Site>) -> Result<FormulaT
         (Some(text), ..) => {
             if names_a_file(text) {
                 report("help", format_args!("a file `{text}` exists; to read the formula from it, use -f"));
+            } else if looks_like_a_path(text) {
+                report(
+                    "help",
+                    format_args!("`{text}` is read as a formula; -f reads one from a file, but no such file exists"),
+                );
             }
             Ok(FormulaText::new(text)?)
         }
@@ -160,6 +165,13 @@ fn open_site(site: &SiteArgs, formula: &FormulaArgs, threshold: Option<f64>) -> 
 /// Whether a formula is a misspelled option rather than a formula with two signs.
 fn looks_like_an_option(formula: &str) -> bool {
     formula.strip_prefix("--").is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()))
+}
+
+/// Whether a formula is probably the path of a file that does not exist.
+fn looks_like_a_path(formula: &str) -> bool {
+    let extension = Path::new(formula).extension().and_then(|extension| extension.to_str());
+    let is_of_a_file = matches!(extension, Some("txt" | "json" | "conf" | "cfg" | "py" | "formula" | "gz"));
+    is_of_a_file && !formula.contains(char::is_whitespace)
 }
 
 /// Whether a formula is also the path of a file, which is probably what was meant.

@@ -70,6 +70,8 @@ pub(super) fn man(name: Option<&str>, out: &mut impl Write) -> Result<Outcome, C
 fn after_help_in_roff(text: &str) -> String {
     let mut roff = String::from(".SH NOTES\n");
     let mut is_filled = true;
+    // a paragraph is ended by the section after it
+    let text = text.replace("\n\nExample", "\nExample");
     for line in text.lines().map(str::trim_end) {
         let is_heading = matches!(line, "Example:" | "Examples:");
         let fills = !line.starts_with(' ');

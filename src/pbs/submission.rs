@@ -3,7 +3,7 @@
 //! In: the text of the formula. Out: the parsed [`Formula`] or a [`Refusal`], and the mapping of findings back to the
 //! submitted text.
 
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::{Applicability, Diagnostic, Fix, Span};
 use crate::formula::Formula;
 use crate::formula::syntax::SyntaxError;
 use crate::pbs::python_string_literal::{InvalidLiteral, PythonStringLiteral};
@@ -45,7 +45,7 @@ impl<'t> FormulaSubmission<'t> {
                 Self { text, is_single_line: true, literal: Some(literal), formula }
             }
             Err(error) => {
-                let refusal = Refusal { finding: Box::new(literal_finding(&error)), error: None };
+                let refusal = Refusal { finding: Box::new(literal_finding(&error, text)), error: None };
                 Self { text, is_single_line: true, literal: None, formula: Err(refusal) }
             }
         }
@@ -104,12 +104,26 @@ fn mapped(mut finding: Diagnostic, literal: Option<&PythonStringLiteral>) -> Dia
     finding
 }
 
-fn literal_finding(error: &InvalidLiteral) -> Diagnostic {
+fn literal_finding(error: &InvalidLiteral, text: &str) -> Diagnostic {
     let help = if error.keeps_stale_values() {
         "the scheduler does not notice: every job keeps the value that the previous formula gave to the previous job; \
          if it is the first formula after the scheduler's start, the scheduler crashes"
     } else {
         "write the character itself"
     };
-    Diagnostic::error("JSF106", error.to_string(), error.span).with_help(help)
+    let found = Diagnostic::error("JSF106", error.to_string(), error.span).with_help(help);
+    match in_quotes(text) {
+        Some(formula) => found.with_label("the quotes of a command are not part of the formula").with_fix(Fix {
+            span: Span::new(0, text.len()),
+            replacement: formula.to_owned(),
+            applicability: Applicability::Unsafe,
+        }),
+        None => found,
+    }
+}
+
+/// The formula in a text that was copied with the double quotes around it.
+fn in_quotes(text: &str) -> Option<&str> {
+    let formula = text.trim().strip_prefix('"')?.strip_suffix('"')?;
+    (!formula.contains('"') && Formula::parse(formula).is_ok()).then_some(formula)
 }

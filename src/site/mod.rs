@@ -192,12 +192,20 @@ fn formula_only() -> SchedConfig {
     SchedConfig { by_queue: ByTime::always(false), preemptive_sched: ByTime::always(false), ..SchedConfig::default() }
 }
 
+/// The system's reason, and what to give instead of a folder.
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::IsADirectory => "it is a folder; give a file of it, or the folder with --site".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
 /// A file of the site cannot be used, or something that the request needs is missing.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SiteError {
     /// A file cannot be read.
-    #[error("cannot read `{path}`: {error}")]
+    #[error("cannot read `{path}`: {}", reason(error))]
     Read {
         /// The file.
         path: PathBuf,

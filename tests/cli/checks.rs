@@ -271,7 +271,7 @@ fn a_type_that_only_the_amounts_show_is_not_taken_for_granted() {
     assert_eq!(warned("\"x\"", &[]), (Some(1), false));
     let verdict = |more: &[&str]| {
         let check = |format| {
-            jsf_with_input(&[&["check", "r_str", "--queue", "-", "--format", format], more].concat(), &job("5"))
+            jsf_with_input(&[&["check", "r_str", "--queue", "-", "--format", format], more].concat(), job("5"))
         };
         let json: serde_json::Value = serde_json::from_slice(&check("json").stdout).expect("JSON");
         (stdout(&check("human")).lines().next().unwrap_or_default().to_owned(), json["guessed_types"].clone())
@@ -450,4 +450,32 @@ fn an_eligible_time_that_jobs_lack_is_counted() {
             assert!(!stderr(&output).contains("eligible_time"), "{command}: {}", stderr(&output));
         }
     }
+}
+
+#[test]
+fn what_a_careless_paste_leaves_in_a_formula_is_explained() {
+    for (text, expected, fix) in [
+        ("\"ncpus * 2\"", "the quotes of a command are not part of the formula", Some("ncpus * 2")),
+        ("ncpus * \"2\"", "the scheduler does not notice", None),
+        ("$ncpus * 2", "write `ncpus`, not `$ncpus`", None),
+        ("ncpus\\ * 2", "the backslash that protects", None),
+        ("if ncpus > 4: 10", "write `value if condition else other_value`", None),
+        ("1,000 * ncpus", "write the thousands as `1000`, or the decimal number as `1.000`", None),
+        ("1,000,000 * ncpus", "write the thousands as `1000`", None),
+        ("0,500 * ncpus", "the decimal separator is `.`", Some("0.500 * ncpus")),
+        ("formulas/nope.txt", "but no such file exists", None),
+    ] {
+        let output = jsf(&["check", text]);
+        let shown = stdout(&output) + &stderr(&output);
+        assert!(output.status.code() == Some(1) && shown.contains(expected), "{text}: {shown}");
+        let fixed = stdout(&jsf(&["check", "--unsafe-fixes", text]));
+        assert_eq!(fixed.trim_end(), fix.unwrap_or(text), "{text}");
+    }
+}
+
+#[test]
+fn a_folder_that_is_given_for_a_file_is_named() {
+    let output = jsf(&["rank", "ncpus", "--queue", "examples/site"]);
+    let expected = "jsf: cannot read `examples/site`: it is a folder; give a file of it, or the folder with --site\n";
+    assert_eq!((output.status.code(), stderr(&output)), (Some(2), expected.to_owned()));
 }

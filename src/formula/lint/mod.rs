@@ -117,6 +117,7 @@ mod tests {
     #[test]
     fn decimal_commas_and_percent_signs() {
         assert_eq!(codes("0,5*ncpus", &[]), ["JSF610 0,5"]);
+        assert_eq!(codes("1,000*ncpus", &[]), ["JSF610 1,000"]);
         assert_eq!(codes("ncpus + (1,25) * 2", &[]), ["JSF610 1,25"]);
         for fine in
             ["max(0,5*ncpus)", "ncpus in (1,2)", "fsum((1,2))", "ncpus,5", "0, 5", "x1,5".replace("x1", "mem").as_str()]

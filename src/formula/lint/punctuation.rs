@@ -35,6 +35,12 @@ fn decimal_commas(expr: &Expr, id: NodeId, node: &Node, parents: &Parents<'_>) -
 
 fn decimal_comma(at: usize, before: &str, after: &str) -> Diagnostic {
     let span = Span::new(at - before.len(), at + 1 + after.len());
+    if after.len() == 3 && before != "0" {
+        // groups of three digits are thousands to some and decimals to others
+        return Diagnostic::error("JSF610", format!("`{before},{after}` is two numbers in Python"), span).with_help(
+            format!("write the thousands as `{before}{after}`, or the decimal number as `{before}.{after}`"),
+        );
+    }
     let point = Fix { span: Span::new(at, at + 1), replacement: ".".into(), applicability: Applicability::Unsafe };
     Diagnostic::error("JSF610", format!("`{before},{after}` is two numbers in Python"), span)
         .with_help("the decimal separator is `.`; digits can be grouped with `_`")

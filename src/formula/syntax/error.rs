@@ -192,6 +192,7 @@ impl SyntaxError {
             Kind::NeedsParentheses(word) => format!("put parentheses around `{word} …`"),
             Kind::BareAssignmentExpression => "a formula computes a single value and stores nothing".into(),
             Kind::Character(character) => return character_help(*character),
+            Kind::ReservedWord(word) if word == "if" => "write `value if condition else other_value`".into(),
             _ => return None,
         })
     }
@@ -215,6 +216,12 @@ fn character_help(character: char) -> Option<String> {
         '³' => "**3",
         '\u{a0}' | '\u{2000}'..='\u{200b}' | '\u{feff}' => {
             return Some("this is not an ASCII space; write an ordinary space".into());
+        }
+        '$' => return Some("a name has no `$` before it; write `ncpus`, not `$ncpus` or `${ncpus}`".into()),
+        '\\' => {
+            return Some(
+                "the backslash that protects a character from the shell is not part of a formula; remove it".into(),
+            );
         }
         _ => return None,
     };

@@ -125,6 +125,11 @@ fn problem_of(directive: &str) -> Option<String> {
             return Some("is a command, not a formula; give what it prints, with -f or --server".to_owned());
         }
         Some((_, rest)) => rest,
+        None if directive.starts_with("job_sort_formula:") => {
+            return Some(
+                "is no line that PBS knows; write job_sort_formula = FORMULA, or give the formula alone".to_owned(),
+            );
+        }
         None if directive.starts_with("job_sort_formula") => directive,
         None => {
             let is_sched_config =
@@ -301,6 +306,7 @@ mod tests {
             ("set server scheduling = true", "sets `scheduling`"),
             ("qmgr -c 'print server'", "give what it prints"),
             ("job_sort_key: \"ncpus HIGH\"", "sched_config"),
+            ("job_sort_formula: a + b", "write job_sort_formula = FORMULA"),
         ] {
             let Some(found) = other_directive(text) else { panic!("{text}") };
             assert!(found.to_string().contains(problem), "{text}: {found}");
