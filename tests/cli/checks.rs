@@ -271,7 +271,7 @@ fn a_type_that_only_the_amounts_show_is_not_taken_for_granted() {
     assert_eq!(warned("\"x\"", &[]), (Some(1), false));
     let verdict = |more: &[&str]| {
         let check = |format| {
-            jsf_with_input(&[&["check", "r_str", "--queue", "-", "--format", format], more].concat(), job("5"))
+            jsf_with_input(&[&["check", "r_str", "--queue", "-", "--format", format], more].concat(), &job("5"))
         };
         let json: serde_json::Value = serde_json::from_slice(&check("json").stdout).expect("JSON");
         (stdout(&check("human")).lines().next().unwrap_or_default().to_owned(), json["guessed_types"].clone())
