@@ -150,14 +150,14 @@ pub struct QueueArgs {
 pub struct FilterArgs {
     /// Show only this job, with or without the server's name: 12 or 12.vm; an array is 12[]; separate several by commas,
     /// or repeat the option
-    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = listed_name)]
     pub job: Vec<String>,
     /// Show only the jobs of this fair-share entity, or of all entities below this group, with their ranks in the whole
     /// queue; separate several by commas, or repeat the option
-    #[arg(long, visible_alias = "user", value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, visible_alias = "user", value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
     pub entity: Vec<String>,
     /// Show only the jobs of this queue; separate several by commas, or repeat the option
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
     pub queue_name: Vec<String>,
 }
 
@@ -166,8 +166,16 @@ pub struct FilterArgs {
 pub struct JobArgs {
     /// The job, with or without the server's name: 12 or 12.vm; an array is 12[]; separate several by commas, or repeat the
     /// option
-    #[arg(long, value_name = "ID", value_delimiter = ',', required = true)]
+    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = listed_name, required = true)]
     pub job: Vec<String>,
+}
+
+/// Parses a name in a list, which blanks may surround.
+fn listed_name(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("expected a name before and after each comma".to_owned()),
+        name => Ok(name.to_owned()),
+    }
 }
 
 /// Parses the number of jobs to show.

@@ -33,7 +33,7 @@ fn jobs_are_found_by_id_entity_group_and_queue() {
         (&["--entity", "group1", "--queue-name", "express"], &["14"]),
         (&["--queue-name", "workq"], &["12", "15"]),
         (&["--queue-name", "workq", "--top", "1"], &["12"]),
-        (&["--queue-name", "workq,express"], &["13", "12", "15", "14"]),
+        (&["--queue-name", "workq, express "], &["13", "12", "15", "14"]),
         (&["--queue-name", "express", "--queue-name", "workq", "--job", "13,15"], &["13", "15"]),
     ] {
         let (ids, warnings) = shown(filter);

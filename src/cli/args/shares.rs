@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use job_sort_formula::site::parse_duration;
 
-use super::SiteArgs;
+use super::{SiteArgs, listed_name};
 
 /// `jsf shares`
 #[derive(Debug, Args)]
@@ -37,10 +37,10 @@ pub struct SharesArgs {
     pub site: SiteArgs,
     /// Show only this entity, or this group and all below it: NAME where it is unique, else ACCOUNT/USER; USER:PARTITION
     /// for an association of one partition; separate several by commas, or repeat the option
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
     pub entity: Vec<String>,
     /// Who has pending jobs, for the ticket-based policy, named as for --entity [default: from --queue]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = listed_name)]
     pub active: Vec<String>,
     /// What if: add usage to an entity, named as for --entity, in the unit of the tree's usage
     #[arg(long, value_name = "NAME=AMOUNT")]
