@@ -243,12 +243,6 @@ pub enum SiteError {
 
 impl SiteError {
     fn read(path: &Path, error: io::Error) -> Self {
-        let error = match error.kind() {
-            io::ErrorKind::IsADirectory => {
-                io::Error::other("it is a folder, expected a file; --site and --sched-priv take folders")
-            }
-            _ => error,
-        };
         Self::Read { path: path.to_owned(), error }
     }
 

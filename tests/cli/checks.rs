@@ -117,8 +117,7 @@ fn options_that_cannot_be_meant_are_refused() {
         &[&["rank", "ncpus", "--job", "184598,"], &queue[..]].concat(),
         "expected a name before and after each comma",
     );
-    refused(&["rank", "ncpus", "--queue", "examples/site"], "it is a folder, expected a file; --site and");
-    refused(&["shares", "--tree", "examples/site/sched_priv"], "it is a folder, expected a file; --site and");
+    refused(&["shares", "--tree", "examples/site/sched_priv"], "it is a folder; give a file of it");
     refused(&[&["explain", "ncpus", "--job", "184598", "--within", "3d"], &queue[..]].concat(), "--to <N>");
     for release in ["24", "24.5", "x", "1.2.3"] {
         refused(
