@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
-use serde::Serialize;
 
 use crate::diagnostic::{Applicability, Diagnostic, Severity, Span};
 use crate::pbs::check::{Checked, JobCounts};
 use crate::pbs::qmgr;
-use crate::pbs::qmgr_validation::{RefusedBy, Validation};
+use crate::pbs::qmgr_validation::RefusedBy;
 use crate::report::terminal::{printable, printable_in_place};
 
 /// The most findings of one code that are drawn; the others are counted.
@@ -142,27 +141,9 @@ impl CheckFormat for CheckHuman {
     }
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    formula: &'a str,
-    #[serde(rename = "verdict")]
-    validation: &'a Validation,
-    crashes_scheduler: bool,
-    /// What the verdict assumes; absent where it assumes nothing.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    guessed_types: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    jobs: &'a Option<JobCounts>,
-    findings: &'a [Diagnostic],
-}
-
 impl CheckFormat for CheckJson {
     fn write(&self, report: &CheckReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let Checked { validation, crashes_scheduler, jobs, findings, guessed_types, .. } = report.checked;
-        let crashes_scheduler = *crashes_scheduler;
-        let formula = report.source.text;
-        let document = Document { formula, validation, crashes_scheduler, guessed_types, jobs, findings };
-        serde_json::to_writer_pretty(&mut *out, &document)?;
+        serde_json::to_writer_pretty(&mut *out, &report.checked.document(report.source.text))?;
         writeln!(out)
     }
 }

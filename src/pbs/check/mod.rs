@@ -102,7 +102,28 @@ impl JobCounts {
     }
 }
 
+/// A checked formula as a JSON document.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct CheckDocument<'a> {
+    formula: &'a str,
+    #[serde(rename = "verdict")]
+    validation: &'a Validation,
+    crashes_scheduler: bool,
+    /// What the verdict assumes; absent where it assumes nothing.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    guessed_types: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jobs: &'a Option<JobCounts>,
+    findings: &'a [Diagnostic],
+}
+
 impl Checked {
+    /// The result for the submitted text `formula`, to be written as JSON.
+    pub fn document<'a>(&'a self, formula: &'a str) -> CheckDocument<'a> {
+        let Self { validation, crashes_scheduler, guessed_types, jobs, findings, .. } = self;
+        CheckDocument { formula, validation, crashes_scheduler: *crashes_scheduler, guessed_types, jobs, findings }
+    }
+
     /// Checks a formula.
     ///
     /// ```

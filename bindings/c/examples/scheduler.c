@@ -1,0 +1,153 @@
+/*
+ * The library inside a scheduler written in C. The scheduler keeps its jobs in columns; every cycle it scores them, starts
+ * the best ones that fit, charges their usage to the fair-share tree, and lets the rest wait on.
+ *
+ *     cc scheduler.c $(pkg-config --cflags --libs job-sort-formula) -o scheduler
+ */
+
+#include <job_sort_formula.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_JOBS = 64, CPUS = 64, CYCLE = 600 /* seconds */, TOP = 4, CYCLES = 4 };
+
+static const char FORMULA[] = "100 * fairshare_factor + eligible_time / 600 + 300 / walltime";
+
+static const char TREE[] =
+    "{\"children\":["
+    "  {\"name\":\"physics\",\"shares\":60,\"children\":["
+    "    {\"name\":\"ann\",\"shares\":2,\"usage\":40000},{\"name\":\"bob\",\"shares\":1}]},"
+    "  {\"name\":\"carl\",\"shares\":40,\"usage\":20000}]}";
+
+/* The waiting jobs: a column for each thing that is known of them. */
+static struct {
+    size_t count;
+    int32_t id[MAX_JOBS];
+    uint32_t user[MAX_JOBS]; /* the node in the tree */
+    int64_t ncpus[MAX_JOBS];
+    int64_t walltime[MAX_JOBS];      /* seconds; 0 if the user gave none */
+    int64_t eligible_time[MAX_JOBS]; /* seconds */
+} queue;
+
+static void require(jsf_status status, jsf_error *error)
+{
+    uint32_t start, end;
+    if (status == JSF_STATUS_OK)
+        return;
+    fprintf(stderr, "%s", jsf_error_message(error));
+    if (jsf_error_span(error, &start, &end))
+        fprintf(stderr, ": `%.*s`", (int)(end - start), FORMULA + start);
+    fputc('\n', stderr);
+    exit(1);
+}
+
+static void submit(const jsf_tree *tree, const char *user, int64_t ncpus, int64_t walltime)
+{
+    static int32_t next_id = 1;
+    jsf_error *error;
+    const size_t row = queue.count++;
+    require(jsf_tree_find(tree, user, JSF_NUL_TERMINATED, &queue.user[row], &error), error);
+    queue.id[row] = next_id++;
+    queue.ncpus[row] = ncpus;
+    queue.walltime[row] = walltime;
+    queue.eligible_time[row] = 0;
+}
+
+/* Removes a job by moving the last one into its place. */
+static void remove_job(size_t row)
+{
+    const size_t last = --queue.count;
+    queue.id[row] = queue.id[last];
+    queue.user[row] = queue.user[last];
+    queue.ncpus[row] = queue.ncpus[last];
+    queue.walltime[row] = queue.walltime[last];
+    queue.eligible_time[row] = queue.eligible_time[last];
+}
+
+/* The row with the best score that is not taken; of equal ones the job that was submitted first. */
+static size_t best(const double *scores, const uint8_t *taken)
+{
+    size_t best = queue.count, row;
+    for (row = 0; row < queue.count; row++)
+        if (!taken[row] && (best == queue.count || scores[row] > scores[best] ||
+                            (scores[row] == scores[best] && queue.id[row] < queue.id[best])))
+            best = row;
+    return best;
+}
+
+static void cycle(const jsf_program *program, jsf_scratch *scratch, jsf_tree *tree, double *factors)
+{
+    const size_t nodes = jsf_tree_count(tree);
+    const jsf_column columns[] = {
+        {"fairshare_factor", JSF_KIND_BY_ENTITY, queue.user, queue.count, factors, nodes},
+        {"eligible_time", JSF_KIND_I64, queue.eligible_time, queue.count, NULL, 0},
+        {"walltime", JSF_KIND_I64, queue.walltime, queue.count, NULL, 0},
+    };
+    double scores[MAX_JOBS];
+    uint8_t failed[MAX_JOBS], taken[MAX_JOBS] = {0};
+    int64_t free_cpus = CPUS;
+    jsf_error *error;
+    size_t row, place;
+
+    /* the usage of the last cycle becomes numbers, and these become scores */
+    require(jsf_tree_update(tree, &error), error);
+    require(jsf_tree_shares_of_all(tree, NULL, NULL, factors, nodes, &error), error);
+    require(jsf_program_score(program, scratch, columns, 3, queue.count, scores, failed, NULL, &error), error);
+
+    for (place = 0; place < TOP && (row = best(scores, taken)) < queue.count; place++) {
+        const char *user = jsf_tree_name(tree, queue.user[row]);
+        taken[row] = 1;
+        printf("  job %d of %s: %.4f", (int)queue.id[row], user, jsf_round_to_float32(scores[row]));
+        if (failed[row] && jsf_program_error_of_row(program, columns, 3, row, &error) == JSF_STATUS_EVALUATION) {
+            printf(" (%s)", jsf_error_message(error));
+            jsf_error_free(error);
+        }
+        if (queue.ncpus[row] > free_cpus) {
+            puts(", waits");
+            taken[row] = 2;
+            continue;
+        }
+        puts(", starts");
+        free_cpus -= queue.ncpus[row];
+        require(jsf_tree_charge(tree, queue.user[row], (double)(queue.ncpus[row] * CYCLE), &error), error);
+    }
+    for (row = queue.count; row-- > 0;)
+        if (taken[row] == 1)
+            remove_job(row);
+    for (row = 0; row < queue.count; row++)
+        queue.eligible_time[row] += CYCLE;
+    require(jsf_tree_decay(tree, 0.99, &error), error);
+}
+
+int main(void)
+{
+    jsf_program *program;
+    jsf_scratch *scratch = jsf_scratch_new();
+    jsf_tree *tree;
+    jsf_error *error;
+    double *factors;
+    int i;
+
+    if (jsf_abi_version() != JSF_ABI_VERSION)
+        return 1;
+    /* once: the formula and the tree */
+    require(jsf_program_compile(FORMULA, sizeof FORMULA - 1, NULL, &program, &error), error);
+    require(jsf_tree_read(TREE, sizeof TREE - 1, "fair-tree", &tree, &error), error);
+    factors = malloc(jsf_tree_count(tree) * sizeof *factors);
+
+    for (i = 0; i < 4; i++) {
+        submit(tree, "ann", 8 + i, 3600);
+        submit(tree, "bob", 32, 600);
+        submit(tree, "carl", 16, i == 2 ? 0 : 1200);
+    }
+    for (i = 1; i <= CYCLES; i++) {
+        printf("cycle %d, %d jobs wait\n", i, (int)queue.count);
+        cycle(program, scratch, tree, factors);
+    }
+
+    free(factors);
+    jsf_tree_free(tree);
+    jsf_scratch_free(scratch);
+    jsf_program_free(program);
+    return 0;
+}

@@ -1,0 +1,33 @@
+//! The C interface of `job-sort-formula`. Pointers, lengths and texts of a C caller enter and are checked; the library is
+//! called; statuses, numbers and handles leave. The documentation is written for the C header, which is generated from it.
+//!
+//! This is the only crate of the project with unsafe code. What a pointer may be is checked where it can be: that it is not
+//! null, its alignment, and that its length fits. No panic leaves a function.
+
+mod argument;
+mod column;
+mod error;
+mod program;
+mod ranking;
+mod schema;
+mod tree;
+mod version;
+
+pub use column::{jsf_column, jsf_kind};
+pub use error::{jsf_error, jsf_error_free, jsf_error_message, jsf_error_span, jsf_error_status, jsf_status};
+pub use program::{
+    jsf_check, jsf_program, jsf_program_compile, jsf_program_error_of_row, jsf_program_free, jsf_program_input,
+    jsf_program_input_count, jsf_program_score, jsf_program_undefined, jsf_round_to_float32, jsf_scratch,
+    jsf_scratch_free, jsf_scratch_new, jsf_string_free,
+};
+pub use ranking::{
+    jsf_ranked_job, jsf_ranking, jsf_ranking_count, jsf_ranking_free, jsf_ranking_job, jsf_ranking_warnings,
+    jsf_site_rank,
+};
+pub use schema::{jsf_schema, jsf_schema_add_resource, jsf_schema_free, jsf_schema_new};
+pub use tree::{
+    jsf_round_share, jsf_shares, jsf_tree, jsf_tree_charge, jsf_tree_count, jsf_tree_decay, jsf_tree_find,
+    jsf_tree_free, jsf_tree_name, jsf_tree_read, jsf_tree_read_pbs, jsf_tree_shares, jsf_tree_shares_of_all,
+    jsf_tree_update, jsf_tree_warnings,
+};
+pub use version::{JSF_ABI_VERSION, JSF_MAX_ROWS, jsf_abi_version, jsf_version};

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Builds the C library and tests it: the tests in Rust (the header, random columns, allocations), then programs in C and C++,
+# plain and under valgrind where it is installed. Needs cargo, gcc, g++ and python3.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+export PROFILE=dev CARGO_PROFILE_DEV_DEBUG=${CARGO_PROFILE_DEV_DEBUG:-0}
+target=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
+out=$target/bindings-c
+rm -rf "$out"
+mkdir -p "$out"
+
+cargo test --quiet -p job-sort-formula-c
+cargo build --quiet --bin jsf
+bindings/c/install.sh "$out/prefix"
+
+# as a user compiles: by what pkg-config says, or by hand where it is not installed
+if command -v pkg-config >/dev/null; then
+    export PKG_CONFIG_PATH=$out/prefix/lib/pkgconfig
+    flags=$(pkg-config --cflags --libs job-sort-formula)
+    system=$(pkg-config --static --libs-only-l job-sort-formula | sed 's/-ljob_sort_formula//')
+else
+    echo "pkg-config is not installed: job-sort-formula.pc is not tested" >&2
+    flags="-I$out/prefix/include -L$out/prefix/lib -ljob_sort_formula"
+    system="-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc"
+fi
+static="-I$out/prefix/include $out/prefix/lib/libjob_sort_formula.a $system"
+export LD_LIBRARY_PATH=$out/prefix/lib
+strict="-O1 -g -Wall -Wextra -Werror -pedantic"
+
+# no symbol leaves the library that is not of the interface
+if nm -D --defined-only "$out/prefix/lib/libjob_sort_formula.so" | grep -v ' jsf_'; then
+    echo "libjob_sort_formula.so exports other symbols" >&2
+    exit 1
+fi
+
+# the programs in the documentation
+sed -n '/^```c$/,/^```$/p' bindings/c/README.md | sed '/^```/d' >"$out/readme.c"
+sed -n '/^ \*     #include/,/^ \*     }$/s/^ \*     \{0,1\}//p' bindings/c/include/job_sort_formula.h >"$out/header.c"
+
+# shellcheck disable=SC2086
+compile() { # NAME SOURCE LINK…
+    local name=$1 source=$2
+    shift 2
+    gcc -std=c99 $strict -Ibindings/c/tests "$source" -o "$out/$name" "$@" -lpthread
+}
+for test in functions hostile threads rank_site; do
+    compile "$test" "bindings/c/tests/$test.c" $flags
+done
+compile scheduler bindings/c/examples/scheduler.c $flags
+compile scheduler-static bindings/c/examples/scheduler.c $static
+compile readme "$out/readme.c" $flags
+compile header "$out/header.c" $flags
+g++ -std=c++17 $strict bindings/c/tests/interface.cpp -o "$out/interface" $flags
+g++ -std=c++17 $strict -fsyntax-only -x c++ bindings/c/include/job_sort_formula.h
+
+valgrind=()
+if command -v valgrind >/dev/null; then
+    # the memory of threads that live as long as the process is "possibly lost"
+    valgrind=(valgrind --quiet --error-exitcode=1 --leak-check=full --show-leak-kinds=definite,indirect
+        --errors-for-leak-kinds=definite,indirect)
+else
+    echo "valgrind is not installed: the programs run without it only" >&2
+fi
+# twice: plain, and under valgrind
+run() {
+    local name=$1
+    shift
+    "$out/$name" "$@" >"$out/$name.txt"
+    if [ ${#valgrind[@]} -gt 0 ]; then
+        "${valgrind[@]}" "$out/$name" "$@" >"$out/$name.valgrind.txt"
+        cmp "$out/$name.txt" "$out/$name.valgrind.txt"
+    fi
+    echo "$name: passed"
+}
+run functions examples/site
+run hostile
+run threads
+run interface
+run header
+run readme
+run scheduler
+run scheduler-static
+cmp "$out/scheduler.txt" bindings/c/examples/scheduler.txt
+cmp "$out/scheduler-static.txt" bindings/c/examples/scheduler.txt
+printf 'job 1: 75.125\njob 2: 57\njob 0: 29\njob 3: 0\n' | cmp - "$out/readme.txt"
+printf '4\n0.141667\n0 (failed)\n' | cmp - "$out/header.txt"
+
+for formula in examples/formulas/pp718.txt examples/formulas/alcf.txt; do
+    text=$(cat "$formula")
+    "$target/debug/jsf" rank "$text" --site examples/site --format json >"$out/rank.json" 2>"$out/rank.txt" || cat "$out/rank.txt"
+    "$out/rank_site" examples/site "$text" | python3 bindings/c/tests/compare_ranks.py "$out/rank.json"
+done
+
+if command -v cargo-cbuild >/dev/null; then
+    cargo cinstall --manifest-path bindings/c/Cargo.toml --profile dev --prefix "$out/cargo-c"
+    test -f "$out"/cargo-c/lib/*/pkgconfig/job-sort-formula.pc -o -f "$out/cargo-c/lib/pkgconfig/job-sort-formula.pc"
+else
+    echo "cargo-c is not installed: its metadata in Cargo.toml is not tested" >&2
+fi

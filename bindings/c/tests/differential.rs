@@ -1,0 +1,231 @@
+//! Random formulas and columns through the C functions give the bits and the errors of the interpreter.
+//!
+//! `JSF_REFEREE_CASES` sets how many values are compared, `JSF_REFEREE_SEED` the seed.
+
+use std::ffi::{CStr, CString, c_char};
+use std::ptr;
+
+use job_sort_formula::python::Python;
+use job_sort_formula::rank::FormulaResult;
+use job_sort_formula::schema::InputType;
+use job_sort_formula::{Formula, Program, Schema, Value};
+use job_sort_formula_c::*;
+use random::Generator;
+use random::formulas::{INTEGERS, NUMBERS, Writer};
+
+// the generators of the library's own tests, not all of which are used here
+#[allow(dead_code)]
+#[path = "../../../tests/support/random/mod.rs"]
+mod random;
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// A column of the caller.
+enum Owned {
+    I32(Vec<i32>),
+    I64(Vec<i64>),
+    F64(Vec<f64>),
+    SameI64(i64),
+    SameF64(f64),
+    ByEntity(Vec<u32>, Vec<f64>),
+}
+
+impl Owned {
+    fn random(random: &mut Generator, rows: usize, is_integer: bool) -> Self {
+        let number = |random: &mut Generator| match random.below(4) {
+            0 => random.below(50) as f64 / 4.0,
+            1 => random.float(),
+            _ => random.moderate(),
+        };
+        match random.below(if is_integer { 4 } else { 8 }) {
+            0 => Self::SameI64(random.below(1 << 63) as i64 >> random.below(63)),
+            1 => Self::I32((0..rows).map(|_| random.below(1 << 32) as i32).collect()),
+            2 => Self::I64((0..rows).map(|_| random.below(100_000) as i64 - 50).collect()),
+            3 => {
+                // integers on both sides of 2^53, up to the largest
+                let shift = random.below(16);
+                Self::I64((0..rows).map(|_| (random.below(1 << 63) as i64 >> shift) - (1 << 52)).collect())
+            }
+            4 => {
+                let values: Vec<f64> = (0..1 + random.below(20)).map(|_| number(random)).collect();
+                Self::ByEntity((0..rows).map(|_| random.below(values.len() as u64) as u32).collect(), values)
+            }
+            5 => Self::SameF64(number(random)),
+            _ => Self::F64((0..rows).map(|_| number(random)).collect()),
+        }
+    }
+
+    fn column(&self, name: *const c_char) -> jsf_column {
+        fn numbers<T>(name: *const c_char, kind: jsf_kind, values: &[T]) -> jsf_column {
+            let (values, rows) = (values.as_ptr().cast(), values.len());
+            jsf_column { name, kind: kind as u32, values, rows, entity_values: ptr::null(), entities: 0 }
+        }
+        match self {
+            Self::I32(values) => numbers(name, jsf_kind::I32, values),
+            Self::I64(values) => numbers(name, jsf_kind::I64, values),
+            Self::F64(values) => numbers(name, jsf_kind::F64, values),
+            Self::SameI64(value) => numbers(name, jsf_kind::SameI64, std::slice::from_ref(value)),
+            Self::SameF64(value) => numbers(name, jsf_kind::SameF64, std::slice::from_ref(value)),
+            Self::ByEntity(index, values) => jsf_column {
+                entity_values: values.as_ptr(),
+                entities: values.len(),
+                ..numbers(name, jsf_kind::ByEntity, index)
+            },
+        }
+    }
+
+    fn value(&self, row: usize) -> Value {
+        match self {
+            Self::I32(values) => Value::Int(values[row].into()),
+            Self::I64(values) => Value::Int(values[row]),
+            Self::F64(values) => Value::Float(values[row]),
+            Self::SameI64(value) => Value::Int(*value),
+            Self::SameF64(value) => Value::Float(*value),
+            Self::ByEntity(index, values) => Value::Float(values[index[row] as usize]),
+        }
+    }
+}
+
+/// A column, its name, and its name for C.
+type Named = (&'static str, CString, Owned);
+
+/// The program of a formula, as both sides compile it; `None` if it is not a formula.
+fn compile(text: &str, schema: *const jsf_schema) -> Option<(Program, *mut jsf_program)> {
+    let mut compiled = ptr::null_mut();
+    // SAFETY: the text is valid, the handles are of the library or null
+    let status =
+        unsafe { jsf_program_compile(text.as_ptr().cast(), text.len(), schema, &mut compiled, ptr::null_mut()) };
+    let program = Formula::parse(text).ok().and_then(|formula| formula.compile(&schema_of_names()).ok());
+    assert_eq!(status == jsf_status::Ok, program.is_some(), "{text}");
+    program.map(|program| (program, compiled))
+}
+
+/// OpenPBS's names, and those of the library's tests as resources of a site.
+fn schema_of_names() -> Schema {
+    let mut schema = Schema::openpbs();
+    INTEGERS.iter().chain(&NUMBERS).for_each(|name| {
+        schema.add(name, InputType::Float);
+    });
+    schema
+}
+
+/// The same for C.
+fn c_schema() -> *mut jsf_schema {
+    let schema = jsf_schema_new();
+    for name in INTEGERS.iter().chain(&NUMBERS) {
+        // SAFETY: the texts are valid
+        let status = unsafe {
+            jsf_schema_add_resource(schema, name.as_ptr().cast(), name.len(), c"float".as_ptr(), ptr::null_mut())
+        };
+        assert!(matches!(status, jsf_status::Ok | jsf_status::Argument));
+    }
+    schema
+}
+
+/// Compares the scores and errors of all rows with the interpreter's; returns the number of errors.
+fn compare(
+    (program, compiled): (&Program, *mut jsf_program),
+    columns: &[Named],
+    rows: usize,
+    scratch: *mut jsf_scratch,
+    by_place: bool,
+) -> usize {
+    let find = |name: &str| columns.iter().find(|(known, ..)| *known == name).unwrap();
+    let read: Vec<&Named> = program.inputs().iter().map(|name| find(name)).collect();
+    let mut borrowed: Vec<jsf_column> = read
+        .iter()
+        .map(|(_, name, column)| column.column(if by_place { ptr::null() } else { name.as_ptr() }))
+        .collect();
+    if !by_place {
+        borrowed.reverse();
+    }
+    let (mut scores, mut failed, mut failures) = (vec![f64::NAN; rows], vec![7_u8; rows], usize::MAX);
+    let mut error = ptr::null_mut();
+    // SAFETY: the arrays have the lengths that are passed
+    let status = unsafe {
+        jsf_program_score(
+            compiled,
+            scratch,
+            borrowed.as_ptr(),
+            borrowed.len(),
+            rows,
+            scores.as_mut_ptr(),
+            failed.as_mut_ptr(),
+            &mut failures,
+            &mut error,
+        )
+    };
+    assert!(status == jsf_status::Ok && error.is_null());
+    let text = program.expr();
+    let mut interpreter = program.interpreter(Python::new());
+    let mut errors = 0;
+    for (row, (score, failed)) in scores.into_iter().zip(failed).enumerate() {
+        let inputs: Vec<Value> = read.iter().map(|(.., column)| column.value(row)).collect();
+        match interpreter.evaluate(&inputs) {
+            Ok(value) if failed == 0 => {
+                let expected = FormulaResult::Python(value).to_f64();
+                assert_eq!(score.to_bits(), expected.to_bits(), "{text} for {inputs:?}: {score} not {expected}");
+            }
+            Ok(_) => assert_eq!((failed, score), (1, -1.0), "{text} for {inputs:?}"),
+            Err(raised) => {
+                assert_eq!((failed, score), (1, 0.0), "{text} for {inputs:?}: {raised}");
+                // the text of one error in fifty, because it is evaluated once more
+                if errors % 50 == 0 {
+                    let message = error_of_row(compiled, &borrowed, row);
+                    assert_eq!(message, (raised.raised.text.into_owned(), raised.span.start, raised.span.end));
+                }
+            }
+        }
+        errors += usize::from(failed);
+    }
+    assert_eq!(errors, failures);
+    errors
+}
+
+/// The message of the error of a row, and its place.
+fn error_of_row(program: *const jsf_program, columns: &[jsf_column], row: usize) -> (String, u32, u32) {
+    let (mut error, mut start, mut end) = (ptr::null_mut(), 0, 0);
+    // SAFETY: the arrays have the lengths that are passed; the message is read before the error is freed
+    unsafe {
+        let status = jsf_program_error_of_row(program, columns.as_ptr(), columns.len(), row, &mut error);
+        assert_eq!(status, jsf_status::Evaluation);
+        assert!(jsf_error_span(error, &mut start, &mut end));
+        let message = CStr::from_ptr(jsf_error_message(error)).to_str().unwrap().to_owned();
+        jsf_error_free(error);
+        (message, start, end)
+    }
+}
+
+#[test]
+fn columns_through_c_give_the_bits_of_the_interpreter() {
+    let cases = setting("JSF_REFEREE_CASES", 50_000) as usize;
+    let mut random = Generator(setting("JSF_REFEREE_SEED", 20_261_123));
+    let (schema, scratch) = (c_schema(), jsf_scratch_new());
+    let (mut values, mut errors, mut formulas) = (0, 0, 0);
+    while values < cases {
+        let most = if random.below(20) == 0 { 3000 } else { 200 };
+        let rows = 1 + random.below(most) as usize;
+        let integers = INTEGERS.iter().map(|&name| (name, true));
+        let names = integers.chain(NUMBERS.iter().map(|&name| (name, false)));
+        let columns: Vec<Named> = names
+            .map(|(name, is_integer)| (name, CString::new(name).unwrap(), Owned::random(&mut random, rows, is_integer)))
+            .collect();
+        for _ in 0..10 {
+            let text = Writer::formula(&mut random).tokens.join(" ");
+            let Some((program, compiled)) = compile(&text, schema) else { continue };
+            errors += compare((&program, compiled), &columns, rows, scratch, random.below(2) == 0);
+            (values, formulas) = (values + rows, formulas + 1);
+            // SAFETY: the program is not used any more
+            unsafe { jsf_program_free(compiled) };
+        }
+    }
+    // SAFETY: the handles are not used any more
+    unsafe {
+        jsf_schema_free(schema);
+        jsf_scratch_free(scratch);
+    }
+    eprintln!("{values} values of {formulas} formulas: 0 different, {errors} errors the same");
+    assert!(errors * 2 < values);
+}

@@ -1,0 +1,231 @@
+/* Every function, used as the header says. */
+
+#include "check.h"
+
+#include <math.h>
+
+static void versions(void)
+{
+    CHECK(jsf_abi_version() == JSF_ABI_VERSION);
+    CHECK(strchr(jsf_version(), '.') != NULL);
+}
+
+static void schemas(void)
+{
+    jsf_schema *schema = jsf_schema_new();
+    jsf_program *program;
+    CHECK_OK(jsf_schema_add_resource(schema, "ngpus and more", 5, "long", &error));
+    CHECK_OK(jsf_schema_add_resource(schema, "project", JSF_NUL_TERMINATED, "string", &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`mem` is defined by OpenPBS",
+                jsf_schema_add_resource(schema, "mem", 3, "long", &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`int` is not a type",
+                jsf_schema_add_resource(schema, "x", 1, "int", &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "empty", jsf_schema_add_resource(schema, NULL, 0, "long", &error));
+    CHECK_OK(jsf_program_compile("ngpus * 2 + nfpgas", JSF_NUL_TERMINATED, schema, &program, &error));
+    jsf_schema_free(schema);
+    CHECK(jsf_program_input_count(program) == 1);
+    CHECK(strcmp(jsf_program_input(program, 0), "ngpus") == 0);
+    CHECK(jsf_program_input(program, 1) == NULL);
+    CHECK(strcmp(jsf_program_undefined(program, 0), "nfpgas") == 0);
+    CHECK(jsf_program_undefined(program, 1) == NULL);
+    jsf_program_free(program);
+}
+
+static void compile_errors(void)
+{
+    jsf_program *program = (jsf_program *)&program;
+    jsf_error *error;
+    uint32_t start = 0, end = 0;
+    CHECK(jsf_program_compile("ncpus + ", 8, NULL, &program, &error) == JSF_STATUS_SYNTAX);
+    CHECK(program == NULL);
+    CHECK(jsf_error_span(error, &start, &end) && start <= 8 && end <= 8);
+    CHECK(jsf_error_span(error, NULL, NULL));
+    jsf_error_free(error);
+    CHECK(jsf_program_compile("ncpus + 'a'", JSF_NUL_TERMINATED, NULL, &program, &error) == JSF_STATUS_NOT_ARITHMETIC);
+    CHECK(jsf_error_span(error, &start, &end) && start == 8 && end == 11);
+    jsf_error_free(error);
+    /* the error is not wanted */
+    CHECK(jsf_program_compile("ncpus +", 7, NULL, &program, NULL) == JSF_STATUS_SYNTAX);
+}
+
+static void check_reports(void)
+{
+    char *json = NULL;
+    CHECK_OK(jsf_check("ncpus * walltme", JSF_NUL_TERMINATED, NULL, &json, &error));
+    CHECK(strstr(json, "\"verdict\":{\"accepted\":false,\"code\":15124") != NULL);
+    CHECK(strstr(json, "\"code\":\"JSF201\"") != NULL);
+    jsf_string_free(json);
+    CHECK_OK(jsf_check("ncpus +", 7, NULL, &json, &error));
+    CHECK(strstr(json, "\"code\":\"JSF101\"") != NULL);
+    jsf_string_free(json);
+    CHECK_OK(jsf_check("", 0, NULL, &json, &error));
+    jsf_string_free(json);
+    CHECK_OK(jsf_check("ncpus\0", 6, NULL, &json, &error));
+    jsf_string_free(json);
+}
+
+static void every_kind_of_column(void)
+{
+    const int32_t ncpus[] = {2, 0, -1};
+    const int64_t eligible_time[] = {1, INT64_C(9007199254740993), 3};
+    const double walltime[] = {0.5, 1.5, INFINITY};
+    const int64_t mem = INT64_C(1) << 60;
+    const double factor[] = {0.25, 0.75};
+    const uint32_t user[] = {1, 0, 1};
+    const double priority = 0.125;
+    const jsf_column columns[] = {
+        {"job_priority", JSF_KIND_SAME_F64, &priority, 0, NULL, 0},
+        {"fairshare_factor", JSF_KIND_BY_ENTITY, user, 3, factor, 2},
+        {"mem", JSF_KIND_SAME_I64, &mem, 77, NULL, 0},
+        {"walltime", JSF_KIND_F64, walltime, 3, NULL, 0},
+        {"eligible_time", JSF_KIND_I64, eligible_time, 3, NULL, 0},
+        {"ncpus", JSF_KIND_I32, ncpus, 3, NULL, 0},
+    };
+    double scores[3] = {-7, -7, -7};
+    uint8_t failed[3] = {9, 9, 9};
+    size_t failures = 99;
+    jsf_scratch *scratch = jsf_scratch_new();
+    jsf_program *program = compiled("1 / ncpus + eligible_time % 2 + walltime + mem // (1 << 59) + fairshare_factor + job_priority");
+    jsf_error *error = NULL;
+    uint32_t start, end;
+
+    CHECK_OK(jsf_program_score(program, scratch, columns, 6, 3, scores, failed, &failures, &error));
+    CHECK(scores[0] == 0.5 + 1 + 0.5 + 2 + 0.75 + 0.125 && scores[1] == 0 && isinf(scores[2]));
+    CHECK(failed[0] == 0 && failed[1] == 1 && failed[2] == 0 && failures == 1);
+    CHECK(jsf_program_error_of_row(program, columns, 6, 1, &error) == JSF_STATUS_EVALUATION);
+    CHECK(strcmp(jsf_error_message(error), "division by zero") == 0);
+    CHECK(jsf_error_span(error, &start, &end) && start == 0 && end == 9);
+    jsf_error_free(error);
+    CHECK_OK(jsf_program_error_of_row(program, columns, 6, 0, &error));
+    /* nothing of the last call is left */
+    CHECK_OK(jsf_program_score(program, scratch, columns, 6, 3, scores, NULL, NULL, NULL));
+    CHECK(scores[1] == 0);
+    jsf_program_free(program);
+
+    /* the same scratch with another program; columns without names; the int64 keeps its last bit */
+    program = compiled("eligible_time % 2 * 10 + ncpus");
+    {
+        const jsf_column by_place[] = {
+            {NULL, JSF_KIND_I64, eligible_time, 3, NULL, 0},
+            {NULL, JSF_KIND_I32, ncpus, 3, NULL, 0},
+        };
+        CHECK_OK(jsf_program_score(program, scratch, by_place, 2, 3, scores, failed, &failures, &error));
+        CHECK(scores[0] == 12 && scores[1] == 10 && scores[2] == 9 && failures == 0 && failed[1] == 0);
+    }
+    jsf_program_free(program);
+
+    /* a result that is not a number */
+    program = compiled("None");
+    CHECK_OK(jsf_program_score(program, scratch, NULL, 0, 3, scores, failed, &failures, &error));
+    CHECK(scores[2] == -1 && failed[2] == 1 && failures == 3);
+    CHECK_ERROR(JSF_STATUS_EVALUATION, "NoneType", jsf_program_error_of_row(program, NULL, 0, 0, &error));
+    jsf_program_free(program);
+    jsf_scratch_free(scratch);
+    CHECK(jsf_round_to_float32(0.1) == (double)0.1f && isinf(jsf_round_to_float32(1e300)));
+}
+
+static const char TREE[] =
+    "{\"children\":[{\"name\":\"physics\",\"shares\":40,\"children\":["
+    "{\"name\":\"ann\",\"shares\":50,\"usage\":100},{\"name\":\"bob\",\"shares\":50,\"usage\":300}]},"
+    "{\"name\":\"carl\",\"shares\":60,\"usage\":1000}],\"colour\":1}";
+
+static void trees(void)
+{
+    jsf_tree *tree = NULL;
+    jsf_shares ann, bob, later;
+    double perc[16], usage[16], factor[16];
+    uint32_t node = 0;
+    CHECK_OK(jsf_tree_read(TREE, sizeof TREE - 1, "fair-tree", &tree, &error));
+    CHECK(strstr(jsf_tree_warnings(tree), "`colour`") != NULL);
+    CHECK(jsf_tree_count(tree) == 5);
+    CHECK(jsf_tree_name(tree, 0) != NULL && jsf_tree_name(tree, 5) == NULL);
+    CHECK_OK(jsf_tree_shares(tree, "ann", JSF_NUL_TERMINATED, &ann, &error));
+    CHECK_OK(jsf_tree_shares(tree, "physics/bob", 11, &bob, &error));
+    CHECK(ann.perc == 0.2 && ann.factor > bob.factor);
+    CHECK_OK(jsf_tree_find(tree, "ann", 3, &node, &error));
+    CHECK(strcmp(jsf_tree_name(tree, node), "ann") == 0);
+    CHECK_OK(jsf_tree_shares_of_all(tree, perc, usage, factor, 5, &error));
+    CHECK(perc[node] == ann.perc && usage[node] == ann.tree_usage && factor[node] == ann.factor);
+    CHECK_OK(jsf_tree_shares_of_all(tree, NULL, NULL, factor, 5, &error));
+
+    CHECK_OK(jsf_tree_charge(tree, node, 5000, &error));
+    CHECK_OK(jsf_tree_shares(tree, "ann", 3, &later, &error));
+    CHECK(later.factor == ann.factor);
+    CHECK_OK(jsf_tree_update(tree, &error));
+    CHECK_OK(jsf_tree_shares(tree, "ann", 3, &later, &error));
+    CHECK(later.factor < ann.factor);
+    CHECK_OK(jsf_tree_decay(tree, 0.5, &error));
+    CHECK_ERROR(JSF_STATUS_NOT_FOUND, "no `dora`", jsf_tree_shares(tree, "dora", 4, &later, &error));
+    jsf_tree_free(tree);
+
+    CHECK_OK(jsf_tree_read(TREE, JSF_NUL_TERMINATED, "pbs", &tree, &error));
+    CHECK_OK(jsf_tree_decay(tree, 0, &error));
+    CHECK_OK(jsf_tree_update(tree, &error));
+    CHECK_OK(jsf_tree_shares(tree, "unknown", 7, &ann, &error));
+    jsf_tree_free(tree);
+    CHECK(jsf_round_share(1.0 / 3) == 0.333333);
+}
+
+/* Reads a file of the example site, whose folder is the first argument of the program. */
+static size_t read_file(const char *folder, const char *name, char *buffer, size_t size)
+{
+    char path[4096];
+    FILE *file;
+    size_t length;
+    snprintf(path, sizeof path, "%s/sched_priv/%s", folder, name);
+    CHECK((file = fopen(path, "rb")) != NULL);
+    length = fread(buffer, 1, size, file);
+    fclose(file);
+    CHECK(length < size);
+    return length;
+}
+
+static void sites(const char *folder)
+{
+    static char groups[1 << 20], usage[1 << 20], config[1 << 20];
+    const size_t groups_length = read_file(folder, "resource_group", groups, sizeof groups);
+    const size_t usage_length = read_file(folder, "usage", usage, sizeof usage);
+    const size_t config_length = read_file(folder, "sched_config", config, sizeof config);
+    jsf_tree *tree;
+    jsf_ranking *ranking;
+    jsf_ranked_job job, next;
+    jsf_shares shares;
+    size_t place;
+
+    CHECK_OK(jsf_tree_read_pbs(groups, groups_length, usage, usage_length, config, config_length, &tree, &error));
+    CHECK_OK(jsf_site_rank(folder, JSF_NUL_TERMINATED, "fairshare_factor", 16, &ranking, &error));
+    CHECK(jsf_ranking_count(ranking) > 10 && jsf_ranking_warnings(ranking) != NULL);
+    for (place = 0; jsf_ranking_job(ranking, place, &job); place++) {
+        CHECK(job.failed == 0 && job.score == jsf_round_to_float32(job.exact));
+        if (jsf_tree_shares(tree, job.entity, JSF_NUL_TERMINATED, &shares, NULL) == JSF_STATUS_OK)
+            CHECK(jsf_round_share(shares.factor) == job.exact);
+        if (jsf_ranking_job(ranking, place + 1, &next))
+            CHECK(job.score >= next.score);
+    }
+    CHECK(place == jsf_ranking_count(ranking));
+    jsf_ranking_free(ranking);
+    jsf_tree_free(tree);
+
+    /* without usage: the warning says so */
+    CHECK_OK(jsf_tree_read_pbs(groups, groups_length, NULL, 0, NULL, 0, &tree, &error));
+    CHECK(strstr(jsf_tree_warnings(tree), "usage") != NULL);
+    jsf_tree_free(tree);
+    CHECK_OK(jsf_site_rank(folder, JSF_NUL_TERMINATED, NULL, 0, &ranking, &error));
+    jsf_ranking_free(ranking);
+    CHECK_ERROR(JSF_STATUS_SYNTAX, "", jsf_site_rank(folder, JSF_NUL_TERMINATED, "1 +", 3, &ranking, &error));
+    CHECK_ERROR(JSF_STATUS_DOCUMENT, "no/such", jsf_site_rank("no/such", 7, NULL, 0, &ranking, &error));
+    CHECK(ranking == NULL);
+}
+
+int main(int argc, char **argv)
+{
+    CHECK(argc == 2);
+    versions();
+    schemas();
+    compile_errors();
+    check_reports();
+    every_kind_of_column();
+    trees();
+    sites(argv[1]);
+    return 0;
+}

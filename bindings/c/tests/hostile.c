@@ -1,0 +1,243 @@
+/* Wrong calls give errors: null everywhere, wrong lengths and kinds, misaligned pointers, bytes that are not UTF-8. */
+
+#include "check.h"
+
+#include <math.h>
+
+static const int32_t NUMBERS[] = {1, 2, 3};
+
+/* Scores three rows of `ncpus` in one column. */
+static jsf_status score(const jsf_column *column, double *scores, jsf_error **error)
+{
+    jsf_program *program = compiled("ncpus + 1");
+    jsf_scratch *scratch = jsf_scratch_new();
+    const jsf_status status = jsf_program_score(program, scratch, column, 1, 3, scores, NULL, NULL, error);
+    jsf_scratch_free(scratch);
+    jsf_program_free(program);
+    return status;
+}
+
+static void null_handles(void)
+{
+    jsf_shares shares;
+    jsf_ranked_job job;
+    jsf_program *program;
+    jsf_tree *tree;
+    char *json;
+    uint32_t node;
+    CHECK(jsf_error_status(NULL) == JSF_STATUS_ARGUMENT && jsf_error_message(NULL) == NULL);
+    CHECK(!jsf_error_span(NULL, NULL, NULL));
+    CHECK(jsf_program_input_count(NULL) == 0 && jsf_program_input(NULL, 0) == NULL);
+    CHECK(jsf_program_undefined(NULL, 0) == NULL);
+    CHECK(jsf_tree_count(NULL) == 0 && jsf_tree_name(NULL, 0) == NULL && jsf_tree_warnings(NULL) == NULL);
+    CHECK(jsf_ranking_count(NULL) == 0 && jsf_ranking_warnings(NULL) == NULL && !jsf_ranking_job(NULL, 0, &job));
+    jsf_error_free(NULL);
+    jsf_schema_free(NULL);
+    jsf_program_free(NULL);
+    jsf_scratch_free(NULL);
+    jsf_tree_free(NULL);
+    jsf_ranking_free(NULL);
+    jsf_string_free(NULL);
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`schema` is null", jsf_schema_add_resource(NULL, "x", 1, "long", &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`json` is null", jsf_check("1", 1, NULL, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`formula` is null", jsf_check(NULL, 1, NULL, &json, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`program` is null", jsf_program_compile("1", 1, NULL, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`formula` is null",
+                jsf_program_compile(NULL, JSF_NUL_TERMINATED, NULL, &program, &error));
+    CHECK_ERROR(JSF_STATUS_SYNTAX, "", jsf_program_compile(NULL, 0, NULL, &program, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`program` is null",
+                jsf_program_score(NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`program` is null", jsf_program_error_of_row(NULL, NULL, 0, 0, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_read("{}", 2, "pbs", NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`policy` is null", jsf_tree_read("{}", 2, NULL, &tree, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`document` is null", jsf_tree_read(NULL, 2, "pbs", &tree, &error));
+    CHECK_ERROR(JSF_STATUS_DOCUMENT, "", jsf_tree_read(NULL, 0, "pbs", &tree, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`usage` is null",
+                jsf_tree_read_pbs("a 1 root 1\n", 11, NULL, 4, NULL, 0, &tree, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_find(NULL, "a", 1, &node, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_shares(NULL, "a", 1, &shares, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_shares_of_all(NULL, NULL, NULL, NULL, 0, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_charge(NULL, 0, 1, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_decay(NULL, 1, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_update(NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`ranking` is null", jsf_site_rank("x", 1, NULL, 0, NULL, &error));
+    /* and nobody wants the error */
+    CHECK(jsf_program_score(NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL) == JSF_STATUS_ARGUMENT);
+    CHECK(jsf_tree_update(NULL, NULL) == JSF_STATUS_ARGUMENT);
+}
+
+static void texts(void)
+{
+    static char long_formula[70000];
+    static char nested[2001];
+    jsf_schema *schema = jsf_schema_new();
+    jsf_program *program;
+    jsf_tree *tree;
+    char *json;
+    CHECK_ERROR(JSF_STATUS_UTF8, "byte 2", jsf_program_compile("1+\xff", 3, NULL, &program, &error));
+    CHECK_ERROR(JSF_STATUS_UTF8, "byte 0", jsf_check("\xc3", 1, NULL, &json, &error));
+    CHECK(json == NULL);
+    CHECK_ERROR(JSF_STATUS_UTF8, "`name`", jsf_schema_add_resource(schema, "\x80", 1, "long", &error));
+    CHECK_ERROR(JSF_STATUS_UTF8, "`type`", jsf_schema_add_resource(schema, "x", 1, "\xff", &error));
+    CHECK_ERROR(JSF_STATUS_UTF8, "`document`", jsf_tree_read("{\"\xff\"}", 5, "pbs", &tree, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "is not a policy", jsf_tree_read("{}", 2, "lottery", &tree, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "not offered", jsf_tree_read("{\"children\":[]}", 15, "ticket-based", &tree, &error));
+    CHECK_ERROR(JSF_STATUS_DOCUMENT, "", jsf_tree_read("{\"children\":[", 13, "pbs", &tree, &error));
+    CHECK_ERROR(JSF_STATUS_SYNTAX, "", jsf_program_compile("1\0+2", 4, NULL, &program, &error));
+    /* lengths that no text can have */
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "more than fit", jsf_program_compile("1", SIZE_MAX - 1, NULL, &program, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "more than fit", jsf_check("1", SIZE_MAX / 2 + 1, NULL, &json, &error));
+    memset(long_formula, '1', sizeof long_formula);
+    CHECK_ERROR(JSF_STATUS_SYNTAX, "", jsf_program_compile(long_formula, sizeof long_formula, NULL, &program, &error));
+    memset(nested, '(', 1000);
+    nested[1000] = '1';
+    memset(nested + 1001, ')', 1000);
+    CHECK_ERROR(JSF_STATUS_SYNTAX, "", jsf_program_compile(nested, sizeof nested, NULL, &program, &error));
+    jsf_schema_free(schema);
+}
+
+static void columns_that_do_not_fit(void)
+{
+    const int64_t one = 1;
+    const uint32_t users[] = {0, 7, 1};
+    const double factors[] = {0.5, 0.5};
+    double scores[4] = {-7, -7, -7, -7};
+    jsf_column column = {"ncpus", JSF_KIND_I32, NUMBERS, 3, NULL, 0};
+    CHECK_OK(score(&column, scores, &error));
+    CHECK(scores[0] == 2 && scores[2] == 4 && scores[3] == -7);
+    scores[0] = -7;
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`columns` is null", score(NULL, scores, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`scores` is null", score(&column, NULL, &error));
+    column.rows = 2;
+    CHECK_ERROR(JSF_STATUS_COLUMN, "2 rows", score(&column, scores, &error));
+    column.rows = 0;
+    CHECK_ERROR(JSF_STATUS_COLUMN, "0 rows", score(&column, scores, &error));
+    column.rows = SIZE_MAX;
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "rows", score(&column, scores, &error));
+    column.rows = (size_t)1 << 31;
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "2147483648 rows", score(&column, scores, &error));
+    column.rows = 3;
+    column.values = NULL;
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`ncpus` is null", score(&column, scores, &error));
+    column.values = (const char *)NUMBERS + 1;
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "multiple of 4", score(&column, scores, &error));
+    column.kind = JSF_KIND_F64;
+    column.values = (const char *)factors + 4;
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "multiple of 8", score(&column, scores, &error));
+    column.values = scores + 1;
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "overlaps", score(&column, scores, &error));
+    column.values = NUMBERS;
+    column.kind = 0;
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "expected 1 to 6", score(&column, scores, &error));
+    column.kind = UINT32_MAX;
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "expected 1 to 6", score(&column, scores, &error));
+    column.kind = JSF_KIND_SAME_I64;
+    column.values = NULL;
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "is null", score(&column, scores, &error));
+    column.values = (const char *)&one + 1;
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "misaligned", score(&column, scores, &error));
+    column.kind = JSF_KIND_BY_ENTITY;
+    column.values = users;
+    CHECK_ERROR(JSF_STATUS_COLUMN, "0 entities", score(&column, scores, &error));
+    column.entities = 2;
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "is null", score(&column, scores, &error));
+    column.entity_values = factors;
+    CHECK_ERROR(JSF_STATUS_COLUMN, "row 1 of the column `ncpus` has the entity 7", score(&column, scores, &error));
+    column.entities = SIZE_MAX / 2;
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "more than fit", score(&column, scores, &error));
+    column.kind = JSF_KIND_I32;
+    column.values = NUMBERS;
+    column.name = "walltime";
+    CHECK_ERROR(JSF_STATUS_COLUMN, "does not read `walltime`", score(&column, scores, &error));
+    column.name = "\xff";
+    CHECK_ERROR(JSF_STATUS_UTF8, "name of a column", score(&column, scores, &error));
+    CHECK(scores[0] == -7);
+}
+
+static void rows(void)
+{
+    jsf_program *program = compiled("ncpus + 1"), *constant = compiled("1");
+    jsf_scratch *scratch = jsf_scratch_new();
+    jsf_column columns[2] = {{"ncpus", JSF_KIND_I32, NULL, 0, NULL, 0}, {NULL, JSF_KIND_I32, NULL, 0, NULL, 0}};
+    double scores[4];
+    size_t failures = 5;
+    /* no rows: nothing is needed */
+    CHECK_OK(jsf_program_score(program, scratch, columns, 1, 0, NULL, NULL, &failures, &error));
+    CHECK(failures == 0);
+    CHECK_OK(jsf_program_score(constant, scratch, NULL, 0, 0, NULL, NULL, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_COLUMN, "reads `ncpus`", jsf_program_score(program, scratch, NULL, 0, 0, NULL, NULL, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_COLUMN, "column 1 has no name", jsf_program_score(program, scratch, columns, 2, 0, NULL, NULL, NULL, &error));
+    columns[1].name = "ncpus";
+    CHECK_ERROR(JSF_STATUS_COLUMN, "twice", jsf_program_score(program, scratch, columns, 2, 0, NULL, NULL, NULL, &error));
+    /* more rows than are scored, with no column that could contradict */
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "2147483648 rows",
+                jsf_program_score(constant, scratch, NULL, 0, (size_t)1 << 31, scores, NULL, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "rows",
+                jsf_program_score(constant, scratch, NULL, 0, SIZE_MAX / 8 + 1, scores, NULL, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "rows",
+                jsf_program_score(constant, scratch, NULL, 0, JSF_MAX_ROWS + 1, scores, NULL, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`scratch` is null",
+                jsf_program_score(constant, NULL, NULL, 0, 0, NULL, NULL, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`columns` has",
+                jsf_program_score(constant, scratch, columns, SIZE_MAX / 8, 0, NULL, NULL, NULL, &error));
+    /* misaligned places for results and handles */
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`scores` is misaligned",
+                jsf_program_score(constant, scratch, NULL, 0, 2, (double *)((char *)scores + 4), NULL, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`failures` is misaligned",
+                jsf_program_score(constant, scratch, NULL, 0, 2, scores, NULL, (size_t *)((char *)&failures + 1), &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "overlap",
+                jsf_program_score(constant, scratch, NULL, 0, 2, scores, (uint8_t *)scores + 3, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`program` is misaligned",
+                jsf_program_score((jsf_program *)((char *)program + 1), scratch, NULL, 0, 0, NULL, NULL, NULL, &error));
+    CHECK(jsf_program_score(constant, scratch, NULL, 0, 0, NULL, NULL, NULL, (jsf_error **)((char *)scores + 1)) ==
+          JSF_STATUS_ARGUMENT);
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "no row 0", jsf_program_error_of_row(program, columns, 1, 0, &error));
+    columns[0].rows = 3;
+    columns[0].values = NUMBERS;
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "no row 3", jsf_program_error_of_row(program, columns, 1, 3, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "no row", jsf_program_error_of_row(program, columns, 1, SIZE_MAX, &error));
+    jsf_scratch_free(scratch);
+    jsf_program_free(program);
+    jsf_program_free(constant);
+}
+
+static void trees(void)
+{
+    static const char document[] = "{\"children\":[{\"name\":\"a\",\"shares\":1},{\"name\":\"b\",\"shares\":1}]}";
+    jsf_tree *tree;
+    jsf_shares shares[2];
+    double numbers[3];
+    uint32_t node = 77;
+    CHECK_OK(jsf_tree_read(document, JSF_NUL_TERMINATED, "classic", &tree, &error));
+    CHECK(jsf_tree_count(tree) == 3);
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`count` is 2, expected 3",
+                jsf_tree_shares_of_all(tree, numbers, NULL, NULL, 2, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`factor` is misaligned",
+                jsf_tree_shares_of_all(tree, NULL, NULL, (double *)((char *)numbers + 1), 3, &error));
+    CHECK_OK(jsf_tree_shares_of_all(tree, NULL, NULL, NULL, 3, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`shares` is null", jsf_tree_shares(tree, "a", 1, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`shares` is misaligned",
+                jsf_tree_shares(tree, "a", 1, (jsf_shares *)((char *)shares + 2), &error));
+    CHECK_ERROR(JSF_STATUS_NOT_FOUND, "no `c`", jsf_tree_find(tree, "c", 1, &node, &error));
+    CHECK_ERROR(JSF_STATUS_NOT_FOUND, "no ``", jsf_tree_find(tree, NULL, 0, &node, &error));
+    CHECK_ERROR(JSF_STATUS_UTF8, "`name`", jsf_tree_find(tree, "\xfe", 1, &node, &error));
+    CHECK(node == 77);
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 3", jsf_tree_charge(tree, 3, 1, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 4294967295", jsf_tree_charge(tree, UINT32_MAX, 1, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "is -1", jsf_tree_charge(tree, 1, -1, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "is NaN", jsf_tree_charge(tree, 1, NAN, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "is inf", jsf_tree_charge(tree, 1, INFINITY, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "from 0 to 1", jsf_tree_decay(tree, NAN, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "from 0 to 1", jsf_tree_decay(tree, 1.5, &error));
+    jsf_tree_free(tree);
+}
+
+int main(void)
+{
+    null_handles();
+    texts();
+    columns_that_do_not_fit();
+    rows();
+    trees();
+    return 0;
+}

@@ -1,0 +1,75 @@
+/* Four threads share one program and one tree, each with a scratch of its own; one of them charges the tree. */
+
+#include "check.h"
+
+#include <pthread.h>
+
+enum { THREADS = 4, ROWS = 3000, ROUNDS = 20 };
+
+static jsf_program *program;
+static jsf_tree *tree;
+static int64_t waited[ROWS];
+static int32_t ncpus[ROWS];
+static uint32_t user[ROWS];
+static double factors[3];
+static double expected[ROWS];
+
+static void evaluate(jsf_scratch *scratch, double *scores)
+{
+    const jsf_column columns[] = {
+        {"eligible_time", JSF_KIND_I64, waited, ROWS, NULL, 0},
+        {"ncpus", JSF_KIND_I32, ncpus, ROWS, NULL, 0},
+        {"fairshare_factor", JSF_KIND_BY_ENTITY, user, ROWS, factors, 3},
+    };
+    uint8_t failed[ROWS];
+    size_t failures;
+    CHECK_OK(jsf_program_score(program, scratch, columns, 3, ROWS, scores, failed, &failures, &error));
+    CHECK(failures == ROWS / 10 && failed[0] == 1);
+    CHECK_ERROR(JSF_STATUS_EVALUATION, "division by zero", jsf_program_error_of_row(program, columns, 3, 0, &error));
+}
+
+static void *run(void *first)
+{
+    jsf_scratch *scratch = jsf_scratch_new();
+    double scores[ROWS];
+    jsf_shares shares;
+    int round;
+    for (round = 0; round < ROUNDS; round++) {
+        memset(scores, 0xff, sizeof scores);
+        evaluate(scratch, scores);
+        CHECK(memcmp(scores, expected, sizeof scores) == 0);
+        if (first != NULL) {
+            CHECK_OK(jsf_tree_charge(tree, 1, 10, &error));
+            CHECK_OK(jsf_tree_update(tree, &error));
+        }
+        CHECK_OK(jsf_tree_shares(tree, "a", 1, &shares, &error));
+        CHECK(shares.perc == 0.5);
+    }
+    jsf_scratch_free(scratch);
+    return NULL;
+}
+
+int main(void)
+{
+    static const char document[] = "{\"children\":[{\"name\":\"a\",\"shares\":1},{\"name\":\"b\",\"shares\":1}]}";
+    pthread_t threads[THREADS];
+    jsf_scratch *scratch = jsf_scratch_new();
+    int i;
+    for (i = 0; i < ROWS; i++) {
+        waited[i] = INT64_C(3600) * i;
+        ncpus[i] = i % 10;
+        user[i] = (uint32_t)i % 3;
+    }
+    CHECK_OK(jsf_tree_read(document, JSF_NUL_TERMINATED, "fair-tree", &tree, &error));
+    CHECK_OK(jsf_tree_shares_of_all(tree, NULL, NULL, factors, 3, &error));
+    program = compiled("log(1 + eligible_time) / ncpus + 2 ** fairshare_factor");
+    evaluate(scratch, expected);
+    for (i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], NULL, run, i == 0 ? &threads[0] : NULL) == 0);
+    for (i = 0; i < THREADS; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    jsf_scratch_free(scratch);
+    jsf_tree_free(tree);
+    jsf_program_free(program);
+    return 0;
+}
