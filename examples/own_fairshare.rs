@@ -33,7 +33,7 @@ impl FairShare for Bank {
         let bought: f64 = self.grants.values().map(|grant| grant.bought).sum();
         let spent: f64 = self.grants.values().map(|grant| grant.spent).sum();
         let left = (1.0 - grant.spent / grant.bought).max(0.0);
-        Some(EntityShares::new(grant.bought / bought, grant.spent / spent, left))
+        EntityShares::new(grant.bought / bought, grant.spent / spent, left).ok()
     }
 }
 

@@ -1,5 +1,5 @@
-//! The library inside a scheduler: the formula is compiled once; every cycle scores and orders all jobs, starts what
-//! fits, charges its usage, and lets the rest wait on.
+//! The library inside a scheduler. The formula is compiled once. The table of jobs follows the queue: in every cycle the
+//! jobs that have started leave it and new ones are pushed, usage decays and is charged, and the jobs are ranked again.
 //!
 //! ```text
 //! cargo run --example scheduler_cycle
@@ -7,11 +7,10 @@
 
 use std::error::Error;
 
-use job_sort_formula::fairshare::Pp718;
-use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, ShareTree, TreeBuilder, TreeError};
-use job_sort_formula::jobs::{Job, Problem};
-use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare};
-use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema, Value};
+use job_sort_formula::fairshare::{AssessedTree, Member, Pp718, ShareTree, TreeBuilder, TreeError};
+use job_sort_formula::jobs::Job;
+use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare, score};
+use job_sort_formula::{Formula, JobTable, Ranking, Schema, Value};
 
 /// Seconds from one cycle to the next. Jobs are short here: what starts is over when the next cycle begins.
 const CYCLE: i64 = 600;
@@ -35,65 +34,59 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{formula}\n");
 
     let mut tree = share_tree()?;
-    let mut queue = jobs();
+    let mut table = JobTable::new(["walltime", "eligible_time", "fairshare_factor"]);
+    // The rows of the table, in its order.
+    let mut queue: Vec<Waiting> = Vec::new();
     for cycle in 1..=4 {
+        for job in arriving(cycle) {
+            // `Ok` is what the job has itself, `Err` what the formula gets if it has nothing.
+            let walltime = job.walltime.map(Value::Int).ok_or(Value::Int(0));
+            table.push(&Job { id: job.id, entity: job.user, ..Job::default() }, &[walltime])?;
+            queue.push(job);
+        }
+        let waits: Vec<i64> = queue.iter().map(|job| job.eligible_time).collect();
+        table.set_integers("eligible_time", &waits)?;
         // The policy turns shares and usage into numbers once per cycle, as OpenPBS does.
         let fairshare = AssessedTree::new(tree, &Pp718);
-        let table = table_of(&queue, &program, &fairshare)?;
-        // With `Null` a job with an error comes last; `ZeroLikePbs` would give it the value 0.
-        let ranking = Ranking::new(&program, &table, ScorePrecision::Double, OnError::Null);
+        fill_fairshare(&mut table, &fairshare, Value::Float);
         tree = fairshare.into_tree();
+        // With `Null` a job with an error comes last; `ZeroLikePbs` would give it the value 0.
+        let ranking = Ranking::top(score(&program, &table, ScorePrecision::Double, OnError::Null), &table, 5);
 
         println!("cycle {cycle}");
-        let started = start(&queue, &ranking, &mut tree, formula.text());
+        let started = start(&queue, &ranking, formula.text());
+        tree.decay(0.9);
+        for job in queue.iter().filter(|job| started.contains(&job.id)) {
+            // Usage counts for the entity and for everything above it.
+            if let Some(entity) = tree.find(job.user) {
+                tree.charge(entity, (job.ncpus * job.walltime.unwrap_or(CYCLE)) as f64)?;
+            }
+        }
+        table.remove(started.iter().copied())?;
         queue.retain(|job| !started.contains(&job.id));
         queue.iter_mut().for_each(|job| job.eligible_time += CYCLE);
     }
     Ok(())
 }
 
-/// Starts what fits, best first, and charges it.
-fn start(queue: &[Waiting], ranking: &Ranking, tree: &mut ShareTree, text: &str) -> Vec<&'static str> {
+/// Starts what fits of the first jobs, best first.
+fn start(queue: &[Waiting], ranking: &Ranking, text: &str) -> Vec<&'static str> {
     let mut started = Vec::new();
     let mut free = CPUS;
     for (&row, score) in ranking.order().iter().filter_map(|row| Some((row, ranking.score(*row)?))) {
-        let job = &queue[row];
-        let (id, user) = (job.id, job.user);
+        let Waiting { id, user, ncpus, .. } = queue[row];
         match &score.unrounded {
             // One job's error is its own: no other job is the worse for it.
             Err(error) => println!("  {id:<8} {user:<6} cannot be ranked: {error} in `{}`", error.span().slice(text)),
-            Ok(_) if job.ncpus > free => println!("  {id:<8} {user:<6} {:8.3}", score.value),
+            Ok(_) if ncpus > free => println!("  {id:<8} {user:<6} {:8.3}", score.value),
             Ok(_) => {
                 println!("  {id:<8} {user:<6} {:8.3}  starts", score.value);
-                free -= job.ncpus;
+                free -= ncpus;
                 started.push(id);
-                // Usage counts for the entity and for everything above it.
-                if let Some(entity) = tree.find(user) {
-                    tree.charge(entity, (job.ncpus * job.walltime.unwrap_or(CYCLE)) as f64);
-                }
             }
         }
     }
     started
-}
-
-/// The jobs as columns, one for each input of the formula.
-fn table_of(queue: &[Waiting], program: &Program, fairshare: &dyn FairShare) -> Result<JobTable, Problem> {
-    let mut table = JobTable::new(program.inputs().iter().map(|name| &**name));
-    let mut inputs = Vec::with_capacity(program.inputs().len());
-    for job in queue {
-        inputs.clear();
-        // `Ok` is what the job has itself, `Err` what the formula sees if it has nothing.
-        inputs.extend(program.inputs().iter().map(|name| match &**name {
-            "ncpus" => Ok(Value::Int(job.ncpus)),
-            "walltime" => job.walltime.map(Value::Int).ok_or(Value::Int(0)),
-            "eligible_time" => Ok(Value::Int(job.eligible_time)),
-            _ => Err(Value::Int(0)),
-        }));
-        table.push(&Job { id: job.id, entity: job.user, ..Job::default() }, &inputs)?;
-    }
-    fill_fairshare(&mut table, fairshare, Value::Float);
-    Ok(table)
 }
 
 fn share_tree() -> Result<ShareTree, TreeError> {
@@ -105,18 +98,20 @@ fn share_tree() -> Result<ShareTree, TreeError> {
     Ok(builder.finish())
 }
 
-fn jobs() -> Vec<Waiting> {
+/// The jobs that arrive before a cycle.
+fn arriving(cycle: usize) -> Vec<Waiting> {
     let job = |id, user, ncpus, walltime, eligible_time| Waiting { id, user, ncpus, walltime, eligible_time };
-    vec![
-        job("fold-1", "rosa", 32, Some(600), 0),
-        job("fold-2", "rosa", 32, Some(600), 0),
-        job("fold-3", "rosa", 32, Some(600), 0),
-        job("fold-4", "rosa", 32, Some(600), 0),
-        job("fold-5", "rosa", 32, Some(600), 0),
-        job("map-1", "ada", 48, Some(600), 6600),
-        job("map-2", "ada", 48, Some(600), 6600),
-        job("ring-1", "emmy", 16, Some(300), 600),
-        job("ring-2", "emmy", 32, Some(600), 600),
-        job("forgot", "emmy", 4, None, 3600),
-    ]
+    match cycle {
+        1 => vec![
+            job("fold-1", "rosa", 32, Some(600), 0),
+            job("fold-2", "rosa", 32, Some(600), 0),
+            job("fold-3", "rosa", 32, Some(600), 0),
+            job("map-1", "ada", 48, Some(600), 6600),
+            job("ring-1", "emmy", 16, Some(300), 600),
+            job("forgot", "emmy", 4, None, 3600),
+        ],
+        2 => vec![job("map-2", "ada", 48, Some(600), 0), job("ring-2", "emmy", 32, Some(600), 0)],
+        3 => vec![job("fold-4", "rosa", 32, Some(600), 0)],
+        _ => Vec::new(),
+    }
 }

@@ -67,7 +67,7 @@ fn number_of_cpus(random: &mut Generator) -> Result<Value, Value> {
 fn shares(random: &mut Generator) -> HashMap<String, EntityShares> {
     let mut share = |number: u64| {
         let factor = random.below(1 << 20) as f64 / f64::from(1 << 20);
-        (format!("user{number}"), EntityShares::new(0.5, 0.5, factor))
+        (format!("user{number}"), EntityShares::new(0.5, 0.5, factor).expect("in range"))
     };
     (0..40).map(&mut share).collect()
 }

@@ -8,8 +8,9 @@ use crate::fairshare::tree::{Node, NodeId, NodeKind, ShareTree, Shares};
 /// The most nodes that a tree may have.
 pub const MAX_NODES: usize = 16_000_000;
 
-/// Why a node was not added.
+/// Why a tree cannot be built or changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TreeError {
     /// The name is taken, under the rule of the [`Naming`].
     #[error("`{name}` is already in the tree, under `{parent}`")]
@@ -50,6 +51,20 @@ pub enum TreeError {
         name: String,
         /// Its usage.
         usage: f64,
+    },
+    /// The root cannot be removed.
+    #[error("`{name}` is the root of the tree and cannot be removed")]
+    RemovedRoot {
+        /// The name of the root.
+        name: String,
+    },
+    /// A fair-share number out of its range.
+    #[error("`{input}` is {value}, expected a number from 0 to 1")]
+    OutOfRange {
+        /// The name of the number.
+        input: &'static str,
+        /// Its value.
+        value: f64,
     },
     /// More than [`MAX_NODES`] nodes.
     #[error("the tree would have more than {MAX_NODES} nodes")]
@@ -130,13 +145,21 @@ pub struct TreeBuilder {
     /// The partition of each association that has one.
     partitions: HashMap<NodeId, Arc<str>>,
     lenient: bool,
+    removed: HashSet<NodeId>,
 }
 
 impl TreeBuilder {
     /// A tree with nothing but its root, of this name.
     pub fn new(root: impl Into<Arc<str>>) -> Self {
         let top = Member { kind: NodeKind::Root, ..Member::group(root) };
-        let mut builder = Self {
+        let mut builder = Self::empty();
+        builder.push(NodeId(0), top);
+        builder
+    }
+
+    /// A tree without a root.
+    fn empty() -> Self {
+        Self {
             nodes: Vec::new(),
             by_name: HashMap::new(),
             naming: Naming::Global,
@@ -144,9 +167,8 @@ impl TreeBuilder {
             entities: HashSet::new(),
             partitions: HashMap::new(),
             lenient: false,
-        };
-        builder.push(NodeId(0), top);
-        builder
+            removed: HashSet::new(),
+        }
     }
 
     /// Sets which nodes may have the same name. Call it before the first [`add`](Self::add).
@@ -186,6 +208,71 @@ impl TreeBuilder {
         Ok(())
     }
 
+    /// Removes a node and all nodes below it. [`finish`](Self::finish) then gives new ids to the nodes that were added after
+    /// it; until then, all ids stay valid.
+    ///
+    /// # Errors
+    /// [`TreeError::RemovedRoot`].
+    pub fn remove(&mut self, node: NodeId) -> Result<(), TreeError> {
+        if node.0 == 0 {
+            return Err(TreeError::RemovedRoot { name: self.nodes[0].name.to_string() });
+        }
+        let mut below = HashSet::from([node.0]);
+        for index in node.0..self.nodes.len() as u32 {
+            if index == node.0 || below.contains(&self.nodes[index as usize].parent) {
+                below.insert(index);
+                self.release_name(NodeId(index));
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets another node have the name of a removed one.
+    fn release_name(&mut self, node: NodeId) {
+        self.removed.insert(node);
+        let Node { name, parent, kind, namesake, .. } = self.nodes[node.index()].clone();
+        if self.by_name.get(&name) == Some(&node) {
+            let mut earlier = std::iter::successors(namesake, |id| self.nodes[id.index()].namesake);
+            match earlier.find(|id| !self.removed.contains(id)) {
+                Some(earlier) => _ = self.by_name.insert(name.clone(), earlier),
+                None => _ = self.by_name.remove(&name),
+            }
+        }
+        match kind {
+            NodeKind::Entity => _ = self.entities.remove(&(parent, name)),
+            NodeKind::Root | NodeKind::Group => _ = self.groups.remove(&name),
+        }
+    }
+
+    /// The builder without the removed nodes.
+    fn without_removed(self) -> Self {
+        let mut kept = Self { naming: self.naming, lenient: self.lenient, ..Self::empty() };
+        let mut new_ids = vec![NodeId(0); self.nodes.len()];
+        for (index, node) in self.nodes.into_iter().enumerate() {
+            let id = NodeId(index as u32);
+            if !self.removed.contains(&id) {
+                let Node { name, parent, kind, shares, own_usage, .. } = node;
+                let partition = self.partitions.get(&id).cloned();
+                let member = Member { name, kind, shares, usage: own_usage, partition };
+                new_ids[index] = kept.push(new_ids[parent as usize], member);
+            }
+        }
+        kept
+    }
+
+    /// A builder with the nodes of a tree.
+    pub(super) fn from_tree(tree: ShareTree) -> Self {
+        let ShareTree { nodes, by_name, partitions, naming, .. } = tree;
+        let mut builder = Self { naming, ..Self::empty() };
+        for (index, node) in nodes.iter().enumerate() {
+            match node.kind {
+                NodeKind::Entity => _ = builder.entities.insert((node.parent, node.name.clone())),
+                NodeKind::Root | NodeKind::Group => _ = builder.groups.insert(node.name.clone(), NodeId(index as u32)),
+            }
+        }
+        Self { nodes, by_name, partitions, ..builder }
+    }
+
     /// Adds a node under a parent.
     ///
     /// # Errors
@@ -215,7 +302,8 @@ impl TreeBuilder {
 
     /// The tree, with the usage of every node summed over all nodes below it.
     pub fn finish(self) -> ShareTree {
-        ShareTree::from_nodes(self.nodes, self.by_name, self.partitions)
+        let builder = if self.removed.is_empty() { self } else { self.without_removed() };
+        ShareTree::from_nodes(builder.nodes, builder.by_name, builder.partitions, builder.naming)
     }
 
     /// The group of that name, else the latest entity.
@@ -227,6 +315,9 @@ impl TreeBuilder {
         let name = member.name.to_string();
         match self.nodes.get(parent.index()) {
             None => Err(TreeError::UnknownParent { name, parent: format!("#{}", parent.0) }),
+            Some(above) if self.removed.contains(&parent) => {
+                Err(TreeError::UnknownParent { name, parent: above.name.to_string() })
+            }
             Some(above) if above.kind == NodeKind::Entity && !self.lenient => {
                 Err(TreeError::ParentIsEntity { name, parent: above.name.to_string() })
             }
@@ -274,6 +365,6 @@ fn check_amounts(member: &Member) -> Result<(), TreeError> {
     }
 }
 
-fn is_usage(usage: f64) -> bool {
+pub(super) fn is_usage(usage: f64) -> bool {
     usage.is_finite() && usage >= 0.0
 }

@@ -44,8 +44,8 @@ fn without_shares_or_usage_nothing_is_divided_by_zero() {
     builder.add(idle, Member::entity("a").shares(5)).expect("sound");
     builder.add(builder.root(), Member::entity("b").shares(1)).expect("sound");
     let assessed = AssessedTree::new(builder.finish(), &Pp718);
-    assert_eq!(assessed.shares_of("a"), Some(EntityShares::new(0.0, 0.0, 0.0)));
-    assert_eq!(assessed.shares_of("b"), Some(EntityShares::new(1.0, 0.0, 1.0)));
+    assert_eq!(assessed.shares_of("a"), Some(EntityShares::from_policy(0.0, 0.0, 0.0)));
+    assert_eq!(assessed.shares_of("b"), Some(EntityShares::from_policy(1.0, 0.0, 1.0)));
     assert_eq!(assessed.shares_of("nobody"), None);
 }
 
@@ -93,7 +93,7 @@ fn users_may_share_a_name_if_their_accounts_differ() {
     assert_eq!(tree.named("ann").collect::<Vec<_>>(), [in_b, in_a]);
     assert_eq!(tree.find_in(a, "ann"), Some(in_a));
     assert_eq!(tree.parent(root_user), Some(tree.root()));
-    tree.charge(in_b, 4.0);
+    tree.charge(in_b, 4.0).expect("a usage");
     assert_eq!((tree.usage(b), tree.usage(a), tree.own_usage(in_b)), (6.0, 7.0, 6.0));
     tree.decay(0.5);
     assert_eq!(tree.usage(tree.root()), 3.5);
@@ -120,7 +120,7 @@ fn a_chain_of_100_000_levels_works() {
     }
     let leaf = builder.add(at, Member::entity("leaf").usage(7.0)).expect("sound");
     let assessed = AssessedTree::new(builder.finish(), &Pp718);
-    assert_eq!(assessed.shares().get(leaf), Some(EntityShares::new(1.0, 1.0, 0.5)));
+    assert_eq!(assessed.shares().get(leaf), Some(EntityShares::from_policy(1.0, 1.0, 0.5)));
     assert_eq!(assessed.tree().path(leaf).len(), 100_001);
 }
 

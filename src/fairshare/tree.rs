@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::iter;
 use std::sync::Arc;
 
+use crate::fairshare::builder::{Naming, TreeBuilder, TreeError, is_usage};
+
 /// The index of a node in its [`ShareTree`]. A parent's index is lower than its children's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub(super) u32);
@@ -76,6 +78,7 @@ pub struct ShareTree {
     pub(super) by_name: HashMap<Arc<str>, NodeId>,
     /// The partition of each association that has one.
     pub(super) partitions: HashMap<NodeId, Arc<str>>,
+    pub(super) naming: Naming,
 }
 
 impl ShareTree {
@@ -83,10 +86,11 @@ impl ShareTree {
         nodes: Vec<Node>,
         by_name: HashMap<Arc<str>, NodeId>,
         partitions: HashMap<NodeId, Arc<str>>,
+        naming: Naming,
     ) -> Self {
         let usage = summed_usage(&nodes);
         let (first_child, children) = child_lists(&nodes);
-        Self { nodes, usage, is_summed: true, first_child, children, by_name, partitions }
+        Self { nodes, usage, is_summed: true, first_child, children, by_name, partitions, naming }
     }
 
     /// The root of the tree.
@@ -148,10 +152,44 @@ impl ShareTree {
     }
 
     /// Adds usage to a node: to its own usage, and to the usage of the node and of all nodes above it.
-    pub fn charge(&mut self, node: NodeId, amount: f64) {
+    ///
+    /// # Errors
+    /// [`TreeError::BadUsage`] if the amount is negative, infinite or not a number; the tree is then unchanged.
+    pub fn charge(&mut self, node: NodeId, amount: f64) -> Result<(), TreeError> {
+        if !is_usage(amount) {
+            return Err(TreeError::BadUsage { name: self.name(node).to_owned(), usage: amount });
+        }
+        self.add_usage(node, amount);
+        Ok(())
+    }
+
+    /// Adds any amount, also a negative one, to the usage of a node and of all nodes above it.
+    pub(crate) fn add_usage(&mut self, node: NodeId, amount: f64) {
         self.nodes[node.index()].own_usage += amount;
         self.usage[node.index()] += amount;
         self.add_to_ancestors(node, amount);
+    }
+
+    /// A builder that contains the nodes of the tree, to add and to remove some. It sums the usage of groups anew.
+    ///
+    /// ```
+    /// use job_sort_formula::fairshare::{Member, TreeBuilder};
+    ///
+    /// let mut builder = TreeBuilder::new("root");
+    /// let physics = builder.add_under("root", Member::group("physics"))?;
+    /// let ada = builder.add(physics, Member::entity("ada").usage(60.0))?;
+    /// let mut tree = builder.finish();
+    /// tree.charge(ada, 40.0)?;
+    ///
+    /// let mut builder = tree.into_builder();
+    /// builder.add_under("physics", Member::entity("emmy").usage(5.0))?;
+    /// builder.remove(ada)?;
+    /// let tree = builder.finish();
+    /// assert_eq!((tree.len(), tree.usage(tree.root()), tree.find("ada")), (3, 5.0, None));
+    /// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
+    /// ```
+    pub fn into_builder(self) -> TreeBuilder {
+        TreeBuilder::from_tree(self)
     }
 
     /// Multiplies every usage by `factor`: one step of decay.
@@ -251,6 +289,11 @@ impl ShareTree {
     /// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
     /// ```
     pub fn resolve(&self, name: &str) -> Option<NodeId> {
+        if let Some(&node) = self.by_name.get(name)
+            && self.nodes[node.index()].namesake.is_none()
+        {
+            return Some(node);
+        }
         let candidates = self.candidates(name);
         let mut entities = candidates.iter().filter(|&&node| self.kind(node) == NodeKind::Entity);
         match (entities.next(), entities.next(), candidates.as_slice()) {

@@ -57,7 +57,7 @@ impl Floats {
     fn into_shares(self) -> EntityShares {
         let Self { perc, tree_usage } = self;
         let factor = if perc == 0.0 { 0.0 } else { libm::pow(2.0, -f64::from(x86_nan(tree_usage / perc))) };
-        EntityShares::new(perc.into(), tree_usage.into(), factor)
+        EntityShares::from_policy(perc.into(), tree_usage.into(), factor)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive};
 
-use crate::python::{Function, Raised, conversion};
+use crate::python::{Arithmetic, Function, Python, Raised, conversion};
 
 /// A Python value. An integer that fits in 64 bits is always [`Value::Int`].
 #[derive(Debug, Clone)]
@@ -43,6 +43,29 @@ pub(super) enum Number<'a> {
 }
 
 impl Value {
+    /// The nearest double, as Python's `float` returns it; `None` if the value is not a number, or is an integer too large
+    /// for a double.
+    ///
+    /// ```
+    /// use job_sort_formula::Value;
+    ///
+    /// assert_eq!((Value::Int(3).to_f64(), Value::Bool(true).to_f64()), (Some(3.0), Some(1.0)));
+    /// assert_eq!(Value::None.to_f64(), None);
+    /// ```
+    pub fn to_f64(&self) -> Option<f64> {
+        match self {
+            Self::Float(double) => Some(*double),
+            Self::Int(integer) => Some(*integer as f64),
+            Self::Bool(truth) => Some(f64::from(u8::from(*truth))),
+            Self::Big(_) => match Python::new().call(&Self::Function(Function::Float), std::slice::from_ref(self), &[])
+            {
+                Ok(Self::Float(double)) => Some(double),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Makes an integer, in 64 bits if it fits.
     pub fn int(value: BigInt) -> Self {
         match value.to_i64() {

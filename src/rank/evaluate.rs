@@ -10,7 +10,6 @@ use crate::formula::program::{EvalError, Interpreter, LANES, Program};
 use crate::jobs::{BLOCK_ROWS, Column, JobTable};
 use crate::parallel;
 use crate::python::{Arithmetic, ColumnView, DecimalArithmetic, DecimalValue, ErrorKind, Python, Raised, Value};
-use crate::rank::score::to_double;
 use crate::rank::scores::Partition;
 use crate::rank::{FormulaResult, OnError, ScoreError, ScorePrecision, Scores};
 
@@ -88,10 +87,10 @@ fn find_columns<'t>(program: &Program, table: &'t JobTable) -> Result<Vec<&'t Co
 
 /// Checks that a result is a number. `span` is the whole formula.
 pub(crate) fn python_result(value: Value, span: Span) -> Result<FormulaResult, ScoreError> {
-    match to_double(&value) {
-        Ok(Some(_)) => Ok(FormulaResult::Python(value)),
-        Ok(None) => Err(ScoreError::TooLarge { span }),
-        Err(type_name) => Err(ScoreError::NotANumber { type_name, span }),
+    match (value.to_f64(), &value) {
+        (Some(_), _) => Ok(FormulaResult::Python(value)),
+        (None, Value::Big(_)) => Err(ScoreError::TooLarge { span }),
+        (None, _) => Err(ScoreError::NotANumber { type_name: value.type_name(), span }),
     }
 }
 

@@ -8,7 +8,6 @@ use crate::formula::program::{Program, Term, Trace};
 use crate::formula::syntax::{NodeId, NodeKind};
 use crate::jobs::{Exclusion, JobTable};
 use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Python, Value};
-use crate::rank::score::to_double;
 use crate::schema::FairshareInput;
 
 /// The value of a sub-expression.
@@ -179,10 +178,9 @@ impl TermDifference {
 
 /// A number as the nearest double: infinite if it is too large, `None` if it is no number.
 pub fn nearest_double(value: &Value) -> Option<f64> {
-    match to_double(value) {
-        Ok(Some(double)) => Some(double),
-        Ok(None) => Some(f64::INFINITY.copysign(if value.repr().starts_with('-') { -1.0 } else { 1.0 })),
-        Err(_) => None,
+    match (value.to_f64(), value) {
+        (None, Value::Big(_)) => Some(f64::INFINITY.copysign(if value.repr().starts_with('-') { -1.0 } else { 1.0 })),
+        (double, _) => double,
     }
 }
 

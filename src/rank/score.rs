@@ -7,7 +7,7 @@ use rust_decimal::prelude::ToPrimitive;
 
 use crate::diagnostic::Span;
 use crate::formula::program::EvalError;
-use crate::python::{Arithmetic, ErrorKind, Function, Python, Value};
+use crate::python::{ErrorKind, Value};
 
 /// The value of a job whose formula raises an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -65,7 +65,7 @@ impl FormulaResult {
     /// The nearest double; NaN for an integer too large for a double.
     pub fn to_f64(&self) -> f64 {
         match self {
-            Self::Python(value) => to_double(value).ok().flatten().unwrap_or(f64::NAN),
+            Self::Python(value) => value.to_f64().unwrap_or(f64::NAN),
             Self::Decimal(decimal) => decimal.to_f64().unwrap_or(f64::NAN),
         }
     }
@@ -139,22 +139,6 @@ impl fmt::Display for ScoreError {
             }
             Self::TooLarge { .. } => f.write_str("the result is an integer too large for a double"),
         }
-    }
-}
-
-/// Converts a number to a double: `None` if it is too large, or the name of its type if it is not a number.
-pub(super) fn to_double(value: &Value) -> Result<Option<f64>, &'static str> {
-    match value {
-        Value::Float(double) => Ok(Some(*double)),
-        Value::Int(integer) => Ok(Some(*integer as f64)),
-        Value::Bool(truth) => Ok(Some(f64::from(u8::from(*truth)))),
-        Value::Big(_) => {
-            match Python::new().call(&Value::Function(Function::Float), std::slice::from_ref(value), &[]) {
-                Ok(Value::Float(double)) => Ok(Some(double)),
-                _ => Ok(None),
-            }
-        }
-        other => Err(other.type_name()),
     }
 }
 

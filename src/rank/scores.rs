@@ -11,7 +11,6 @@ use rust_decimal::prelude::ToPrimitive;
 use crate::formula::program::{LaneType, Outcome};
 use crate::jobs::{BLOCK_ROWS, Column};
 use crate::python::{ColumnValues, Value};
-use crate::rank::score::to_double;
 use crate::rank::{FormulaResult, OnError, Score, ScoreError, ScorePrecision};
 
 /// The scores of all jobs of a table, by row.
@@ -266,7 +265,7 @@ impl Scores {
             }
         }
         for (row, value) in column.exceptions() {
-            rounded[*row as usize] = self.precision.round(to_double(value).ok().flatten().unwrap_or(f64::NAN));
+            rounded[*row as usize] = self.precision.round(value.to_f64().unwrap_or(f64::NAN));
         }
         rounded
     }

@@ -213,8 +213,7 @@ impl<'p> Sweep<'p> {
         if let (Some(slot), Some(value)) = (self.slot, self.input(step)) {
             inputs[slot] = value;
         }
-        let value = self.rules.program.interpreter(Python::new()).evaluate(&inputs).ok()?;
-        crate::rank::score::to_double(&value).ok().flatten()
+        self.rules.program.interpreter(Python::new()).evaluate(&inputs).ok()?.to_f64()
     }
 }
 

@@ -505,7 +505,7 @@ mod tests {
         builder.add(group, Member::entity("Cathy").shares(50)).unwrap();
         let tree = builder.finish();
         let mut charged = tree.clone();
-        charged.charge(bob, 1e6);
+        charged.charge(bob, 1e6).expect("a usage");
         let [before, after] = [tree, charged].map(|tree| AssessedTree::new(tree, &FairTree::new(Rules::Scheduler)));
         let nodes: Vec<NodeId> = after.tree().nodes().collect();
         let (charges, settings) = ([("Bob".to_owned(), 1e6)], Map::new());

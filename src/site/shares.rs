@@ -195,7 +195,7 @@ impl Site {
         }
         for (name, amount) in &request.charges {
             let node = find_node(tree, name)?;
-            tree.charge(node, *amount);
+            tree.charge(node, *amount).map_err(SiteError::content)?;
         }
         Ok(())
     }

@@ -74,7 +74,7 @@ proptest! {
         let name = &which.get(&members).0;
         let mut tree = before.tree().clone();
         let node = tree.find(name).expect("in the tree");
-        tree.charge(node, f64::from(more));
+        tree.charge(node, f64::from(more)).expect("a usage");
         let after = AssessedTree::new(tree, &Pp718);
         let factor = |of: &AssessedTree| of.shares_of(name).expect("in the tree").fairshare_factor;
         prop_assert!(factor(&after) <= factor(&before) + 1e-12, "{} > {}", factor(&after), factor(&before));

@@ -183,7 +183,7 @@ proptest! {
         prop_assume!(!names.is_empty());
         let name = *which.get(&names);
         let mut charged = tree.clone();
-        charged.charge(tree.find(name).expect("in the tree"), f64::from(more));
+        charged.charge(tree.find(name).expect("in the tree"), f64::from(more)).expect("a usage");
         let mut policies = by_tree();
         policies.push(Box::new(WeightedWalk));
         policies.push(Box::new(FairTree::new(Rules::Scheduler)));

@@ -54,7 +54,7 @@ impl ExponentialFactor {
                 association.fairshare =
                     Some(if received_exponent == exponent { factor } else { power_of_half(received_exponent) });
             }
-            (EntityShares::new(norm_shares[node], effective_usage, factor), association)
+            (EntityShares::from_policy(norm_shares[node], effective_usage, factor), association)
         };
         (0..effective.len()).map(row).collect()
     }

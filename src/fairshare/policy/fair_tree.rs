@@ -139,7 +139,7 @@ fn scheduler(tree: &ShareTree, release: Release) -> ShareTable {
             ..model.association(i, shown_fraction(&model, model.job_node(i)))
         };
         let norm_usage = association.norm_usage.unwrap_or(1.0);
-        (EntityShares::new(norm_shares[i], norm_usage, factor.unwrap_or(0.0)), association.as_received())
+        (EntityShares::from_policy(norm_shares[i], norm_usage, factor.unwrap_or(0.0)), association.as_received())
     };
     tree.nodes().map(row).collect()
 }
@@ -256,7 +256,7 @@ fn documented(tree: &ShareTree) -> ShareTable {
             fairshare: factor,
             ..normalized.association(tree, node, fraction)
         };
-        (EntityShares::new(normalized.norm_shares, normalized.norm_usage, factor.unwrap_or(0.0)), association)
+        (EntityShares::from_policy(normalized.norm_shares, normalized.norm_usage, factor.unwrap_or(0.0)), association)
     };
     tree.nodes().map(row).collect()
 }

@@ -18,6 +18,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 
+use crate::fairshare::TreeError;
 use crate::fairshare::tree::{NodeId, ShareTree};
 
 mod association;
@@ -50,7 +51,24 @@ pub struct EntityShares {
 
 impl EntityShares {
     /// The three numbers in the order of the fields.
-    pub fn new(fairshare_perc: f64, fairshare_tree_usage: f64, fairshare_factor: f64) -> Self {
+    ///
+    /// # Errors
+    /// [`TreeError::OutOfRange`] if one is not in 0..=1.
+    pub fn new(fairshare_perc: f64, fairshare_tree_usage: f64, fairshare_factor: f64) -> Result<Self, TreeError> {
+        let shares = Self::from_policy(fairshare_perc, fairshare_tree_usage, fairshare_factor);
+        let numbers = [
+            ("fairshare_perc", fairshare_perc),
+            ("fairshare_tree_usage", fairshare_tree_usage),
+            ("fairshare_factor", fairshare_factor),
+        ];
+        match numbers.into_iter().find(|(_, value)| !(0.0..=1.0).contains(value)) {
+            Some((input, value)) => Err(TreeError::OutOfRange { input, value }),
+            None => Ok(shares),
+        }
+    }
+
+    /// The numbers that a policy computes from any tree, some of which leave the range.
+    pub(crate) fn from_policy(fairshare_perc: f64, fairshare_tree_usage: f64, fairshare_factor: f64) -> Self {
         Self { fairshare_perc, fairshare_tree_usage, fairshare_factor }
     }
 }
@@ -66,7 +84,7 @@ impl EntityShares {
 /// impl FairShare for Quota {
 ///     fn shares_of(&self, entity: &str) -> Option<EntityShares> {
 ///         let factor = if self.exceeded.iter().any(|name| name == entity) { 0.25 } else { 0.5 };
-///         Some(EntityShares::new(0.1, 0.1, factor))
+///         EntityShares::new(0.1, 0.1, factor).ok()
 ///     }
 /// }
 ///

@@ -71,7 +71,7 @@ impl Normalized {
             fairshare: Some(factor),
             ..self.association(tree, node, self.norm_shares)
         };
-        (EntityShares::new(self.norm_shares, effective_usage, factor), shown)
+        (EntityShares::from_policy(self.norm_shares, effective_usage, factor), shown)
     }
 
     /// What every policy shows for the node, with the shares in the policy's own normalisation.

@@ -53,5 +53,5 @@ fn effective_usage(actual: f64, above: EntityShares, fraction: f64) -> f64 {
 
 fn entity_shares(perc: f64, tree_usage: f64) -> EntityShares {
     let factor = if perc == 0.0 { 0.0 } else { libm::exp2(-(tree_usage / perc)) };
-    EntityShares::new(perc, tree_usage, factor)
+    EntityShares::from_policy(perc, tree_usage, factor)
 }

@@ -134,7 +134,7 @@ impl TicketBased {
             if model.uses_parent(node) && model.above(node) != 0 {
                 association.norm_usage = Some(model.norm_usage(model.above(node)).to_f64());
             }
-            (EntityShares::new(norm_shares[node], effective_usage, factor), association.as_received())
+            (EntityShares::from_policy(norm_shares[node], effective_usage, factor), association.as_received())
         };
         (0..tree.len()).map(row).collect()
     }

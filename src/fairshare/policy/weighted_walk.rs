@@ -62,7 +62,7 @@ impl Policy for WeightedWalk {
                     Some(norm_usage),
                 )
             };
-            (EntityShares::new(norm_shares[i], norm_usage, factor), shown)
+            (EntityShares::from_policy(norm_shares[i], norm_usage, factor), shown)
         };
         tree.nodes().map(row).collect()
     }

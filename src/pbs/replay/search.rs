@@ -258,7 +258,7 @@ impl<'a> Search<'a> {
         let start = ours.round() as i64;
         let found = job.nearest_for_all(start, 1..=MAX_WHOLE, digits, &|job, usage| {
             let mut changed = tree.tree().clone();
-            changed.charge(node, usage as f64 - ours);
+            changed.add_usage(node, usage as f64 - ours);
             let shares = self.queue.policy.assess(&changed).get(node).unwrap_or_default();
             job.changes_to(&shares)
         })?;

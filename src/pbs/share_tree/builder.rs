@@ -145,11 +145,11 @@ impl<'a> PbsTreeBuilder<'a> {
         }
         for (node, id) in document.nodes.iter().zip(&ids).filter(|(_, id)| has_children[id.index()]) {
             if let Some(usage) = node.usage {
-                tree.charge(*id, usage);
+                tree.add_usage(*id, usage);
             }
         }
         if document.usage != 0.0 {
-            tree.charge(tree.root(), document.usage);
+            tree.add_usage(tree.root(), document.usage);
         }
         let assessed = match self.rules {
             Rules::Scheduler => AssessedTree::new(tree, &DaemonPolicy),
@@ -282,7 +282,7 @@ fn charge_as_documented(tree: &mut ShareTree, charges: &[Charge]) {
     let mut seen = HashSet::new();
     for charge in charges.iter().rev() {
         if tree.children(charge.node).is_empty() && seen.insert(charge.node) {
-            tree.charge(charge.node, charge.usage);
+            tree.add_usage(charge.node, charge.usage);
         }
     }
 }

@@ -146,13 +146,13 @@ pub(super) fn check_fairness(analysis: &Analysis<'_>, program: &Program) -> Vec<
 fn has_effect(analysis: &Analysis<'_>, program: &Program, input: usize, wrong: Monotonicity) -> bool {
     let mut interpreter = program.interpreter(Python::with_fuel(FUEL));
     let mut candidates: Vec<&Value> = analysis.samples.candidates[input].iter().collect();
-    candidates.sort_by(|x, y| to_double(x).total_cmp(&to_double(y)));
+    candidates.sort_by(|x, y| nearest_double(x).total_cmp(&nearest_double(y)));
     let bases = analysis.samples.all.iter().filter(|sample| sample.result.is_ok()).take(8);
     for base in bases {
         let values = candidates.iter().filter_map(|&candidate| {
             let mut inputs = base.inputs.clone();
             inputs[input] = candidate.clone();
-            interpreter.evaluate(&inputs).ok().map(|value| to_double(&value))
+            interpreter.evaluate(&inputs).ok().map(|value| nearest_double(&value))
         });
         let values: Vec<f64> = values.collect();
         let is_wrong =
@@ -164,13 +164,8 @@ fn has_effect(analysis: &Analysis<'_>, program: &Program, input: usize, wrong: M
     false
 }
 
-fn to_double(value: &Value) -> f64 {
-    match value {
-        Value::Int(x) => *x as f64,
-        Value::Float(x) => *x,
-        Value::Bool(x) => f64::from(u8::from(*x)),
-        _ => f64::NAN,
-    }
+fn nearest_double(value: &Value) -> f64 {
+    value.to_f64().unwrap_or(f64::NAN)
 }
 
 /// The first place at which the formula uses the input.
