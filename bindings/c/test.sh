@@ -3,14 +3,15 @@
 # plain and under valgrind where it is installed. Needs cargo, gcc, g++ and python3.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-export PROFILE=dev CARGO_PROFILE_DEV_DEBUG=${CARGO_PROFILE_DEV_DEBUG:-0}
 target=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
 out=$target/bindings-c
 rm -rf "$out"
 mkdir -p "$out"
 
-cargo test --quiet -p job-sort-formula-c
+# the command that the tests of the library built; the C library has no debug information, which valgrind reads slowly
 cargo build --quiet --bin jsf
+export PROFILE=dev CARGO_PROFILE_DEV_DEBUG=0
+cargo test --quiet -p job-sort-formula-c
 bindings/c/install.sh "$out/prefix"
 
 # as a user compiles: by what pkg-config says, or by hand where it is not installed

@@ -46,7 +46,8 @@
  * to nearest, as it does unless it was changed.
  *
  * Threads. Each type says who may use it. No function needs to be called first or last. Every function runs on the thread that
- * calls it; only jsf_site_rank starts threads, which live as long as the process.
+ * calls it, with two exceptions: a formula with more than 24 nested brackets is parsed on a thread that ends before the
+ * function returns, and jsf_site_rank starts threads that live as long as the process. A stack of 1 MiB is enough.
  */
 
 #ifndef JOB_SORT_FORMULA_H
@@ -355,7 +356,7 @@ void jsf_string_free(char *string);
  * `schema` has OpenPBS's names only. On success `*program` is the program, to be freed with `jsf_program_free`.
  *
  * A name that the schema does not have is not an error here, because Python reports it only where it is evaluated: see
- * `jsf_program_undefined`. Evaluation needs a stack of 1 MiB.
+ * `jsf_program_undefined`.
  *
  * Errors: `JSF_STATUS_SYNTAX` and `JSF_STATUS_NOT_ARITHMETIC`, with a place; `JSF_STATUS_UTF8`, `JSF_STATUS_ARGUMENT`.
  * `*program` is null then. Any thread may call it.

@@ -88,7 +88,7 @@ pub unsafe extern "C" fn jsf_string_free(string: *mut c_char) {
 /// `schema` has OpenPBS's names only. On success `*program` is the program, to be freed with `jsf_program_free`.
 ///
 /// A name that the schema does not have is not an error here, because Python reports it only where it is evaluated: see
-/// `jsf_program_undefined`. Evaluation needs a stack of 1 MiB.
+/// `jsf_program_undefined`.
 ///
 /// Errors: `JSF_STATUS_SYNTAX` and `JSF_STATUS_NOT_ARITHMETIC`, with a place; `JSF_STATUS_UTF8`, `JSF_STATUS_ARGUMENT`.
 /// `*program` is null then. Any thread may call it.

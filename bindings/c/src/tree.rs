@@ -325,14 +325,9 @@ pub unsafe extern "C" fn jsf_tree_charge(
     let work = || {
         // SAFETY: the caller passes null or a tree of this library
         let tree = unsafe { borrow(tree, "tree") }?;
-        if !(amount.is_finite() && amount >= 0.0) {
-            let expected = "expected a finite number of at least 0";
-            return Err(jsf_error::argument(format!("the amount of usage is {amount}, {expected}")));
-        }
         let mut state = tree.state_mut();
         let node = state.node(node as usize)?;
-        state.tree.charge(node, amount);
-        Ok(())
+        state.tree.charge(node, amount).map_err(|error| jsf_error::argument(error.to_string()))
     };
     // SAFETY: the caller passes null or a pointer to a handle
     unsafe { guarded(error, work) }

@@ -224,9 +224,9 @@ static void trees(void)
     CHECK(node == 77);
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 3", jsf_tree_charge(tree, 3, 1, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 4294967295", jsf_tree_charge(tree, UINT32_MAX, 1, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "is -1", jsf_tree_charge(tree, 1, -1, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "is NaN", jsf_tree_charge(tree, 1, NAN, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "is inf", jsf_tree_charge(tree, 1, INFINITY, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "usage of -1", jsf_tree_charge(tree, 1, -1, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "usage of NaN", jsf_tree_charge(tree, 1, NAN, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "usage of inf", jsf_tree_charge(tree, 1, INFINITY, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "from 0 to 1", jsf_tree_decay(tree, NAN, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "from 0 to 1", jsf_tree_decay(tree, 1.5, &error));
     jsf_tree_free(tree);

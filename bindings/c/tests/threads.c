@@ -1,4 +1,5 @@
-/* Four threads share one program and one tree, each with a scratch of its own; one of them charges the tree. */
+/* Four threads with stacks of 1 MiB share one program and one tree, each with a scratch of its own; one of them charges the
+ * tree. */
 
 #include "check.h"
 
@@ -28,12 +29,40 @@ static void evaluate(jsf_scratch *scratch, double *scores)
     CHECK_ERROR(JSF_STATUS_EVALUATION, "division by zero", jsf_program_error_of_row(program, columns, 3, 0, &error));
 }
 
+/* Formulas as deep as they may be, one on the stack of this thread, one beyond it. */
+static void nested(size_t depth)
+{
+    char formula[4096];
+    jsf_program *deep;
+    jsf_scratch *scratch = jsf_scratch_new();
+    const int32_t one = 1;
+    const jsf_column column = {"ncpus", JSF_KIND_I32, &one, 1, NULL, 0};
+    double score;
+    char *json;
+    size_t i, length = 0;
+    for (i = 0; i < depth; i++)
+        length += (size_t)sprintf(formula + length, "-max(0,");
+    length += (size_t)sprintf(formula + length, "ncpus");
+    for (i = 0; i < depth; i++)
+        formula[length++] = ')';
+    CHECK_OK(jsf_check(formula, length, NULL, &json, &error));
+    jsf_string_free(json);
+    CHECK_OK(jsf_program_compile(formula, length, NULL, &deep, &error));
+    CHECK_OK(jsf_program_score(deep, scratch, &column, 1, 1, &score, NULL, NULL, &error));
+    CHECK(score == (depth == 1 ? -1 : 0));
+    jsf_program_free(deep);
+    jsf_scratch_free(scratch);
+}
+
 static void *run(void *first)
 {
     jsf_scratch *scratch = jsf_scratch_new();
     double scores[ROWS];
     jsf_shares shares;
     int round;
+    nested(1);
+    nested(24);
+    nested(190);
     for (round = 0; round < ROUNDS; round++) {
         memset(scores, 0xff, sizeof scores);
         evaluate(scratch, scores);
@@ -52,6 +81,7 @@ static void *run(void *first)
 int main(void)
 {
     static const char document[] = "{\"children\":[{\"name\":\"a\",\"shares\":1},{\"name\":\"b\",\"shares\":1}]}";
+    pthread_attr_t attributes;
     pthread_t threads[THREADS];
     jsf_scratch *scratch = jsf_scratch_new();
     int i;
@@ -64,8 +94,9 @@ int main(void)
     CHECK_OK(jsf_tree_shares_of_all(tree, NULL, NULL, factors, 3, &error));
     program = compiled("log(1 + eligible_time) / ncpus + 2 ** fairshare_factor");
     evaluate(scratch, expected);
+    CHECK(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, 1 << 20) == 0);
     for (i = 0; i < THREADS; i++)
-        CHECK(pthread_create(&threads[i], NULL, run, i == 0 ? &threads[0] : NULL) == 0);
+        CHECK(pthread_create(&threads[i], &attributes, run, i == 0 ? &threads[0] : NULL) == 0);
     for (i = 0; i < THREADS; i++)
         CHECK(pthread_join(threads[i], NULL) == 0);
     jsf_scratch_free(scratch);
