@@ -35,7 +35,6 @@ const ON_ERROR: OnError = OnError::ZeroLikePbs;
 /// What the scheduler knows of a job.
 #[derive(Clone)]
 struct Waiting {
-    number: usize,
     id: String,
     user: usize,
     ncpus: i64,
@@ -70,20 +69,20 @@ impl Site {
         }
         let tree = Some(builder.finish());
         let mut site = Self { draws, now: 1_000_000, next_number: 100_000, queue: VecDeque::new(), names, nodes, tree };
-        site.queue = (0..JOBS).map(|_| site.job()).collect();
+        let first_time = site.now - 4 * JOBS as i64;
+        site.queue = (0..JOBS as i64).map(|job| site.job(first_time + 4 * job)).collect();
         site
     }
 
-    fn job(&mut self) -> Waiting {
+    fn job(&mut self, queued_at: i64) -> Waiting {
         self.next_number += 1;
         let number = self.next_number;
         Waiting {
-            number,
             id: format!("{number}.server"),
             user: self.draws.below(USERS as i64) as usize,
             ncpus: 1 + self.draws.below(256),
             walltime: 600 + self.draws.below(86_400),
-            queued_at: self.now - self.draws.below(200_000),
+            queued_at,
         }
     }
 
@@ -91,7 +90,7 @@ impl Site {
     fn changes(&mut self) -> (Vec<usize>, Vec<Waiting>) {
         let step = JOBS / CHANGES;
         let leaving = (0..CHANGES).map(|change| change * step + self.draws.below(step as i64) as usize).collect();
-        let arriving = (0..CHANGES).map(|_| self.job()).collect();
+        let arriving = (0..CHANGES).map(|_| self.job(self.now)).collect();
         self.now += CYCLE;
         (leaving, arriving)
     }
@@ -113,12 +112,11 @@ struct Live {
     table: JobTable,
     scores: Option<Scores>,
     waits: Vec<i64>,
-    queue: Vec<Waiting>,
 }
 
 fn push(table: &mut JobTable, job: &Waiting, names: &[String], program: &Program, now: i64) {
     let inputs: Vec<_> = program.inputs().iter().map(|name| input(name, job, now)).collect();
-    let job = Job { id: &job.id, entity: &names[job.user], queued_at: Some(job.number as i64), ..Job::default() };
+    let job = Job { id: &job.id, entity: &names[job.user], queued_at: Some(job.queued_at), ..Job::default() };
     table.push(&job, &inputs).expect("a new id");
 }
 
@@ -135,27 +133,32 @@ impl Live {
     fn new(program: &Program) -> Self {
         let mut site = Site::new();
         let mut table = JobTable::new(program.inputs().iter().map(|name| &**name));
-        let queue: Vec<Waiting> = std::mem::take(&mut site.queue).into();
+        let queue = std::mem::take(&mut site.queue);
         queue.iter().for_each(|job| push(&mut table, job, &site.names, program, site.now));
-        Self { site, table, scores: None, waits: Vec::new(), queue }
+        Self { site, table, scores: None, waits: Vec::new() }
     }
 
-    fn cycle(&mut self, program: &Program, (leaving, arriving): (Vec<usize>, Vec<Waiting>)) -> Vec<usize> {
-        let left: Vec<(usize, f64)> =
-            leaving.iter().map(|&row| (self.queue[row].user, (self.queue[row].ncpus * CYCLE) as f64)).collect();
-        self.table.remove(leaving.iter().map(|&row| &*self.queue[row].id)).expect("the jobs are in the table");
-        let mut gone = leaving.iter().peekable();
-        let mut row = 0;
-        self.queue.retain(|_| {
-            row += 1;
-            gone.next_if(|&&gone| gone == row - 1).is_none()
-        });
+    /// The ids of the jobs that leave, which a scheduler knows, and the jobs that arrive.
+    fn changes(&mut self) -> (Vec<String>, Vec<Waiting>) {
+        let (leaving, arriving) = self.site.changes();
+        (leaving.iter().map(|&row| self.table.id(row).to_owned()).collect(), arriving)
+    }
+
+    fn cycle(&mut self, program: &Program, (leaving, arriving): (Vec<String>, Vec<Waiting>)) -> Vec<usize> {
+        let tree = self.site.tree.as_mut().expect("the tree is put back");
+        tree.decay(0.999);
+        let ncpus = self.table.column("ncpus").expect("a column");
+        for id in &leaving {
+            let row = self.table.row(id).expect("the job is in the table");
+            let entity = tree.find(self.table.entity(row)).expect("the entity is in the tree");
+            tree.charge(entity, ncpus.nearest_double(row) * CYCLE as f64).expect("a usage");
+        }
+        self.table.remove(leaving.iter().map(String::as_str)).expect("the jobs are in the table");
         arriving.iter().for_each(|job| push(&mut self.table, job, &self.site.names, program, self.site.now));
-        self.queue.extend(arriving);
         self.waits.clear();
-        self.waits.extend(self.queue.iter().map(|job| self.site.now - job.queued_at));
+        self.waits.extend(self.table.queue_times().iter().map(|queued_at| self.site.now - queued_at));
         self.table.set_integers("eligible_time", &self.waits).expect("a wait for each job");
-        let fairshare = self.site.charge(left.into_iter());
+        let fairshare = AssessedTree::new(self.site.tree.take().expect("the tree is put back"), &Pp718);
         fill_fairshare(&mut self.table, &fairshare, Value::Float);
         self.site.tree = Some(fairshare.into_tree());
         let scores = match self.scores.take() {
@@ -279,7 +282,7 @@ fn cycles(criterion: &mut Criterion) {
     let mut queue: Vec<Waiting> = std::mem::take(&mut other.queue).into();
     for _ in 0..3 {
         let by_live = {
-            let changes = live.site.changes();
+            let changes = live.changes();
             live.cycle(&program, changes)
         };
         let by_own = {
@@ -297,7 +300,7 @@ fn cycles(criterion: &mut Criterion) {
         bencher.iter_custom(|cycles| {
             let mut time = std::time::Duration::ZERO;
             for _ in 0..cycles {
-                let changes = live.site.changes();
+                let changes = live.changes();
                 let start = std::time::Instant::now();
                 black_box(live.cycle(&program, changes));
                 time += start.elapsed();

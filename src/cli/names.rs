@@ -131,7 +131,7 @@ fn kind(input_type: InputType) -> (&'static str, &'static str) {
         InputType::Float => ("float", ""),
         InputType::Ratio => ("ratio", "0..1"),
         InputType::Bool => ("boolean", ""),
-        InputType::Text => ("string", ""),
+        _ => ("string", ""),
     }
 }
 
@@ -140,7 +140,7 @@ fn origin(origin: Origin) -> &'static str {
         Origin::Special => "the scheduler",
         Origin::Standard => "every OpenPBS server",
         Origin::Site => "declared by the site",
-        Origin::Seen => "listed by the site's documents, not declared",
+        _ => "listed by the site's documents, not declared",
     }
 }
 

@@ -30,6 +30,7 @@ pub struct Levels {
 
 /// The lists of codes are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum LevelsError {
     /// A code is unknown.
     #[error("`{0}` is not a known code, a prefix of codes, or `warnings`")]

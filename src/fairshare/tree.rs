@@ -20,6 +20,7 @@ impl NodeId {
 
 /// The kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum NodeKind {
     /// The root, which has the whole machine.
     Root,

@@ -371,7 +371,7 @@ fn number_of(value: &Value) -> (f64, bool, bool) {
     match value {
         Value::Int(i) => (*i as f64, true, is_exact(*i)),
         Value::Float(x) => (*x, false, true),
-        Value::Big(big) => (big.to_f64().unwrap_or(f64::NAN), true, false),
+        Value::Big(big) => (big.digits().to_f64().unwrap_or(f64::NAN), true, false),
         Value::Bool(truth) => (f64::from(u8::from(*truth)), false, false),
         _ => (f64::NAN, false, false),
     }
@@ -393,7 +393,6 @@ impl FromIterator<Result<Value, Value>> for Column {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use num_bigint::BigInt;
 
@@ -407,12 +406,12 @@ mod tests {
         column.push(Value::Int(MAX_EXACT_INT));
         column.push(Value::Int(MAX_EXACT_INT + 1));
         column.push(Value::Float(2.0));
-        column.push(Value::Big(Arc::new(big.clone())));
+        column.push(Value::int(big.clone()));
         column.push_default(Value::Int(0));
         assert!(matches!(column.value(0), Value::Int(MAX_EXACT_INT)));
         assert!(matches!(column.value(1), Value::Int(i) if i == MAX_EXACT_INT + 1));
         assert!(matches!(column.value(2), Value::Float(2.0)));
-        assert!(matches!(column.value(3), Value::Big(x) if *x == big));
+        assert!(matches!(column.value(3), Value::Big(x) if *x.digits() == big));
         assert!(matches!(column.value(4), Value::Int(0)) && !column.is_set(4) && column.is_set(3));
         assert!(matches!(column.value(5), Value::None));
         assert_eq!(column.exceptions().len(), 2);

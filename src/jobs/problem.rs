@@ -6,6 +6,7 @@ use thiserror::Error;
 
 /// A problem of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum Problem {
     /// An earlier job has the same id.
     #[error("an earlier job has the same id; this job is skipped")]

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// The state of a job (`job_state`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum JobState {
     /// `Q`: queued.
     #[default]
@@ -90,6 +91,7 @@ impl JobState {
 
 /// Why a job is excluded from the evaluation.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Exclusion {
     /// The scheduler cannot read the amount of a resource: `Job is invalid - ignoring for this cycle`.
     Invalid {

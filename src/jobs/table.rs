@@ -337,6 +337,12 @@ impl JobTable {
         (self.queued_at.get(row).copied().unwrap_or(UNKNOWN), row)
     }
 
+    /// When each job was queued, by row, in the unit of [`Job::queued_at`]. Ends with the last job whose time is known; the
+    /// time of an earlier job that is not known is `i64::MIN`.
+    pub fn queue_times(&self) -> &[i64] {
+        &self.queued_at
+    }
+
     /// Whether the rows are in [submit order](JobTable::submit_order).
     pub fn is_in_submit_order(&self) -> bool {
         self.queued_at.is_sorted()

@@ -3,8 +3,6 @@
 //! Resource amounts and logged formula values are printed with the number of [`decimals`] that OpenPBS chooses, at most
 //! four; fair-share numbers with six.
 
-use std::sync::Arc;
-
 use num_bigint::BigInt;
 
 use crate::python::{MAX_EXACT_FLOAT, Value};
@@ -131,7 +129,7 @@ pub fn resource(v: f64) -> Value {
     }
     match text.parse::<i64>() {
         Ok(whole) => Value::Int(whole),
-        Err(_) => text.parse::<BigInt>().map_or(Value::Float(v), |big| Value::Big(Arc::new(big))),
+        Err(_) => text.parse::<BigInt>().map_or(Value::Float(v), Value::int),
     }
 }
 
@@ -186,7 +184,9 @@ mod tests {
         assert!(matches!(resource(0.12345678), Value::Float(0.1235)));
         assert!(matches!(resource(9_007_199_254_740_992.0), Value::Int(9_007_199_254_740_992)));
         assert!(matches!(resource(-9_223_372_036_854_775_808.0), Value::Int(i64::MIN)));
-        assert!(matches!(resource(9_223_372_036_854_775_807.0), Value::Big(big) if *big == BigInt::from(1u64 << 63)));
+        assert!(
+            matches!(resource(9_223_372_036_854_775_807.0), Value::Big(big) if *big.digits() == BigInt::from(1u64 << 63))
+        );
         assert!(matches!(resource(f64::INFINITY), Value::Float(f64::INFINITY)));
     }
 

@@ -2,8 +2,6 @@
 //!
 //! In: the text of an amount, the type of its resource, and who wrote it. Out: a Python number, or [`Unreadable`].
 
-use std::sync::Arc;
-
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
@@ -99,9 +97,7 @@ fn kilobytes_value(kb: f64) -> Value {
 fn to_double(amount: &Value) -> f64 {
     match amount {
         Value::Int(i) => *i as f64,
-        Value::Big(big) => {
-            big.to_i64().unwrap_or(if big.sign() == num_bigint::Sign::Minus { i64::MIN } else { i64::MAX }) as f64
-        }
+        Value::Big(big) => big.digits().to_i64().unwrap_or(if big.is_negative() { i64::MIN } else { i64::MAX }) as f64,
         Value::Float(x) => *x,
         _ => f64::NAN,
     }
@@ -130,7 +126,7 @@ pub fn number(text: &str) -> Option<Value> {
     if let Ok(small) = text.parse() {
         return Some(Value::Int(small));
     }
-    text.parse::<BigInt>().ok().map(|big| Value::Big(Arc::new(big)))
+    text.parse::<BigInt>().ok().map(Value::int)
 }
 
 /// The type of an undeclared resource, inferred from one amount. `is_number` says whether the document gives the amount

@@ -30,7 +30,7 @@ pub use crate::python::float::binary as float_binary;
 pub use crate::python::function::{Function, constant};
 pub use crate::python::functions::real_function;
 pub use crate::python::operators::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};
-pub use crate::python::value::Value;
+pub use crate::python::value::{BigInteger, Value};
 
 use crate::python::limits::Fuel;
 

@@ -275,7 +275,7 @@ fn total_size(items: &[Value], fuel: &Fuel) -> Result<usize, Raised> {
     items.iter().try_fold(0_usize, |sum, item| {
         let own = match item {
             Value::Tuple(nested) | Value::List(nested) => 1 + total_size(nested, fuel)?,
-            Value::Big(value) => 1 + (value.bits() / 64) as usize,
+            Value::Big(value) => 1 + (value.digits().bits() / 64) as usize,
             _ => 1,
         };
         Ok(sum.saturating_add(own))

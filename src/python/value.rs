@@ -1,5 +1,6 @@
 //! Python values: the types that a formula can produce.
 
+use std::fmt;
 use std::sync::Arc;
 
 use num_bigint::BigInt;
@@ -9,6 +10,7 @@ use crate::python::{Arithmetic, Function, Python, Raised, conversion};
 
 /// A Python value. An integer that fits in 64 bits is always [`Value::Int`].
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Value {
     /// `None`
     None,
@@ -17,7 +19,7 @@ pub enum Value {
     /// An integer that fits in 64 bits.
     Int(i64),
     /// An integer that does not fit in 64 bits.
-    Big(Arc<BigInt>),
+    Big(BigInteger),
     /// A double.
     Float(f64),
     /// A tuple.
@@ -26,6 +28,33 @@ pub enum Value {
     List(Arc<[Value]>),
     /// A function, named and not called.
     Function(Function),
+}
+
+/// An integer that does not fit in 64 bits. It displays its decimal digits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BigInteger(Arc<BigInt>);
+
+impl BigInteger {
+    pub(crate) fn digits(&self) -> &BigInt {
+        &self.0
+    }
+
+    /// Whether it is below 0.
+    pub fn is_negative(&self) -> bool {
+        self.0.is_negative()
+    }
+}
+
+impl fmt::Display for BigInteger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::LowerHex for BigInteger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::LowerHex::fmt(&*self.0, f)
+    }
 }
 
 /// An integer operand of either representation.
@@ -67,10 +96,11 @@ impl Value {
     }
 
     /// Makes an integer, in 64 bits if it fits.
+    #[doc(hidden)]
     pub fn int(value: BigInt) -> Self {
         match value.to_i64() {
             Some(small) => Self::Int(small),
-            None => Self::Big(Arc::new(value)),
+            None => Self::Big(BigInteger(Arc::new(value))),
         }
     }
 
@@ -128,7 +158,7 @@ impl Value {
         match self {
             Self::Int(value) => Some(Integer::Small(*value)),
             Self::Bool(value) => Some(Integer::Small(i64::from(*value))),
-            Self::Big(value) => Some(Integer::Big(value)),
+            Self::Big(value) => Some(Integer::Big(value.digits())),
             _ => None,
         }
     }

@@ -11,6 +11,7 @@ use crate::python::{ErrorKind, Value};
 
 /// The value of a job whose formula raises an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum OnError {
     /// 0, as in OpenPBS; -1 if the result is not a number.
     #[default]
@@ -24,6 +25,7 @@ pub enum OnError {
 
 /// The precision to which values are rounded before they are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum ScorePrecision {
     /// A C `float`, 24 bits: OpenPBS.
     #[default]
@@ -54,6 +56,7 @@ impl ScorePrecision {
 
 /// The result of a formula before it is rounded.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum FormulaResult {
     /// A Python number.
     Python(Value),
@@ -83,6 +86,7 @@ impl fmt::Display for FormulaResult {
 
 /// Why a formula has no numeric result for a job.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum ScoreError {
     /// The formula raised an error.
     Raised(EvalError),

@@ -12,6 +12,7 @@ pub use openpbs::{FairshareInput, current_name, deprecated_name};
 
 /// What a name measures, and in which unit its value reaches the formula.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum InputType {
     /// An integer without a unit (PBS type `long`).
     Count,
@@ -86,6 +87,7 @@ impl Range {
 
 /// Where a name comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Origin {
     /// One of the eight values that the scheduler computes itself, such as `eligible_time`.
     Special,

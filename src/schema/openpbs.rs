@@ -16,6 +16,7 @@ pub(super) const SCHEDULER_INPUTS: &[(&str, InputType, Range)] = &[
 
 /// A fair-share number that the scheduler computes for the entity of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum FairshareInput {
     /// `fairshare_perc`: the fraction of the whole tree that is allotted to the entity, from 0 to 1.
     Perc,

@@ -114,6 +114,7 @@ fn program(formula: &str, schema: &Schema) -> Result<Program, Outside> {
     parsed.compile(schema).map_err(|outside| match outside {
         CompileError::Construct { construct, .. } => Outside::Is(construct),
         CompileError::Builtin { name, .. } => Outside::Builtin(String::from(name).leak()),
+        other => panic!("{formula}: {other:?}"),
     })
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use job_sort_formula::python::{BinaryOperator, ErrorKind, Function, Python, Raised, Value};
-use num_bigint::BigInt;
 
 use crate::python::Script;
 use crate::support::random::Generator;
@@ -43,7 +42,7 @@ fn is_endless(operation: &Operation) -> bool {
     let digits = positional.get(1).or(keywords.iter().find(|(name, _)| *name == "ndigits").map(|(_, value)| value));
     match digits {
         Some(Value::Int(digits)) => *digits < -5000,
-        Some(Value::Big(digits)) => **digits < BigInt::ZERO,
+        Some(Value::Big(digits)) => digits.is_negative(),
         _ => false,
     }
 }

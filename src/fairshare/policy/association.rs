@@ -5,6 +5,7 @@ use crate::fairshare::Shares;
 
 /// The rules by which a policy computes the numbers of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Rules {
     /// The rules of the daemon.
     #[default]
@@ -15,6 +16,7 @@ pub enum Rules {
 
 /// A release of Slurm whose rules are known: daemons of other releases follow the rules of one of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Release {
     /// 22.05, and every release before 23.11: siblings are ordered as they were loaded, which is the tree's order,
     /// users before accounts. `sshare` recomputes the classic factor from the numbers that it receives, for users and

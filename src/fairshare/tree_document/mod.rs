@@ -148,6 +148,7 @@ impl TreeDocument {
 
 /// A document in native JSON that cannot be read as a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum TreeDocumentError {
     /// The JSON is malformed.
     #[error("`{source_name}` is not valid JSON: {reason}")]

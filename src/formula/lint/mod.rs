@@ -13,6 +13,8 @@ mod punctuation;
 mod ranges;
 mod slope;
 
+use std::collections::BTreeMap;
+
 use crate::diagnostic::{Diagnostic, sort_by_span};
 use crate::formula::lint::parents::Parents;
 use crate::formula::syntax::Expr;
@@ -25,7 +27,11 @@ pub(crate) use crate::formula::lint::parents::attribute_of;
 pub use crate::formula::lint::ranges::{ErrorSet, Fact, Facts, Ranges, TypeSet, ValueSet, analyze_ranges};
 pub use crate::formula::lint::slope::{Slope, slope};
 
-/// The findings that follow from the tree and the names alone, in the order of their places.
+/// The most findings of one code that [`lint`] returns.
+pub const MAX_OF_A_CODE: usize = 1000;
+
+/// The findings that follow from the tree and the names alone, in the order of their places: of each code the first
+/// [`MAX_OF_A_CODE`].
 ///
 /// ```
 /// use job_sort_formula::formula::{Formula, lint};
@@ -42,6 +48,12 @@ pub fn lint(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     findings.extend(non_arithmetic::check(expr, schema));
     findings.extend(punctuation::check(expr, schema, &parents));
     sort_by_span(&mut findings);
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    findings.retain(|found| {
+        let count = counts.entry(found.code).or_default();
+        *count += 1;
+        *count <= MAX_OF_A_CODE
+    });
     findings
 }
 
@@ -75,6 +87,14 @@ mod tests {
         assert_eq!(codes("max(abs, ncpus) + abs", &["max", "abs"]), ["JSF205 max"]);
         assert_eq!(codes("range(1)", &["range"]), ["JSF205 range"]);
         assert_eq!(codes("math.log(ncpus) + math.nothing", &[]), ["JSF208 math.log", "JSF208 math.nothing"]);
+    }
+
+    #[test]
+    fn findings_of_one_code_are_limited() {
+        let formula = vec!["TRUE"; MAX_OF_A_CODE + 500].join("+") + "+ nothing";
+        let findings = found(&formula, &[]);
+        assert_eq!(findings.iter().filter(|found| found.code == "JSF206").count(), MAX_OF_A_CODE);
+        assert!(findings.iter().any(|found| found.code == "JSF201"));
     }
 
     #[test]

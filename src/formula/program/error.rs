@@ -36,6 +36,7 @@ impl std::error::Error for EvalError {}
 
 /// Why a formula cannot be compiled: it is valid Python but not arithmetic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum CompileError {
     /// A construct that is not arithmetic.
     #[error("{} is valid Python but not arithmetic", .construct.description())]

@@ -93,7 +93,7 @@ impl DecimalValue {
             Value::None => Ok(Self::None),
             Value::Bool(value) => Ok(Self::Bool(*value)),
             Value::Int(value) => Ok(Self::Decimal(Decimal::from(*value))),
-            Value::Big(value) => checked(scaled::to_decimal(value, 0)),
+            Value::Big(value) => checked(scaled::to_decimal(value.digits(), 0)),
             Value::Float(value) if !value.is_finite() => Err(Raised::new(
                 ErrorKind::Decimal,
                 format!("`{}`, which decimal arithmetic does not have", Value::Float(*value)),

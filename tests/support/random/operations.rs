@@ -47,7 +47,7 @@ fn operand(value: &Value) -> String {
     match value {
         Value::Float(value) => format!("D({:#x})", value.to_bits()),
         Value::Int(value) => format!("({value})"),
-        Value::Big(value) => format!("({}{:#x})", if **value < BigInt::ZERO { "-" } else { "" }, value.magnitude()),
+        Value::Big(value) => format!("({value:#x})"),
         Value::Tuple(items) => format!("({})", items.iter().map(|item| operand(item) + ",").collect::<String>()),
         Value::List(items) => format!("[{}]", items.iter().map(|item| operand(item) + ",").collect::<String>()),
         Value::Function(function) => function.name().to_owned(),
@@ -62,7 +62,7 @@ pub fn written(value: &Value) -> String {
         Value::Float(value) if value.is_nan() => "nan".to_owned(),
         Value::Float(value) => format!("D{:016x}", value.to_bits()),
         Value::Int(value) => format!("{}{:x}", if *value < 0 { "-" } else { "" }, value.unsigned_abs()),
-        Value::Big(value) => format!("{:x}", **value),
+        Value::Big(value) => format!("{value:x}"),
         Value::Tuple(items) => format!("({})", all(items)),
         Value::List(items) => format!("[{}]", all(items)),
         other => other.repr(),

@@ -12,7 +12,7 @@ const REFUSED_BITS: u64 = crate::python::limits::INTEGER_BITS;
 fn bits(value: &Value) -> u64 {
     match value {
         Value::Int(x) => u64::from(u64::BITS - x.unsigned_abs().leading_zeros()),
-        Value::Big(x) => x.bits(),
+        Value::Big(x) => x.digits().bits(),
         _ => 0,
     }
 }

@@ -80,7 +80,7 @@ impl ValueSet {
             Value::Float(x) => Self::between(types, *x, *x),
             Value::Int(x) => Self::between(types, *x as f64, *x as f64).rounded_outward(),
             Value::Big(x) => {
-                let nearest = x.to_f64().unwrap_or(f64::INFINITY);
+                let nearest = x.digits().to_f64().unwrap_or(f64::INFINITY);
                 Self::between(types, nearest, nearest).rounded_outward()
             }
             _ => Self::non_numbers(types),
