@@ -94,7 +94,8 @@ done
 
 if command -v cargo-cbuild >/dev/null; then
     cargo cinstall --manifest-path bindings/c/Cargo.toml --profile dev --prefix "$out/cargo-c"
-    test -f "$out"/cargo-c/lib/*/pkgconfig/job-sort-formula.pc -o -f "$out/cargo-c/lib/pkgconfig/job-sort-formula.pc"
+    find "$out/cargo-c" -name job-sort-formula.pc | grep -q .
+    find "$out/cargo-c" -name libjob_sort_formula.a | grep -q .
 else
     echo "cargo-c is not installed: its metadata in Cargo.toml is not tested" >&2
 fi
