@@ -172,20 +172,26 @@ impl Column {
         };
     }
 
-    /// Sets every row that is not the job's own to the value of its entity: `values[index(row)]`, a default of 0 if that is
-    /// `None`. A later call replaces what an earlier one has set.
-    pub(super) fn fill(&mut self, index: impl Fn(usize) -> usize, values: &[Option<Value>]) {
+    /// Sets every row that is not the job's own to the value of its entity, or to a default of 0 if that is `None`.
+    /// `indices` has the entity of each row, and is empty if all rows have the first. A later call replaces what an earlier
+    /// one has set.
+    pub(super) fn fill(&mut self, indices: &[u32], values: &[Option<Value>]) {
         let floats: Option<Vec<f64>> = values.iter().map(|value| value.as_ref().and_then(float_of)).collect();
         match floats {
             Some(floats) if !self.has_own_input() => {
                 for (start, block) in (0..).step_by(BLOCK_ROWS).zip(&mut self.blocks) {
-                    let rows = start..start + block.len();
-                    block.fill(rows.map(|row| floats.get(index(row)).copied().unwrap_or(0.0)));
+                    let first = floats.first().copied().unwrap_or(0.0);
+                    let float = |index: &u32| floats.get(*index as usize).copied().unwrap_or(0.0);
+                    match indices.get(start..start + block.len()) {
+                        Some(indices) => block.fill(indices.iter().map(float)),
+                        None => block.fill(std::iter::repeat_n(first, block.len())),
+                    }
                 }
                 self.exceptions.clear();
                 self.filled = Filled::First(self.len());
             }
             _ => {
+                let index = |row: usize| indices.get(row).map_or(0, |&index| index as usize);
                 let is_own: Vec<bool> = (0..self.len()).map(|row| self.is_own(row)).collect();
                 let value = |row: usize| match is_own[row] {
                     true => Ok(self.value(row)),

@@ -86,6 +86,11 @@ impl Dictionary {
         self.len += rows.len();
     }
 
+    /// The index of the name of each row; empty if all rows have the first name.
+    pub(super) fn indices(&self) -> &[u32] {
+        &self.rows
+    }
+
     /// The index of the name of a row.
     pub(super) fn index(&self, row: usize) -> usize {
         self.rows.get(row).map_or(0, |&index| index as usize)

@@ -121,8 +121,16 @@ impl Ids {
         self.len = 0;
         for run in kept.runs_in_blocks(PAGE_ROWS) {
             let (page, first) = (&old[run.start / PAGE_ROWS], run.start / PAGE_ROWS * PAGE_ROWS);
-            let (text, ends) = page.slice(run.start - first..run.end - first);
-            self.append_to_pages(text, ends);
+            let mut rows = run.start - first..run.end - first;
+            while !rows.is_empty() {
+                if self.len.is_multiple_of(PAGE_ROWS) {
+                    self.pages.push(Page::after(self.pages.last()));
+                }
+                let Some(open) = self.pages.last_mut() else { return };
+                let count = open.extend_from(page, rows.clone());
+                rows.start += count;
+                self.len += count;
+            }
         }
         if let Some(Index { rows, .. }) = &mut self.index {
             rows.retain(|row| kept.new_row(*row as usize).map(|new_row| *row = new_row as u32).is_some());

@@ -252,8 +252,7 @@ impl JobTable {
     /// nothing without a column of this name.
     pub fn fill(&mut self, name: &str, values: &[Option<Value>]) {
         let Some((_, column)) = self.columns.iter_mut().find(|(known, _)| **known == *name) else { return };
-        let entities = &self.entities;
-        column.fill(|row| entities.index(row), values);
+        column.fill(self.entities.indices(), values);
     }
 
     /// The number of jobs, including the excluded ones.
@@ -330,6 +329,16 @@ impl JobTable {
     /// Whether the scheduler tries to run the job: it is not excluded, and its state allows it.
     pub fn is_considered(&self, row: usize) -> bool {
         row < self.len() && self.exclusion(row).is_none() && self.state(row).is_considered()
+    }
+
+    /// The rows of the jobs that [`JobTable::is_considered`], ascending.
+    pub(crate) fn considered_rows(&self) -> Vec<usize> {
+        let mut considered = Vec::with_capacity(self.len());
+        considered.extend((0..self.len()).filter(|&row| self.states[row].is_considered()));
+        if !self.exclusions.is_empty() {
+            considered.retain(|row| !self.exclusions.contains_key(&(*row as u32)));
+        }
+        considered
     }
 
     /// The key by which jobs of equal value are ordered, ascending: the time of queueing, if it is known, then the row.

@@ -254,11 +254,14 @@ impl Order<'_> {
     /// `None` if some value is NaN, which only the general comparison orders.
     fn value_only(&self, scores: &Scores, table: &JobTable) -> Option<OrderedRows> {
         let values = scores.values();
-        let waits = |&row: &usize| table.is_considered(row) && scores.is_scored(row);
         // the threshold does not apply to a job whose error the caller ranks below every value
         let is_last = |row: usize| values[row] == f64::NEG_INFINITY && scores.error(row).is_some();
         let is_under = |row: usize| values[row] <= self.threshold && !is_last(row);
-        let (under, rows): (Vec<_>, Vec<_>) = (0..table.len()).filter(waits).partition(|&row| is_under(row));
+        let mut rows = table.considered_rows();
+        let under: Vec<usize> = rows.iter().copied().filter(|&row| is_under(row)).collect();
+        if !under.is_empty() {
+            rows.retain(|&row| !is_under(row));
+        }
         if rows.iter().any(|&row| values[row].is_nan()) {
             return None;
         }

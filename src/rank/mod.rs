@@ -92,8 +92,8 @@ impl Ranking {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn top(scores: Scores, table: &JobTable, limit: usize) -> Self {
-        let is_considered = |&row: &usize| table.is_considered(row) && row < scores.len();
-        let mut rows: Vec<_> = (0..table.len()).filter(is_considered).collect();
+        let mut rows = table.considered_rows();
+        rows.truncate(rows.partition_point(|&row| row < scores.len()));
         if !table.is_in_submit_order() {
             table.sort_by_submit_order(&mut rows);
         }

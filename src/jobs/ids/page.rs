@@ -41,12 +41,20 @@ impl Page {
         self.text.get(self.range(row)?)
     }
 
-    /// The ids of some rows, concatenated, and the offsets at which they end.
-    pub(super) fn slice(&self, rows: Range<usize>) -> (&str, impl ExactSizeIterator<Item = usize>) {
-        let start = self.range(rows.start).map_or(self.text.len(), |range| range.start);
-        let ends = rows.map(move |row| self.range(row).map_or(self.text.len(), |range| range.end) - start);
-        let end = ends.clone().next_back().unwrap_or(0);
-        (&self.text[start..start + end], ends)
+    /// Appends the ids of some rows of another page, as many as fit; returns how many. The page must not be full.
+    pub(super) fn extend_from(&mut self, other: &Self, rows: Range<usize>) -> usize {
+        let rows = rows.start..rows.end.min(rows.start + PAGE_ROWS - self.count);
+        let end_of = |row: usize| other.range(row).map_or(other.text.len(), |range| range.end);
+        let start = other.range(rows.start).map_or(other.text.len(), |range| range.start);
+        match (&mut self.ends, &other.ends) {
+            (Ends::Uniform(length), Ends::Uniform(others)) if self.count == 0 || length == others => {
+                *length = *others;
+                self.text.push_str(&other.text[start..start + rows.len() * *others]);
+                self.count += rows.len();
+            }
+            _ => _ = self.extend(&other.text[start..], 0, &mut rows.clone().map(|row| end_of(row) - start)),
+        }
+        rows.len()
     }
 
     /// The range of an id in the text.
