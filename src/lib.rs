@@ -65,6 +65,9 @@
 //! | parse, compile and evaluate a formula | [`Formula`], [`Program`] |
 //! | declare the names that a formula may use | [`Schema`] |
 //! | fill a table of jobs | [`JobTable`] |
+//! | follow a queue whose jobs come and go | [`JobTable::remove`], [`Ranking::top`], [`ShareTree::into_builder`] |
+//! | score columns that the caller holds | [`Program::score_columns`] |
+//! | choose the number of threads | [`Threads`] |
 //! | score and order a table | [`rank`] |
 //! | build a fair-share tree, add usage to it and decay it, apply a policy | [`fairshare`] |
 //! | plug in fair-share numbers of another system | [`fairshare::FairShare`] |
@@ -112,6 +115,7 @@ pub use formula::Formula;
 pub use formula::program::{EvalError, Program};
 pub use formula::syntax::SyntaxError;
 pub use jobs::{Job, JobTable};
+pub use parallel::Threads;
 pub use python::Value;
 pub use rank::{OnError, Ranking};
 pub use schema::Schema;

@@ -9,6 +9,34 @@ use std::thread;
 
 use rayon::prelude::*;
 
+/// A number of threads for work on whole tables and sites. Without it, all processors are used.
+///
+/// ```
+/// use job_sort_formula::{Formula, Site, Threads};
+///
+/// let formula = Formula::parse("1000 * fairshare_factor + eligible_time / 3600")?;
+/// let queue = Threads::new(1)?.run(|| Site::open("examples/site")?.rank(&formula))?;
+/// assert!(!queue.ranking.order().is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Threads(rayon::ThreadPool);
+
+impl Threads {
+    /// Starts `count` threads, which wait for work; one for each processor if it is 0.
+    ///
+    /// # Errors
+    /// The system cannot start a thread.
+    pub fn new(count: usize) -> io::Result<Self> {
+        rayon::ThreadPoolBuilder::new().num_threads(count).build().map(Self).map_err(io::Error::other)
+    }
+
+    /// Runs `work` on one of the threads; what this crate does in parallel in it is done by these threads.
+    pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.0.install(work)
+    }
+}
+
 /// The number of items of a pipeline in memory, per thread: enough that no thread waits while another one drains.
 const ITEMS_PER_THREAD: usize = 4;
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 #[doc(hidden)]
 pub use columnar::{ColumnarBuffers, ColumnarExecutor, LANES, LaneType, Outcome};
-pub use compiler_limits::compiles;
+pub(crate) use compiler_limits::compiles;
 pub use error::{CompileError, EvalError, Operand};
 pub use interpreter::Interpreter;
 #[doc(hidden)]
