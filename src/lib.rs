@@ -101,7 +101,7 @@ pub mod pbs;
 #[doc(hidden)]
 pub mod python;
 pub mod rank;
-#[cfg(feature = "cli")]
+#[cfg(feature = "report")]
 pub mod report;
 pub mod schema;
 mod simd;

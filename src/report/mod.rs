@@ -149,7 +149,8 @@ impl RankReport<'_> {
 }
 
 /// Why the scheduler does not consider a job: `state`, `threshold`, `no shares` or `invalid`, and in words.
-fn excluded(
+#[doc(hidden)]
+pub fn excluded(
     table: &JobTable,
     row: usize,
     rank: Option<usize>,

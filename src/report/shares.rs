@@ -155,7 +155,8 @@ fn difference(first: &Value, second: &Value) -> Option<f64> {
 }
 
 /// A node as a JSON object: its identity and its numbers.
-pub(super) fn fields(view: &PolicyView<'_>, node: NodeId) -> Map<String, Value> {
+#[doc(hidden)]
+pub fn fields(view: &PolicyView<'_>, node: NodeId) -> Map<String, Value> {
     let mut fields = identity(view, node);
     fields.extend(numbers(view, node).into_iter().map(|(name, value)| (name.to_owned(), value)));
     fields

@@ -103,6 +103,15 @@ impl Site {
         self.read_jobs(formula, false)
     }
 
+    /// Reads the jobs, with a column for each of these names and for every key that orders the queue.
+    ///
+    /// # Errors
+    /// As for [`jobs`](Self::jobs).
+    #[doc(hidden)]
+    pub fn jobs_with_inputs(&self, names: &[&str]) -> Result<SiteJobs, SiteError> {
+        self.read_columns(&self.request(names))
+    }
+
     /// Ranks the queue by a formula, as the scheduler does.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! The C interface of `job-sort-formula`. Pointers, lengths and texts of a C caller enter and are checked; the library is
 //! called; statuses, numbers and handles leave. The documentation is written for the C header, which is generated from it.
 //!
-//! This is the only crate of the project with unsafe code. What a pointer may be is checked where it can be: that it is not
+//! Unsafe code lives here and in the crate for Python only. What a pointer may be is checked where it can be: that it is not
 //! null, its alignment, and that its length fits. No panic leaves a function.
 
 mod argument;

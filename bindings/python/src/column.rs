@@ -1,0 +1,288 @@
+//! The columns of a Python caller as columns of the library.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{AnyDictionaryArray, Array, ArrayRef};
+use arrow_buffer::{ArrowNativeType, NullBuffer, ScalarBuffer};
+use arrow_schema::DataType;
+use job_sort_formula::Value;
+use job_sort_formula::rank::InputColumn;
+use pyo3::exceptions::{PyImportError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PySequence, PyString};
+
+use crate::{capsule, numpy};
+
+/// The most rows of a column.
+pub const MAX_ROWS: usize = i32::MAX as usize;
+
+/// The integers up to here are also doubles.
+const MAX_EXACT_INT: u64 = 1 << 53;
+
+/// One input of the formula.
+pub enum Input {
+    /// The same value for every job.
+    Same(Value),
+    /// A value for each job.
+    Chunks(Chunks),
+}
+
+/// The parts of a column, none of which is empty.
+pub struct Chunks {
+    chunks: Vec<Chunk>,
+    /// The first row after each chunk.
+    ends: Vec<usize>,
+}
+
+/// Values that are together in memory.
+pub struct Chunk {
+    /// The values; anything in a row that is null.
+    pub values: Values,
+    /// The rows that are null; `None` if there are none.
+    pub nulls: Option<NullBuffer>,
+}
+
+/// The values of a chunk, in the types that the library reads.
+pub enum Values {
+    I32(ScalarBuffer<i32>),
+    I64(ScalarBuffer<i64>),
+    F64(ScalarBuffer<f64>),
+}
+
+impl Values {
+    pub fn len(&self) -> usize {
+        match self {
+            Self::I32(values) => values.len(),
+            Self::I64(values) => values.len(),
+            Self::F64(values) => values.len(),
+        }
+    }
+
+    pub fn slice(&self, start: usize, rows: usize) -> InputColumn<'_> {
+        match self {
+            Self::I32(values) => InputColumn::I32(&values[start..start + rows]),
+            Self::I64(values) => InputColumn::I64(&values[start..start + rows]),
+            Self::F64(values) => InputColumn::F64(&values[start..start + rows]),
+        }
+    }
+
+    /// The values of these rows, counted from `start`.
+    pub fn take(&self, start: usize, rows: &[usize]) -> Self {
+        fn taken<T: ArrowNativeType>(values: &[T], rows: &[usize]) -> ScalarBuffer<T> {
+            rows.iter().map(|&row| values[row]).collect::<Vec<T>>().into()
+        }
+        match self {
+            Self::I32(values) => Self::I32(taken(&values[start..], rows)),
+            Self::I64(values) => Self::I64(taken(&values[start..], rows)),
+            Self::F64(values) => Self::F64(taken(&values[start..], rows)),
+        }
+    }
+}
+
+impl Chunks {
+    fn new(name: &str, chunks: impl IntoIterator<Item = Chunk>) -> PyResult<Self> {
+        let chunks: Vec<Chunk> = chunks.into_iter().filter(|chunk| chunk.values.len() > 0).collect();
+        let mut rows = 0_usize;
+        let ends = chunks.iter().map(|chunk| {
+            rows = rows.saturating_add(chunk.values.len());
+            check_rows(name, rows).map(|()| rows)
+        });
+        Ok(Self { ends: ends.collect::<PyResult<_>>()?, chunks })
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// The chunk with a row, the row in it, and the number of rows from there to its end.
+    pub fn at(&self, row: usize) -> (&Chunk, usize, usize) {
+        let index = self.ends.partition_point(|&end| end <= row);
+        let chunk = &self.chunks[index];
+        let left = self.ends[index] - row;
+        (chunk, chunk.values.len() - left, left)
+    }
+}
+
+/// Checks the number of rows of a column.
+pub fn check_rows(name: &str, rows: usize) -> PyResult<()> {
+    if rows > MAX_ROWS {
+        let message = format!("the column `{name}` has {rows} rows, more than {MAX_ROWS}: evaluate it in parts");
+        return Err(PyValueError::new_err(message));
+    }
+    Ok(())
+}
+
+impl Input {
+    /// The column that a Python object is.
+    pub fn import(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Some(value) = number(name, object)? {
+            return Ok(Self::Same(value));
+        }
+        if object.hasattr("__arrow_c_array__")? {
+            return Self::from_arrays(name, &[capsule::import_array(object)?]);
+        }
+        if object.hasattr("__arrow_c_stream__")? {
+            match capsule::import_stream(object) {
+                Ok((_, arrays)) => return Self::from_arrays(name, &arrays),
+                // pandas exports a stream only where pyarrow is installed
+                Err(error) if error.is_instance_of::<PyImportError>(object.py()) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let mut object = object.clone();
+        if !numpy::is_array(&object)? && object.hasattr("__array__")? {
+            object = object.call_method0("__array__")?;
+        }
+        if numpy::is_array(&object)? {
+            if object.getattr("ndim")?.extract::<usize>()? == 0 {
+                object = object.call_method0("item")?;
+                return match number(name, &object)? {
+                    Some(value) => Ok(Self::Same(value)),
+                    None => Err(wrong_kind(name, &object)),
+                };
+            }
+            match numpy::chunk(name, &object)? {
+                Some(chunk) => return Ok(Self::Chunks(Chunks::new(name, [chunk])?)),
+                None => object = object.call_method0("tolist")?,
+            }
+        }
+        let is_text = object.is_instance_of::<PyString>()
+            || object.is_instance_of::<PyBytes>()
+            || object.is_instance_of::<PyByteArray>();
+        match object.cast::<PySequence>() {
+            Ok(sequence) if !is_text => Ok(Self::Chunks(Chunks::new(name, [from_sequence(name, sequence)?])?)),
+            _ => Err(wrong_kind(name, &object)),
+        }
+    }
+
+    /// The column in the parts of an Arrow column.
+    pub fn from_arrays(name: &str, arrays: &[ArrayRef]) -> PyResult<Self> {
+        let chunks = arrays.iter().map(|array| from_array(name, array)).collect::<PyResult<Vec<_>>>()?;
+        Ok(Self::Chunks(Chunks::new(name, chunks)?))
+    }
+}
+
+fn wrong_kind(name: &str, object: &Bound<'_, PyAny>) -> PyErr {
+    let kind = object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
+    PyTypeError::new_err(format!(
+        "the column `{name}` is of type `{kind}`, expected a number, a list of numbers or a column of numpy, \
+         pandas, polars, pyarrow or anything else that exports Arrow"
+    ))
+}
+
+/// The value of a Python number, or of a scalar of numpy; `None` if the object is neither.
+fn number(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
+    if object.is_instance_of::<PyBool>() {
+        return Ok(Some(Value::Bool(object.is_truthy()?)));
+    }
+    if object.is_instance_of::<PyInt>() {
+        let integer: Result<i64, PyErr> = object.extract();
+        let message = || format!("the column `{name}` has an integer of more than 64 bits; convert it to a float");
+        return integer.map(|integer| Some(Value::Int(integer))).map_err(|_| PyValueError::new_err(message()));
+    }
+    if let Ok(float) = object.cast::<PyFloat>() {
+        return Ok(Some(Value::Float(float.value())));
+    }
+    if numpy::is_scalar(object)? {
+        let item = object.call_method0("item")?;
+        return if numpy::is_scalar(&item)? { Ok(None) } else { number(name, &item) };
+    }
+    Ok(None)
+}
+
+/// The numbers of a list; `None` in it is null.
+fn from_sequence(name: &str, sequence: &Bound<'_, PySequence>) -> PyResult<Chunk> {
+    let mut values = Vec::new();
+    for item in sequence.try_iter()? {
+        let item = item?;
+        values.push(match number(name, &item)? {
+            Some(value) => Some(value),
+            None if item.is_none() => None,
+            None => return Err(wrong_kind(name, &item)),
+        });
+        check_rows(name, values.len())?;
+    }
+    let nulls = NullBuffer::from_iter(values.iter().map(Option::is_some));
+    let nulls = Some(nulls).filter(|nulls| nulls.null_count() > 0);
+    if values.iter().flatten().any(|value| matches!(value, Value::Float(_))) {
+        let double = |value: &Option<Value>| match value {
+            Some(Value::Int(integer)) if integer.unsigned_abs() > MAX_EXACT_INT => Err(PyValueError::new_err(format!(
+                "the column `{name}` has floats, and the integer {integer}, which is not a float"
+            ))),
+            value => Ok(value.as_ref().and_then(Value::to_f64).unwrap_or(0.0)),
+        };
+        let doubles = values.iter().map(double).collect::<PyResult<Vec<f64>>>()?;
+        return Ok(Chunk { values: Values::F64(doubles.into()), nulls });
+    }
+    let integer = |value: &Option<Value>| match value {
+        Some(Value::Int(integer)) => *integer,
+        Some(Value::Bool(truth)) => (*truth).into(),
+        _ => 0,
+    };
+    Ok(Chunk { values: Values::I64(values.iter().map(integer).collect::<Vec<i64>>().into()), nulls })
+}
+
+/// The values of an Arrow array: in place, if they are of 32 or 64 bits.
+fn from_array(name: &str, array: &ArrayRef) -> PyResult<Chunk> {
+    fn converted<T: ArrowPrimitiveType, U: ArrowNativeType>(
+        array: &ArrayRef,
+        convert: impl Fn(T::Native) -> U,
+    ) -> ScalarBuffer<U> {
+        array.as_primitive::<T>().values().iter().map(|&value| convert(value)).collect::<Vec<U>>().into()
+    }
+    check_rows(name, array.len())?;
+    let values = match array.data_type() {
+        DataType::Int8 => Values::I32(converted::<Int8Type, _>(array, i32::from)),
+        DataType::Int16 => Values::I32(converted::<Int16Type, _>(array, i32::from)),
+        DataType::Int32 => Values::I32(array.as_primitive::<Int32Type>().values().clone()),
+        DataType::Int64 => Values::I64(array.as_primitive::<Int64Type>().values().clone()),
+        DataType::UInt8 => Values::I32(converted::<UInt8Type, _>(array, i32::from)),
+        DataType::UInt16 => Values::I32(converted::<UInt16Type, _>(array, i32::from)),
+        DataType::UInt32 => Values::I64(converted::<UInt32Type, _>(array, i64::from)),
+        DataType::UInt64 => Values::I64(unsigned(name, array.as_primitive::<UInt64Type>().values(), array.nulls())?),
+        DataType::Float16 => Values::F64(converted::<Float16Type, _>(array, |half| half.to_f64())),
+        DataType::Float32 => Values::F64(converted::<Float32Type, _>(array, f64::from)),
+        DataType::Float64 => Values::F64(array.as_primitive::<Float64Type>().values().clone()),
+        DataType::Boolean => {
+            Values::I32(array.as_boolean().values().iter().map(i32::from).collect::<Vec<i32>>().into())
+        }
+        DataType::Null => {
+            let nulls = Some(NullBuffer::new_null(array.len()));
+            return Ok(Chunk { values: Values::F64(vec![0.0; array.len()].into()), nulls });
+        }
+        DataType::Dictionary(..) => return from_dictionary(name, array.as_any_dictionary()),
+        other => {
+            let message = format!("the column `{name}` has the Arrow type {other}: cast it to float64 or int64");
+            return Err(PyTypeError::new_err(message));
+        }
+    };
+    Ok(Chunk { values, nulls: array.nulls().filter(|nulls| nulls.null_count() > 0).cloned() })
+}
+
+/// The values of a dictionary-encoded array, one for each row.
+fn from_dictionary(name: &str, array: &dyn AnyDictionaryArray) -> PyResult<Chunk> {
+    let dictionary = from_array(name, array.values())?;
+    if array.values().is_empty() {
+        let nulls = Some(NullBuffer::new_null(array.len()));
+        return Ok(Chunk { values: Values::F64(vec![0.0; array.len()].into()), nulls });
+    }
+    let keys = array.normalized_keys();
+    let values = dictionary.values.take(0, &keys);
+    let of_values = dictionary.nulls.map(|nulls| NullBuffer::from_iter(keys.iter().map(|&key| nulls.is_valid(key))));
+    let nulls = NullBuffer::union(array.keys().nulls(), of_values.as_ref());
+    Ok(Chunk { values, nulls: nulls.filter(|nulls| nulls.null_count() > 0) })
+}
+
+/// Unsigned integers as signed ones.
+pub fn unsigned(name: &str, values: &[u64], nulls: Option<&NullBuffer>) -> PyResult<ScalarBuffer<i64>> {
+    let is_null = |row: usize| nulls.is_some_and(|nulls| nulls.is_null(row));
+    if let Some(row) = (0..values.len()).find(|&row| values[row] > i64::MAX as u64 && !is_null(row)) {
+        let message = format!("the column `{name}` has {} in row {row}, which is more than int64 holds", values[row]);
+        return Err(PyValueError::new_err(message));
+    }
+    Ok(values.iter().map(|&value| value as i64).collect::<Vec<i64>>().into())
+}

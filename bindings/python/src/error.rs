@@ -1,0 +1,45 @@
+//! The errors of the library as Python's exceptions.
+
+use job_sort_formula::SiteError;
+use job_sort_formula::diagnostic::{Diagnostic, Span};
+use pyo3::PyErr;
+use pyo3::exceptions::{PyOSError, PySyntaxError, PyValueError};
+
+/// Where a span begins and ends, in characters, as Python counts them.
+pub fn characters(text: &str, span: Span) -> (usize, usize) {
+    let count = |end: u32| text.char_indices().take_while(|(at, _)| *at < end as usize).count();
+    (count(span.start), count(span.end))
+}
+
+/// The `SyntaxError` for a text that does not parse, with the place that Python shows below the line.
+pub fn syntax_error(text: &str, finding: &Diagnostic) -> PyErr {
+    let start =
+        (0..=(finding.span.start as usize).min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    let line_start = text[..start].rfind('\n').map_or(0, |end| end + 1);
+    let line_end = text[start..].find('\n').map_or(text.len(), |end| start + end);
+    let line_number = 1 + text[..line_start].matches('\n').count();
+    let line = &text[line_start..line_end];
+    let in_line = |at: u32| (at as usize).clamp(line_start, line_end) - line_start;
+    let (offset, end) = characters(line, Span::new(in_line(finding.span.start), in_line(finding.span.end)));
+    let message = match &finding.help {
+        Some(help) => format!("{}; {help}", finding.message),
+        None => finding.message.clone(),
+    };
+    let place = ("<formula>", line_number, offset + 1, line.to_owned(), line_number, end + 1);
+    PySyntaxError::new_err((message, place))
+}
+
+/// `OSError`, or the class derived from it that fits, for a file that cannot be read; `ValueError` for the rest.
+pub fn site_error(error: &SiteError) -> PyErr {
+    match error {
+        SiteError::Read { path, error: reason } => match reason.raw_os_error() {
+            Some(code) => {
+                let text = reason.to_string();
+                let text = text.strip_suffix(&format!(" (os error {code})")).unwrap_or(&text).to_owned();
+                PyOSError::new_err((code, text, path.display().to_string()))
+            }
+            None => PyOSError::new_err(error.to_string()),
+        },
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}

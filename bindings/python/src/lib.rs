@@ -1,0 +1,35 @@
+//! The Python module `job_sort_formula`. Columns of numpy, pandas, polars, pyarrow or anything else that speaks Arrow's
+//! PyCapsule interface enter; the library scores them without a copy; scores and tables leave by the same interface.
+//!
+//! Unsafe code is in [`capsule`], for Arrow's C data interface, and in [`numpy`], for the memory of arrays.
+
+mod capsule;
+mod column;
+mod error;
+mod evaluate;
+mod formula;
+mod numpy;
+mod scores;
+mod site;
+mod table;
+
+use pyo3::prelude::*;
+
+/// Parses, evaluates and explains PBS job_sort_formula expressions exactly as the scheduler does.
+#[pymodule(gil_used = false)]
+mod job_sort_formula {
+    #[pymodule_export]
+    use crate::formula::Formula;
+    #[pymodule_export]
+    use crate::scores::{RowError, Scores};
+    #[pymodule_export]
+    use crate::site::{Queue, Site};
+    #[pymodule_export]
+    use crate::table::Table;
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,145 @@
+//! `Scores`: what the evaluation of columns returns.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, Float64Array};
+use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
+use job_sort_formula::rank::ScoreError;
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::capsule::{self, ArrayCapsules};
+use crate::error::characters;
+use crate::evaluate::Outcome;
+use crate::formula::Compiled;
+
+/// The scores of jobs, as 64-bit floats. A job with a null among its inputs has null, and so has one for which the formula
+/// raises an error; `errors` says why.
+#[pyclass(frozen, module = "job_sort_formula")]
+pub struct Scores {
+    formula: Arc<Compiled>,
+    array: Float64Array,
+    errors: Vec<(usize, ScoreError)>,
+}
+
+/// Why a job has no score.
+#[pyclass(frozen, get_all, module = "job_sort_formula")]
+pub struct RowError {
+    /// The row, from 0.
+    row: usize,
+    /// What Python's exception says.
+    message: String,
+    /// The kind of error, such as `division by zero`.
+    kind: &'static str,
+    /// The part of the formula that fails: `text[span[0]:span[1]]`.
+    span: (usize, usize),
+}
+
+#[pymethods]
+impl RowError {
+    fn __repr__(&self) -> String {
+        let Self { row, message, span: (start, end), .. } = self;
+        format!("RowError(row={row}, message={message:?}, span=({start}, {end}))")
+    }
+}
+
+impl Scores {
+    pub fn new(formula: Arc<Compiled>, mut scores: Vec<f64>, outcome: Outcome) -> Self {
+        let Outcome { errors, null_rows } = outcome;
+        let mut nulls = None;
+        if !errors.is_empty() || !null_rows.is_empty() {
+            let mut valid = BooleanBufferBuilder::new(scores.len());
+            valid.append_n(scores.len(), true);
+            for row in errors.iter().map(|(row, _)| *row).chain(null_rows) {
+                valid.set_bit(row, false);
+                // for numpy, which has no null
+                scores[row] = f64::NAN;
+            }
+            nulls = Some(NullBuffer::new(valid.finish()));
+        }
+        Self { formula, array: Float64Array::new(scores.into(), nulls), errors }
+    }
+
+    fn get(&self, row: usize) -> Option<f64> {
+        self.array.is_valid(row).then(|| self.array.value(row))
+    }
+}
+
+#[pymethods]
+impl Scores {
+    /// The jobs for which the formula raises an error, by row.
+    #[getter]
+    fn errors(&self) -> Vec<RowError> {
+        let error = |(row, error): &(usize, ScoreError)| RowError {
+            row: *row,
+            message: error.to_string(),
+            kind: error.kind(),
+            span: characters(&self.formula.text, error.span()),
+        };
+        self.errors.iter().map(error).collect()
+    }
+
+    /// The number of jobs for which the formula raises an error.
+    #[getter]
+    fn error_count(&self) -> usize {
+        self.errors.len()
+    }
+
+    /// The number of nulls.
+    #[getter]
+    fn null_count(&self) -> usize {
+        self.array.null_count()
+    }
+
+    /// A read-only array of numpy on the same memory, with NaN for null.
+    fn to_numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("numpy")?.call_method1("asarray", (slf,))
+    }
+
+    /// The scores as floats, with None for null.
+    fn to_pylist(&self) -> Vec<Option<f64>> {
+        self.array.iter().collect()
+    }
+
+    #[getter]
+    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let interface = PyDict::new(py);
+        let code = if cfg!(target_endian = "little") { "<f8" } else { ">f8" };
+        interface.set_item("version", 3)?;
+        interface.set_item("typestr", code)?;
+        interface.set_item("shape", (self.array.len(),))?;
+        interface.set_item("data", (self.array.values().as_ptr().addr(), true))?;
+        Ok(interface)
+    }
+
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<ArrayCapsules<'py>> {
+        // the interface allows to ignore the wish
+        _ = requested_schema;
+        capsule::export_array(py, &self.array)
+    }
+
+    fn __len__(&self) -> usize {
+        self.array.len()
+    }
+
+    fn __getitem__(&self, row: isize) -> PyResult<Option<f64>> {
+        let from_start = if row < 0 { self.array.len().checked_add_signed(row) } else { Some(row as usize) };
+        match from_start.filter(|&row| row < self.array.len()) {
+            Some(row) => Ok(self.get(row)),
+            None => Err(PyIndexError::new_err(format!("there is no row {row}: there are {} scores", self.array.len()))),
+        }
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let first = PyList::new(py, (0..self.array.len().min(5)).map(|row| self.get(row)))?.repr()?.to_string();
+        let first = if self.array.len() > 5 { first.replace(']', ", …]") } else { first };
+        let (rows, errors) = (self.array.len(), self.errors.len());
+        Ok(format!("Scores({first}, rows={rows}, nulls={}, errors={errors})", self.array.null_count()))
+    }
+}

@@ -1,0 +1,388 @@
+//! `Site` and `Queue`: a scheduler's files, ranked, explained and compared as the command `jsf` does.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use job_sort_formula::fairshare::Rules;
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::pbs::number_format::logged;
+use job_sort_formula::pbs::resource_amount::NumberMode;
+use job_sort_formula::rank::{Change, FormulaResult};
+use job_sort_formula::report::compare::{CompareFormat, CompareJson, CompareReport, compared_rows};
+use job_sort_formula::report::explain::{ExplainReport, write_json as write_explanations};
+use job_sort_formula::report::shares::{PolicyView, fields, write_json as write_shares};
+use job_sort_formula::report::{Json, RankFormat, RankReport, RankedRow, excluded};
+use job_sort_formula::schema::{FairshareInput, InputType};
+use job_sort_formula::site::{
+    ExplainOptions, FileSource, FormulaText, PolicyName, RankedQueue, SharesRequest, SiteFiles, SiteJobs, SiteRules,
+};
+use job_sort_formula::{Formula as Parsed, Schema, Site as OpenedSite, SiteError, Value};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use crate::error::{site_error, syntax_error};
+use crate::formula::{Formula, declared, resource_types};
+use crate::table::{Table, TableBuilder};
+
+/// A site: its server, queues, resources, scheduler settings, fair-share tree and jobs.
+#[pyclass(frozen, module = "job_sort_formula")]
+pub struct Site {
+    site: Arc<OpenedSite>,
+    numbers: NumberMode,
+}
+
+/// The jobs of one document, with the inputs that a formula may read.
+#[pyclass(frozen, extends = Table, module = "job_sort_formula")]
+pub struct Queue;
+
+/// A formula that was given, and the text that is reported.
+struct Given {
+    text: String,
+    parsed: Parsed,
+}
+
+#[pymethods]
+impl Queue {
+    /// Reads jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON. Each of `inputs` becomes a column; without it every
+    /// numeric name does that OpenPBS, `resources` or the jobs themselves define.
+    #[staticmethod]
+    #[pyo3(signature = (path, inputs = None, resources = None))]
+    fn read(
+        py: Python<'_>,
+        path: PathBuf,
+        inputs: Option<Vec<String>>,
+        resources: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Py<Self>> {
+        let resources = resource_types(&declared(resources)?)?;
+        let table = py.detach(|| read_queue(&file(path), inputs, resources))?;
+        Py::new(py, PyClassInitializer::from(table).add_subclass(Self))
+    }
+}
+
+#[pymethods]
+impl Site {
+    /// Opens a folder made by `jsf capture`, a `pbs_snapshot`, or a tar archive of one.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, policy = None, rules = None, numbers = None, threshold = None))]
+    fn open(
+        py: Python<'_>,
+        path: PathBuf,
+        policy: Option<&str>,
+        rules: Option<&str>,
+        numbers: Option<&str>,
+        threshold: Option<f64>,
+    ) -> PyResult<Self> {
+        let policy: Option<PolicyName> = policy.map(policy_name).transpose()?;
+        let rules = match rules {
+            None | Some("scheduler") => Rules::Scheduler,
+            Some("documented") => Rules::Documented,
+            Some(other) => return Err(unknown("rules", other, "`scheduler` or `documented`")),
+        };
+        let numbers = match numbers {
+            None | Some("openpbs") => NumberMode::OpenPbs,
+            Some("exact") => NumberMode::Exact,
+            Some("decimal") => NumberMode::Decimal,
+            Some(other) => return Err(unknown("numbers", other, "`openpbs`, `exact` or `decimal`")),
+        };
+        let rules = SiteRules { policy, rules, numbers, threshold, ..SiteRules::default() };
+        let site = py.detach(|| OpenedSite::from_files(SiteFiles::open(&file(path))?, rules));
+        Ok(Self { site: Arc::new(site.map_err(|error| site_error(&error))?), numbers })
+    }
+
+    /// The formula in force.
+    #[getter]
+    fn formula(&self) -> PyResult<String> {
+        self.site.formula_text().map(|formula| formula.text).map_err(|error| site_error(&error))
+    }
+
+    /// What is doubtful about the files, one sentence each.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.site.warnings().to_vec()
+    }
+
+    /// The jobs in the order in which the scheduler considers them, and then those that it does not consider.
+    #[pyo3(signature = (formula = None, *, inputs = false))]
+    fn rank(&self, py: Python<'_>, formula: Option<&Bound<'_, PyAny>>, inputs: bool) -> PyResult<Table> {
+        let given = self.given(formula)?;
+        py.detach(|| {
+            let (queue, schema) = self.ranked(&given, OpenedSite::jobs)?;
+            ranking(&given, &queue, &schema, inputs)
+        })
+    }
+
+    /// What `jsf explain --format json` answers for a job, as a dict. The server's name may be left out of the id.
+    #[pyo3(signature = (job, formula = None, *, to = None))]
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        job: &str,
+        formula: Option<&Bound<'py, PyAny>>,
+        to: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let given = self.given(formula)?;
+        let document = py.detach(|| {
+            let (queue, schema) = self.ranked(&given, OpenedSite::jobs_to_explain)?;
+            let rows = queue.table.find_jobs(job).map_err(PyValueError::new_err)?;
+            let considered = queue.ranking.order().len();
+            if let Some(rank) = to.filter(|rank| !(1..=considered).contains(rank)) {
+                let message = format!("there is no rank {rank}: {considered} jobs are considered");
+                return Err(PyValueError::new_err(message));
+            }
+            let options = ExplainOptions { to, ..ExplainOptions::default() };
+            let explanations = self.site.explain(&queue, &schema, &rows, &options);
+            let explanations = explanations.map_err(|error| site_error(&error))?;
+            let rules = self.site.rules_of(&queue);
+            let usage_unit = self.site.usage_unit();
+            let report = ExplainReport {
+                formula: &given.text,
+                queue: &queue,
+                explanations: &explanations,
+                rules: &rules,
+                usage_unit: &usage_unit,
+            };
+            written(|out| write_explanations(&report, out))
+        });
+        json(py, &document?)
+    }
+
+    /// Every considered job with its ranks and scores under both formulas, in the new order. `document` has the summary and
+    /// what changes for entities, groups, queues and sizes.
+    #[pyo3(signature = (old, new))]
+    fn compare(&self, py: Python<'_>, old: Option<&Bound<'_, PyAny>>, new: &Bound<'_, PyAny>) -> PyResult<Table> {
+        let (old, new) = (self.given(old)?, self.given(Some(new))?);
+        py.detach(|| comparison(&self.site, &old, &new))
+    }
+
+    /// The nodes of the fair-share tree, parents first, with the numbers of a policy: by default the one in force.
+    #[pyo3(signature = (policy = None))]
+    fn shares(&self, py: Python<'_>, policy: Option<&str>) -> PyResult<Table> {
+        let policies = policy.map(policy_name).transpose()?.into_iter().collect();
+        py.detach(|| shares(&self.site, &SharesRequest { policies, ..SharesRequest::default() }))
+    }
+}
+
+impl Site {
+    pub fn shared(&self) -> Arc<OpenedSite> {
+        Arc::clone(&self.site)
+    }
+
+    /// The formula that a caller gives: a `Formula`, a text as `jsf rank` takes it, or the one in force.
+    fn given(&self, formula: Option<&Bound<'_, PyAny>>) -> PyResult<Given> {
+        let text = match formula {
+            None => self.site.formula_text(),
+            Some(formula) => {
+                if let Ok(formula) = formula.cast::<Formula>() {
+                    let compiled = formula.get().shared();
+                    return Ok(Given { text: compiled.text.clone(), parsed: compiled.parsed.clone() });
+                }
+                let Ok(text) = formula.cast::<PyString>() else {
+                    let kind = formula.get_type().name()?;
+                    return Err(PyTypeError::new_err(format!(
+                        "the formula is of type `{kind}`, expected a str or a Formula"
+                    )));
+                };
+                FormulaText::new(text.extract::<String>()?)
+            }
+        };
+        let text = text.map_err(|error| site_error(&error))?;
+        match text.submitted(self.numbers).formula() {
+            Ok(parsed) => Ok(Given { parsed: parsed.clone(), text: text.text.clone() }),
+            Err(refusal) => Err(syntax_error(&text.text, &refusal.finding)),
+        }
+    }
+
+    /// The ranked queue, and the names that its formula may use.
+    fn ranked(
+        &self,
+        given: &Given,
+        read: impl FnOnce(&OpenedSite, &Parsed) -> Result<SiteJobs, SiteError>,
+    ) -> PyResult<(RankedQueue, Schema)> {
+        let SiteJobs { table, schema, warnings } =
+            read(&self.site, &given.parsed).map_err(|error| site_error(&error))?;
+        let program = given.parsed.compile(&schema).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let mut queue = self.site.rank_jobs(program, table, usize::MAX).map_err(|error| site_error(&error))?;
+        queue.warnings.splice(..0, self.site.warnings().iter().cloned().chain(warnings));
+        Ok((queue, schema))
+    }
+}
+
+fn policy_name(name: &str) -> PyResult<PolicyName> {
+    name.parse().map_err(|error: String| PyValueError::new_err(error))
+}
+
+fn unknown(what: &str, given: &str, expected: &str) -> PyErr {
+    PyValueError::new_err(format!("{what} is `{given}`, expected {expected}"))
+}
+
+/// A path, of which `-` is a file of this name and not standard input.
+fn file(path: PathBuf) -> PathBuf {
+    if path.as_os_str() == "-" { Path::new(".").join(path) } else { path }
+}
+
+/// A document in JSON as Python's objects.
+pub fn json<'py>(py: Python<'py>, document: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("json")?.call_method1("loads", (document,))
+}
+
+/// What a report writes.
+fn written(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> PyResult<String> {
+    let mut bytes = Vec::new();
+    write(&mut bytes).map_err(|error| PyOSError::new_err(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+fn ranking(given: &Given, queue: &RankedQueue, schema: &Schema, with_inputs: bool) -> PyResult<Table> {
+    let RankedQueue { table, ranking, not_considered, program, warnings, .. } = queue;
+    let rows = RankedRow::all(ranking);
+    let reasons: std::collections::HashMap<usize, _> = not_considered.iter().copied().collect();
+    let scores = || rows.iter().map(|ranked| ranking.score(ranked.row()));
+    let exact = |result: FormulaResult| match result {
+        FormulaResult::Python(value) => value.repr(),
+        FormulaResult::Decimal(decimal) => decimal.to_string(),
+        other => Value::Float(other.to_f64()).repr(),
+    };
+    let excluded: Vec<_> = rows
+        .iter()
+        .map(|ranked| excluded(table, ranked.row(), ranked.rank(), reasons.get(&ranked.row()).copied()))
+        .collect();
+    let mut columns = TableBuilder::default();
+    columns.integers("rank", rows.iter().map(|ranked| ranked.rank().map(|rank| rank as i64)));
+    columns.texts("id", rows.iter().map(|ranked| Some(table.id(ranked.row()))));
+    columns.texts("entity", rows.iter().map(|ranked| Some(table.entity(ranked.row()))));
+    columns.texts("queue", rows.iter().map(|ranked| Some(table.queue(ranked.row()))));
+    columns.texts("state", rows.iter().map(|ranked| Some(table.state(ranked.row()).letter())));
+    columns.floats("score", scores().map(|score| score.map(|score| score.value).filter(|value| value.is_finite())));
+    columns.texts("exact", scores().map(|score| score.and_then(|score| score.unrounded.ok().map(exact))));
+    columns.texts("logged", scores().map(|score| score.map(|score| logged(score.value))));
+    columns.texts("error", scores().map(|score| score.and_then(|score| Some(score.unrounded.err()?.to_string()))));
+    columns.truths("considered", rows.iter().map(|ranked| ranked.rank().is_some()));
+    columns.texts("excluded", excluded.iter().map(|excluded| excluded.as_ref().map(|(keyword, _)| *keyword)));
+    columns.texts("reason", excluded.iter().map(|excluded| excluded.as_ref().map(|(_, reason)| reason)));
+    for name in program.inputs().iter().filter(|_| with_inputs) {
+        columns.values(name, &inputs(table, name, rows.iter().map(|ranked| ranked.row())));
+    }
+    let report =
+        RankReport { formula: &given.text, table, ranking, not_considered, rows: &[], inputs: &[], schema, rules: &[] };
+    let document = written(|out| Json.write(&report, out))?;
+    columns.finish(warnings.clone(), document)
+}
+
+/// An input of these rows; `None` if the scheduler ignores the job and the value was not read.
+fn inputs(table: &JobTable, name: &str, rows: impl Iterator<Item = usize>) -> Vec<Option<Value>> {
+    let Some(column) = table.column(name) else { return rows.map(|_| None).collect() };
+    let is_fairshare = FairshareInput::NAMES.iter().any(|(fairshare, _)| *fairshare == name);
+    let is_known = |row: &usize| column.is_set(*row) || (table.exclusion(*row).is_none() && !is_fairshare);
+    rows.map(|row| Some(row).filter(is_known).map(|row| column.value(row))).collect()
+}
+
+fn comparison(site: &OpenedSite, old: &Given, new: &Given) -> PyResult<Table> {
+    let compared = site.compare(&old.parsed, site, &new.parsed).map_err(|error| site_error(&error))?;
+    let (table, sides) = (&compared.table, &compared.sides);
+    let rows = compared_rows(&compared.comparison);
+    let jobs: Vec<_> = rows.iter().map(|ranked| compared.comparison.job(ranked.row())).collect();
+    let rank = |rank: Option<usize>| rank.map(|rank| rank as i64);
+    let score = |ranking: &job_sort_formula::Ranking, row: usize| {
+        ranking.score(row).map(|score| score.value).filter(|value| value.is_finite())
+    };
+    let mut columns = TableBuilder::default();
+    columns.texts("id", rows.iter().map(|ranked| Some(table.id(ranked.row()))));
+    columns.texts("entity", rows.iter().map(|ranked| Some(table.entity(ranked.row()))));
+    columns.texts("queue", rows.iter().map(|ranked| Some(table.queue(ranked.row()))));
+    columns.integers("old_rank", jobs.iter().map(|job| rank(job.old)));
+    columns.integers("new_rank", jobs.iter().map(|job| rank(job.new)));
+    columns.floats("old_score", rows.iter().map(|ranked| score(&sides.old.ranking, ranked.row())));
+    columns.floats("new_score", rows.iter().map(|ranked| score(&sides.new.ranking, ranked.row())));
+    columns.integers("moved", jobs.iter().map(|job| job.moved()));
+    let report = CompareReport {
+        formulas: Change { old: &old.text, new: &new.text },
+        table,
+        rankings: Change { old: &sides.old.ranking, new: &sides.new.ranking },
+        comparison: &compared.comparison,
+        rows: &[],
+        rules: Change { old: &sides.old.rules, new: &sides.new.rules },
+    };
+    let document = written(|out| CompareJson.write(&report, out))?;
+    columns.finish(site.warnings().iter().chain(&compared.warnings).cloned().collect(), document)
+}
+
+fn shares(site: &OpenedSite, request: &SharesRequest) -> PyResult<Table> {
+    let of_policies = site.shares(request).map_err(|error| site_error(&error))?;
+    let Some(shares) = of_policies.first() else { return Err(PyValueError::new_err("no policy")) };
+    let nodes = shares.nodes(&[], false).map_err(|error| site_error(&error))?;
+    let settings = site.policy_settings(shares.policy);
+    let view = PolicyView {
+        name: shares.policy.as_str(),
+        tree: shares.assessed.tree(),
+        shares: shares.assessed.shares(),
+        is_pbs: shares.policy == PolicyName::Pbs,
+        has_factors: shares.has_factors,
+        nodes: &nodes,
+        settings: &settings,
+        assumed: None,
+    };
+    let objects: Vec<_> = nodes.iter().map(|&node| fields(&view, node)).collect();
+    let mut columns = TableBuilder::default();
+    let text = |name: &'static str| objects.iter().map(move |node| node.get(name).and_then(serde_json::Value::as_str));
+    columns.texts("name", text("name"));
+    columns.paths("path", nodes.iter().map(|&node| view.tree.path(node)));
+    columns.texts("kind", text("kind"));
+    let numbers: &[&str] = if view.is_pbs {
+        &["shares", "perc", "usage", "tree_usage", "factor"]
+    } else {
+        &["raw_shares", "norm_shares", "raw_usage", "norm_usage", "effective_usage", "level_fs", "fairshare", "tickets"]
+    };
+    for name in numbers {
+        let values = objects.iter().map(|node| node.get(*name));
+        match *name {
+            "shares" | "raw_shares" => columns.integers(name, values.map(|value| value?.as_i64())),
+            _ => columns.floats(name, values.map(|value| float(value?))),
+        }
+    }
+    let document = written(|out| write_shares(&[PolicyView { nodes: &[], ..view }], out))?;
+    let warnings = site.warnings().iter().chain(&shares.notes).cloned().collect();
+    columns.finish(warnings, document)
+}
+
+/// A number of the JSON, in which one that is not finite is a text.
+fn float(value: &serde_json::Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.parse().ok())
+}
+
+fn read_queue(path: &Path, wanted: Option<Vec<String>>, declared: Vec<(String, InputType)>) -> PyResult<Table> {
+    let files = SiteFiles { queue: Some(FileSource::from(path)), declared, ..SiteFiles::default() };
+    let site = OpenedSite::from_files(files, SiteRules::default()).map_err(|error| site_error(&error))?;
+    let read = |names: &[String]| {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        site.jobs_with_inputs(&names).map_err(|error| site_error(&error))
+    };
+    let numeric = |schema: &Schema| {
+        let known = schema.iter().filter(|(_, entry)| entry.input_type.is_numeric() && entry.replaced_by.is_none());
+        known.map(|(name, _)| name.to_owned()).collect::<Vec<String>>()
+    };
+    let is_given = wanted.is_some();
+    let mut names = wanted.unwrap_or_else(|| numeric(site.schema()));
+    let mut jobs = read(&names)?;
+    // a document names its own resources only after it was read
+    let seen = numeric(&jobs.schema);
+    if !is_given && seen.len() > names.len() {
+        names = seen;
+        jobs = read(&names)?;
+    }
+    let SiteJobs { table, warnings, .. } = &jobs;
+    let mut columns = TableBuilder::default();
+    let rows = 0..table.len();
+    columns.texts("id", rows.clone().map(|row| Some(table.id(row))));
+    columns.texts("entity", rows.clone().map(|row| Some(table.entity(row))));
+    columns.texts("queue", rows.clone().map(|row| Some(table.queue(row))));
+    columns.texts("state", rows.clone().map(|row| Some(table.state(row).letter())));
+    for name in &names {
+        let values = inputs(table, name, rows.clone());
+        // a fair-share number of which the jobs say nothing is no column
+        if is_given || values.iter().any(Option::is_some) || table.is_empty() {
+            columns.values(name, &values);
+        }
+    }
+    columns.finish(site.warnings().iter().chain(warnings).cloned().collect(), "{}".to_owned())
+}

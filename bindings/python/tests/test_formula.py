@@ -1,0 +1,125 @@
+"""Formulas: their texts, names, errors, findings and pickles."""
+
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from job_sort_formula import Formula
+
+
+def test_a_formula_shows_what_it_is():
+    formula = Formula("ngpus*2 + ncpus", {"ngpus": "int"})
+    assert formula.text == "ngpus*2 + ncpus"
+    assert formula.inputs == ("ngpus", "ncpus")
+    assert formula.resources == {"ngpus": "int"}
+    assert formula.undefined == ()
+    assert eval(repr(formula)) == formula
+    assert hash(eval(repr(formula))) == hash(formula)
+    assert formula != Formula("ngpus*2 + ncpus") and formula != "ngpus*2 + ncpus"
+    assert Formula("ngpus*2").undefined == ("ngpus",)
+    with pytest.raises(AttributeError):
+        formula.text = "1"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "offset"),
+    [("1 +", 1, 4), ("ncpus ^^ 2", 1, 8), ("1 + é *", 1, 8), ("\nncpus +* 2", 2, 8), ("", 1, 1), ("(1", 1, 1), ("1\0", 1, 2)],
+)
+def test_what_python_refuses_is_a_syntax_error_with_its_place(text, line, offset):
+    with pytest.raises(SyntaxError) as refused:
+        Formula(text)
+    error = refused.value
+    assert (error.lineno, error.offset, error.text) == (line, offset, text.split("\n")[line - 1])
+    assert error.end_offset >= error.offset
+
+
+@pytest.mark.parametrize("text", ["'x'", "ncpus.real", "[x for x in (1, 2)]", "exec", "lambda: 1"])
+def test_what_is_not_arithmetic_is_a_value_error(text):
+    with pytest.raises(ValueError, match="not arithmetic"):
+        Formula(text)
+
+
+def test_hostile_texts_are_errors():
+    for text in ["(" * 10_000, "1" * 70_000, "\ud800".encode("utf-8", "surrogatepass").decode("latin-1")]:
+        with pytest.raises(SyntaxError):
+            Formula(text)
+    assert Formula("-" * 60_000 + "1").evaluate().error_count in (0, 1)
+    with pytest.raises((UnicodeEncodeError, TypeError)):
+        Formula("\ud800")
+    for text in [None, 3, b"1"]:
+        with pytest.raises(TypeError):
+            Formula(text)
+
+
+def test_resources_are_checked():
+    with pytest.raises(ValueError, match="expected `int`"):
+        Formula("x", {"x": "number"})
+    with pytest.raises(ValueError, match="defined by OpenPBS"):
+        Formula("x", {"ncpus": "int"})
+    with pytest.raises(ValueError, match="empty"):
+        Formula("x", {"": "int"})
+    for resources in [["x"], {"x": 1}, {1: "int"}, "x"]:
+        with pytest.raises(TypeError):
+            Formula("x", resources)
+    with pytest.raises(ValueError, match=r'declare it.*resources=\{"ngpus": "float"\}'):
+        Formula("ngpus").evaluate(ngpus=1)
+
+
+def test_check_answers_as_the_command_does():
+    document = Formula("pow(2, walltme)").check()
+    assert document["verdict"]["accepted"] is False
+    finding = document["findings"][0]
+    assert finding["code"].startswith("JSF") and "walltme" in finding["message"]
+    assert Formula("gpus", {"gpus": "int"}).check()["verdict"]["accepted"] is True
+
+
+def test_pickles_evaluate_alike():
+    formula = Formula("ncpus ** 2 + gpus", {"gpus": "long"})
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        copy = pickle.loads(pickle.dumps(formula, protocol))
+        assert copy == formula
+        assert copy.evaluate(ncpus=[1, 2], gpus=3).to_pylist() == [4.0, 7.0]
+
+
+def test_threads_share_a_formula():
+    formula = Formula("(eligible_time % 97) ** 2 / (ncpus - 3)")
+    generator = np.random.default_rng(1)
+    times, cpus = generator.integers(0, 10**6, 300_000), generator.integers(0, 8, 300_000)
+    expected = formula.evaluate(eligible_time=times, ncpus=cpus)
+
+    def evaluated(threads):
+        scores = formula.evaluate(eligible_time=times, ncpus=cpus, threads=threads)
+        return scores.to_numpy().tobytes(), [error.row for error in scores.errors]
+
+    with ThreadPoolExecutor(4) as pool:
+        for scores, rows in pool.map(evaluated, [1, 2, 3, 4, 100, 10**9] * 2):
+            assert scores == expected.to_numpy().tobytes()
+            assert rows == np.flatnonzero(cpus == 3).tolist()
+    for threads in [0, -1]:
+        with pytest.raises(ValueError, match="expected at least 1"):
+            formula.evaluate(eligible_time=times, ncpus=cpus, threads=threads)
+    with pytest.raises(TypeError):
+        formula.evaluate(eligible_time=times, ncpus=cpus, threads="2")
+
+
+def test_a_thread_with_a_small_stack_may_evaluate():
+    deep = "(" * 199 + "ncpus" + " + 1)" * 199
+    scores = []
+
+    def evaluate():
+        for text in [deep, "-" * 2000 + "ncpus", " + ".join(["ncpus"] * 2000)]:
+            try:
+                scores.append(Formula(text).evaluate(ncpus=np.array([1, 2])).null_count)
+                Formula(text).check()
+            except SyntaxError:
+                scores.append(0)
+
+    threading.stack_size(1 << 20)
+    thread = threading.Thread(target=evaluate)
+    thread.start()
+    thread.join()
+    threading.stack_size(0)
+    assert scores == [0, 0, 0]

@@ -1,0 +1,186 @@
+"""Sites and queues against the command `jsf`, whose path is in `JSF_BINARY`, bit by bit; the programs of the documentation."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+
+from job_sort_formula import Formula, Queue, Site, Table
+
+ROOT = Path(__file__).parents[3]
+SITE = ROOT / "examples" / "site"
+FORMULAS = [None, *(path.read_text().strip() for path in sorted((ROOT / "examples" / "formulas").glob("*.txt")))]
+
+
+def jsf(*arguments):
+    """What the command writes to its standard output, as JSON."""
+    command = [os.environ["JSF_BINARY"], *arguments, "--site", str(SITE), "--format", "json"]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_rank_is_that_of_the_command(text):
+    expected = jsf("rank", *([text] if text else []), "--inputs")
+    ranking = Site.open(SITE).rank(text, inputs=True)
+    rows = ranking.to_pylist()
+    assert len(rows) == len(expected["jobs"]) == len(ranking) > 40
+    for ours, job in zip(rows, expected["jobs"]):
+        job["error"] = job["error"] and job["error"]["message"]
+        inputs = job.pop("inputs", {})
+        # equal as floats, so to the bit: Python's `json` reads the shortest digits back exactly
+        assert ours == job | inputs
+        assert [ours[name].hex() for name in ["score"] if ours[name] is not None] == [float(job["score"]).hex()]
+    assert ranking.document == {"formula": expected["formula"], "summary": expected["summary"]}
+    formula = Formula(text or Site.open(SITE).formula, {"float_" + str(number): "float" for number in range(3)})
+    if not formula.undefined:
+        assert Site.open(SITE).rank(formula).to_pylist() == Site.open(SITE).rank(text).to_pylist()
+
+
+def test_the_columns_of_a_ranking_give_its_scores():
+    formula = Formula("pow(2, -(fairshare_tree_usage/fairshare_perc)) * walltime")
+    ranking = Site.open(SITE).rank(formula, inputs=True)
+    for table in [ranking, polars.DataFrame(ranking), pyarrow.table(ranking), pandas.DataFrame(ranking.to_pydict())]:
+        scores = formula.evaluate(table)
+        exact = [None if exact is None else float(exact) for exact in ranking["exact"]]
+        assert scores.to_pylist() == exact
+        assert scores.error_count == 1 == len([error for error in ranking["error"] if error])
+
+
+def test_explanations_are_those_of_the_command():
+    site = Site.open(SITE)
+    for text in ["fairshare_factor * 100 + eligible_time / 3600", FORMULAS[1]]:
+        expected = jsf("explain", text, "--job", "184127", "--to", "1")
+        assert site.explain("184127", text, to=1) == expected
+        assert site.explain("184127.kestrel", Formula(text) if text.isidentifier() else text, to=1) == expected
+    with pytest.raises(ValueError, match="no job is called"):
+        site.explain("99")
+    for rank in [0, 10**6]:
+        with pytest.raises(ValueError, match="there is no rank"):
+            site.explain("184127", to=rank)
+
+
+def test_comparisons_are_those_of_the_command():
+    new = "eligible_time / 3600 + 10 * ncpus"
+    expected = jsf("compare", "--new", new)
+    compared = Site.open(SITE).compare(None, new)
+    assert compared.to_pylist() == expected.pop("jobs")
+    assert compared.document == expected
+
+
+@pytest.mark.parametrize("policy", [None, "pbs", "classic", "depth-oblivious", "ticket-based", "fair-tree", "weighted-walk"])
+def test_shares_are_those_of_the_command(policy):
+    expected = jsf("shares", *(["--policy", policy] if policy else []))
+    shares = Site.open(SITE).shares(policy)
+    nodes = expected.pop("nodes")
+    for ours, node in zip(shares.to_pylist(), nodes, strict=True):
+        node = {name: float("inf") if value == "inf" else value for name, value in node.items()}
+        assert ours == node
+    assert shares.document == expected
+
+
+def test_check_with_a_site_is_that_of_the_command():
+    for text in ["pow(2, -(fairshare_tree_usage/fairshare_perc)) * walltime", "ncpu", "1 / queue_priority"]:
+        assert Formula(text).check(Site.open(SITE)) == jsf("check", text)
+
+
+def test_tables_are_arrow():
+    ranking = Site.open(SITE).rank()
+    table, frame = pyarrow.table(ranking), polars.DataFrame(ranking)
+    assert table.to_pylist() == frame.to_dicts() == ranking.to_pylist()
+    assert pyarrow.record_batch(ranking).num_rows == len(ranking)
+    assert ranking.column_names == table.column_names and ranking.to_pydict() == table.to_pydict()
+    assert ranking["id"] == table["id"].to_pylist()
+    with pytest.raises(KeyError):
+        ranking["nothing"]
+    shares = pyarrow.table(Site.open(SITE).shares())
+    assert shares["path"].type == pyarrow.list_(pyarrow.large_string())
+
+
+def test_a_queue_has_every_input():
+    queue = Queue.read(SITE / "qstat.json")
+    assert isinstance(queue, Table) and len(queue) == 44
+    assert {"id", "entity", "queue", "state", "ncpus", "walltime", "eligible_time"} <= set(queue.column_names)
+    assert "fairshare_perc" not in queue.column_names
+    formula = Formula("eligible_time / 3600 + ncpus")
+    ranking = Site.open(SITE).rank(formula)
+    exact = dict(zip(ranking["id"], map(float, ranking["exact"])))
+    assert dict(zip(queue["id"], formula.evaluate(queue).to_pylist())) == exact
+    few = Queue.read(str(SITE / "jobs.ndjson"), ["ncpus"])
+    assert few.column_names == ["id", "entity", "queue", "state", "ncpus"]
+    with pytest.raises(ValueError, match="no column"):
+        formula.evaluate(few)
+
+
+def test_files_that_cannot_be_read_are_os_errors():
+    for read in [Site.open, Queue.read]:
+        with pytest.raises(FileNotFoundError) as missing:
+            read("/nowhere/at/all")
+        assert (missing.value.errno, missing.value.filename) == (2, "/nowhere/at/all")
+        with pytest.raises(TypeError):
+            read(3)
+    with pytest.raises(IsADirectoryError):
+        Queue.read(SITE)
+    with pytest.raises(FileNotFoundError):
+        Site.open("-")
+    with pytest.raises(ValueError, match="describes a server"):
+        Queue.read(SITE / "server.json")
+    with pytest.raises(ValueError, match="contains no file of a site"):
+        Site.open(ROOT / "grammar")
+
+
+def test_options_and_formulas_are_checked():
+    for option, value in [("policy", "all"), ("rules", "none"), ("numbers", "roman")]:
+        with pytest.raises(ValueError, match=value):
+            Site.open(SITE, **{option: value})
+    site = Site.open(SITE, numbers="decimal", threshold=0.5)
+    assert "threshold" in site.rank()["excluded"]
+    for formula in [3, b"ncpus"]:
+        with pytest.raises(TypeError):
+            site.rank(formula)
+    with pytest.raises(SyntaxError) as refused:
+        site.rank("ncpus +")
+    assert (refused.value.lineno, refused.value.offset) == (1, 8)
+    with pytest.raises(ValueError, match="not arithmetic"):
+        site.rank("'x'")
+    with pytest.raises(ValueError, match="decimal"):
+        site.explain("184127")
+
+
+@pytest.mark.parametrize("document", ["README.md", "bindings/python/README.md"])
+def test_the_programs_of_the_documentation_run(document):
+    (program,) = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
+    run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    expected = re.findall(r"print\(.*?\) +# (.*)", program)
+    assert expected and run.stdout.splitlines()[: len(expected)] == expected
+
+
+def test_the_example_runs():
+    example = ROOT / "bindings" / "python" / "examples" / "rank_site.py"
+    run = subprocess.run([sys.executable, example], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert "33 of 33 jobs move" in run.stdout and "184127.kestrel" in run.stdout
+
+
+def test_what_the_stubs_promise_exists():
+    import ast
+
+    import job_sort_formula
+
+    stubs = ast.parse((ROOT / "bindings" / "python" / "job_sort_formula.pyi").read_text())
+    classes = [node for node in stubs.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
+    assert {node.name for node in classes} | {"__version__"} == set(job_sort_formula.__all__)
+    for node in classes:
+        promised = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
+        actual = set(vars(getattr(job_sort_formula, node.name)))
+        public = {name for name in actual if not name.startswith("_")}
+        assert promised <= actual | {"__init__"} and public <= promised, (node.name, promised ^ public)
+    assert np.asarray(Formula("1").evaluate()).tolist() == [1.0]
