@@ -225,6 +225,14 @@ def test_objects_that_lie_are_errors():
         twice(Lies(__arrow_c_stream__=stream))
 
 
+def test_pandas_without_pyarrow_is_read_through_numpy():
+    def missing():
+        raise ImportError("pyarrow")
+
+    column = Lies(__arrow_c_stream__=missing, __array__=np.array([1.0, 2.0]))
+    assert twice(column) == [2.0, 4.0]
+
+
 def test_an_array_may_derive_from_numpys():
     class Derived(np.ndarray):
         @property
