@@ -112,10 +112,15 @@ struct Live {
     table: JobTable,
     scores: Option<Scores>,
     waits: Vec<i64>,
+    /// The node of each entity of the table.
+    nodes: Vec<NodeId>,
 }
 
 fn push(table: &mut JobTable, job: &Waiting, names: &[String], program: &Program, now: i64) {
-    let inputs: Vec<_> = program.inputs().iter().map(|name| input(name, job, now)).collect();
+    let mut inputs = [const { Err(Value::Int(0)) }; 5];
+    for (slot, name) in inputs.iter_mut().zip(program.inputs()) {
+        *slot = input(name, job, now);
+    }
     let job = Job { id: &job.id, entity: &names[job.user], queued_at: Some(job.queued_at), ..Job::default() };
     table.push(&job, &inputs).expect("a new id");
 }
@@ -135,25 +140,20 @@ impl Live {
         let mut table = JobTable::new(program.inputs().iter().map(|name| &**name));
         let queue = std::mem::take(&mut site.queue);
         queue.iter().for_each(|job| push(&mut table, job, &site.names, program, site.now));
-        Self { site, table, scores: None, waits: Vec::new() }
+        Self { site, table, scores: None, waits: Vec::new(), nodes: Vec::new() }
     }
 
-    /// The ids of the jobs that leave, which a scheduler knows, and the jobs that arrive.
-    fn changes(&mut self) -> (Vec<String>, Vec<Waiting>) {
-        let (leaving, arriving) = self.site.changes();
-        (leaving.iter().map(|&row| self.table.id(row).to_owned()).collect(), arriving)
-    }
-
-    fn cycle(&mut self, program: &Program, (leaving, arriving): (Vec<String>, Vec<Waiting>)) -> Vec<usize> {
+    fn cycle(&mut self, program: &Program, (leaving, arriving): (Vec<usize>, Vec<Waiting>)) -> Vec<usize> {
         let tree = self.site.tree.as_mut().expect("the tree is put back");
         tree.decay(0.999);
         let ncpus = self.table.column("ncpus").expect("a column");
-        for id in &leaving {
-            let row = self.table.row(id).expect("the job is in the table");
-            let entity = tree.find(self.table.entity(row)).expect("the entity is in the tree");
+        let new_entities = &self.table.entities()[self.nodes.len()..];
+        self.nodes.extend(new_entities.iter().map(|name| tree.find(name).expect("the entity is in the tree")));
+        for &row in &leaving {
+            let entity = self.nodes[self.table.entity_index(row)];
             tree.charge(entity, ncpus.nearest_double(row) * CYCLE as f64).expect("a usage");
         }
-        self.table.remove(leaving.iter().map(String::as_str)).expect("the jobs are in the table");
+        self.table.remove_rows(leaving).expect("the jobs are in the table");
         arriving.iter().for_each(|job| push(&mut self.table, job, &self.site.names, program, self.site.now));
         self.waits.clear();
         self.waits.extend(self.table.queue_times().iter().map(|queued_at| self.site.now - queued_at));
@@ -282,7 +282,7 @@ fn cycles(criterion: &mut Criterion) {
     let mut queue: Vec<Waiting> = std::mem::take(&mut other.queue).into();
     for _ in 0..3 {
         let by_live = {
-            let changes = live.changes();
+            let changes = live.site.changes();
             live.cycle(&program, changes)
         };
         let by_own = {
@@ -300,7 +300,7 @@ fn cycles(criterion: &mut Criterion) {
         bencher.iter_custom(|cycles| {
             let mut time = std::time::Duration::ZERO;
             for _ in 0..cycles {
-                let changes = live.changes();
+                let changes = live.site.changes();
                 let start = std::time::Instant::now();
                 black_box(live.cycle(&program, changes));
                 time += start.elapsed();

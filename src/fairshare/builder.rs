@@ -1,7 +1,8 @@
 //! Builds a [`ShareTree`] from the root down; every node is checked as it is added.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
 
 use crate::fairshare::tree::{Node, NodeId, NodeKind, ShareTree, Shares};
 
@@ -217,7 +218,7 @@ impl TreeBuilder {
         if node.0 == 0 {
             return Err(TreeError::RemovedRoot { name: self.nodes[0].name.to_string() });
         }
-        let mut below = HashSet::from([node.0]);
+        let mut below: HashSet<u32> = HashSet::from_iter([node.0]);
         for index in node.0..self.nodes.len() as u32 {
             if index == node.0 || below.contains(&self.nodes[index as usize].parent) {
                 below.insert(index);

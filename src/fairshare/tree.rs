@@ -1,9 +1,10 @@
 //! The tree: an arena with every parent before its children, so that a forward pass distributes from the root down and
 //! a backward pass sums from the leaves up. Nothing here recurses, however deep the tree.
 
-use std::collections::HashMap;
 use std::iter;
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use crate::fairshare::builder::{Naming, TreeBuilder, TreeError, is_usage};
 

@@ -152,7 +152,7 @@ impl Column {
     /// Removes rows.
     pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) {
         let old = std::mem::take(&mut self.blocks);
-        for run in kept.runs_in_blocks(BLOCK_ROWS) {
+        for run in kept.runs_in_blocks() {
             let index = run.start / BLOCK_ROWS;
             let mut rows = run.start - index * BLOCK_ROWS..run.end - index * BLOCK_ROWS;
             while !rows.is_empty() {

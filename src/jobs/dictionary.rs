@@ -1,8 +1,9 @@
 //! A name for each row, as a dictionary of the distinct names and an index into it per row.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use crate::jobs::kept_rows::KeptRows;
 

@@ -3,9 +3,9 @@
 mod page;
 
 use std::cmp::Ordering;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 
-use hashbrown::HashTable;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::jobs::kept_rows::KeptRows;
 use page::{PAGE_ROWS, Page};
@@ -25,7 +25,7 @@ pub(super) struct Ids {
 #[derive(Debug, Clone, Default)]
 struct Index {
     rows: HashTable<u32>,
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
 }
 
 impl Ids {
@@ -119,7 +119,7 @@ impl Ids {
     pub(super) fn remove_rows(&mut self, kept: &KeptRows<'_>) {
         let old = std::mem::take(&mut self.pages);
         self.len = 0;
-        for run in kept.runs_in_blocks(PAGE_ROWS) {
+        for run in kept.runs_in_blocks() {
             let (page, first) = (&old[run.start / PAGE_ROWS], run.start / PAGE_ROWS * PAGE_ROWS);
             let mut rows = run.start - first..run.end - first;
             while !rows.is_empty() {

@@ -2,33 +2,40 @@
 
 use std::ops::Range;
 
+use crate::jobs::BLOCK_ROWS;
+
 /// The rows to keep.
 pub(super) struct KeptRows<'r> {
     /// The removed rows, ascending and distinct.
     removed: &'r [usize],
-    /// The number of rows before the removal.
+    /// The runs of consecutive rows that are kept, ascending.
+    runs: Vec<Range<usize>>,
+    /// The runs, divided where a block ends.
+    runs_in_blocks: Vec<Range<usize>>,
     len: usize,
 }
 
 impl<'r> KeptRows<'r> {
     /// All of `len` rows but `removed`, which are ascending, distinct and less than `len`.
     pub(super) fn new(removed: &'r [usize], len: usize) -> Self {
-        Self { removed, len }
+        let starts = std::iter::once(0).chain(removed.iter().map(|&row| row + 1));
+        let ends = removed.iter().copied().chain([len]);
+        let runs: Vec<_> = starts.zip(ends).map(|(start, end)| start..end).filter(|run| !run.is_empty()).collect();
+        let mut runs_in_blocks = Vec::with_capacity(runs.len() + len / BLOCK_ROWS);
+        for run in &runs {
+            let mut start = run.start;
+            while start < run.end {
+                let end = run.end.min((start / BLOCK_ROWS + 1) * BLOCK_ROWS);
+                runs_in_blocks.push(start..end);
+                start = end;
+            }
+        }
+        Self { removed, runs, runs_in_blocks, len: len - removed.len() }
     }
 
-    /// The runs of consecutive rows that are kept, ascending.
-    pub(super) fn runs(&self) -> impl Iterator<Item = Range<usize>> {
-        let starts = std::iter::once(0).chain(self.removed.iter().map(|&row| row + 1));
-        let ends = self.removed.iter().copied().chain([self.len]);
-        starts.zip(ends).map(|(start, end)| start..end).filter(|run| !run.is_empty())
-    }
-
-    /// The runs, divided where a block of so many rows ends.
-    pub(super) fn runs_in_blocks(&self, block_rows: usize) -> impl Iterator<Item = Range<usize>> {
-        self.runs().flat_map(move |run| {
-            let blocks = run.start / block_rows..run.end.div_ceil(block_rows);
-            blocks.map(move |block| run.start.max(block * block_rows)..run.end.min((block + 1) * block_rows))
-        })
+    /// The runs of consecutive rows that are kept, ascending, divided where a block of [`BLOCK_ROWS`] rows ends.
+    pub(super) fn runs_in_blocks(&self) -> impl Iterator<Item = Range<usize>> {
+        self.runs_in_blocks.iter().cloned()
     }
 
     /// The row after the removal; `None` if it is removed.
@@ -46,13 +53,13 @@ impl<'r> KeptRows<'r> {
 
     /// The number of rows after the removal.
     pub(super) fn len(&self) -> usize {
-        self.len - self.removed.len()
+        self.len
     }
 
     /// Removes the items of the removed rows. There may be fewer items than rows.
     pub(super) fn retain_in<T: Copy>(&self, items: &mut Vec<T>) {
         let mut end = 0;
-        for run in self.runs() {
+        for run in &self.runs {
             let run = run.start.min(items.len())..run.end.min(items.len());
             let kept = run.len();
             items.copy_within(run, end);
@@ -82,9 +89,7 @@ mod tests {
         for removed in [vec![], vec![0], vec![9], vec![0, 1, 2], vec![3, 5, 6, 9], (0..10).collect()] {
             let kept = KeptRows::new(&removed, 10);
             let expected: Vec<usize> = (0..10).filter(|row| !removed.contains(row)).collect();
-            assert_eq!(kept.runs().flatten().collect::<Vec<_>>(), expected);
-            assert_eq!(kept.runs_in_blocks(4).flatten().collect::<Vec<_>>(), expected);
-            assert!(kept.runs_in_blocks(4).all(|run| run.start / 4 == (run.end - 1) / 4));
+            assert_eq!(kept.runs_in_blocks().flatten().collect::<Vec<_>>(), expected);
             assert_eq!(kept.len(), expected.len());
             for len in [10, 7, 0] {
                 let mut items: Vec<usize> = (0..len).collect();
@@ -98,5 +103,10 @@ mod tests {
                 (0..expected.len()).collect::<Vec<_>>()
             );
         }
+    }
+    #[test]
+    fn a_run_ends_with_its_block() {
+        let runs: Vec<_> = KeptRows::new(&[5], 2 * BLOCK_ROWS + 1).runs_in_blocks().collect();
+        assert_eq!(runs, [0..5, 6..BLOCK_ROWS, BLOCK_ROWS..2 * BLOCK_ROWS, 2 * BLOCK_ROWS..2 * BLOCK_ROWS + 1]);
     }
 }

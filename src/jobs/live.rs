@@ -114,17 +114,30 @@ impl JobTable {
     /// No job has one of the ids; no job is removed then.
     pub fn remove<'i>(&mut self, ids: impl IntoIterator<Item = &'i str>) -> Result<(), TableError> {
         let row = |id: &str| self.row(id).ok_or_else(|| TableError::UnknownJob { id: id.to_owned() });
-        let mut removed = ids.into_iter().map(row).collect::<Result<Vec<usize>, _>>()?;
+        let rows = ids.into_iter().map(row).collect::<Result<Vec<usize>, _>>()?;
+        self.remove_rows(rows)
+    }
+
+    /// Removes the jobs of these rows, such as those that [`Ranking::order`](crate::Ranking::order) lists first and that have
+    /// been started. This is faster than by their ids.
+    ///
+    /// # Errors
+    /// There is no such row; no job is removed then.
+    pub fn remove_rows(&mut self, rows: impl IntoIterator<Item = usize>) -> Result<(), TableError> {
+        let mut removed: Vec<usize> = rows.into_iter().collect();
         removed.sort_unstable();
         removed.dedup();
-        self.remove_rows(&removed);
+        if let Some(&last) = removed.last() {
+            self.check_row(last)?;
+            self.close_gaps(&removed);
+        }
         Ok(())
     }
 
     /// Keeps the jobs in whose rows `is_kept` returns `true`.
     pub fn retain(&mut self, mut is_kept: impl FnMut(usize) -> bool) {
         let removed: Vec<usize> = (0..self.len()).filter(|&row| !is_kept(row)).collect();
-        self.remove_rows(&removed);
+        self.close_gaps(&removed);
     }
 
     /// Removes all jobs, and keeps the columns.
@@ -134,10 +147,7 @@ impl JobTable {
     }
 
     /// Removes rows, which are ascending and distinct.
-    fn remove_rows(&mut self, removed: &[usize]) {
-        if removed.is_empty() {
-            return;
-        }
+    fn close_gaps(&mut self, removed: &[usize]) {
         let kept = KeptRows::new(removed, self.len());
         self.ids.remove_rows(&kept);
         self.entities.remove_rows(&kept);

@@ -15,11 +15,16 @@ pub fn higher_first(left: f64, right: f64) -> Ordering {
 /// Sorts rows by value, the higher first; rows of equal value keep their order. `values` has an entry for every row of
 /// the table. Returns at most the first `limit` rows.
 pub fn sort_by_value(mut rows: Vec<usize>, values: &[f64], limit: usize) -> Vec<usize> {
-    if rows.iter().any(|&row| values[row].is_nan()) {
+    let (mut has_nan, mut are_floats) = (false, true);
+    for &row in &rows {
+        has_nan |= values[row].is_nan();
+        are_floats &= is_float(values[row]);
+    }
+    if has_nan {
         merge_sort(&mut rows, &mut |left: usize, right: usize| higher_first(values[left], values[right]));
         rows.truncate(limit);
         rows
-    } else if rows.iter().all(|&row| is_float(values[row])) {
+    } else if are_floats {
         let key = |row: usize, index: u32| u64::from(float_key(values[row] as f32)) << 32 | u64::from(index);
         sorted_by_key(&rows, limit, key, |key| key as u32)
     } else {
@@ -50,7 +55,7 @@ fn sorted_by_key<K: Copy + Ord + Send>(
     keys.into_iter().map(|key| rows[index_of(key) as usize]).collect()
 }
 
-/// Whether a C `float` represents this value exactly. The value must not be NaN.
+/// Whether a C `float` represents this value exactly; NaN is none.
 fn is_float(value: f64) -> bool {
     f64::from(value as f32) == value
 }

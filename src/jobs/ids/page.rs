@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use crate::jobs::BLOCK_ROWS;
+
 /// The number of rows in a page.
-pub(super) const PAGE_ROWS: usize = 4096;
+pub(super) const PAGE_ROWS: usize = BLOCK_ROWS;
 
 /// Up to [`PAGE_ROWS`] ids.
 #[derive(Debug, Clone)]
