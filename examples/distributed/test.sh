@@ -82,14 +82,15 @@ if asked spark && has pyspark Spark && { command -v java >/dev/null || { skipped
     echo "Spark, local-cluster[2,1,1024]"
     quietly "$PYTHON" spark_score.py "$data/jobs" "$data/spark"
     equal "$data/spark"
-    for what in pyspark.daemon CoarseGrainedExecutorBackend; do
-        echo "Spark, a process of $what killed"
+    while read -r what master; do
+        echo "Spark, $master, a process of $what killed"
         rm -rf "$data/killed"
-        check kill $what pyspark.daemon "$PYTHON" spark_score.py "$data/jobs" "$data/killed" >"$data/log" 2>&1 ||
-            { cat "$data/log"; exit 1; }
+        check kill "$what" pyspark.daemon "$PYTHON" spark_score.py "$data/jobs" "$data/killed" --master "$master" \
+            </dev/null >"$data/log" 2>&1 || { cat "$data/log"; exit 1; }
         grep "killed process" "$data/log"
         grep -m1 -o "Lost task .*" "$data/log" | cut -c1-120
         equal "$data/killed"
-    done
+    done <<<'pyspark.daemon local[2,4]
+CoarseGrainedExecutorBackend local-cluster[2,1,1024]'
 fi
 [ ${#skipped[@]} -eq 0 ] || echo "skipped: ${skipped[*]}"
