@@ -29,5 +29,5 @@ cp "$folder/libjob_sort_formula_c.a" "$prefix/lib/libjob_sort_formula.a"
 cp "$folder/libjob_sort_formula_c.so" "$prefix/lib/libjob_sort_formula.so.$version"
 ln -sf "libjob_sort_formula.so.$version" "$prefix/lib/$soname"
 ln -sf "$soname" "$prefix/lib/libjob_sort_formula.so"
-sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$version|" -e "s|@SYSTEM_LIBRARIES@|$system|" \
-    job-sort-formula.pc.in >"$prefix/lib/pkgconfig/job-sort-formula.pc"
+sed -e "s|@VERSION@|$version|" -e "s|@SYSTEM_LIBRARIES@|$system|" job-sort-formula.pc.in \
+    >"$prefix/lib/pkgconfig/job-sort-formula.pc"

@@ -53,6 +53,14 @@ pub enum TreeError {
         /// Its usage.
         usage: f64,
     },
+    /// A charge that is negative, infinite or not a number.
+    #[error("cannot charge {amount} to `{name}`, expected a finite number of at least 0")]
+    BadCharge {
+        /// The name of the node.
+        name: String,
+        /// The amount.
+        amount: f64,
+    },
     /// The root cannot be removed.
     #[error("`{name}` is the root of the tree and cannot be removed")]
     RemovedRoot {

@@ -156,10 +156,10 @@ impl ShareTree {
     /// Adds usage to a node: to its own usage, and to the usage of the node and of all nodes above it.
     ///
     /// # Errors
-    /// [`TreeError::BadUsage`] if the amount is negative, infinite or not a number; the tree is then unchanged.
+    /// [`TreeError::BadCharge`] if the amount is negative, infinite or not a number; the tree is then unchanged.
     pub fn charge(&mut self, node: NodeId, amount: f64) -> Result<(), TreeError> {
         if !is_usage(amount) {
-            return Err(TreeError::BadUsage { name: self.name(node).to_owned(), usage: amount });
+            return Err(TreeError::BadCharge { name: self.name(node).to_owned(), amount });
         }
         self.add_usage(node, amount);
         Ok(())

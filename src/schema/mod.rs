@@ -61,6 +61,18 @@ impl InputType {
         TYPES.iter().find(|(name, _)| name.eq_ignore_ascii_case(pbs_type)).map(|&(_, input_type)| input_type)
     }
 
+    /// PBS's name of the type, of which [`from_pbs_type`](Self::from_pbs_type) reads more than one for some types.
+    pub fn pbs_type(self) -> &'static str {
+        match self {
+            Self::Count => "long",
+            Self::Size => "size",
+            Self::Duration => "duration",
+            Self::Float | Self::Ratio => "float",
+            Self::Bool => "boolean",
+            Self::Text => "string",
+        }
+    }
+
     /// The values that a resource of this type can have if OpenPBS itself defines it.
     pub fn range(self) -> Range {
         match self {

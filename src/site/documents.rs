@@ -97,7 +97,7 @@ impl Documents {
                 Origin::Special | Origin::Standard => "OpenPBS defines it",
                 Origin::Site | Origin::Seen => "a document of the site declares it",
             };
-            let (given, used) = (type_name(*declared), type_name(entry.input_type));
+            let (given, used) = (declared.pbs_type(), entry.input_type.pbs_type());
             self.warnings.push(format!("`--resource {name}={given}` is not used: {by} with the type {used}"));
         }
     }
@@ -188,17 +188,6 @@ impl Documents {
                 self.schema.add_seen(name, InputType::Float);
             }
         }
-    }
-}
-
-fn type_name(kind: InputType) -> &'static str {
-    match kind {
-        InputType::Count => "long",
-        InputType::Size => "size",
-        InputType::Duration => "duration",
-        InputType::Float | InputType::Ratio => "float",
-        InputType::Bool => "boolean",
-        InputType::Text => "string",
     }
 }
 

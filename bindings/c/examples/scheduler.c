@@ -29,11 +29,9 @@ static struct {
     int64_t eligible_time[MAX_JOBS]; /* seconds */
 } queue;
 
-static void require(jsf_status status, jsf_error *error)
+static void fail(const jsf_error *error)
 {
     uint32_t start, end;
-    if (status == JSF_STATUS_OK)
-        return;
     fprintf(stderr, "%s", jsf_error_message(error));
     if (jsf_error_span(error, &start, &end))
         fprintf(stderr, ": `%.*s`", (int)(end - start), FORMULA + start);
@@ -41,12 +39,19 @@ static void require(jsf_status status, jsf_error *error)
     exit(1);
 }
 
+/* Makes a call whose last argument is `&error`. `error` is read after the call, as C would not promise in one expression. */
+#define REQUIRE(call)                \
+    do {                             \
+        jsf_error *error;            \
+        if ((call) != JSF_STATUS_OK) \
+            fail(error);             \
+    } while (0)
+
 static void submit(const jsf_tree *tree, const char *user, int64_t ncpus, int64_t walltime)
 {
     static int32_t next_id = 1;
-    jsf_error *error;
     const size_t row = queue.count++;
-    require(jsf_tree_find(tree, user, JSF_NUL_TERMINATED, &queue.user[row], &error), error);
+    REQUIRE(jsf_tree_find(tree, user, JSF_NUL_TERMINATED, &queue.user[row], &error));
     queue.id[row] = next_id++;
     queue.ncpus[row] = ncpus;
     queue.walltime[row] = walltime;
@@ -90,9 +95,9 @@ static void cycle(const jsf_program *program, jsf_scratch *scratch, jsf_tree *tr
     size_t row, place;
 
     /* the usage of the last cycle becomes numbers, and these become scores */
-    require(jsf_tree_update(tree, &error), error);
-    require(jsf_tree_shares_of_all(tree, NULL, NULL, factors, nodes, &error), error);
-    require(jsf_program_score(program, scratch, columns, 3, queue.count, scores, failed, NULL, &error), error);
+    REQUIRE(jsf_tree_update(tree, &error));
+    REQUIRE(jsf_tree_shares_of_all(tree, NULL, NULL, factors, nodes, &error));
+    REQUIRE(jsf_program_score(program, scratch, columns, 3, queue.count, scores, failed, NULL, &error));
 
     for (place = 0; place < TOP && (row = best(scores, taken)) < queue.count; place++) {
         const char *user = jsf_tree_name(tree, queue.user[row]);
@@ -109,14 +114,14 @@ static void cycle(const jsf_program *program, jsf_scratch *scratch, jsf_tree *tr
         }
         puts(", starts");
         free_cpus -= queue.ncpus[row];
-        require(jsf_tree_charge(tree, queue.user[row], (double)(queue.ncpus[row] * CYCLE), &error), error);
+        REQUIRE(jsf_tree_charge(tree, queue.user[row], (double)(queue.ncpus[row] * CYCLE), &error));
     }
     for (row = queue.count; row-- > 0;)
         if (taken[row] == 1)
             remove_job(row);
     for (row = 0; row < queue.count; row++)
         queue.eligible_time[row] += CYCLE;
-    require(jsf_tree_decay(tree, 0.99, &error), error);
+    REQUIRE(jsf_tree_decay(tree, 0.99, &error));
 }
 
 int main(void)
@@ -124,15 +129,14 @@ int main(void)
     jsf_program *program;
     jsf_scratch *scratch = jsf_scratch_new();
     jsf_tree *tree;
-    jsf_error *error;
     double *factors;
     int i;
 
     if (jsf_abi_version() != JSF_ABI_VERSION)
         return 1;
     /* once: the formula and the tree */
-    require(jsf_program_compile(FORMULA, sizeof FORMULA - 1, NULL, &program, &error), error);
-    require(jsf_tree_read(TREE, sizeof TREE - 1, "fair-tree", &tree, &error), error);
+    REQUIRE(jsf_program_compile(FORMULA, sizeof FORMULA - 1, NULL, &program, &error));
+    REQUIRE(jsf_tree_read(TREE, sizeof TREE - 1, "fair-tree", &tree, &error));
     factors = malloc(jsf_tree_count(tree) * sizeof *factors);
 
     for (i = 0; i < 4; i++) {

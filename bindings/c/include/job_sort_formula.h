@@ -34,12 +34,15 @@
  *
  * It prints 4, 0.141667 and 0 (failed): the third job divides by zero, which OpenPBS counts as 0.
  *
+ * For C99 or later, and C++.
+ *
  * Ownership. The caller owns every array and text that it passes; they are read or written during the call and never kept.
  * A handle that a function returns is freed with the function of its type (jsf_program_free, ...), once; a text that a
  * function returns belongs to a handle, except for that of jsf_check.
  *
  * Errors. A function that can fail returns a jsf_status. The last argument, `error`, may be null; else `*error` becomes null
- * on success and an error on failure, which the caller frees. What it held before is overwritten, not freed. A pointer that
+ * on success and an error on failure, which the caller frees. What it held before is overwritten, not freed. Do not read
+ * `error` in an expression that also makes the call, such as the arguments of one function: C may read it first. A pointer that
  * is null or misaligned, a length that cannot be right and a text that is not UTF-8 are errors. What cannot be checked is
  * the caller's duty: that a pointer leads to as many values as its length says, and that a freed handle is not used.
  * No function ends the process, prints, or changes signals, the locale or the floating-point environment, which must round
@@ -184,8 +187,9 @@ typedef struct jsf_scratch jsf_scratch;
 
 /**
  * A fair-share tree with its usage, and the numbers that a policy computes from it. Several threads may use it; a call that
- * changes it waits until the others are done. Its nodes are numbered from 0, the root, and never change. Free it with
- * `jsf_tree_free`.
+ * changes it waits until the others are done. Its nodes are numbered from 0, the root, and never change. The root is called
+ * `root`, or `TREEROOT` under the policy `pbs`, which also has a group `unknown`, for entities that are not in the documents.
+ * The numbers are computed when the tree is read, and by `jsf_tree_update`. Free it with `jsf_tree_free`.
  */
 typedef struct jsf_tree jsf_tree;
 
@@ -253,11 +257,12 @@ typedef struct {
      */
     const char *entity;
     /**
-     * The value that is sorted on: OpenPBS's `float`.
+     * The value that is sorted on: `exact` rounded to OpenPBS's `float`, or 0 or -1 if the job failed.
      */
     double score;
     /**
-     * The result of the formula before it is rounded; NaN if the job failed.
+     * The result of the formula before it is rounded, as `jsf_program_score` returns it; NaN if the job failed, and perhaps
+     * if it did not: see `failed`.
      */
     double exact;
     /**
@@ -306,19 +311,54 @@ bool jsf_error_span(const jsf_error *error,
 void jsf_error_free(jsf_error *error);
 
 /**
- * The eight values that OpenPBS's scheduler computes, such as `eligible_time` (seconds) and `fairshare_factor` (0 to 1), and
- * the resources that every server has, such as `ncpus`, `walltime` (seconds) and `mem` (kb). `jsf names` lists them. Free it
- * with `jsf_schema_free`.
+ * OpenPBS's names: the eight values that its scheduler computes,
+ *
+ * - `eligible_time`, seconds; `accrue_type`, 0 to 4; `job_priority` and `queue_priority`, -1024 to 1023,
+ * - `fairshare_perc` (or `fair_share_perc`, its deprecated name), `fairshare_tree_usage` and `fairshare_factor`, 0 to 1,
+ *
+ * and the resources that every server has, such as `ncpus`, `walltime` (seconds) and `mem` (kb). `jsf_schema_name` lists
+ * all of them. Free it with `jsf_schema_free`.
  */
 jsf_schema *jsf_schema_new(void);
+
+/**
+ * Reads the names that a formula may use at a site: OpenPBS's, and the resources that the documents of the site declare.
+ * `path` is a folder or a tar archive as for `jsf_site_rank`; the jobs are not read. On success `*schema` is to be freed with
+ * `jsf_schema_free`.
+ *
+ * Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*schema` is null then. Any thread may call it.
+ */
+jsf_status jsf_schema_read_site(const char *path,
+                                size_t path_length,
+                                jsf_schema **schema,
+                                jsf_error **error);
+
+/**
+ * The number of names; 0 if `schema` is null.
+ */
+size_t jsf_schema_count(const jsf_schema *schema);
+
+/**
+ * The name at `index`, from 0; null beyond the last one. A resource that is added comes after the others. It is UTF-8, ends
+ * with a NUL, belongs to the schema and lives as long.
+ */
+const char *jsf_schema_name(const jsf_schema *schema,
+                            size_t index);
+
+/**
+ * The type of the name at `index`: PBS's name of it, see `jsf_schema_add_resource`; null beyond the last one. The text is
+ * static: do not free it. No formula may use a name of the type `boolean` or `string`.
+ */
+const char *jsf_schema_type(const jsf_schema *schema,
+                            size_t index);
 
 /**
  * Adds a resource that the site defines. `type` is PBS's name of its type, ended by a NUL: `long` (integers), `size` (kb),
  * `float`, `duration` (seconds), or `boolean`, `string`, `string_array`, which no formula may use. A name of length
  * `JSF_NUL_TERMINATED` ends with a NUL. A name that the site defined before gets the new type.
  *
- * Errors: `JSF_STATUS_ARGUMENT` if the type is unknown, if the name is empty, or if OpenPBS itself defines it;
- * `JSF_STATUS_UTF8`.
+ * Errors: `JSF_STATUS_ARGUMENT` if the type is unknown, if the name is not one that Python can read, such as `a-b`, or if
+ * OpenPBS itself defines it; `JSF_STATUS_UTF8`.
  */
 jsf_status jsf_schema_add_resource(jsf_schema *schema,
                                    const char *name,
@@ -380,8 +420,10 @@ const char *jsf_program_input(const jsf_program *program,
                               size_t index);
 
 /**
- * The undefined name at `index`, from 0: one that the formula uses and the schema does not have. Null beyond the last one,
- * so a program that is to run for years checks that the name at 0 is null. It belongs to the program and lives as long.
+ * The undefined name at `index`, from 0: one that the formula uses and the schema does not have as a number. Besides
+ * misspelled names these are functions that do not exist, and resources of the types `boolean` and `string`. A job fails
+ * where Python evaluates such a name, so a scheduler checks that the name at 0 is null. Null beyond the last one. It belongs
+ * to the program and lives as long.
  */
 const char *jsf_program_undefined(const jsf_program *program,
                                   size_t index);
@@ -403,9 +445,10 @@ void jsf_scratch_free(jsf_scratch *scratch);
 
 /**
  * Scores `rows` jobs, at most `JSF_MAX_ROWS`, on the calling thread. `columns` has one column for each input of the formula,
- * in any order if they have names. `scores` gets the result for each job: a double, neither rounded to the scheduler's
- * `float` (see `jsf_round_to_float32`) nor sorted. A job whose formula raises an error gets OpenPBS's value, 0, or -1 if the
- * result is not a real number.
+ * in any order if they have names. `scores` gets the result for each job: a double, neither sorted nor rounded to the `float`
+ * that the scheduler sorts on. It is what a `jsf_ranked_job` has as `exact`; its `score` is `jsf_round_to_float32` of it. A
+ * job whose formula raises an error gets OpenPBS's value, 0, or -1 if the result is not a real number. Infinity and NaN are
+ * results of Python too, not errors: a score may be NaN although the job did not fail.
  *
  * `failed` has a byte for each job, which becomes 1 if the job failed and else 0; it may be null. `failures` becomes the
  * number of jobs that failed; it may be null. `jsf_program_error_of_row` says why a job failed. If there are no rows, the
@@ -476,8 +519,8 @@ jsf_status jsf_tree_read_pbs(const char *resource_group,
                              jsf_error **error);
 
 /**
- * What was wrong or missing in the documents: a sentence per line, ended by a NUL, empty if there is nothing. It belongs to
- * the tree and lives as long. Null if `tree` is null.
+ * What was wrong or missing in the documents: sentences, each ended by a newline, and a NUL at the end; empty if there is
+ * nothing. It belongs to the tree and lives as long. Null if `tree` is null.
  */
 const char *jsf_tree_warnings(const jsf_tree *tree);
 
@@ -494,8 +537,9 @@ const char *jsf_tree_name(const jsf_tree *tree,
                           size_t node);
 
 /**
- * Finds the node of an entity or a group by its name, or by `GROUP/NAME` if the name is not unique. `*node` can be the index
- * of an entity in a column of `JSF_KIND_BY_ENTITY` whose `entity_values` are from `jsf_tree_shares_of_all`.
+ * Finds the node of an entity or a group by its name, or by `GROUP/NAME` if several have the name, which the policy `pbs` does
+ * not allow. `*node` can be the index of an entity in a column of `JSF_KIND_BY_ENTITY` whose `entity_values` are from
+ * `jsf_tree_shares_of_all`.
  *
  * Errors: `JSF_STATUS_NOT_FOUND`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*node` is not written then. OpenPBS counts an entity
  * that is not in its files to the group `unknown`.
@@ -507,7 +551,8 @@ jsf_status jsf_tree_find(const jsf_tree *tree,
                          jsf_error **error);
 
 /**
- * The numbers of an entity or a group, which is found as `jsf_tree_find` does, as of the last `jsf_tree_update`.
+ * The numbers of an entity or a group, which is found as `jsf_tree_find` does, as of the last `jsf_tree_update`, or as of the
+ * reading of the tree.
  *
  * Errors: those of `jsf_tree_find`; `*shares` is not written then.
  */
@@ -518,7 +563,7 @@ jsf_status jsf_tree_shares(const jsf_tree *tree,
                            jsf_error **error);
 
 /**
- * Writes the numbers of all nodes, as of the last `jsf_tree_update`, into arrays of `count` doubles, where `count` is
+ * Writes the numbers of all nodes, as `jsf_tree_shares` has them, into arrays of `count` doubles, where `count` is
  * `jsf_tree_count`. An array that is not wanted may be null. The arrays must not overlap.
  *
  * Errors: `JSF_STATUS_ARGUMENT`; nothing is written then.
@@ -571,9 +616,10 @@ double jsf_round_share(double share);
 
 /**
  * Ranks the queue of a site as `jsf rank --site PATH` does. `path` is a folder or a tar archive with the scheduler's files, as
- * `jsf capture` or `pbs_snapshot` make it. `formula` is the text of the formula; null with length 0 takes the one in force
- * at the site. The lengths are in bytes, or `JSF_NUL_TERMINATED`. On success `*ranking` is to be freed with
- * `jsf_ranking_free`; read `jsf_ranking_warnings` then. The jobs are read and scored by several threads.
+ * `jsf capture` or `pbs_snapshot` make it. `formula` is the text of the formula; a null pointer with length 0 takes the one in
+ * force at the site, and an empty text that is given is an error. The lengths are in bytes, or `JSF_NUL_TERMINATED`. On success
+ * `*ranking` is to be freed with `jsf_ranking_free`; read `jsf_ranking_warnings` then. The jobs are read and scored by several
+ * threads.
  *
  * Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_SYNTAX` (with a place), `JSF_STATUS_NOT_ARITHMETIC`, `JSF_STATUS_ARGUMENT`,
  * `JSF_STATUS_UTF8`; `*ranking` is null then. Any thread may call it.
@@ -599,8 +645,38 @@ bool jsf_ranking_job(const jsf_ranking *ranking,
                      jsf_ranked_job *job);
 
 /**
- * What was wrong or missing in the site's files: a sentence per line, ended by a NUL, empty if there is nothing. It belongs to
- * the ranking and lives as long. Null if `ranking` is null.
+ * The number of waiting jobs for which the formula fails. Those that the scheduler does not consider, because of the site's
+ * threshold for instance, are counted too, and are not in the ranking. 0 if `ranking` is null.
+ */
+size_t jsf_ranking_failures(const jsf_ranking *ranking);
+
+/**
+ * Says why the job at `place` failed: returns `JSF_STATUS_EVALUATION`, and `*error` has the text of Python's exception and the
+ * place in `jsf_ranking_formula`. Returns `JSF_STATUS_OK` if the job did not fail.
+ *
+ * Errors: `JSF_STATUS_ARGUMENT` beyond the last job. Any thread may call it.
+ */
+jsf_status jsf_ranking_error_of_job(const jsf_ranking *ranking,
+                                    size_t place,
+                                    jsf_error **error);
+
+/**
+ * The text of the formula by which the jobs are ranked, ended by a NUL. It belongs to the ranking and lives as long. Null if
+ * `ranking` is null.
+ */
+const char *jsf_ranking_formula(const jsf_ranking *ranking);
+
+/**
+ * The name at `index`, from 0, of those that the formula uses and the site does not define; null beyond the last one, see
+ * `jsf_program_undefined`. It belongs to the ranking and lives as long.
+ */
+const char *jsf_ranking_undefined(const jsf_ranking *ranking,
+                                  size_t index);
+
+/**
+ * What was wrong or missing in the site's files, which names are undefined, and for how many jobs the formula fails:
+ * sentences, each ended by a newline, and a NUL at the end; empty if there is nothing. It belongs to the ranking and lives as
+ * long. Null if `ranking` is null.
  */
 const char *jsf_ranking_warnings(const jsf_ranking *ranking);
 

@@ -140,6 +140,16 @@ pub unsafe fn text<'a>(pointer: *const c_char, length: usize, name: &str) -> Res
     })
 }
 
+/// A text in UTF-8 that must be given, even if it is empty.
+///
+/// # Safety
+/// As for [`bytes`].
+pub unsafe fn required_text<'a>(pointer: *const c_char, length: usize, name: &str) -> Result<&'a str, jsf_error> {
+    check(pointer, name)?;
+    // SAFETY: as the caller of this function promises
+    unsafe { text(pointer, length, name) }
+}
+
 /// Frees a handle; null and a misaligned pointer are ignored.
 ///
 /// # Safety

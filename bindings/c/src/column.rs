@@ -66,10 +66,12 @@ pub(crate) fn check_rows(rows: usize) -> Result<(), jsf_error> {
 pub(crate) struct Written<'w>(pub &'w [Range<usize>]);
 
 impl Written<'_> {
-    fn check<T>(&self, values: &[T], name: &str) -> Result<(), jsf_error> {
+    /// An array of the column `name`, unless it cannot be read or is written.
+    fn unshared<'a, T>(&self, values: Result<&'a [T], jsf_error>, name: &str) -> Result<&'a [T], jsf_error> {
+        let values = values.map_err(|error| error.in_column(name))?;
         match self.0.iter().any(|written| overlap(written, &addresses(values))) {
             true => Err(jsf_error::argument(format!("the column `{name}` overlaps memory that is written"))),
-            false => Ok(()),
+            false => Ok(values),
         }
     }
 }
@@ -122,32 +124,31 @@ impl jsf_column {
         // SAFETY: as the caller of this function promises: there are as many values of the kind's type
         Ok(unsafe {
             match kind {
-                jsf_kind::I32 => InputColumn::I32(self.array(self.values, self.rows, name, written)?),
-                jsf_kind::I64 => InputColumn::I64(self.array(self.values, self.rows, name, written)?),
-                jsf_kind::F64 => InputColumn::F64(self.array(self.values, self.rows, name, written)?),
-                jsf_kind::SameI64 => InputColumn::Same(Value::Int(self.array(self.values, 1, name, written)?[0])),
-                jsf_kind::SameF64 => InputColumn::Same(Value::Float(self.array(self.values, 1, name, written)?[0])),
+                jsf_kind::I32 => InputColumn::I32(self.values_array(self.rows, name, written)?),
+                jsf_kind::I64 => InputColumn::I64(self.values_array(self.rows, name, written)?),
+                jsf_kind::F64 => InputColumn::F64(self.values_array(self.rows, name, written)?),
+                jsf_kind::SameI64 => InputColumn::Same(Value::Int(self.values_array(1, name, written)?[0])),
+                jsf_kind::SameF64 => InputColumn::Same(Value::Float(self.values_array(1, name, written)?[0])),
                 jsf_kind::ByEntity => InputColumn::ByEntity {
-                    index: self.array(self.values, self.rows, name, written)?,
-                    values: self.array(self.entity_values.cast(), self.entities, name, written)?,
+                    index: self.values_array(self.rows, name, written)?,
+                    values: written.unshared(array(self.entity_values, self.entities, "entity_values"), name)?,
                 },
             }
         })
     }
 
+    /// The array `values`.
+    ///
     /// # Safety
-    /// `pointer` is null, misaligned, or points to `length` values that live for `'a`.
-    unsafe fn array<'a, T>(
+    /// `self.values` is null, misaligned, or points to `length` values that live for `'a`.
+    unsafe fn values_array<'a, T>(
         &self,
-        pointer: *const c_void,
         length: usize,
         name: &str,
         written: &Written<'_>,
     ) -> Result<&'a [T], jsf_error> {
         // SAFETY: as the caller of this function promises
-        let values = unsafe { array(pointer.cast(), length, name) }?;
-        written.check(values, name)?;
-        Ok(values)
+        written.unshared(unsafe { array(self.values.cast(), length, "values") }, name)
     }
 }
 

@@ -5,6 +5,7 @@ use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
+use job_sort_formula::SiteError;
 use job_sort_formula::diagnostic::Span;
 
 use crate::argument::{borrow, free, optional_out};
@@ -59,6 +60,12 @@ impl jsf_error {
         Self { span: Some(span), ..self }
     }
 
+    /// The same error in a column, which the message names.
+    pub(crate) fn in_column(self, name: &str) -> Self {
+        let message = format!("column `{name}`: {}", self.message.to_string_lossy());
+        Self { message: c_text(message), ..self }
+    }
+
     fn panicked(payload: &(dyn Any + Send)) -> Self {
         let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
@@ -71,6 +78,20 @@ pub(crate) fn c_text(text: impl Into<String>) -> CString {
     let text: String = text.into();
     let text = if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text };
     CString::new(text).unwrap_or_default()
+}
+
+/// Sentences for C, each ended by a newline.
+pub(crate) fn lines<'a>(sentences: impl IntoIterator<Item = &'a String>) -> CString {
+    c_text(sentences.into_iter().flat_map(|sentence| [sentence, "\n"]).collect::<String>())
+}
+
+/// A site whose files cannot be used, or a formula that cannot be ranked.
+pub(crate) fn site_error(error: &SiteError) -> jsf_error {
+    let status = match error {
+        SiteError::NotArithmetic => jsf_status::NotArithmetic,
+        _ => jsf_status::Document,
+    };
+    jsf_error::new(status, error.to_string())
 }
 
 /// Runs the work of a function. Writes null or its error to `error`, if that is not null, and returns the status.

@@ -21,10 +21,13 @@ pub use program::{
     jsf_scratch_free, jsf_scratch_new, jsf_string_free,
 };
 pub use ranking::{
-    jsf_ranked_job, jsf_ranking, jsf_ranking_count, jsf_ranking_free, jsf_ranking_job, jsf_ranking_warnings,
-    jsf_site_rank,
+    jsf_ranked_job, jsf_ranking, jsf_ranking_count, jsf_ranking_error_of_job, jsf_ranking_failures,
+    jsf_ranking_formula, jsf_ranking_free, jsf_ranking_job, jsf_ranking_undefined, jsf_ranking_warnings, jsf_site_rank,
 };
-pub use schema::{jsf_schema, jsf_schema_add_resource, jsf_schema_free, jsf_schema_new};
+pub use schema::{
+    jsf_schema, jsf_schema_add_resource, jsf_schema_count, jsf_schema_free, jsf_schema_name, jsf_schema_new,
+    jsf_schema_read_site, jsf_schema_type,
+};
 pub use tree::{
     jsf_round_share, jsf_shares, jsf_tree, jsf_tree_charge, jsf_tree_count, jsf_tree_decay, jsf_tree_find,
     jsf_tree_free, jsf_tree_name, jsf_tree_read, jsf_tree_read_pbs, jsf_tree_shares, jsf_tree_shares_of_all,

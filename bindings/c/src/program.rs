@@ -141,8 +141,10 @@ pub unsafe extern "C" fn jsf_program_input(program: *const jsf_program, index: u
     answered(ptr::null(), inputs)
 }
 
-/// The undefined name at `index`, from 0: one that the formula uses and the schema does not have. Null beyond the last one,
-/// so a program that is to run for years checks that the name at 0 is null. It belongs to the program and lives as long.
+/// The undefined name at `index`, from 0: one that the formula uses and the schema does not have as a number. Besides
+/// misspelled names these are functions that do not exist, and resources of the types `boolean` and `string`. A job fails
+/// where Python evaluates such a name, so a scheduler checks that the name at 0 is null. Null beyond the last one. It belongs
+/// to the program and lives as long.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_program_undefined(program: *const jsf_program, index: usize) -> *const c_char {
     // SAFETY: the caller passes null or a program of this library
@@ -172,9 +174,10 @@ pub unsafe extern "C" fn jsf_scratch_free(scratch: *mut jsf_scratch) {
 }
 
 /// Scores `rows` jobs, at most `JSF_MAX_ROWS`, on the calling thread. `columns` has one column for each input of the formula,
-/// in any order if they have names. `scores` gets the result for each job: a double, neither rounded to the scheduler's
-/// `float` (see `jsf_round_to_float32`) nor sorted. A job whose formula raises an error gets OpenPBS's value, 0, or -1 if the
-/// result is not a real number.
+/// in any order if they have names. `scores` gets the result for each job: a double, neither sorted nor rounded to the `float`
+/// that the scheduler sorts on. It is what a `jsf_ranked_job` has as `exact`; its `score` is `jsf_round_to_float32` of it. A
+/// job whose formula raises an error gets OpenPBS's value, 0, or -1 if the result is not a real number. Infinity and NaN are
+/// results of Python too, not errors: a score may be NaN although the job did not fail.
 ///
 /// `failed` has a byte for each job, which becomes 1 if the job failed and else 0; it may be null. `failures` becomes the
 /// number of jobs that failed; it may be null. `jsf_program_error_of_row` says why a job failed. If there are no rows, the

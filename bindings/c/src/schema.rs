@@ -1,24 +1,36 @@
 //! The names that a formula may use.
 
-use std::ffi::c_char;
+use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 use std::sync::{PoisonError, RwLock};
 
-use job_sort_formula::Schema;
 use job_sort_formula::schema::InputType;
+use job_sort_formula::{Formula, Schema, Site};
 
-use crate::argument::{borrow, free, text};
-use crate::error::{answered, guarded, jsf_error, jsf_status};
+use crate::argument::{NUL_TERMINATED, borrow, free, out, required_text, text};
+use crate::error::{answered, c_text, guarded, jsf_error, jsf_status, site_error};
 
 /// The names that a formula may use: those of OpenPBS, and the resources of a site. Several threads may use it at the same
 /// time. Programs do not depend on it after they are compiled. Free it with `jsf_schema_free`.
 #[allow(non_camel_case_types)]
 #[derive(Debug)]
 pub struct jsf_schema {
-    names: RwLock<Schema>,
+    names: RwLock<Names>,
+}
+
+#[derive(Debug)]
+struct Names {
+    schema: Schema,
+    /// Every name once, in the order in which they are listed; none is ever removed, so that pointers to them live as long.
+    listed: Vec<CString>,
 }
 
 impl jsf_schema {
+    fn new(schema: Schema) -> *mut Self {
+        let listed = schema.iter().map(|(name, _)| c_text(name)).collect();
+        Box::into_raw(Box::new(Self { names: RwLock::new(Names { schema, listed }) }))
+    }
+
     /// A copy of a schema, or OpenPBS's names if the pointer is null.
     ///
     /// # Safety
@@ -29,24 +41,113 @@ impl jsf_schema {
         }
         // SAFETY: as the caller of this function promises
         let schema = unsafe { borrow(schema, "schema") }?;
-        Ok(schema.names.read().unwrap_or_else(PoisonError::into_inner).clone())
+        Ok(schema.names.read().unwrap_or_else(PoisonError::into_inner).schema.clone())
     }
 }
 
-/// The eight values that OpenPBS's scheduler computes, such as `eligible_time` (seconds) and `fairshare_factor` (0 to 1), and
-/// the resources that every server has, such as `ncpus`, `walltime` (seconds) and `mem` (kb). `jsf names` lists them. Free it
-/// with `jsf_schema_free`.
+impl Names {
+    fn add(&mut self, name: &str, input_type: InputType) -> Result<(), jsf_error> {
+        let is_new = self.schema.entry(name).is_none();
+        if !self.schema.add(name, input_type) {
+            return Err(jsf_error::argument(format!("`{name}` is defined by OpenPBS and cannot be redefined")));
+        }
+        if is_new {
+            self.listed.push(c_text(name));
+        }
+        Ok(())
+    }
+
+    /// PBS's name of the type of the name at `index`.
+    fn type_name(&self, index: usize) -> Option<&'static CStr> {
+        let name = self.listed.get(index)?.to_str().ok()?;
+        Some(match self.schema.entry(name)?.input_type.pbs_type() {
+            "long" => c"long",
+            "size" => c"size",
+            "duration" => c"duration",
+            "float" => c"float",
+            "boolean" => c"boolean",
+            _ => c"string",
+        })
+    }
+}
+
+/// OpenPBS's names: the eight values that its scheduler computes,
+///
+/// - `eligible_time`, seconds; `accrue_type`, 0 to 4; `job_priority` and `queue_priority`, -1024 to 1023,
+/// - `fairshare_perc` (or `fair_share_perc`, its deprecated name), `fairshare_tree_usage` and `fairshare_factor`, 0 to 1,
+///
+/// and the resources that every server has, such as `ncpus`, `walltime` (seconds) and `mem` (kb). `jsf_schema_name` lists
+/// all of them. Free it with `jsf_schema_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn jsf_schema_new() -> *mut jsf_schema {
-    answered(ptr::null_mut(), || Ok(Box::into_raw(Box::new(jsf_schema { names: RwLock::new(Schema::openpbs()) }))))
+    answered(ptr::null_mut(), || Ok(jsf_schema::new(Schema::openpbs())))
+}
+
+/// Reads the names that a formula may use at a site: OpenPBS's, and the resources that the documents of the site declare.
+/// `path` is a folder or a tar archive as for `jsf_site_rank`; the jobs are not read. On success `*schema` is to be freed with
+/// `jsf_schema_free`.
+///
+/// Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*schema` is null then. Any thread may call it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jsf_schema_read_site(
+    path: *const c_char,
+    path_length: usize,
+    schema: *mut *mut jsf_schema,
+    error: *mut *mut jsf_error,
+) -> jsf_status {
+    let work = || {
+        // SAFETY: the caller passes null or a pointer to a handle
+        let out = unsafe { out(schema, "schema") }?;
+        *out = ptr::null_mut();
+        // SAFETY: the caller passes null or a text of this length
+        let path = unsafe { required_text(path, path_length, "path") }?;
+        let site = Site::open(path).map_err(|error| site_error(&error))?;
+        *out = jsf_schema::new(site.schema().clone());
+        Ok(())
+    };
+    // SAFETY: the caller passes null or a pointer to a handle
+    unsafe { guarded(error, work) }
+}
+
+/// The number of names; 0 if `schema` is null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jsf_schema_count(schema: *const jsf_schema) -> usize {
+    // SAFETY: the caller passes null or a schema of this library
+    let count =
+        || Ok(unsafe { borrow(schema, "schema") }?.names.read().unwrap_or_else(PoisonError::into_inner).listed.len());
+    answered(0, count)
+}
+
+/// The name at `index`, from 0; null beyond the last one. A resource that is added comes after the others. It is UTF-8, ends
+/// with a NUL, belongs to the schema and lives as long.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jsf_schema_name(schema: *const jsf_schema, index: usize) -> *const c_char {
+    let name = || {
+        // SAFETY: the caller passes null or a schema of this library
+        let names = unsafe { borrow(schema, "schema") }?.names.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(names.listed.get(index).map_or(ptr::null(), |name| name.as_ptr()))
+    };
+    answered(ptr::null(), name)
+}
+
+/// The type of the name at `index`: PBS's name of it, see `jsf_schema_add_resource`; null beyond the last one. The text is
+/// static: do not free it. No formula may use a name of the type `boolean` or `string`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jsf_schema_type(schema: *const jsf_schema, index: usize) -> *const c_char {
+    let type_name = || {
+        // SAFETY: the caller passes null or a schema of this library
+        let names = unsafe { borrow(schema, "schema") }?.names.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(names.type_name(index).map_or(ptr::null(), CStr::as_ptr))
+    };
+    answered(ptr::null(), type_name)
 }
 
 /// Adds a resource that the site defines. `type` is PBS's name of its type, ended by a NUL: `long` (integers), `size` (kb),
 /// `float`, `duration` (seconds), or `boolean`, `string`, `string_array`, which no formula may use. A name of length
 /// `JSF_NUL_TERMINATED` ends with a NUL. A name that the site defined before gets the new type.
 ///
-/// Errors: `JSF_STATUS_ARGUMENT` if the type is unknown, if the name is empty, or if OpenPBS itself defines it;
-/// `JSF_STATUS_UTF8`.
+/// Errors: `JSF_STATUS_ARGUMENT` if the type is unknown, if the name is not one that Python can read, such as `a-b`, or if
+/// OpenPBS itself defines it; `JSF_STATUS_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_schema_add_resource(
     schema: *mut jsf_schema,
@@ -59,20 +160,20 @@ pub unsafe extern "C" fn jsf_schema_add_resource(
         // SAFETY: the caller passes null or a schema of this library
         let schema = unsafe { borrow(schema, "schema") }?;
         // SAFETY: the caller passes null or texts of these lengths
-        let (name, type_name) =
-            unsafe { (text(name, name_length, "name")?, text(r#type, crate::argument::NUL_TERMINATED, "type")?) };
+        let (name, type_name) = unsafe { (text(name, name_length, "name")?, text(r#type, NUL_TERMINATED, "type")?) };
         if name.is_empty() {
             return Err(jsf_error::argument("the name of a resource is empty"));
         }
-        let Some(input_type) = InputType::from_pbs_type(type_name) else {
+        let is_lower = !type_name.contains(|letter: char| letter.is_ascii_uppercase());
+        let Some(input_type) = InputType::from_pbs_type(type_name).filter(|_| is_lower) else {
             let expected = "expected `long`, `size`, `float`, `duration`, `boolean`, `string` or `string_array`";
             return Err(jsf_error::argument(format!("`{type_name}` is not a type of a resource, {expected}")));
         };
-        let mut names = schema.names.write().unwrap_or_else(PoisonError::into_inner);
-        match names.add(name, input_type) {
-            true => Ok(()),
-            false => Err(jsf_error::argument(format!("`{name}` is defined by OpenPBS and cannot be redefined"))),
+        if !Formula::parse(name).is_ok_and(|formula| formula.names() == [name]) {
+            let message = format!("no formula can use the resource `{name}`: Python does not read it as one name");
+            return Err(jsf_error::argument(message));
         }
+        schema.names.write().unwrap_or_else(PoisonError::into_inner).add(name, input_type)
     };
     // SAFETY: the caller passes null or a pointer to a handle
     unsafe { guarded(error, work) }

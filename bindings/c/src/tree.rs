@@ -4,6 +4,7 @@ use std::ffi::{CString, c_char};
 use std::ptr;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use job_sort_formula::Site;
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use job_sort_formula::fairshare::{
     Classic, DepthOblivious, EntityShares, FairTree, NodeId, Policy, Release, Rules, ShareTable, ShareTree,
@@ -12,14 +13,14 @@ use job_sort_formula::fairshare::{
 use job_sort_formula::pbs::daemon_policy::DaemonPolicy;
 use job_sort_formula::pbs::number_format::fairshare;
 use job_sort_formula::site::{FileSource, PolicyName, SharesRequest, SiteFiles, SiteRules};
-use job_sort_formula::{Site, SiteError};
 
 use crate::argument::{borrow, bytes, free, optional_array_out, out, text};
-use crate::error::{answered, c_text, guarded, jsf_error, jsf_status};
+use crate::error::{answered, c_text, guarded, jsf_error, jsf_status, lines, site_error};
 
 /// A fair-share tree with its usage, and the numbers that a policy computes from it. Several threads may use it; a call that
-/// changes it waits until the others are done. Its nodes are numbered from 0, the root, and never change. Free it with
-/// `jsf_tree_free`.
+/// changes it waits until the others are done. Its nodes are numbered from 0, the root, and never change. The root is called
+/// `root`, or `TREEROOT` under the policy `pbs`, which also has a group `unknown`, for entities that are not in the documents.
+/// The numbers are computed when the tree is read, and by `jsf_tree_update`. Free it with `jsf_tree_free`.
 #[allow(non_camel_case_types)]
 pub struct jsf_tree {
     state: RwLock<Assessed>,
@@ -57,15 +58,14 @@ impl jsf_tree {
     /// Reads the tree of these files and assesses it.
     fn read(files: SiteFiles, policy: PolicyName) -> Result<Self, jsf_error> {
         let site = Site::from_files(files, SiteRules { policy: Some(policy), ..SiteRules::default() });
-        let site = site.map_err(document_error)?;
+        let site = site.map_err(|error| site_error(&error))?;
         let request = SharesRequest { policies: vec![policy], ..SharesRequest::default() };
-        let Some(of_policy) = site.shares(&request).map_err(document_error)?.pop() else {
+        let Some(of_policy) = site.shares(&request).map_err(|error| site_error(&error))?.pop() else {
             return Err(jsf_error::new(jsf_status::Internal, "no policy was applied"));
         };
         let settings = site.policy_settings(policy);
         let release = settings.get("release").and_then(|release| Release::from_version(release.as_str()?));
-        let warnings: Vec<&str> = site.warnings().iter().chain(&of_policy.notes).map(String::as_str).collect();
-        let warnings = c_text(warnings.join("\n"));
+        let warnings = lines(site.warnings().iter().chain(&of_policy.notes));
         let policy_in_force = build_policy(policy, release.unwrap_or_default())?;
         let tree = of_policy.assessed.into_tree();
         let names = tree.nodes().map(|node| c_text(tree.name(node))).collect();
@@ -83,10 +83,6 @@ impl jsf_tree {
     }
 }
 
-fn document_error(error: SiteError) -> jsf_error {
-    jsf_error::new(jsf_status::Document, error.to_string())
-}
-
 /// The policy under the rules of the daemons.
 fn build_policy(name: PolicyName, release: Release) -> Result<Box<dyn Policy + Send + Sync>, jsf_error> {
     let rules = Rules::Scheduler;
@@ -96,12 +92,14 @@ fn build_policy(name: PolicyName, release: Release) -> Result<Box<dyn Policy + S
         PolicyName::DepthOblivious => Box::new(DepthOblivious::new(rules).release(release)),
         PolicyName::FairTree => Box::new(FairTree::new(rules).release(release)),
         PolicyName::WeightedWalk => Box::new(WeightedWalk),
-        _ => {
-            let message =
-                "is not offered here, expected `pbs`, `classic`, `depth-oblivious`, `fair-tree` or `weighted-walk`";
-            return Err(jsf_error::argument(format!("the policy `{}` {message}", name.as_str())));
-        }
+        _ => return Err(no_policy(name.as_str())),
     })
+}
+
+/// Ticket-based fair share is not among the policies, because it depends on which entities have waiting jobs.
+fn no_policy(name: &str) -> jsf_error {
+    let expected = "expected `pbs`, `classic`, `depth-oblivious`, `fair-tree` or `weighted-walk`";
+    jsf_error::argument(format!("`{name}` is not a policy of this function, {expected}"))
 }
 
 fn file(name: &str, bytes: &[u8]) -> FileSource {
@@ -148,7 +146,7 @@ pub unsafe extern "C" fn jsf_tree_read(
         let (document, policy) = unsafe {
             (text(document, document_length, "document")?, text(policy, crate::argument::NUL_TERMINATED, "policy")?)
         };
-        let policy: PolicyName = policy.parse().map_err(jsf_error::argument)?;
+        let policy: PolicyName = policy.parse().map_err(|_| no_policy(policy))?;
         let files = SiteFiles { tree: Some(file("document", document.as_bytes())), ..SiteFiles::default() };
         *out = Box::into_raw(Box::new(jsf_tree::read(files, policy)?));
         Ok(())
@@ -199,8 +197,8 @@ pub unsafe extern "C" fn jsf_tree_read_pbs(
     unsafe { guarded(error, work) }
 }
 
-/// What was wrong or missing in the documents: a sentence per line, ended by a NUL, empty if there is nothing. It belongs to
-/// the tree and lives as long. Null if `tree` is null.
+/// What was wrong or missing in the documents: sentences, each ended by a newline, and a NUL at the end; empty if there is
+/// nothing. It belongs to the tree and lives as long. Null if `tree` is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_tree_warnings(tree: *const jsf_tree) -> *const c_char {
     // SAFETY: the caller passes null or a tree of this library
@@ -223,8 +221,9 @@ pub unsafe extern "C" fn jsf_tree_name(tree: *const jsf_tree, node: usize) -> *c
     answered(ptr::null(), name)
 }
 
-/// Finds the node of an entity or a group by its name, or by `GROUP/NAME` if the name is not unique. `*node` can be the index
-/// of an entity in a column of `JSF_KIND_BY_ENTITY` whose `entity_values` are from `jsf_tree_shares_of_all`.
+/// Finds the node of an entity or a group by its name, or by `GROUP/NAME` if several have the name, which the policy `pbs` does
+/// not allow. `*node` can be the index of an entity in a column of `JSF_KIND_BY_ENTITY` whose `entity_values` are from
+/// `jsf_tree_shares_of_all`.
 ///
 /// Errors: `JSF_STATUS_NOT_FOUND`, `JSF_STATUS_ARGUMENT`, `JSF_STATUS_UTF8`; `*node` is not written then. OpenPBS counts an entity
 /// that is not in its files to the group `unknown`.
@@ -247,7 +246,8 @@ pub unsafe extern "C" fn jsf_tree_find(
     unsafe { guarded(error, work) }
 }
 
-/// The numbers of an entity or a group, which is found as `jsf_tree_find` does, as of the last `jsf_tree_update`.
+/// The numbers of an entity or a group, which is found as `jsf_tree_find` does, as of the last `jsf_tree_update`, or as of the
+/// reading of the tree.
 ///
 /// Errors: those of `jsf_tree_find`; `*shares` is not written then.
 #[unsafe(no_mangle)]
@@ -270,7 +270,7 @@ pub unsafe extern "C" fn jsf_tree_shares(
     unsafe { guarded(error, work) }
 }
 
-/// Writes the numbers of all nodes, as of the last `jsf_tree_update`, into arrays of `count` doubles, where `count` is
+/// Writes the numbers of all nodes, as `jsf_tree_shares` has them, into arrays of `count` doubles, where `count` is
 /// `jsf_tree_count`. An array that is not wanted may be null. The arrays must not overlap.
 ///
 /// Errors: `JSF_STATUS_ARGUMENT`; nothing is written then.

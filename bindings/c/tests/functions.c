@@ -13,6 +13,7 @@ static void versions(void)
 static void schemas(void)
 {
     jsf_schema *schema = jsf_schema_new();
+    const size_t known = jsf_schema_count(schema);
     jsf_program *program;
     CHECK_OK(jsf_schema_add_resource(schema, "ngpus and more", 5, "long", &error));
     CHECK_OK(jsf_schema_add_resource(schema, "project", JSF_NUL_TERMINATED, "string", &error));
@@ -20,6 +21,17 @@ static void schemas(void)
                 jsf_schema_add_resource(schema, "mem", 3, "long", &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`int` is not a type",
                 jsf_schema_add_resource(schema, "x", 1, "int", &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`Long` is not a type",
+                jsf_schema_add_resource(schema, "x", 1, "Long", &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "no formula can use the resource `a-b`",
+                jsf_schema_add_resource(schema, "a-b", 3, "long", &error));
+    CHECK(jsf_schema_count(schema) == known + 2);
+    CHECK(strcmp(jsf_schema_name(schema, known), "ngpus") == 0 && strcmp(jsf_schema_type(schema, known), "long") == 0);
+    CHECK(strcmp(jsf_schema_type(schema, known + 1), "string") == 0);
+    CHECK(jsf_schema_name(schema, known + 2) == NULL && jsf_schema_type(schema, known + 2) == NULL);
+    /* a new type for a known name */
+    CHECK_OK(jsf_schema_add_resource(schema, "project", JSF_NUL_TERMINATED, "float", &error));
+    CHECK(jsf_schema_count(schema) == known + 2 && strcmp(jsf_schema_type(schema, known + 1), "float") == 0);
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "empty", jsf_schema_add_resource(schema, NULL, 0, "long", &error));
     CHECK_OK(jsf_program_compile("ngpus * 2 + nfpgas", JSF_NUL_TERMINATED, schema, &program, &error));
     jsf_schema_free(schema);
@@ -211,10 +223,56 @@ static void sites(const char *folder)
     CHECK(strstr(jsf_tree_warnings(tree), "usage") != NULL);
     jsf_tree_free(tree);
     CHECK_OK(jsf_site_rank(folder, JSF_NUL_TERMINATED, NULL, 0, &ranking, &error));
+    CHECK(strlen(jsf_ranking_formula(ranking)) > 0);
+    CHECK((jsf_ranking_failures(ranking) > 0) == (strstr(jsf_ranking_warnings(ranking), "the formula fails for ") != NULL));
     jsf_ranking_free(ranking);
+    CHECK_ERROR(JSF_STATUS_SYNTAX, "the formula is empty",
+                jsf_site_rank(folder, JSF_NUL_TERMINATED, "", 0, &ranking, &error));
     CHECK_ERROR(JSF_STATUS_SYNTAX, "", jsf_site_rank(folder, JSF_NUL_TERMINATED, "1 +", 3, &ranking, &error));
     CHECK_ERROR(JSF_STATUS_DOCUMENT, "no/such", jsf_site_rank("no/such", 7, NULL, 0, &ranking, &error));
     CHECK(ranking == NULL);
+}
+
+static void failures_at_a_site(const char *folder)
+{
+    jsf_ranking *ranking;
+    jsf_ranked_job job;
+    jsf_error *error;
+    jsf_schema *schema;
+    size_t place, failed = 0;
+    uint32_t start, end;
+
+    CHECK_OK(jsf_site_rank(folder, JSF_NUL_TERMINATED, "1 / (ncpus - 8) + walltme", JSF_NUL_TERMINATED, &ranking, &error));
+    CHECK(strstr(jsf_ranking_warnings(ranking), "the formula uses `walltme`, which is not defined\n") != NULL);
+    CHECK(strstr(jsf_ranking_warnings(ranking), "the formula fails for ") != NULL);
+    CHECK(strcmp(jsf_ranking_undefined(ranking, 0), "walltme") == 0 && jsf_ranking_undefined(ranking, 1) == NULL);
+    for (place = 0; jsf_ranking_job(ranking, place, &job); place++) {
+        CHECK(job.failed == 1 && isnan(job.exact));
+        CHECK(jsf_ranking_error_of_job(ranking, place, &error) == JSF_STATUS_EVALUATION);
+        CHECK(jsf_error_span(error, &start, &end));
+        if (strcmp(jsf_error_message(error), "division by zero") == 0)
+            CHECK(start == 0 && end == 15);
+        else
+            CHECK(strcmp(jsf_error_message(error), "name 'walltme' is not defined") == 0 && start == 18 && end == 25);
+        jsf_error_free(error);
+        failed++;
+    }
+    /* those that the scheduler does not consider are counted too */
+    CHECK(failed > 10 && jsf_ranking_failures(ranking) >= failed);
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "but none at", jsf_ranking_error_of_job(ranking, place, &error));
+    jsf_ranking_free(ranking);
+    CHECK_OK(jsf_site_rank(folder, JSF_NUL_TERMINATED, "ncpus", JSF_NUL_TERMINATED, &ranking, &error));
+    CHECK_OK(jsf_ranking_error_of_job(ranking, 0, &error));
+    CHECK(strstr(jsf_ranking_warnings(ranking), "fails") == NULL);
+    jsf_ranking_free(ranking);
+
+    /* the site's own names come with those of OpenPBS */
+    CHECK_OK(jsf_schema_read_site(folder, JSF_NUL_TERMINATED, &schema, &error));
+    for (place = 0, failed = 0; jsf_schema_name(schema, place) != NULL; place++)
+        failed += strcmp(jsf_schema_name(schema, place), "base_score") == 0;
+    CHECK(failed == 1 && place == jsf_schema_count(schema));
+    jsf_schema_free(schema);
+    CHECK_ERROR(JSF_STATUS_DOCUMENT, "no/such", jsf_schema_read_site("no/such", 7, &schema, &error));
 }
 
 int main(int argc, char **argv)
@@ -227,5 +285,6 @@ int main(int argc, char **argv)
     every_kind_of_column();
     trees();
     sites(argv[1]);
+    failures_at_a_site(argv[1]);
     return 0;
 }

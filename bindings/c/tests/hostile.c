@@ -22,6 +22,8 @@ static void null_handles(void)
     jsf_shares shares;
     jsf_ranked_job job;
     jsf_program *program;
+    jsf_ranking *ranking;
+    jsf_schema *schema;
     jsf_tree *tree;
     char *json;
     uint32_t node;
@@ -31,6 +33,8 @@ static void null_handles(void)
     CHECK(jsf_program_undefined(NULL, 0) == NULL);
     CHECK(jsf_tree_count(NULL) == 0 && jsf_tree_name(NULL, 0) == NULL && jsf_tree_warnings(NULL) == NULL);
     CHECK(jsf_ranking_count(NULL) == 0 && jsf_ranking_warnings(NULL) == NULL && !jsf_ranking_job(NULL, 0, &job));
+    CHECK(jsf_ranking_failures(NULL) == 0 && jsf_ranking_formula(NULL) == NULL && jsf_ranking_undefined(NULL, 0) == NULL);
+    CHECK(jsf_schema_count(NULL) == 0 && jsf_schema_name(NULL, 0) == NULL && jsf_schema_type(NULL, 0) == NULL);
     jsf_error_free(NULL);
     jsf_schema_free(NULL);
     jsf_program_free(NULL);
@@ -61,6 +65,13 @@ static void null_handles(void)
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_decay(NULL, 1, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`tree` is null", jsf_tree_update(NULL, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "`ranking` is null", jsf_site_rank("x", 1, NULL, 0, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`path` is null", jsf_site_rank(NULL, 0, NULL, 0, &ranking, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "only with the length 0",
+                jsf_site_rank("x", 1, NULL, JSF_NUL_TERMINATED, &ranking, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`ranking` is null", jsf_ranking_error_of_job(NULL, 0, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`schema` is null", jsf_schema_read_site("x", 1, NULL, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`path` is null", jsf_schema_read_site(NULL, 0, &schema, &error));
+    CHECK(schema == NULL);
     /* and nobody wants the error */
     CHECK(jsf_program_score(NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL) == JSF_STATUS_ARGUMENT);
     CHECK(jsf_tree_update(NULL, NULL) == JSF_STATUS_ARGUMENT);
@@ -80,8 +91,12 @@ static void texts(void)
     CHECK_ERROR(JSF_STATUS_UTF8, "`name`", jsf_schema_add_resource(schema, "\x80", 1, "long", &error));
     CHECK_ERROR(JSF_STATUS_UTF8, "`type`", jsf_schema_add_resource(schema, "x", 1, "\xff", &error));
     CHECK_ERROR(JSF_STATUS_UTF8, "`document`", jsf_tree_read("{\"\xff\"}", 5, "pbs", &tree, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "is not a policy", jsf_tree_read("{}", 2, "lottery", &tree, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "not offered", jsf_tree_read("{\"children\":[]}", 15, "ticket-based", &tree, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`weighted-walk`", jsf_tree_read("{}", 2, "lottery", &tree, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`ticket-based` is not a policy", jsf_tree_read("{\"children\":[]}", 15, "ticket-based", &tree, &error));
+    CHECK_ERROR(JSF_STATUS_DOCUMENT, "unknown key `childs`",
+                jsf_tree_read("{\"childs\":[]}", JSF_NUL_TERMINATED, "pbs", &tree, &error));
+    CHECK_ERROR(JSF_STATUS_DOCUMENT, "`a` has negative shares, -1",
+                jsf_tree_read("{\"children\":[{\"name\":\"a\",\"shares\":-1}]}", JSF_NUL_TERMINATED, "pbs", &tree, &error));
     CHECK_ERROR(JSF_STATUS_DOCUMENT, "", jsf_tree_read("{\"children\":[", 13, "pbs", &tree, &error));
     CHECK_ERROR(JSF_STATUS_SYNTAX, "", jsf_program_compile("1\0+2", 4, NULL, &program, &error));
     /* lengths that no text can have */
@@ -118,7 +133,7 @@ static void columns_that_do_not_fit(void)
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "2147483648 rows", score(&column, scores, &error));
     column.rows = 3;
     column.values = NULL;
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "`ncpus` is null", score(&column, scores, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "column `ncpus`: `values` is null", score(&column, scores, &error));
     column.values = (const char *)NUMBERS + 1;
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "multiple of 4", score(&column, scores, &error));
     column.kind = JSF_KIND_F64;
@@ -140,7 +155,7 @@ static void columns_that_do_not_fit(void)
     column.values = users;
     CHECK_ERROR(JSF_STATUS_COLUMN, "0 entities", score(&column, scores, &error));
     column.entities = 2;
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "is null", score(&column, scores, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "column `ncpus`: `entity_values` is null", score(&column, scores, &error));
     column.entity_values = factors;
     CHECK_ERROR(JSF_STATUS_COLUMN, "row 1 of the column `ncpus` has the entity 7", score(&column, scores, &error));
     column.entities = SIZE_MAX / 2;
@@ -224,9 +239,9 @@ static void trees(void)
     CHECK(node == 77);
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 3", jsf_tree_charge(tree, 3, 1, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "none at 4294967295", jsf_tree_charge(tree, UINT32_MAX, 1, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "usage of -1", jsf_tree_charge(tree, 1, -1, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "usage of NaN", jsf_tree_charge(tree, 1, NAN, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "usage of inf", jsf_tree_charge(tree, 1, INFINITY, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "cannot charge -1 to `a`", jsf_tree_charge(tree, 1, -1, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "cannot charge NaN to `a`", jsf_tree_charge(tree, 1, NAN, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "cannot charge inf to `a`", jsf_tree_charge(tree, 1, INFINITY, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "from 0 to 1", jsf_tree_decay(tree, NAN, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "from 0 to 1", jsf_tree_decay(tree, 1.5, &error));
     jsf_tree_free(tree);

@@ -10,6 +10,9 @@ use crate::json_visitor::{
     Entry, JsonScalar, ObjectReader, Shape, clipped, decode_utf8, read_object, strip_byte_order_mark,
 };
 
+/// The most unknown keys that an error lists.
+const MAX_LISTED: usize = 4;
+
 /// Reads a tree in native JSON, `{"unknown_shares":0,"children":[{"name":"group1","shares":40,"children":[…]}]}`.
 ///
 /// ```
@@ -32,7 +35,12 @@ pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, TreeDo
         return Err(TreeDocumentError::NotATree { source_name: owned(), found: found.to_owned() });
     }
     if top.children.is_none() {
-        let found = "an object without `children`".to_owned();
+        let mut found = "an object without `children`".to_owned();
+        if !top.unknown_keys.is_empty() {
+            let keys: Vec<String> = top.unknown_keys.iter().take(MAX_LISTED).map(|key| format!("`{key}`")).collect();
+            let plural = if keys.len() == 1 { "" } else { "s" };
+            found += &format!(" but with the unknown key{plural} {}", keys.join(", "));
+        }
         return Err(TreeDocumentError::NotATree { source_name: owned(), found });
     }
     let mut reader = TreeReader { source_name, document: TreeDocument::default(), stack: Vec::new() };
@@ -103,8 +111,9 @@ impl<'d> TreeReader<'d> {
     fn read_top(&mut self, mut fields: Fields<'d>) -> Result<(), TreeDocumentError> {
         self.document.usage = self.usage(&fields, None)?.unwrap_or(0.0);
         if let Some(scalar) = fields.unknown_shares.take() {
-            let shares =
-                whole(&scalar).ok_or_else(|| self.wrong(None, "`unknown_shares`", &scalar, "a whole number"))?;
+            let shares = whole(&scalar)
+                .filter(|&shares| shares >= 0)
+                .ok_or_else(|| self.wrong(None, "`unknown_shares`", &scalar, "a whole number of at least 0"))?;
             self.document.unknown_shares = Some(shares);
         }
         self.push_children(fields, None, 1)
@@ -283,6 +292,7 @@ mod tests {
     fn errors_name_the_node() {
         assert_eq!(error("[1]"), "`t.json` is an array, expected {\"children\":[{\"name\":…,\"shares\":…}]}");
         assert!(error("{}").contains("an object without `children`"));
+        assert!(error(r#"{"childs":[]}"#).contains("without `children` but with the unknown key `childs`, expected"));
         assert!(error("{\"children\":[").contains("not valid JSON"));
         assert!(error(r#"{"children":{}}"#).contains("`children` of the document is an object, expected an array"));
         let inside = |node: &str| error(&format!("{{\"children\":[{{\"name\":\"g\",\"children\":[1]}},{node}]}}"));

@@ -223,6 +223,10 @@ impl PbsTreeAssembler {
             }
             let name = node.full_name();
             let shares = match node.shares {
+                // the daemon takes any number from a line of `resource_group`, which has a cgroup; other documents are checked
+                Shares::Count(shares) if shares < 0 && node.cgroup.is_none() => {
+                    return Err(TreeError::NegativeShares { name, shares }.into());
+                }
                 Shares::Count(shares) => shares_in_32_bits(&name, shares)?,
                 Shares::Parent => return Err(PbsTreeError::SharesOfParent(name)),
             };
@@ -325,5 +329,7 @@ mod tests {
         assert_eq!(refused(twice), PbsTreeError::Duplicate("a".into()));
         let parent = r#"{"children":[{"name":"a","shares":"parent"}]}"#;
         assert_eq!(refused(parent), PbsTreeError::SharesOfParent("a".into()));
+        let negative = r#"{"children":[{"name":"g","children":[{"name":"a","shares":-2}]}]}"#;
+        assert_eq!(refused(negative).to_string(), "`a` has negative shares, -2");
     }
 }
