@@ -115,7 +115,7 @@ impl Site {
     /// Ranks the queue by a formula, as the scheduler does.
     ///
     /// # Errors
-    /// The jobs or the tree cannot be read, the formula is not arithmetic, or a job fails under [`OnError::Fail`](crate::rank::OnError::Fail).
+    /// The jobs or the tree cannot be read, the formula is not arithmetic, or a job fails under [`OnError::Fail`].
     pub fn rank(&self, formula: &Formula) -> Result<RankedQueue, SiteError> {
         let jobs = self.jobs(formula)?;
         let program = formula.compile(&jobs.schema).map_err(|_| SiteError::NotArithmetic)?;
