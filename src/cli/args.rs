@@ -140,7 +140,7 @@ pub struct QueueArgs {
     /// The site.
     #[command(flatten)]
     pub site: SiteArgs,
-    /// The job_sort_formula_threshold: a job whose value is at most X does not run
+    /// The job_sort_formula_threshold, instead of the server's: a job whose value is at most X does not run
     #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = threshold)]
     pub threshold: Option<f64>,
 }
@@ -250,15 +250,9 @@ Examples:
   jsf check --deny warnings --allow JSF6 --format sarif 'fair_share_perc * 100'
   jsf check --fix --qmgr 'math.log(NCPUS + 1)'")]
 pub struct CheckArgs {
-    /// The formula.
+    /// The formula, and the queue on which it is tried.
     #[command(flatten)]
-    pub formula: FormulaArgs,
-    /// The site.
-    #[command(flatten)]
-    pub site: SiteArgs,
-    /// The job_sort_formula_threshold, instead of the one in --server: a job whose value is at most X does not run
-    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = threshold)]
-    pub threshold: Option<f64>,
+    pub queue: QueueArgs,
     /// Print the formula with all safe fixes applied; the fixes and the remaining findings go to standard error
     #[arg(long, conflicts_with = "format")]
     pub fix: bool,

@@ -22,13 +22,13 @@ const MAX_FIX_ROUNDS: usize = 8;
 pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let levels = Levels::new(&arguments.deny, &arguments.allow, &arguments.select)
         .map_err(|error| CliError::usage(error.to_string()))?;
-    let site = open_site(&arguments.site, &arguments.formula, arguments.threshold)?;
-    let mut source = read_formula(&arguments.formula, Some(&site))?;
-    show_site(&arguments.site, &site, arguments.format == CheckFormatName::Human);
+    let site = open_site(&arguments.queue.site, &arguments.queue.formula, arguments.queue.threshold)?;
+    let mut source = read_formula(&arguments.queue.formula, Some(&site))?;
+    show_site(&arguments.queue.site, &site, arguments.format == CheckFormatName::Human);
     warn_all(site.warnings());
     let check = |source: &FormulaText| -> Result<Checked, CliError> {
         let _progress = Progress::start("checking the formula");
-        Ok(site.check(&source.submitted(arguments.site.number_mode()))?)
+        Ok(site.check(&source.submitted(arguments.queue.site.number_mode()))?)
     };
     let shown = |mut checked: Checked| {
         let all: Vec<&'static str> = error_codes(&checked);

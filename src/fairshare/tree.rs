@@ -172,7 +172,7 @@ impl ShareTree {
         self.add_to_ancestors(node, amount);
     }
 
-    /// A builder that contains the nodes of the tree, to add and to remove some. It sums the usage of groups anew.
+    /// A builder that contains the nodes of the tree, to add and to remove some. It computes the usage of groups again.
     ///
     /// ```
     /// use job_sort_formula::fairshare::{Member, TreeBuilder};

@@ -55,7 +55,7 @@ fn sorted_by_key<K: Copy + Ord + Send>(
     keys.into_iter().map(|key| rows[index_of(key) as usize]).collect()
 }
 
-/// Whether a C `float` represents this value exactly; NaN is none.
+/// Whether a C `float` represents this value exactly; false for NaN.
 fn is_float(value: f64) -> bool {
     f64::from(value as f32) == value
 }

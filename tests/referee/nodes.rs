@@ -47,13 +47,20 @@ impl Question {
                 .iter()
                 .map(|node| format!("{}:{}={}", node.span.start, node.span.end, written(&node.value)))
                 .collect();
-            let terms: Vec<String> =
-                program.terms(&trace).iter().map(|term| format!("({})", term.value.repr())).collect();
+            let terms: Vec<String> = program.terms(&trace).iter().map(|term| literal(&term.value)).collect();
             question.jobs.push(*index);
             question.nodes.push(nodes.join(";"));
             question.sums.push(trace.result.ok().map(|value| (terms.join("+"), written(&value))));
         }
         Some(question)
+    }
+}
+
+/// A literal in brackets. Python limits the digits of a decimal literal, but not of a hexadecimal one.
+fn literal(value: &Value) -> String {
+    match value {
+        Value::Big(integer) => format!("({integer:#x})"),
+        value => format!("({})", value.repr()),
     }
 }
 
