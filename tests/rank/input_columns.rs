@@ -8,67 +8,24 @@ use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
 
 use crate::support::random::Generator;
+use crate::support::random::columns::OwnedColumn;
 use crate::support::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
 use crate::support::setting;
 
-/// A column of the caller.
-enum Owned {
-    I32(Vec<i32>),
-    I64(Vec<i64>),
-    F64(Vec<f64>),
-    Same(Value),
-    ByEntity(Vec<u32>, Vec<f64>),
-}
-
-impl Owned {
-    fn random(random: &mut Generator, rows: usize, is_integer: bool) -> Self {
-        let number = |random: &mut Generator| match random.below(4) {
-            0 => random.below(50) as f64 / 4.0,
-            1 => random.float(),
-            _ => random.moderate(),
-        };
-        match random.below(if is_integer { 4 } else { 7 }) {
-            0 => Self::Same(if is_integer { random.integer() } else { random.number() }),
-            1 => Self::I32((0..rows).map(|_| random.below(1 << 32) as i32).collect()),
-            2 => Self::I64((0..rows).map(|_| random.below(100_000) as i64 - 50).collect()),
-            3 => {
-                // integers on both sides of 2^51, where the conversion changes, and of 2^53
-                let shift = random.below(16);
-                Self::I64((0..rows).map(|_| (random.below(1 << 63) as i64 >> shift) - (1 << 52)).collect())
-            }
-            4 => {
-                let values: Vec<f64> = (0..1 + random.below(20)).map(|_| number(random)).collect();
-                Self::ByEntity((0..rows).map(|_| random.below(values.len() as u64) as u32).collect(), values)
-            }
-            _ => Self::F64((0..rows).map(|_| number(random)).collect()),
-        }
-    }
-
-    fn borrow(&self) -> InputColumn<'_> {
-        match self {
-            Self::I32(values) => InputColumn::I32(values),
-            Self::I64(values) => InputColumn::I64(values),
-            Self::F64(values) => InputColumn::F64(values),
-            Self::Same(value) => InputColumn::Same(value.clone()),
-            Self::ByEntity(index, values) => InputColumn::ByEntity { index, values },
-        }
-    }
-
-    fn value(&self, row: usize) -> Value {
-        match self {
-            Self::I32(values) => Value::Int(values[row].into()),
-            Self::I64(values) => Value::Int(values[row]),
-            Self::F64(values) => Value::Float(values[row]),
-            Self::Same(value) => value.clone(),
-            Self::ByEntity(index, values) => Value::Float(values[index[row] as usize]),
-        }
+fn borrow(column: &OwnedColumn) -> InputColumn<'_> {
+    match column {
+        OwnedColumn::I32(values) => InputColumn::I32(values),
+        OwnedColumn::I64(values) => InputColumn::I64(values),
+        OwnedColumn::F64(values) => InputColumn::F64(values),
+        OwnedColumn::Same(value) => InputColumn::Same(value.clone()),
+        OwnedColumn::ByEntity(index, values) => InputColumn::ByEntity { index, values },
     }
 }
 
 /// Compares the scores and errors of all rows with the interpreter's; returns the number of errors.
-fn compare(program: &Program, columns: &[(&str, Owned)], rows: usize, scratch: &mut ColumnScratch) -> usize {
+fn compare(program: &Program, columns: &[(&str, OwnedColumn)], rows: usize, scratch: &mut ColumnScratch) -> usize {
     let read = |name: &str| program.inputs().iter().any(|input| **input == *name);
-    let borrowed: Vec<_> = columns.iter().filter(|(name, _)| read(name)).map(|(n, c)| (*n, c.borrow())).collect();
+    let borrowed: Vec<_> = columns.iter().filter(|(name, _)| read(name)).map(|(n, c)| (*n, borrow(c))).collect();
     let (mut scores, mut errors) = (vec![f64::NAN; rows], Vec::new());
     program.score_columns(&borrowed, scratch, &mut scores, &mut errors).unwrap();
     let mut failed = errors.iter().peekable();
@@ -109,7 +66,7 @@ fn columns_of_every_type_give_the_bits_of_the_interpreter() {
         let integers = INTEGERS.iter().map(|&name| (name, true));
         let names = integers.chain(NUMBERS.iter().map(|&name| (name, false)));
         let columns: Vec<_> =
-            names.map(|(name, is_integer)| (name, Owned::random(&mut random, rows, is_integer))).collect();
+            names.map(|(name, is_integer)| (name, OwnedColumn::random(&mut random, rows, is_integer))).collect();
         for _ in 0..10 {
             let text = Writer::formula(&mut random).tokens.join(" ");
             let Some(program) = Formula::parse(&text).ok().and_then(|formula| formula.compile(&schema).ok()) else {

@@ -11,6 +11,7 @@ use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
 use job_sort_formula_c::*;
 use random::Generator;
+use random::columns::OwnedColumn;
 use random::formulas::{INTEGERS, NUMBERS, Writer};
 
 // the generators of the library's own tests, not all of which are used here
@@ -22,74 +23,38 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// A column of the caller.
-enum Owned {
-    I32(Vec<i32>),
-    I64(Vec<i64>),
-    F64(Vec<f64>),
-    SameI64(i64),
-    SameF64(f64),
-    ByEntity(Vec<u32>, Vec<f64>),
+/// A random column of a type that C has: the value that is the same in every row is a number of 64 bits.
+fn random_column(random: &mut Generator, rows: usize, is_integer: bool) -> OwnedColumn {
+    loop {
+        match OwnedColumn::random(random, rows, is_integer) {
+            OwnedColumn::Same(value) if !matches!(value, Value::Int(_) | Value::Float(_)) => {}
+            column => return column,
+        }
+    }
 }
 
-impl Owned {
-    fn random(random: &mut Generator, rows: usize, is_integer: bool) -> Self {
-        let number = |random: &mut Generator| match random.below(4) {
-            0 => random.below(50) as f64 / 4.0,
-            1 => random.float(),
-            _ => random.moderate(),
-        };
-        match random.below(if is_integer { 4 } else { 8 }) {
-            0 => Self::SameI64(random.below(1 << 63) as i64 >> random.below(63)),
-            1 => Self::I32((0..rows).map(|_| random.below(1 << 32) as i32).collect()),
-            2 => Self::I64((0..rows).map(|_| random.below(100_000) as i64 - 50).collect()),
-            3 => {
-                // integers on both sides of 2^53, up to the largest
-                let shift = random.below(16);
-                Self::I64((0..rows).map(|_| (random.below(1 << 63) as i64 >> shift) - (1 << 52)).collect())
-            }
-            4 => {
-                let values: Vec<f64> = (0..1 + random.below(20)).map(|_| number(random)).collect();
-                Self::ByEntity((0..rows).map(|_| random.below(values.len() as u64) as u32).collect(), values)
-            }
-            5 => Self::SameF64(number(random)),
-            _ => Self::F64((0..rows).map(|_| number(random)).collect()),
-        }
+fn c_column(column: &OwnedColumn, name: *const c_char) -> jsf_column {
+    fn numbers<T>(name: *const c_char, kind: jsf_kind, values: &[T]) -> jsf_column {
+        let (values, rows) = (values.as_ptr().cast(), values.len());
+        jsf_column { name, kind: kind as u32, values, rows, entity_values: ptr::null(), entities: 0 }
     }
-
-    fn column(&self, name: *const c_char) -> jsf_column {
-        fn numbers<T>(name: *const c_char, kind: jsf_kind, values: &[T]) -> jsf_column {
-            let (values, rows) = (values.as_ptr().cast(), values.len());
-            jsf_column { name, kind: kind as u32, values, rows, entity_values: ptr::null(), entities: 0 }
-        }
-        match self {
-            Self::I32(values) => numbers(name, jsf_kind::I32, values),
-            Self::I64(values) => numbers(name, jsf_kind::I64, values),
-            Self::F64(values) => numbers(name, jsf_kind::F64, values),
-            Self::SameI64(value) => numbers(name, jsf_kind::SameI64, std::slice::from_ref(value)),
-            Self::SameF64(value) => numbers(name, jsf_kind::SameF64, std::slice::from_ref(value)),
-            Self::ByEntity(index, values) => jsf_column {
-                entity_values: values.as_ptr(),
-                entities: values.len(),
-                ..numbers(name, jsf_kind::ByEntity, index)
-            },
-        }
-    }
-
-    fn value(&self, row: usize) -> Value {
-        match self {
-            Self::I32(values) => Value::Int(values[row].into()),
-            Self::I64(values) => Value::Int(values[row]),
-            Self::F64(values) => Value::Float(values[row]),
-            Self::SameI64(value) => Value::Int(*value),
-            Self::SameF64(value) => Value::Float(*value),
-            Self::ByEntity(index, values) => Value::Float(values[index[row] as usize]),
-        }
+    match column {
+        OwnedColumn::I32(values) => numbers(name, jsf_kind::I32, values),
+        OwnedColumn::I64(values) => numbers(name, jsf_kind::I64, values),
+        OwnedColumn::F64(values) => numbers(name, jsf_kind::F64, values),
+        OwnedColumn::Same(Value::Int(value)) => numbers(name, jsf_kind::SameI64, std::slice::from_ref(value)),
+        OwnedColumn::Same(Value::Float(value)) => numbers(name, jsf_kind::SameF64, std::slice::from_ref(value)),
+        OwnedColumn::Same(value) => panic!("C has no type for {value:?}"),
+        OwnedColumn::ByEntity(index, values) => jsf_column {
+            entity_values: values.as_ptr(),
+            entities: values.len(),
+            ..numbers(name, jsf_kind::ByEntity, index)
+        },
     }
 }
 
 /// A column, its name, and its name for C.
-type Named = (&'static str, CString, Owned);
+type Named = (&'static str, CString, OwnedColumn);
 
 /// The program of a formula, as both sides compile it; `None` if it is not a formula.
 fn compile(text: &str, schema: *const jsf_schema) -> Option<(Program, *mut jsf_program)> {
@@ -136,7 +101,7 @@ fn compare(
     let read: Vec<&Named> = program.inputs().iter().map(|name| find(name)).collect();
     let mut borrowed: Vec<jsf_column> = read
         .iter()
-        .map(|(_, name, column)| column.column(if by_place { ptr::null() } else { name.as_ptr() }))
+        .map(|(_, name, column)| c_column(column, if by_place { ptr::null() } else { name.as_ptr() }))
         .collect();
     if !by_place {
         borrowed.reverse();
@@ -210,7 +175,7 @@ fn columns_through_c_give_the_bits_of_the_interpreter() {
         let integers = INTEGERS.iter().map(|&name| (name, true));
         let names = integers.chain(NUMBERS.iter().map(|&name| (name, false)));
         let columns: Vec<Named> = names
-            .map(|(name, is_integer)| (name, CString::new(name).unwrap(), Owned::random(&mut random, rows, is_integer)))
+            .map(|(name, is_integer)| (name, CString::new(name).unwrap(), random_column(&mut random, rows, is_integer)))
             .collect();
         for _ in 0..10 {
             let text = Writer::formula(&mut random).tokens.join(" ");

@@ -1,5 +1,6 @@
 //! Random input, the same for the same seed on every machine.
 
+pub mod columns;
 pub mod formulas;
 pub mod operations;
 pub mod text;

@@ -1,0 +1,52 @@
+//! Random columns of every type that a caller can score.
+
+use job_sort_formula::Value;
+
+use super::Generator;
+
+/// A column of the caller.
+#[derive(Debug)]
+pub enum OwnedColumn {
+    I32(Vec<i32>),
+    I64(Vec<i64>),
+    F64(Vec<f64>),
+    Same(Value),
+    ByEntity(Vec<u32>, Vec<f64>),
+}
+
+impl OwnedColumn {
+    /// A column of similar or of any numbers; only of integers if `is_integer`.
+    pub fn random(random: &mut Generator, rows: usize, is_integer: bool) -> Self {
+        let number = |random: &mut Generator| match random.below(4) {
+            0 => random.below(50) as f64 / 4.0,
+            1 => random.float(),
+            _ => random.moderate(),
+        };
+        match random.below(if is_integer { 4 } else { 7 }) {
+            0 => Self::Same(if is_integer { random.integer() } else { random.number() }),
+            1 => Self::I32((0..rows).map(|_| random.below(1 << 32) as i32).collect()),
+            2 => Self::I64((0..rows).map(|_| random.below(100_000) as i64 - 50).collect()),
+            3 => {
+                // integers on both sides of 2^51, where the conversion changes, and of 2^53
+                let shift = random.below(16);
+                Self::I64((0..rows).map(|_| (random.below(1 << 63) as i64 >> shift) - (1 << 52)).collect())
+            }
+            4 => {
+                let values: Vec<f64> = (0..1 + random.below(20)).map(|_| number(random)).collect();
+                Self::ByEntity((0..rows).map(|_| random.below(values.len() as u64) as u32).collect(), values)
+            }
+            _ => Self::F64((0..rows).map(|_| number(random)).collect()),
+        }
+    }
+
+    /// The value of a row.
+    pub fn value(&self, row: usize) -> Value {
+        match self {
+            Self::I32(values) => Value::Int(values[row].into()),
+            Self::I64(values) => Value::Int(values[row]),
+            Self::F64(values) => Value::Float(values[row]),
+            Self::Same(value) => value.clone(),
+            Self::ByEntity(index, values) => Value::Float(values[index[row] as usize]),
+        }
+    }
+}
