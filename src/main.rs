@@ -13,7 +13,7 @@ fn main() -> ExitCode {
         Ok(outcome) => outcome.into(),
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            anstream::eprintln!("jsf: {}", printable(&error.to_string()));
+            anstream::eprintln!("jsf: {}", printable(&cli::with_options(&error.to_string())));
             ExitCode::from(2)
         }
     }

@@ -159,6 +159,28 @@ fn the_binary_sees_only_the_public_face() {
 }
 
 #[test]
+fn the_library_names_no_option_of_the_command() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    source_files(&root, &mut files);
+    // `report` writes for people at a terminal, and `pbsfs` is a command itself
+    let is_of_the_command =
+        |file: &Path| ["cli", "main.rs", "report", "pbs/pbsfs"].iter().any(|part| file.starts_with(root.join(part)));
+    for file in files.iter().filter(|file| !is_of_the_command(file)) {
+        let text = fs::read_to_string(file).expect("a readable file");
+        for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            let of_other_commands = ["sshare --json", "sshare -a --json", "sacctmgr --json"];
+            let line = of_other_commands.iter().fold(line.to_owned(), |line, command| line.replace(command, ""));
+            let mut words = line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+            let option = words.find(|word| {
+                word.strip_prefix("--").is_some_and(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
+            });
+            assert_eq!(option, None, "{}: {line}", file.display());
+        }
+    }
+}
+
+#[test]
 fn only_the_syntax_folder_says_pest() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();

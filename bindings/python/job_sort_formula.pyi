@@ -1,6 +1,6 @@
 """Parses, evaluates and explains PBS job_sort_formula expressions exactly as the scheduler does."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, Protocol, Union, final
 
@@ -38,7 +38,7 @@ class Formula:
     """A formula, compiled for the names of OpenPBS and the resources of a site. It is immutable; threads may share it, and it
     can be pickled. ``repr`` gives what makes the same one."""
 
-    def __new__(cls, text: str, resources: Mapping[str, str] | None = None) -> Formula:
+    def __new__(cls, text: str, resources: dict[str, str] | None = None) -> Formula:
         """``resources`` declares the names that the site defines, with their types: ``"int"``, or a type of PBS: ``"long"``,
         ``"float"``, ``"size"`` (kb), ``"duration"`` (seconds), ``"boolean"``, ``"string"``, ``"string_array"``.
 
@@ -103,11 +103,14 @@ class Scores:
     def to_numpy(self) -> numpy.typing.NDArray[numpy.float64]:
         """A read-only array on the same memory, with NaN for null."""
     def to_pylist(self) -> list[float | None]: ...
+    def logged(self) -> list[str | None]:
+        """The scores as OpenPBS's scheduler logs them: rounded to its ``float``, with None for null."""
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
     def __len__(self) -> int: ...
     def __getitem__(self, row: int, /) -> float | None: ...
+    def __iter__(self) -> Iterator[float | None]: ...
 
 class Table:
     """Rows of jobs or nodes. Exports Arrow: ``pyarrow.table(table)``, ``polars.DataFrame(table)``."""
@@ -135,7 +138,7 @@ class Queue(Table):
 
     @staticmethod
     def read(
-        path: _Path, inputs: Sequence[str] | None = None, resources: Mapping[str, str] | None = None
+        path: _Path, inputs: Sequence[str] | None = None, resources: dict[str, str] | None = None
     ) -> Queue:
         """Reads ``qstat -f`` as JSON, dsv or text, native JSON or NDJSON, also compressed. The columns are ``id``, ``entity``,
         ``queue``, ``state`` and ``inputs``, or every numeric name that OpenPBS, ``resources`` or the jobs define. As in the
@@ -148,7 +151,8 @@ _Policy = Literal["pbs", "classic", "depth-oblivious", "ticket-based", "fair-tre
 @final
 class Site:
     """A site: its server, queues, resources, scheduler settings, fair-share tree and jobs. A formula is a ``Formula`` or a text;
-    where it may be left out it is the one in force."""
+    it may also be pasted as ``job_sort_formula = …``, ``set server job_sort_formula = "…"`` or a command of ``qmgr``. Where it may
+    be left out it is the one in force."""
 
     @staticmethod
     def open(

@@ -12,8 +12,8 @@ use job_sort_formula::site::FormulaText;
 
 use super::args::{CheckArgs, CheckFormatName, FmtArgs};
 use super::{
-    CliError, Outcome, Progress, draw, draw_all, formula_source, open_site, read_formula, report, show_site, warn,
-    warn_all,
+    CliError, Outcome, Progress, draw, draw_all, finding_with_options, formula_source, open_site, read_formula, report,
+    show_site, warn, warn_all,
 };
 
 /// The most rounds of fixes: one fix may uncover the next, as in `LOG(NCPUS)`.
@@ -68,6 +68,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     } else if fixes {
         writeln!(out, "{}", source.text)?;
     } else {
+        checked.findings = checked.findings.iter().map(finding_with_options).collect();
         let report = CheckReport { source: formula_source(&source), checked: &checked };
         format(arguments.format).write(&report, out)?;
     }

@@ -35,6 +35,26 @@ const STDIN: &str = "-";
 const NOT_A_TABLE: &str = "with this format: only a table is fitted to the terminal";
 /// The longest path, in bytes.
 const MAX_PATH: usize = 4096;
+/// What the library asks for, and the options that give it.
+const OPTIONS: [(&str, &str); 17] = [
+    ("a document that has it", "-f FILE, --server FILE, --sched-priv DIR or --site PATH"),
+    ("apart from it the server's settings", "--server FILE"),
+    ("apart from it the threshold", "--threshold X"),
+    ("as a site", "--site PATH"),
+    ("choose decimal numbers", "--numbers decimal"),
+    ("choose the policy", "--policy NAME"),
+    ("declare its type", "--resource NAME=TYPE"),
+    ("give a queue", "--queue FILE"),
+    ("give the `sched_config`", "--sched-config FILE"),
+    ("give the `slurm.conf`", "--slurm-conf FILE"),
+    ("give the output of `qmgr -c 'print resource'`", "--resources FILE"),
+    ("give the output of `qstat -Qf`", "--queues FILE"),
+    ("give the scheduler's `sched_priv` or a tree", "--sched-priv DIR, --tree FILE"),
+    ("give what it prints", "-f FILE or --server FILE"),
+    ("gives the printed numbers", "--policy NAME, --slurm-release NAME"),
+    ("keep the defaults for numbers and errors", "no --numbers, no --on-error null"),
+    ("name the active entities", "--active NAME,…"),
+];
 /// The most warnings of one kind that are shown; the others are counted.
 const MAX_OF_A_KIND: usize = 10;
 
@@ -179,9 +199,21 @@ fn names_a_file(formula: &str) -> bool {
     formula.len() <= MAX_PATH && Path::new(formula).is_file()
 }
 
+/// A message of the library, with the options that give what it asks for.
+pub fn with_options(message: &str) -> String {
+    let add =
+        |message: String, (asked, option): &(&str, &str)| message.replacen(asked, &format!("{asked} ({option})"), 1);
+    OPTIONS.iter().fold(message.to_owned(), add)
+}
+
+/// A finding whose help has the options that give what it asks for.
+fn finding_with_options(found: &Diagnostic) -> Diagnostic {
+    Diagnostic { help: found.help.as_deref().map(with_options), ..found.clone() }
+}
+
 /// Writes a message to standard error.
 fn report(kind: &str, message: impl std::fmt::Display) {
-    let _ = writeln!(anstream::stderr(), "jsf: {kind}: {}", printable(&message.to_string()));
+    let _ = writeln!(anstream::stderr(), "jsf: {kind}: {}", printable(&with_options(&message.to_string())));
 }
 
 /// Writes a warning to standard error.
@@ -249,6 +281,6 @@ fn formula_source(source: &FormulaText) -> FormulaSource<'_> {
 /// Draws a finding under the formula on standard error.
 fn draw(source: &FormulaText, found: &Diagnostic) {
     let coloured = anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
-    let drawn = draw_finding(&formula_source(source), found, coloured);
+    let drawn = draw_finding(&formula_source(source), &finding_with_options(found), coloured);
     let _ = writeln!(anstream::stderr(), "{drawn}\n");
 }

@@ -98,7 +98,8 @@ impl Documents {
                 Origin::Site | Origin::Seen => "a document of the site declares it",
             };
             let (given, used) = (declared.pbs_type(), entry.input_type.pbs_type());
-            self.warnings.push(format!("`--resource {name}={given}` is not used: {by} with the type {used}"));
+            self.warnings
+                .push(format!("`{name}` is declared as {given}, which is not used: {by} with the type {used}"));
         }
     }
 

@@ -217,7 +217,7 @@ impl Site {
         options: &ExplainOptions,
     ) -> Result<Explanations, SiteError> {
         if self.precision() == ScorePrecision::Decimal {
-            let message = "an explanation follows Python's arithmetic: leave out `--numbers decimal`";
+            let message = "an explanation follows Python's arithmetic: do not choose decimal numbers";
             return Err(SiteError::Missing(message.into()));
         }
         let mut ranks = vec![None; ranked.table.len()];

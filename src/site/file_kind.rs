@@ -75,7 +75,7 @@ impl FileKind {
             Self::SlurmConf => "contains settings of Slurm, as `slurm.conf` does",
             Self::Log => "is a log",
             Self::CommandError => "contains the error message of a command instead of its output",
-            Self::Archive => "is an archive; an archive is given with `--site`",
+            Self::Archive => "is an archive; open it as a site",
             Self::Binary => "is binary data",
             Self::Json => "is another JSON document",
             Self::Text => "is another text",

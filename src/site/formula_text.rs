@@ -94,7 +94,7 @@ impl FormulaText {
                 read => return read,
             }
         }
-        let message = "no formula: give its text, --formula-file FILE, --server FILE, --sched-priv DIR or --site PATH";
+        let message = "no formula: give its text, or a document that has it";
         Err(first_error.unwrap_or_else(|| SiteError::Missing(message.into())))
     }
 

@@ -148,7 +148,7 @@ impl Site {
             warnings.push(
                 "there is no `sched_config`, so its defaults are assumed: ".to_owned()
                     + DEFAULT_SETTINGS
-                    + "; give --sched-config FILE",
+                    + "; give the `sched_config`",
             );
         }
         let origin = tree.as_ref().and_then(SiteTree::slurm_origin);
@@ -195,7 +195,7 @@ fn formula_only() -> SchedConfig {
 /// The system's reason, and what to give instead of a folder.
 fn reason(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::IsADirectory => "it is a folder; give a file of it, or the folder with --site".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder; give a file of it, or open it as a site".to_owned(),
         _ => error.to_string(),
     }
 }

@@ -121,7 +121,7 @@ impl PolicySelection {
         if rules.policy.is_none() && by_conf.is_none() && printed_under_fair_tree == Some(false) {
             warnings.push(
                 "the tree's file was not printed under fair tree: classic is assumed; \
-                 give `--slurm-conf FILE`, or `--policy depth-oblivious` if that is the policy"
+                 give the `slurm.conf`, or choose the policy depth-oblivious if that is it"
                     .to_owned(),
             );
         }

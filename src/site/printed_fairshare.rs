@@ -43,8 +43,8 @@ pub(super) fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) ->
     let first = compared.differences.first()?;
     let (count, all) = (compared.differences.len(), compared.count);
     let name = full_name(&shares, first.node);
-    let advice = match find_reproducing_options(&shares, printed, policy) {
-        Some(options) => format!("{options} gives the printed numbers"),
+    let advice = match find_reproducing(&shares, printed, policy) {
+        Some(found) => format!("{found} gives the printed numbers"),
         None => {
             "usage is printed without decimals, and other settings of Slurm, such as `FairShareDampeningFactor`, may \
                  have been in force"
@@ -61,8 +61,8 @@ pub(super) fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) ->
     ))
 }
 
-/// Searches the release or the policy under which every factor is as printed, and returns its options of `jsf`.
-fn find_reproducing_options(tree: &ShareTree, printed: &[Option<f64>], policy: &PolicySelection) -> Option<String> {
+/// Searches the release or the policy under which every factor is as printed, and returns both.
+fn find_reproducing(tree: &ShareTree, printed: &[Option<f64>], policy: &PolicySelection) -> Option<String> {
     let releases = [Release::V22_05, Release::V26_11];
     let mut candidates: Vec<_> = POLICIES.iter().flat_map(|&name| releases.map(|release| (name, release))).collect();
     // another release is likelier than another policy
@@ -71,15 +71,7 @@ fn find_reproducing_options(tree: &ShareTree, printed: &[Option<f64>], policy: &
         let compared = compare(tree, printed, policy, candidate);
         compared.differences.is_empty() && compared.count > 0
     });
-    let (name, release) = found?;
-    let mut options = Vec::new();
-    if name != policy.name {
-        options.push(format!("--policy {}", name.as_str()));
-    }
-    if release != policy.release {
-        options.push(format!("--slurm-release {}", release.as_str()));
-    }
-    Some(format!("`{}`", options.join(" ")))
+    found.map(|(name, release)| format!("{} of Slurm {}", name.as_str(), release.as_str()))
 }
 
 fn compare(

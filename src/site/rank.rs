@@ -223,7 +223,8 @@ impl Site {
             let warning = |name: &String| {
                 format!(
                     "`{name}` is declared by no document: it is taken for a number because the jobs' amounts are numbers; \
-                     qmgr refuses the formula if it is a string, so give --resources FILE or --resource {name}=TYPE"
+                     qmgr refuses the formula if it is a string, so declare its type, or give the output of \
+                     `qmgr -c 'print resource'`"
                 )
             };
             warnings.extend(guessed_types.iter().map(warning));
@@ -296,7 +297,7 @@ impl Site {
     pub(super) fn read_columns(&self, request: &ColumnsRequest<'_>) -> Result<SiteJobs, SiteError> {
         let &ColumnsRequest { names, schema, entity, again, record_origins } = request;
         let Some(source) = &self.files.queue else {
-            let message = "no jobs: give --queue FILE (`qstat -f` as JSON, dsv or text, native JSON or NDJSON)";
+            let message = "no jobs: give a queue, as `qstat -f` prints it (JSON, dsv or text), native JSON or NDJSON";
             return Err(SiteError::Missing(message.into()));
         };
         let source_name = source.name();
@@ -340,8 +341,8 @@ impl Site {
         let is_unknown = self.queues.is_empty()
             && (0..table.len()).any(|row| !table.queue(row).is_empty())
             && (0..table.len()).all(|row| column.nearest_double(row) == 0.0);
-        let message = "`queue_priority` is 0 for every job, because no document lists the queues: give --queues FILE with the \
-                       output of `qstat -Qf`";
+        let message = "`queue_priority` is 0 for every job, because no document lists the queues: give the output \
+                       of `qstat -Qf`";
         is_unknown.then(|| message.to_owned())
     }
 
@@ -472,7 +473,7 @@ impl Site {
 pub(super) fn require_own_shares(inputs: &[Box<str>], table: &JobTable) -> Result<(), SiteError> {
     match missing_fairshare_input(table, inputs) {
         Some((job, name)) => Err(SiteError::Missing(format!(
-            "the formula needs `{name}`, which job `{job}` does not have: give --sched-priv DIR or --tree FILE"
+            "the formula needs `{name}`, which job `{job}` does not have: give the scheduler's `sched_priv` or a tree"
         ))),
         None => Ok(()),
     }

@@ -31,7 +31,7 @@ impl Site {
     /// [`rank`](Self::rank).
     pub fn replay(&self, log: &Path, formula: &Formula) -> Result<LogReplay, SiteError> {
         if self.rules.numbers != NumberMode::OpenPbs || self.rules.on_error == OnError::Null {
-            let message = "a scheduler's log has OpenPBS's numbers: give neither `--numbers` nor `--on-error null`";
+            let message = "a scheduler's log has OpenPBS's numbers: keep the defaults for numbers and errors";
             return Err(SiteError::Missing(message.into()));
         }
         let bytes = read_bytes(log, MAX_LOG)?;

@@ -147,8 +147,8 @@ impl Site {
             policy != PolicyName::TicketBased || !request.active.is_empty() || self.files().queue.is_some();
         if !has_factors {
             notes.push(
-                "ticket-based gives tickets to the entities with pending jobs, and none are known: give `--queue FILE` \
-                 or `--active NAME,…`"
+                "ticket-based gives tickets to the entities with pending jobs, and none are known: give a queue, \
+                 or name the active entities"
                     .to_owned(),
             );
         }
@@ -246,7 +246,7 @@ impl Site {
     }
 
     fn required_tree(&self) -> Result<&SiteTree, SiteError> {
-        let missing = || SiteError::Missing("no tree: give --sched-priv DIR or --tree FILE".into());
+        let missing = || SiteError::Missing("no tree: give the scheduler's `sched_priv` or a tree".into());
         self.tree.as_ref().ok_or_else(missing)
     }
 

@@ -195,7 +195,7 @@ fn a_declaration_that_a_document_or_openpbs_contradicts_has_a_warning() {
     let warned = |arguments: &[&str]| stderr(&jsf(&[&["check", "ncpus"], arguments].concat()));
     let message = warned(&["--resource", "ncpus=string"]);
     assert!(
-        message.contains("`--resource ncpus=string` is not used: OpenPBS defines it with the type long"),
+        message.contains("`ncpus` is declared as string, which is not used: OpenPBS defines it with the type long"),
         "{message}"
     );
     let folder = tempfile::tempdir().expect("a folder");
@@ -407,8 +407,11 @@ fn a_formula_comes_from_standard_input_a_file_or_pasted_text() {
 #[test]
 fn a_pasted_directive_without_a_formula_is_named() {
     for (text, expected) in [
-        ("set server job_sort_formula_threshold = 5", "give the formula, and --threshold 5"),
-        ("job_sort_formula_threshold = 5", "give the formula, and --threshold 5"),
+        (
+            "set server job_sort_formula_threshold = 5",
+            "give the formula, and apart from it the threshold (--threshold X)",
+        ),
+        ("job_sort_formula_threshold = 5", "give the formula, and apart from it the threshold (--threshold X)"),
         ("unset server job_sort_formula", "removes a setting"),
         ("set server job_sort_formula = \"ncpus", "never closed"),
     ] {
@@ -481,6 +484,7 @@ fn what_a_careless_paste_leaves_in_a_formula_is_explained() {
 #[test]
 fn a_folder_that_is_given_for_a_file_is_named() {
     let output = jsf(&["rank", "ncpus", "--queue", "examples/site"]);
-    let expected = "jsf: cannot read `examples/site`: it is a folder; give a file of it, or the folder with --site\n";
+    let expected =
+        "jsf: cannot read `examples/site`: it is a folder; give a file of it, or open it as a site (--site PATH)\n";
     assert_eq!((output.status.code(), stderr(&output)), (Some(2), expected.to_owned()));
 }

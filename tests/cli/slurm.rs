@@ -36,7 +36,11 @@ fn the_policy_comes_from_the_files() {
         ),
         "{text}"
     );
-    assert!(stderr(&output).contains("classic is assumed; give `--slurm-conf FILE`"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("classic is assumed; give the `slurm.conf` (--slurm-conf FILE)"),
+        "{}",
+        stderr(&output)
+    );
     let folder = tempfile::tempdir().expect("a folder");
     let scontrol = put(
         folder.path(),
@@ -103,7 +107,11 @@ fn tickets_need_pending_jobs() {
     let document = json(&output);
     let nodes = document["nodes"].as_array().expect("nodes");
     assert!(nodes.iter().all(|node| node["fairshare"] == Value::Null && node["tickets"] == Value::Null), "{document}");
-    assert!(stderr(&output).contains("give `--queue FILE` or `--active NAME,…`"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("give a queue (--queue FILE), or name the active entities (--active NAME,…)"),
+        "{}",
+        stderr(&output)
+    );
     let text = success(&jsf(&arguments));
     assert!(text.lines().filter(|line| line.contains("u1")).all(|line| line.ends_with("-")), "{text}");
     let output = jsf(&[&arguments[..], &["--active", "root/u1", "--format", "json"]].concat());
@@ -194,11 +202,13 @@ fn the_policy_or_release_that_computes_the_printed_factors_is_named() {
     let warning = |file: &str| fairshare_warning(&["--tree", &format!("{parents}/{file}")]).expect("a warning");
     let classic = warning("classic_d1.sshare_a_l_P.txt");
     let expected = "computes for 1 of 11 associations, such as `root/u6`: printed 0.974310, computed 0.500000; \
-                    `--slurm-release 22.05` gives the printed numbers";
+                    classic of Slurm 22.05 gives the printed numbers (--policy NAME, --slurm-release NAME)";
     assert!(classic.ends_with(expected), "{classic}");
     let oblivious = warning("do_d1_settled.sshare_a_l_P.txt");
     assert!(
-        oblivious.ends_with("; `--policy depth-oblivious --slurm-release 22.05` gives the printed numbers"),
+        oblivious.ends_with(
+            "; depth-oblivious of Slurm 22.05 gives the printed numbers (--policy NAME, --slurm-release NAME)"
+        ),
         "{oblivious}"
     );
     // another policy was asked for

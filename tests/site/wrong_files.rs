@@ -185,7 +185,7 @@ fn unknown_names_are_one_finding_that_says_how_to_declare_them() {
     assert_eq!(unknown.len(), 1, "{document}");
     assert_eq!(unknown[0]["message"], "`ngpus` and `site_weight` are not known resources, functions or constants");
     let help = unknown[0]["help"].as_str().expect("help");
-    assert!(help.contains("--resource ngpus=TYPE --resource site_weight=TYPE"), "{help}");
+    assert!(help.contains("declare its type (--resource NAME=TYPE)"), "{help}");
     assert!(unknown[0]["fix"].is_null(), "{document}");
 }
 

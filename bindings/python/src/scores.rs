@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use arrow_array::{Array, Float64Array};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
+use job_sort_formula::pbs::number_format::logged;
 use job_sort_formula::rank::ScoreError;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyIterator, PyList};
 
 use crate::capsule::{self, ArrayCapsules};
 use crate::error::characters;
@@ -102,6 +103,11 @@ impl Scores {
         self.array.iter().collect()
     }
 
+    /// The scores as OpenPBS's scheduler logs them: rounded to its `float`, with None for null.
+    fn logged(&self) -> Vec<Option<String>> {
+        self.array.iter().map(|score| score.map(logged)).collect()
+    }
+
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let interface = PyDict::new(py);
@@ -134,6 +140,10 @@ impl Scores {
             Some(row) => Ok(self.get(row)),
             None => Err(PyIndexError::new_err(format!("there is no row {row}: there are {} scores", self.array.len()))),
         }
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.to_pylist())?.try_iter()
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -3,8 +3,10 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -102,6 +104,71 @@ def test_tables_are_arrow():
         ranking["nothing"]
     shares = pyarrow.table(Site.open(SITE).shares())
     assert shares["path"].type == pyarrow.list_(pyarrow.large_string())
+
+
+def test_a_formula_may_be_pasted():
+    expected = Site.open(SITE).rank("ncpus * 2").to_pylist()
+    for pasted in [
+        "job_sort_formula = ncpus * 2",
+        'set server job_sort_formula = "ncpus * 2"',
+        "qmgr -c 'set server job_sort_formula = \"ncpus * 2\"'",
+    ]:
+        assert Site.open(SITE).rank(pasted).to_pylist() == expected
+
+
+def test_scores_are_logged_as_the_scheduler_does():
+    formula = Formula("1000 * fairshare_factor + eligible_time / 3600")
+    ranking = Site.open(SITE).rank(formula, inputs=True)
+    assert formula.evaluate(ranking).logged() == ranking["logged"]
+    assert Formula("1 / ncpus").evaluate(ncpus=[3, 0, 2]).logged() == ["0.3333", None, "0.5"]
+
+
+def texts(document):
+    """Every text in what `json` reads."""
+    if isinstance(document, dict):
+        document = list(document.values())
+    if isinstance(document, list):
+        return [text for part in document for text in texts(part)]
+    return [document] if isinstance(document, str) else []
+
+
+def message(work):
+    try:
+        work()
+    except (ValueError, OSError, SyntaxError) as error:
+        return [str(error)]
+    return []
+
+
+def test_no_message_names_an_option_of_the_command(tmp_path):
+    pages = [path.read_text() for path in sorted((ROOT / "src" / "diagnostic" / "pages").glob("*.md"))]
+    corpus = [text.strip() for page in pages for text in re.findall(r"```python\n(.*?)```", page, re.DOTALL)]
+    corpus += [text for text in FORMULAS if text] + ["walltme / foo + bar", "a ? b : c", "ncpus ^^ 2", ""]
+    corpus += ["set server job_sort_formula_threshold = 5", "set server scheduling = true", "print server", "job_sort_key: x"]
+    assert len(corpus) > 80
+    site, found = Site.open(SITE), list(Site.open(SITE).warnings)
+    for text in corpus:
+        found += message(lambda: found.extend(texts(Formula(text).check())))
+        found += message(lambda: found.extend(texts(Formula(text).check(site))))
+        found += message(lambda: found.extend(site.rank(text).warnings))
+    for name in ["qstat.json", "server.json", "queues.json", "sched_priv", "tree.json", "jobs.ndjson"]:
+        part = tmp_path / name
+        (part / name).parent.mkdir()
+        (shutil.copytree if (SITE / name).is_dir() else shutil.copy)(SITE / name, part / name)
+        for policy in [None, "ticket-based"]:
+            found += message(lambda: found.extend(Site.open(part, policy=policy).shares().warnings))
+        for text in ["fairshare_factor", "queue_priority", "ncpus + foo"]:
+            found += message(lambda: found.extend(Site.open(part).rank(text).warnings))
+            found += message(lambda: found.extend(texts(Formula(text).check(Site.open(part)))))
+        found += message(lambda: Site.open(part).formula)
+        found += message(lambda: Queue.read(SITE / name))
+    with tarfile.open(tmp_path / "site.tar", "w") as archive:
+        archive.add(SITE, "site")
+    found += message(lambda: Queue.read(tmp_path / "site.tar"))
+    found += message(lambda: Site.open(SITE, numbers="decimal").explain("184127"))
+    assert len(found) > 300 and any("declare its type" in text for text in found)
+    of_the_command = [text for text in found if re.search(r"--[a-z]", re.sub(r"(sshare|sacctmgr)( -a)? --json", "", text))]
+    assert of_the_command == []
 
 
 def test_a_queue_has_every_input():

@@ -10,6 +10,8 @@ use crate::schema::Schema;
 
 /// Names that exist in the server's script, so that the server accepts them, but not in the scheduler's.
 const SERVER_SCRIPT_NAMES: [&str; 2] = ["ans", "errnum"];
+const HOW_TO_DECLARE: &str =
+    "if the server knows it, declare its type, or give the output of `qmgr -c 'print resource'`";
 
 /// Findings on every name, also in branches that are not taken.
 pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<Diagnostic> {
@@ -50,16 +52,11 @@ fn group_unknown(expr: &Expr, findings: &mut Vec<Diagnostic>) {
     {
         let before: Vec<String> = before.iter().map(|name| format!("`{name}`")).collect();
         grouped.message = format!("{} and `{last}` are not known resources, functions or constants", before.join(", "));
-        let declared: Vec<String> = names.iter().map(|name| format!("--resource {name}=TYPE")).collect();
-        grouped = grouped.with_help(how_to_declare(&declared.join(" ")));
+        grouped = grouped.with_help(HOW_TO_DECLARE);
     }
     let grouped =
         others.iter().fold(grouped, |found, other| found.with_secondary_label(other.span, "not known either"));
     findings.push(grouped);
-}
-
-fn how_to_declare(options: &str) -> String {
-    format!("if the server knows it, declare it: {options}, or --resources FILE with `qmgr -c 'print resource'`")
 }
 
 fn name(expr: &Expr, id: NodeId, schema: &Schema, parents: &Parents<'_>) -> Option<Diagnostic> {
@@ -136,7 +133,7 @@ fn undefined(name: &str, span: Span, is_callee: bool, schema: &Schema) -> Diagno
             found.with_label(format!("did you mean `{near}`?")).replaced_by(near, Applicability::Unsafe)
         }
         (None, Some(&near)) => found.with_help(not_an_identifier(near)),
-        (None, None) => found.with_help(how_to_declare(&format!("--resource {name}=TYPE"))),
+        (None, None) => found.with_help(HOW_TO_DECLARE),
     }
 }
 

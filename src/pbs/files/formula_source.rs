@@ -122,7 +122,7 @@ fn problem_of(directive: &str) -> Option<String> {
             return Some("removes a setting and is not a formula; give the formula alone".to_owned());
         }
         Some(("print" | "p" | "list" | "l", _)) => {
-            return Some("is a command, not a formula; give what it prints, with -f or --server".to_owned());
+            return Some("is a command, not a formula; give what it prints".to_owned());
         }
         Some((_, rest)) => rest,
         None if directive.starts_with("job_sort_formula:") => {
@@ -134,8 +134,7 @@ fn problem_of(directive: &str) -> Option<String> {
         None => {
             let is_sched_config =
                 directive.strip_prefix("job_sort_key").is_some_and(|rest| rest.starts_with([':', ' ']));
-            return is_sched_config
-                .then(|| "is a line of sched_config, not a formula; give that file with --sched-config".into());
+            return is_sched_config.then(|| "is a line of sched_config, not a formula; give the `sched_config`".into());
         }
     };
     let (target, value) = assignment.split_once('=').unwrap_or((assignment, ""));
@@ -150,14 +149,12 @@ fn problem_of(directive: &str) -> Option<String> {
             format!("has an opening {quote} that is never closed; add the closing one, or give the formula alone")
         }),
         "job_sort_formula_threshold" => {
-            let number = value.trim_matches(['"', '\'']);
-            let option = if number.is_empty() { "X" } else { number };
-            Some(format!(
-                "sets the value that a job must exceed to run, not a formula; give the formula, and --threshold {option}"
-            ))
+            let problem = "sets the value that a job must exceed to run, not a formula; give the formula, and apart from it \
+                           the threshold";
+            Some(problem.to_owned())
         }
         other if verb(directive).is_some() => Some(format!(
-            "sets `{other}`, not `job_sort_formula`; give the formula, and the server's settings with --server"
+            "sets `{other}`, not `job_sort_formula`; give the formula, and apart from it the server's settings"
         )),
         _ => None,
     }
@@ -293,10 +290,10 @@ mod tests {
     #[test]
     fn a_directive_without_a_formula_is_named() {
         for (text, problem) in [
-            ("set server job_sort_formula_threshold = 5", "--threshold 5"),
-            ("job_sort_formula_threshold=\"0.5\"", "--threshold 0.5"),
-            ("qmgr -c 's s job_sort_formula_threshold = 7'", "--threshold 7"),
-            ("set sched default job_sort_formula_threshold = 5\n", "--threshold 5"),
+            ("set server job_sort_formula_threshold = 5", "apart from it the threshold"),
+            ("job_sort_formula_threshold=\"0.5\"", "apart from it the threshold"),
+            ("qmgr -c 's s job_sort_formula_threshold = 7'", "apart from it the threshold"),
+            ("set sched default job_sort_formula_threshold = 5\n", "apart from it the threshold"),
             ("unset server job_sort_formula", "removes a setting"),
             ("Qmgr: unset server job_sort_formula", "removes a setting"),
             ("set server job_sort_formula = \"a + b", "opening \" that is never closed"),

@@ -240,7 +240,7 @@ pub enum ConfFault {
     /// A flag that was removed.
     #[error(
         "`TICKET_BASED` was removed in 15.08 and is ignored: the policy is {0}; \
-         for 14.11 and earlier use `--policy ticket-based`"
+         for 14.11 and earlier choose the policy ticket-based"
     )]
     TicketBasedRemoved(&'static str),
     /// An unknown flag.
