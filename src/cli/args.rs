@@ -30,7 +30,7 @@ Examples:
   jsf rank -f examples/formulas/alcf.txt --queue examples/site/qstat.json \\
       --sched-priv examples/site/sched_priv --top 10
 
-Exit codes: 0 success, 1 findings, 2 usage error, or a file that cannot be read or written."
+Exit codes: 0 success, 1 findings, 2 usage error, or a file that cannot be read or written; 70 is an error in jsf itself."
 )]
 pub struct Cli {
     /// The command.

@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod explain;
 mod names;
+mod panic_report;
 mod pbsfs;
 mod progress;
 mod queue;
@@ -26,6 +27,7 @@ use job_sort_formula::pbs::submission::FormulaSubmission;
 use job_sort_formula::report::{FormulaSource, draw_finding, printable};
 use job_sort_formula::site::{FormulaText, SiteError};
 use job_sort_formula::{Formula, Site};
+pub use panic_report::exit_on_panic;
 use progress::Progress;
 use thiserror::Error;
 

@@ -13,7 +13,7 @@ use job_sort_formula::pbs::pbsfs::{PbsfsError, Request, SchedPriv, UsageOnDisk, 
 use job_sort_formula::site::{SiteError, read_bytes};
 
 use super::args::PbsfsArgs;
-use super::usage_file::{USAGE, keep_as_unread, replace};
+use super::usage_file::{LOCK_LIMIT, LockedUsage, USAGE};
 use super::{CliError, Outcome, report, warn};
 
 /// The largest file that is read, in bytes.
@@ -47,32 +47,44 @@ pub(super) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
         write_stderr(format!("Unable to access fairshare data: {}\n", reason(&error)).as_bytes());
         return Ok(Outcome::Findings);
     }
+    // from before the files are read until the new one is written, so that no writer overwrites the change of another
+    let writes = matches!(parsed.request, Request::Set { .. } | Request::Decay | Request::Trim);
+    let lock = || LockedUsage::lock(&folder, LOCK_LIMIT).map_err(|error| cannot_replace(&folder, &error));
+    let locked = writes.then(lock).transpose()?;
     let Some(files) = read(&folder)? else { return Ok(Outcome::Findings) };
-    respond(&parsed.request, &folder, &files)
+    respond(&parsed.request, &folder, &files, locked.as_ref())
+}
+
+fn cannot_replace(folder: &Path, error: &io::Error) -> CliError {
+    CliError::content(format_args!("cannot replace `{}`: {error}", folder.join(USAGE).display()))
 }
 
 /// Prints the answer, and writes the usage file if the request changes it.
-fn respond(request: &Request, folder: &Path, files: &SchedPriv) -> Result<Outcome, CliError> {
+fn respond(
+    request: &Request,
+    folder: &Path,
+    files: &SchedPriv,
+    locked: Option<&LockedUsage>,
+) -> Result<Outcome, CliError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
     let mut out = BufWriter::new(io::stdout().lock());
     let answer = answer(request, files, now, &mut out).map_err(|error| match error {
         PbsfsError::Tree(error) => CliError::content(error),
         PbsfsError::Output(error) => error.into(),
     })?;
+    out.flush()?;
     write_stderr(&answer.stderr);
-    if let Some(bytes) = &answer.usage {
-        let failed =
-            |error| CliError::content(format_args!("cannot replace `{}`: {error}", folder.join(USAGE).display()));
+    if let (Some(bytes), Some(locked)) = (&answer.usage, locked) {
+        let failed = |error| cannot_replace(folder, &error);
         if files.usage.is_lossy() {
-            let kept = keep_as_unread(folder, now).map_err(failed)?;
+            let kept = locked.keep_as_unread(now).map_err(failed)?;
             warn(format_args!("the usage file could not be read in full, it is kept as `{}`", kept.display()));
             if let UsageOnDisk::Read(usage) = &files.usage {
                 usage.faults.iter().take(MAX_FAULTS).for_each(warn);
             }
         }
-        replace(folder, bytes).map_err(failed)?;
+        locked.replace(bytes).map_err(failed)?;
     }
-    out.flush()?;
     Ok(outcome(answer.code))
 }
 
@@ -83,7 +95,7 @@ const MAX_FAULTS: usize = 10;
 fn read(folder: &Path) -> Result<Option<SchedPriv>, CliError> {
     let config = match read_bytes(&folder.join("sched_config"), MAX_FILE) {
         Ok(bytes) => SchedConfig::parse(&bytes),
-        Err(error @ SiteError::Read { .. }) => {
+        Err(error) if is_missing(&error) => {
             warn(format_args!("{error}; the scheduler's defaults apply"));
             SchedConfig::default()
         }
@@ -91,7 +103,7 @@ fn read(folder: &Path) -> Result<Option<SchedPriv>, CliError> {
     };
     let lines = match read_bytes(&folder.join("resource_group"), MAX_FILE) {
         Ok(bytes) => ResourceGroup::parse(&bytes),
-        Err(error @ SiteError::Read { .. }) => {
+        Err(error) if is_missing(&error) => {
             report("error", error);
             return Ok(None);
         }
@@ -102,21 +114,19 @@ fn read(folder: &Path) -> Result<Option<SchedPriv>, CliError> {
 }
 
 fn read_usage(path: &Path) -> Result<UsageOnDisk, CliError> {
-    match fs::metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(UsageOnDisk::Missing),
-        Ok(found) if !found.is_file() => {
-            return Err(CliError::content(format_args!("`{}` is not a file", path.display())));
-        }
-        _ => {}
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(CliError::content(format_args!("`{}` is not a file", path.display())));
     }
     match read_bytes(path, MAX_BYTES as u64) {
         Ok(bytes) => Ok(UsageOnDisk::Read(UsageFile::parse(&bytes).map_err(CliError::content)?)),
-        Err(SiteError::Read { path, error }) if error.kind() == ErrorKind::PermissionDenied => {
-            warn(SiteError::Read { path, error });
-            Ok(UsageOnDisk::Unreadable)
-        }
+        Err(error) if is_missing(&error) => Ok(UsageOnDisk::Missing),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether a file does not exist. One that exists and cannot be read is never taken for missing.
+fn is_missing(error: &SiteError) -> bool {
+    matches!(error, SiteError::Read { error, .. } if error.kind() == ErrorKind::NotFound)
 }
 
 /// Removes `--sched-priv DIR` from the arguments, wherever it occurs before `--`.

@@ -1,8 +1,10 @@
-//! Replaces the scheduler's usage file atomically: a reader sees either the old file or the new one, never a part of it.
+//! Replaces the scheduler's usage file atomically, one process at a time: a reader sees either the old file or the new
+//! one, never a part of it, and a writer never overwrites what another one has written since it read the file.
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::warn;
 
@@ -12,36 +14,177 @@ pub(super) const USAGE: &str = "usage";
 const BACKUP: &str = "usage.bak";
 /// The file that tells the scheduler to read the usage file again.
 const TOUCH: &str = "usage.touch";
+/// How long a writer waits for another one.
+pub(super) const LOCK_LIMIT: Duration = Duration::from_secs(30);
+/// How often a waiting writer tries again.
+const LOCK_INTERVAL: Duration = Duration::from_millis(5);
 /// The most names that are tried for a file that must not exist yet.
 const MAX_NAMES: u32 = 1000;
 
-/// Replaces the usage file and keeps its permissions and owner; the old file becomes `usage.bak`, as with `pbsfs`. If
-/// there was a usage file, there is a complete one at every moment.
-pub(super) fn replace(folder: &Path, bytes: &[u8]) -> io::Result<()> {
-    let path = folder.join(USAGE);
-    let old = match fs::metadata(&path) {
-        Ok(old) => Some(old),
-        Err(error) if error.kind() == ErrorKind::NotFound => None,
-        Err(error) => return Err(error),
-    };
-    let new = TemporaryFile::write(folder, bytes, old.as_ref())?;
-    if old.is_some() {
-        let kept = TemporaryFile::link(&path, folder)?;
-        fs::rename(&kept.0, folder.join(BACKUP))?;
-    }
-    fs::rename(&new.0, &path)?;
-    drop(new);
-    sync_folder(folder)?;
-    File::create(folder.join(TOUCH))?;
-    Ok(())
+/// The usage file of a folder, which no other process changes through this type until the value is dropped.
+pub(super) struct LockedUsage {
+    folder: PathBuf,
+    /// The file itself, where `usage` is a symbolic link to it.
+    file: PathBuf,
+    _lock: Option<Lock>,
 }
 
-/// Keeps the usage file under another name as well, which nothing replaces, and returns that name.
-pub(super) fn keep_as_unread(folder: &Path, now: i64) -> io::Result<PathBuf> {
-    let usage = folder.join(USAGE);
-    let kept = first_free(folder, &format!("usage.unread-{now}"), |path| link_or_copy(&usage, path))?;
-    sync_folder(folder)?;
-    Ok(kept)
+impl LockedUsage {
+    /// Waits at most `limit` for the other writers, and removes the temporary files of those that were killed.
+    pub(super) fn lock(folder: &Path, limit: Duration) -> io::Result<Self> {
+        let folder = folder.canonicalize()?;
+        let file = resolved(&folder.join(USAGE))?;
+        let lock = Lock::wait(&with_suffix(&file, ".lock"), limit)?;
+        let locked = Self { folder, file, _lock: lock };
+        locked.remove_stale_files();
+        Ok(locked)
+    }
+
+    /// Replaces the usage file and keeps its owner, permissions and extended attributes as far as the system allows it;
+    /// the old file becomes `usage.bak`, as with `pbsfs`. If there was a usage file, there is a complete one at every
+    /// moment. An error means that the usage file is the old one: what fails afterwards is a warning.
+    pub(super) fn replace(&self, bytes: &[u8]) -> io::Result<()> {
+        let old = match File::open(&self.file) {
+            Ok(old) => Some(old),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        let touch = self.folder.join(TOUCH);
+        if touch.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+            return Err(io::Error::other(format!("`{}` is a folder", touch.display())));
+        }
+        let new = TemporaryFile::write(&temporary_path(&self.file, "new"), bytes, old.as_ref())?;
+        let new_touch = TemporaryFile::write(&temporary_path(&touch, "new"), b"", None)?;
+        if old.is_some() {
+            let kept = TemporaryFile::link(&self.file, &temporary_path(&self.folder.join(USAGE), "old"))?;
+            fs::rename(&kept.0, self.folder.join(BACKUP))?;
+        }
+        fs::rename(&new.0, &self.file)?;
+        if let Err(error) = self.sync_folders() {
+            warn(format_args!("the usage file is replaced, but a crash of the system now could undo that: {error}"));
+        }
+        if let Err(error) = fs::rename(&new_touch.0, &touch) {
+            warn(format_args!(
+                "the usage file is replaced, but the scheduler is not told to read it, because `{}` cannot be made: {error}",
+                touch.display()
+            ));
+        }
+        Ok(())
+    }
+
+    /// Keeps the usage file under another name as well, which nothing replaces, and returns that name.
+    pub(super) fn keep_as_unread(&self, now: i64) -> io::Result<PathBuf> {
+        let kept = self.folder.join(format!("{USAGE}.unread-{now}"));
+        let kept = first_free(&kept, |path| link_or_copy(&self.file, path))?;
+        sync_folder(&self.folder)?;
+        Ok(kept)
+    }
+
+    /// Removes what writers left that were killed. No other writer runs now; one without locks might.
+    fn remove_stale_files(&self) {
+        let touch = self.folder.join(TOUCH);
+        let usage = self.folder.join(USAGE);
+        for (path, kind) in [(&self.file, "new"), (&touch, "new"), (&usage, "old")] {
+            let Some(entries) = path.parent().and_then(|folder| folder.read_dir().ok()) else { continue };
+            let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+            let start = format!("{}.{kind}-", file_name(path));
+            for name in names.filter(|name| name.strip_prefix(&start).is_some_and(is_of_dead_process)) {
+                let _ = fs::remove_file(path.with_file_name(name));
+            }
+        }
+    }
+
+    fn sync_folders(&self) -> io::Result<()> {
+        self.file.parent().map_or(Ok(()), sync_folder)?;
+        sync_folder(&self.folder)
+    }
+}
+
+/// The path of a file behind symbolic links. A file that does not exist has its own path.
+fn resolved(path: &Path) -> io::Result<PathBuf> {
+    match path.canonicalize() {
+        Err(error) if error.kind() == ErrorKind::NotFound => match path.read_link() {
+            Err(_) => Ok(path.to_owned()),
+            Ok(target) => Err(io::Error::other(format!(
+                "it is a symbolic link to `{}`, which does not exist: create that file, or remove the link",
+                target.display()
+            ))),
+        },
+        found => found,
+    }
+}
+
+/// A lock file, which exists while a process holds the lock.
+struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // the lock is still held, so no other process takes the file for its own
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl Lock {
+    /// Waits for the lock; `None` if the file system has no locks.
+    fn wait(path: &Path, limit: Duration) -> io::Result<Option<Self>> {
+        let begin = Instant::now();
+        loop {
+            let file = open_lock(path).map_err(|error| {
+                io::Error::new(error.kind(), format!("the lock `{}` cannot be opened: {error}", path.display()))
+            })?;
+            match file.try_lock() {
+                Ok(()) if is_at(&file, path)? => return Ok(Some(Self { path: path.to_owned(), _file: file })),
+                // its last holder has removed it
+                Ok(()) => continue,
+                Err(TryLockError::WouldBlock) if begin.elapsed() < limit => std::thread::sleep(LOCK_INTERVAL),
+                Err(TryLockError::WouldBlock) => {
+                    return Err(io::Error::other(format!(
+                        "another process has held the lock `{}` for {} s: wait until it has ended, then try again",
+                        path.display(),
+                        limit.as_secs_f64()
+                    )));
+                }
+                Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
+                    warn(format_args!(
+                        "the file system of `{}` has no locks: what another process writes now may be lost",
+                        path.display()
+                    ));
+                    return Ok(None);
+                }
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+        }
+    }
+}
+
+/// Opens a lock file without following a link and without waiting for the other end of a pipe.
+fn open_lock(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
+    }
+    options.open(path)
+}
+
+/// Whether the path still denotes this open file.
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let own = file.metadata()?;
+        Ok(path.symlink_metadata().is_ok_and(|found| (found.dev(), found.ino()) == (own.dev(), own.ino())))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, path);
+        Ok(true)
+    }
 }
 
 /// A temporary file that is removed on drop, unless it was renamed.
@@ -55,17 +198,16 @@ impl Drop for TemporaryFile {
 
 impl TemporaryFile {
     /// Writes a new file and flushes it to the disk.
-    fn write(folder: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<Self> {
-        let name = temporary_name("new");
+    fn write(path: &Path, bytes: &[u8], old: Option<&File>) -> io::Result<Self> {
         let mut file = None;
-        let path = first_free(folder, &name, |path| {
+        let path = first_free(path, |path| {
             file = Some(create(path, old.is_some())?);
             Ok(())
         })?;
         let temporary = Self(path);
         let mut file = file.ok_or(ErrorKind::AlreadyExists)?;
         if let Some(old) = old {
-            copy_owner_and_permissions(&temporary.0, &file, old)?;
+            copy_attributes(&temporary.0, &file, old)?;
         }
         file.write_all(bytes)?;
         file.sync_all()?;
@@ -73,19 +215,47 @@ impl TemporaryFile {
     }
 
     /// Links a file to a temporary name.
-    fn link(original: &Path, folder: &Path) -> io::Result<Self> {
-        first_free(folder, &temporary_name("old"), |path| link_or_copy(original, path)).map(Self)
+    fn link(original: &Path, path: &Path) -> io::Result<Self> {
+        first_free(path, |path| link_or_copy(original, path)).map(Self)
     }
 }
 
-fn temporary_name(what: &str) -> String {
-    format!("{USAGE}.{what}-{}", std::process::id())
+/// The path of a temporary file of this process, in the same folder.
+fn temporary_path(path: &Path, kind: &str) -> PathBuf {
+    with_suffix(path, &format!(".{kind}-{}", std::process::id()))
 }
 
-/// Calls `make` with the name, then with numbered names, until it succeeds with one that did not exist.
-fn first_free(folder: &Path, name: &str, mut make: impl FnMut(&Path) -> io::Result<()>) -> io::Result<PathBuf> {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(suffix);
+    path.into()
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Whether the end of a temporary file's name is that of a process that no longer runs. This process has none yet.
+fn is_of_dead_process(end: &str) -> bool {
+    let Ok(process) = end.split('-').next().unwrap_or_default().parse() else { return false };
+    process == std::process::id() || !is_running(process)
+}
+
+#[cfg(unix)]
+fn is_running(process: u32) -> bool {
+    let process = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
+    process.is_some_and(|process| rustix::process::test_kill_process(process) != Err(rustix::io::Errno::SRCH))
+}
+
+#[cfg(not(unix))]
+fn is_running(_: u32) -> bool {
+    true
+}
+
+/// Calls `make` with the path, then with numbered ones, until it succeeds with one that did not exist.
+fn first_free(path: &Path, mut make: impl FnMut(&Path) -> io::Result<()>) -> io::Result<PathBuf> {
     for number in 0..MAX_NAMES {
-        let path = folder.join(if number == 0 { name.to_owned() } else { format!("{name}-{number}") });
+        let path = if number == 0 { path.to_owned() } else { with_suffix(path, &format!("-{number}")) };
         match make(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             made => return made.map(|()| path),
@@ -100,7 +270,7 @@ fn link_or_copy(original: &Path, path: &Path) -> io::Result<()> {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
             let mut source = File::open(original)?;
             let mut copy = create(path, true)?;
-            let copied = copy_owner_and_permissions(path, &copy, &source.metadata()?)
+            let copied = copy_attributes(path, &copy, &source)
                 .and_then(|()| io::copy(&mut source, &mut copy))
                 .and_then(|_| copy.sync_all());
             copied.inspect_err(|_| drop(fs::remove_file(path)))
@@ -122,24 +292,97 @@ fn create(path: &Path, hidden: bool) -> io::Result<File> {
     options.open(path)
 }
 
-/// Copies the owner and the permissions of another file.
-fn copy_owner_and_permissions(path: &Path, file: &File, old: &Metadata) -> io::Result<()> {
+/// Copies the owner, the permissions and the extended attributes of another file. Whether a process may set them depends
+/// on its rights, so a failure is a warning, except for the permissions, which the owner of a file may always set.
+fn copy_attributes(path: &Path, file: &File, old: &File) -> io::Result<()> {
+    let kept = old.metadata()?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, fchown};
         let own = file.metadata()?;
-        if (own.uid(), own.gid()) != (old.uid(), old.gid())
-            && let Err(error) = fchown(file, Some(old.uid()), Some(old.gid()))
+        if (own.uid(), own.gid()) != (kept.uid(), kept.gid())
+            && let Err(error) = fchown(file, Some(kept.uid()), Some(kept.gid()))
         {
+            // a user may give a file to another of the user's groups
+            let _ = fchown(file, None, Some(kept.gid()));
             warn(format_args!("`{}` cannot be given the owner of the old file: {error}", path.display()));
         }
     }
-    #[cfg(not(unix))]
-    let _ = path;
-    file.set_permissions(old.permissions())
+    file.set_permissions(kept.permissions())?;
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    extended_attributes::copy(path, file, old);
+    Ok(())
+}
+
+/// Access control lists and labels of SELinux are extended attributes too.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+mod extended_attributes {
+    use std::ffi::CStr;
+    use std::fs::File;
+    use std::path::Path;
+
+    use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fsetxattr};
+
+    /// The most bytes that Linux allows for the list of names, and for one value.
+    const MAX_BYTES: usize = 64 << 10;
+
+    /// Copies the extended attributes of another file; those that cannot be set are warnings.
+    pub(super) fn copy(path: &Path, file: &File, old: &File) {
+        let mut names = vec![0; MAX_BYTES];
+        let listed = flistxattr(old, &mut names[..]).unwrap_or(0);
+        for name in names[..listed].split_inclusive(|&byte| byte == 0) {
+            let Ok(name) = CStr::from_bytes_with_nul(name) else { continue };
+            let Some(value) = value(old, name) else { continue };
+            if Some(&value) != self::value(file, name).as_ref()
+                && let Err(error) = fsetxattr(file, name, &value, XattrFlags::empty())
+            {
+                let name = name.to_string_lossy();
+                crate::cli::warn(format_args!(
+                    "`{}` cannot be given the extended attribute `{name}` of the old file: {error}",
+                    path.display()
+                ));
+            }
+        }
+    }
+
+    fn value(file: &File, name: &CStr) -> Option<Vec<u8>> {
+        let mut value = vec![0; MAX_BYTES];
+        let bytes = fgetxattr(file, name, &mut value[..]).ok()?;
+        value.truncate(bytes);
+        Some(value)
+    }
 }
 
 /// Flushes the folder to the disk; otherwise a rename may be lost.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_is_held_is_waited_for_no_longer_than_the_limit() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let limit = Duration::from_millis(20);
+        let held = LockedUsage::lock(folder.path(), limit).expect("the lock");
+        let error = LockedUsage::lock(folder.path(), limit).err().expect("no second lock").to_string();
+        assert!(error.starts_with("another process has held the lock") && error.contains("0.02 s"), "{error}");
+        drop(held);
+        LockedUsage::lock(folder.path(), limit).expect("the lock");
+        assert_eq!(folder.path().read_dir().expect("a folder").count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_lock_that_is_a_link_or_a_pipe_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (lock, target) = (folder.path().join("usage.lock"), folder.path().join("target"));
+        fs::write(&target, "text").expect("a file");
+        std::os::unix::fs::symlink(&target, &lock).expect("a link");
+        let error = LockedUsage::lock(folder.path(), LOCK_LIMIT).err().expect("no lock").to_string();
+        assert!(error.contains("usage.lock` cannot be opened"), "{error}");
+        assert_eq!(fs::read(&target).expect("a file"), b"text");
+    }
 }

@@ -117,12 +117,14 @@ impl Site {
         Self::from_files(SiteFiles::open(path.as_ref())?, SiteRules::default())
     }
 
-    /// Opens a site by its files and reads all of them except the jobs, which are read when a formula needs them.
+    /// Opens a site by its files and reads all of them except the jobs, which are only checked by their first bytes, and
+    /// read when a formula needs them.
     ///
     /// # Errors
     /// A file cannot be read, or has another content than it should.
     pub fn from_files(files: SiteFiles, rules: SiteRules) -> Result<Self, SiteError> {
         let files = files.with_scheduler_files()?;
+        files.queue.as_ref().map(|queue| queue.check(&file_kind::JOBS)).transpose()?;
         let Documents { schema, queues, server, warnings: of_documents } = Documents::read(&files)?;
         let mut warnings = files.warnings.clone();
         warnings.extend(of_documents);

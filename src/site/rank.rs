@@ -314,6 +314,14 @@ impl Site {
             record_origins,
         };
         let read = self.jobs.read(source, &options, again)?;
+        if read.table.is_empty()
+            && let Some(first) = read.problems.listed().iter().find(|one| one.problem.skips_the_job())
+        {
+            let skipped = read.problems.skipped();
+            return Err(SiteError::content(format!(
+                "`{source_name}`: none of its {skipped} jobs can be read: {first}"
+            )));
+        }
         let mut schema = schema.clone();
         for (name, kind) in read.table.undeclared() {
             schema.add_seen(name, kind);

@@ -1,7 +1,7 @@
 //! Where the bytes of a site's file come from, and reading them within limits.
 
 use std::borrow::Cow;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -77,6 +77,21 @@ impl FileSource {
         let bytes = self.read()?;
         expected.check(&self.name(), &bytes)?;
         Ok(bytes)
+    }
+
+    /// Checks that the file can be read and seems to be of an expected kind, by its first bytes. For a file that may not be
+    /// needed: a wrong one is refused all the same. What can be read only once, such as a pipe, is not opened.
+    pub(super) fn check(&self, expected: &Expected) -> Result<(), SiteError> {
+        if let Self::Path(path) = self {
+            let is_once = |kind: Metadata| !kind.is_file() && !kind.is_dir();
+            if is_stdin(path) || is_once(path.metadata().map_err(|error| SiteError::read(path, error))?) {
+                return Ok(());
+            }
+        }
+        let mut head = Vec::new();
+        let read = decompressed(self.open()?).and_then(|content| content.take(HEAD).read_to_end(&mut head));
+        read.map_err(|error| self.error(error))?;
+        expected.check(&self.name(), &head).map(drop)
     }
 
     /// The whole content as text; bytes that are not UTF-8 are replaced.

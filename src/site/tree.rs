@@ -46,15 +46,13 @@ impl SiteTree {
         warnings: &mut Vec<String>,
     ) -> Result<Option<Self>, SiteError> {
         if let Some(source) = &files.tree {
+            // refused if they are something else, although nothing of them is used
+            files.resource_group.as_ref().map(|unused| read_resource_group(unused, &mut Vec::new())).transpose()?;
+            files.usage.as_ref().map(|unused| read_usage(unused, &mut Vec::new())).transpose()?;
             return read_document(source, warnings).map(Some);
         }
         let Some(source) = &files.resource_group else { return Ok(None) };
-        let bytes = source.read()?;
-        let lines = ResourceGroup::parse(&bytes);
-        if lines.lines.is_empty() && !lines.rejected.is_empty() || FileKind::detect(&bytes) != FileKind::Text {
-            file_kind::RESOURCE_GROUP.check(&source.name(), &bytes)?;
-        }
-        warnings.extend(lines.rejected.iter().map(|line| format!("`{}`: {line}", source.name())));
+        let lines = read_resource_group(source, warnings)?;
         let usage = match &files.usage {
             Some(source) => read_usage(source, warnings)?,
             None => {
@@ -171,6 +169,16 @@ fn is_native_json(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}').trim_start();
     text.starts_with('{') && (text.contains("\"children\"") || !text.contains("\"shares\""))
+}
+
+fn read_resource_group(source: &FileSource, warnings: &mut Vec<String>) -> Result<ResourceGroup, SiteError> {
+    let bytes = source.read()?;
+    let lines = ResourceGroup::parse(&bytes);
+    if lines.lines.is_empty() && !lines.rejected.is_empty() || FileKind::detect(&bytes) != FileKind::Text {
+        file_kind::RESOURCE_GROUP.check(&source.name(), &bytes)?;
+    }
+    warnings.extend(lines.rejected.iter().map(|line| format!("`{}`: {line}", source.name())));
+    Ok(lines)
 }
 
 fn read_usage(source: &FileSource, warnings: &mut Vec<String>) -> Result<UsageFile, SiteError> {

@@ -3,6 +3,7 @@
 mod checks;
 mod commands;
 mod compare;
+mod exit_codes;
 mod explain;
 mod help;
 mod rankings;

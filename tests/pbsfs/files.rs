@@ -1,7 +1,7 @@
 //! `jsf pbsfs` with files that are missing, damaged or read-only.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Output;
 
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::names_in;
 use crate::support::command::command;
 
-fn pbsfs(folder: &Path, arguments: &[&str]) -> Output {
+pub(super) fn pbsfs(folder: &Path, arguments: &[&str]) -> Output {
     command().args(["pbsfs", "--sched-priv"]).arg(folder).args(arguments).output().expect("jsf runs")
 }
 
@@ -20,7 +20,7 @@ fn code_and_stderr(output: &Output) -> (i32, String) {
 }
 
 /// A usage file of version 2.
-fn usage(records: &[(&str, f64)]) -> Vec<u8> {
+pub(super) fn usage(records: &[(&str, f64)]) -> Vec<u8> {
     let mut file = [&b"PBS_MAG!\0"[..], &[0; 7], &2f64.to_le_bytes(), &1_700_000_000i64.to_le_bytes()].concat();
     for (name, usage) in records {
         let mut field = name.as_bytes().to_vec();
@@ -30,7 +30,7 @@ fn usage(records: &[(&str, f64)]) -> Vec<u8> {
     file
 }
 
-fn sched_priv(usage: Option<&[u8]>) -> TempDir {
+pub(super) fn sched_priv(usage: Option<&[u8]>) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("resource_group"), "Bob 10 root 5\nSuzy 11 root 5\n").expect("a file");
     fs::write(folder.path().join("sched_config"), "fairshare_usage_res: cput\n").expect("a file");
@@ -40,7 +40,7 @@ fn sched_priv(usage: Option<&[u8]>) -> TempDir {
     folder
 }
 
-fn records(path: &Path) -> Vec<(String, f64)> {
+pub(super) fn records(path: &Path) -> Vec<(String, f64)> {
     let file = UsageFile::parse(&fs::read(path).expect("a file")).expect("small enough");
     file.records.into_iter().map(|record| (record.entity, record.usage)).collect()
 }
@@ -151,6 +151,113 @@ fn a_failed_write_changes_nothing() {
     assert!(code == 2 && stderr.contains("cannot replace"), "{stderr}");
     assert_eq!(fs::read(folder.path().join("usage")).expect("a file"), before);
     assert_eq!(names_in(folder.path()), ["resource_group", "sched_config", "usage", "usage.bak"]);
+}
+
+#[test]
+fn what_fails_after_the_replacement_is_prevented_before_it() {
+    let before = usage(&[("Bob", 4.0)]);
+    let folder = sched_priv(Some(&before));
+    fs::create_dir(folder.path().join("usage.touch")).expect("a folder");
+    let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), &["-d"]));
+    assert!(code == 2 && stderr.contains("usage.touch` is a folder"), "{stderr}");
+    assert_eq!(fs::read(folder.path().join("usage")).expect("a file"), before);
+    assert_eq!(names_in(folder.path()), ["resource_group", "sched_config", "usage", "usage.touch"]);
+}
+
+#[test]
+fn a_link_is_never_followed_to_a_file_that_is_truncated() {
+    let folder = sched_priv(Some(&usage(&[("Bob", 4.0)])));
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    for name in ["usage.touch", "usage.bak", "usage.lock"] {
+        let target = elsewhere.path().join(name);
+        fs::write(&target, "precious").expect("a file");
+        symlink(&target, folder.path().join(name)).expect("a link");
+    }
+    let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), &["-d"]));
+    assert!(code == 2 && stderr.contains("usage.lock` cannot be opened"), "{stderr}");
+    fs::remove_file(folder.path().join("usage.lock")).expect("removed");
+    assert_eq!(code_and_stderr(&pbsfs(folder.path(), &["-d"])), (0, String::new()));
+    for name in ["usage.touch", "usage.bak", "usage.lock"] {
+        assert_eq!(fs::read(elsewhere.path().join(name)).expect("a file"), b"precious", "{name}");
+    }
+    assert!(!folder.path().join("usage.touch").is_symlink());
+    assert_eq!(records(&folder.path().join("usage.bak")), [("Bob".to_owned(), 4.0)]);
+}
+
+#[test]
+fn a_linked_usage_file_is_replaced_behind_the_link() {
+    let folder = sched_priv(None);
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let target = elsewhere.path().join("fairshare");
+    let link = folder.path().join("usage");
+    symlink(&target, &link).expect("a link");
+    let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), &["-d"]));
+    assert!(code == 2 && stderr.contains("is a symbolic link to"), "{stderr}");
+    fs::write(&target, usage(&[("Bob", 4.0)])).expect("a file");
+    assert_eq!(code_and_stderr(&pbsfs(folder.path(), &["-d"])), (0, String::new()));
+    assert!(link.is_symlink());
+    assert_eq!(records(&target), [("Bob".to_owned(), 2.0)]);
+    assert_eq!(records(&folder.path().join("usage.bak")), [("Bob".to_owned(), 4.0)]);
+    assert_eq!(names_in(folder.path()), ["resource_group", "sched_config", "usage", "usage.bak", "usage.touch"]);
+    assert_eq!(names_in(elsewhere.path()), ["fairshare"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn extended_attributes_are_kept() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+
+    let folder = sched_priv(Some(&usage(&[("Bob", 4.0)])));
+    let path = folder.path().join("usage");
+    if let Err(error) = setxattr(&path, "user.origin", b"site", XattrFlags::CREATE) {
+        return println!("this file system has no extended attributes: {error}");
+    }
+    for _ in 0..2 {
+        assert_eq!(code_and_stderr(&pbsfs(folder.path(), &["-d"])), (0, String::new()));
+    }
+    for name in ["usage", "usage.bak"] {
+        let mut value = [0; 16];
+        let bytes = getxattr(folder.path().join(name), "user.origin", &mut value[..]).expect("the attribute");
+        assert_eq!(&value[..bytes], b"site", "{name}");
+    }
+}
+
+/// The tests may run as root, who can read everything; so each file is a folder.
+#[test]
+fn a_file_that_cannot_be_read_is_not_taken_for_missing() {
+    for name in ["sched_config", "resource_group", "usage"] {
+        let before = usage(&[("Bob", 4.0)]);
+        let folder = sched_priv(Some(&before));
+        let path = folder.path().join(name);
+        fs::remove_file(&path).expect("removed");
+        fs::create_dir(&path).expect("a folder");
+        for arguments in [&["-d"][..], &["-e"], &["-s", "Bob", "3"], &["-p"]] {
+            let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), arguments));
+            assert!(code == 2 && stderr.contains(name), "{arguments:?}: {code} {stderr}");
+            assert_eq!(names_in(folder.path()), ["resource_group", "sched_config", "usage"]);
+        }
+        if name != "usage" {
+            assert_eq!(fs::read(folder.path().join("usage")).expect("a file"), before);
+        }
+    }
+}
+
+#[test]
+fn what_a_killed_process_left_is_removed() {
+    let folder = sched_priv(Some(&usage(&[("Bob", 4.0)])));
+    let mut ended = std::process::Command::new("true").spawn().expect("a process");
+    ended.wait().expect("it ends");
+    let (ended, running) = (ended.id(), std::process::id());
+    for name in [&*format!("new-{ended}"), &format!("new-{ended}-1"), &format!("old-{ended}"), "new-notes"] {
+        fs::write(folder.path().join(format!("usage.{name}")), "").expect("a file");
+    }
+    fs::write(folder.path().join(format!("usage.touch.new-{ended}")), "").expect("a file");
+    fs::write(folder.path().join(format!("usage.new-{running}")), "").expect("a file");
+    assert_eq!(code_and_stderr(&pbsfs(folder.path(), &["-d"])), (0, String::new()));
+    let left = names_in(folder.path());
+    let kept = format!("usage.new-{running}");
+    let expected = ["resource_group", "sched_config", "usage", "usage.bak", &kept, "usage.new-notes", "usage.touch"];
+    assert_eq!(left, expected);
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 mod calls;
 #[cfg(all(feature = "cli", unix))]
+mod faults;
+#[cfg(all(feature = "cli", unix))]
 mod files;
 
 /// The names of the files in a folder, sorted.

@@ -222,3 +222,47 @@ fn a_file_that_does_not_serve_its_option_is_named() {
     let output = jsf(&["check", "ncpus", "--server", &listing, "--queues", &listing, "--resources", &listing]);
     assert_eq!(stderr(&output), "");
 }
+
+#[test]
+fn a_file_that_is_not_needed_is_refused_all_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (missing, table, tree) = (path("missing"), recorded("qstat.txt"), path("tree.json"));
+    fs::write(&tree, r#"{"children":[{"name":"Bob","shares":1}]}"#).expect("a file");
+    for formula in ["1 +", "ncpus", "x.y", "1"] {
+        assert_refused(&["check", formula, "--queue", &missing], "No such file");
+        assert_refused(&["check", formula, "--queue", &table], "is the table that `qstat` prints");
+        assert_refused(&["rank", formula, "--queue", &table], "is the table that `qstat` prints");
+        assert_refused(&["compare", "--old", formula, "--new", "2", "--queue", &missing], "No such file");
+    }
+    assert_refused(&["shares", "--tree", &tree, "--queue", &folder.path().display().to_string()], "it is a folder");
+    let site = path("sched_priv");
+    fs::create_dir(&site).expect("a folder");
+    for (name, expected) in [("resource_group", "is a document of jobs"), ("usage", "is a document of jobs")] {
+        let file = folder.path().join("sched_priv").join(name);
+        fs::copy(recorded("qstat_f.json"), &file).expect("a copy");
+        let group = folder.path().join("sched_priv/sched_config");
+        fs::write(&group, "fair_share: true\n").expect("a file");
+        let output = jsf(&["check", "1", "--tree", &tree, "--sched-priv", &site]);
+        assert_eq!(output.status.code(), Some(2), "{name}: {}", stderr(&output));
+        assert!(stderr(&output).contains(expected), "{name}: {}", stderr(&output));
+        fs::remove_file(&file).expect("removed");
+    }
+}
+
+#[test]
+fn a_document_without_a_job_that_can_be_read_is_refused() {
+    let broken = "{\"id\":\"1.vm\",\"inputs\":{\"ncpus\":\n{\"id\":\"2.vm\" x}\n";
+    let wrong = "{\"id\":\"1.vm\",\"resources\":5}\n{\"x\":2}\n";
+    for command in ["rank", "check"] {
+        for document in [broken, wrong] {
+            let output = jsf_with_input(&[command, "ncpus", "--queue", "-"], document);
+            let message = stderr(&output);
+            assert_eq!((output.status.code(), stdout(&output)), (Some(2), String::new()), "{message}");
+            assert!(message.contains("none of its 2 jobs can be read"), "{message}");
+        }
+        let partly = format!("{broken}{{\"id\":\"3.vm\"}}\n");
+        assert_eq!(jsf_with_input(&[command, "ncpus", "--queue", "-"], &partly).status.code(), Some(0));
+        assert_eq!(jsf_with_input(&[command, "ncpus", "--queue", "-"], "{\"jobs\":[]}").status.code(), Some(0));
+    }
+}

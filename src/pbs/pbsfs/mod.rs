@@ -31,8 +31,6 @@ const FAILED: u8 = 1;
 pub enum UsageOnDisk {
     /// It does not exist.
     Missing,
-    /// It cannot be opened, which `pbsfs` treats like a missing file.
-    Unreadable,
     /// It was read, possibly [not in full](UsageFile::faults).
     Read(UsageFile),
 }
@@ -42,7 +40,6 @@ impl UsageOnDisk {
     pub fn is_lossy(&self) -> bool {
         match self {
             Self::Missing => false,
-            Self::Unreadable => true,
             Self::Read(file) => !file.faults.is_empty(),
         }
     }

@@ -1,0 +1,183 @@
+//! The exit code when standard output or standard error cannot be written, and when a thread panics.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use crate::support::command::{command, jsf, stderr, stdout, success};
+
+const SITE: &str = "examples/site";
+const FORMULA: &str = "fairshare_factor + ncpus";
+
+/// A call of every command, and of what clap prints by itself.
+const CALLS: &[&[&str]] = &[
+    &["--help"],
+    &["--version"],
+    &["help"],
+    &["rank", "--help"],
+    &["check", FORMULA, "--site", SITE],
+    &["check", "ncpu +", "--site", SITE],
+    &["check", FORMULA, "--site", SITE, "--format", "json"],
+    &["check", FORMULA, "--site", SITE, "--format", "sarif"],
+    &["check", FORMULA, "--qmgr"],
+    &["rank", FORMULA, "--site", SITE],
+    &["rank", FORMULA, "--site", SITE, "--format", "json"],
+    &["rank", FORMULA, "--site", SITE, "--format", "csv"],
+    &["rank", FORMULA, "--site", SITE, "--format", "ndjson"],
+    &["compare", "--old", "ncpus", "--new", FORMULA, "--site", SITE],
+    &["compare", "--old", "ncpus", "--new", FORMULA, "--site", SITE, "--format", "json"],
+    &["explain", FORMULA, "--site", SITE, "--job", "184127"],
+    &["explain", FORMULA, "--site", SITE, "--job", "184127", "--format", "json"],
+    &["trajectory", FORMULA, "--site", SITE, "--job", "184127"],
+    &["trajectory", FORMULA, "--site", SITE, "--job", "184127", "--format", "svg"],
+    &["shares", "--site", SITE],
+    &["shares", "--site", SITE, "--policy", "all"],
+    &["shares", "--site", SITE, "--format", "json"],
+    &["replay", "examples/site/sched.log", FORMULA, "--site", SITE],
+    &["fmt", "ncpus  *2"],
+    &["fmt", "ncpus  *2", "--check"],
+    &["codes"],
+    &["codes", "JSF301"],
+    &["pbsfs", "-p", "--sched-priv", "examples/site/sched_priv"],
+    &["pbsfs", "-t", "--sched-priv", "examples/site/sched_priv"],
+    &["pbsfs", "-g", "nobody", "--sched-priv", "examples/site/sched_priv"],
+    &["completions", "bash"],
+    &["completions", "zsh"],
+    &["names"],
+    &["names", "--site", SITE],
+    &["capture"],
+    &["man"],
+    &["man", "rank"],
+    &["rank", "--no-such-option"],
+    &["rank", FORMULA, "--queue", "/nonexistent"],
+    &["no-such-command"],
+];
+
+fn full_device() -> Option<Stdio> {
+    OpenOptions::new().write(true).open("/dev/full").ok().map(Stdio::from)
+}
+
+/// The end of a pipe that nobody reads.
+fn closed_pipe() -> Stdio {
+    let (reader, writer) = io::pipe().expect("a pipe");
+    drop(reader);
+    writer.into()
+}
+
+fn run(call: &[&str], stdout: Stdio, stderr: Stdio) -> Output {
+    command().args(call).stdin(Stdio::null()).stdout(stdout).stderr(stderr).output().expect("jsf runs")
+}
+
+#[test]
+fn every_command_has_a_call() {
+    let help = success(&jsf(&["--help"]));
+    let commands = help.split("\nCommands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("commands");
+    for name in commands.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next()) {
+        assert!(CALLS.iter().any(|call| call[0] == name), "no call of `jsf {name}`");
+    }
+}
+
+#[test]
+fn output_that_cannot_be_written_is_exit_code_2() {
+    for call in CALLS {
+        let normal = jsf(call);
+        let Some(full) = full_device() else { return println!("there is no /dev/full") };
+        let output = run(call, full, Stdio::piped());
+        let (code, text) = (output.status.code(), stderr(&output));
+        assert!(!text.contains("panicked"), "{call:?}: {text}");
+        if normal.stdout.is_empty() {
+            assert_eq!(code, normal.status.code(), "{call:?}: {text}");
+        } else {
+            assert_eq!(code, Some(2), "{call:?}: {text}");
+            assert!(text.contains("jsf: cannot write: "), "{call:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_error() {
+    for call in CALLS {
+        let normal = jsf(call);
+        let output = run(call, closed_pipe(), Stdio::piped());
+        let text = stderr(&output);
+        assert!(!text.contains("panicked"), "{call:?}: {text}");
+        let expected = if normal.stdout.is_empty() { normal.status.code() } else { Some(0) };
+        assert_eq!(output.status.code(), expected, "{call:?}: {text}");
+    }
+}
+
+#[test]
+fn messages_that_cannot_be_written_change_nothing_else() {
+    for call in CALLS {
+        let normal = jsf(call);
+        for stream in [full_device(), Some(closed_pipe())].into_iter().flatten() {
+            let output = run(call, Stdio::piped(), stream);
+            assert_eq!(output.status.code(), normal.status.code(), "{call:?}");
+            assert_eq!(stdout(&output), stdout(&normal), "{call:?}");
+        }
+        for stream in [full_device, || Some(closed_pipe())] {
+            let Some((first, second)) = stream().zip(stream()) else { continue };
+            let code = run(call, first, second).status.code();
+            assert!(matches!(code, Some(0..=2)), "{call:?}: {code:?}");
+        }
+    }
+}
+
+/// The variable that makes the test below panic in another process.
+const PANICS: &str = "JSF_TEST_PANICS_IN";
+
+#[path = "../../src/cli/panic_report.rs"]
+mod panic_report;
+
+/// Runs only in the processes that the next test starts.
+#[test]
+fn panicking_process() {
+    let Ok(thread) = std::env::var(PANICS) else { return };
+    panic_report::exit_on_panic();
+    let panicking = || -> u8 { panic!("a\nmessage\u{1b}[31m") };
+    match &*thread {
+        "own" => panicking(),
+        "other" => std::thread::spawn(panicking).join().expect("no panic comes here"),
+        "waiting" => {
+            std::thread::spawn(panicking);
+            std::thread::sleep(Duration::from_secs(600));
+            0
+        }
+        other => unreachable!("{other}"),
+    };
+}
+
+#[test]
+fn a_panic_in_any_thread_ends_with_exit_code_70_and_one_line() {
+    for thread in ["own", "other", "waiting"] {
+        let mut child = Command::new(std::env::current_exe().expect("this program"));
+        let child = child.args(["--exact", "cli::exit_codes::panicking_process", "--nocapture"]).env(PANICS, thread);
+        let output = child.output().expect("the test runs");
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(70), "{thread}: {text}");
+        assert_eq!(text.lines().count(), 1, "{thread}: {text}");
+        assert!(text.starts_with("jsf: internal error at ") && text.contains("please report"), "{thread}: {text}");
+        assert!(text.contains(r"a\nmessage\u{1b}[31m"), "{thread}: {text}");
+    }
+}
+
+/// The command itself has no panic that a test could cause, except where the system refuses it the threads.
+#[test]
+fn threads_that_cannot_be_started_end_the_command() {
+    let jobs: String =
+        (0..20_000).map(|id| format!("{{\"id\":\"{id}.vm\",\"inputs\":{{\"ncpus\":{id}}}}}\n")).collect();
+    let folder = tempfile::tempdir().expect("a folder");
+    let queue = folder.path().join("jobs.ndjson");
+    std::fs::write(&queue, jobs).expect("a file");
+    let mut traced = Command::new("strace");
+    traced.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=clone,clone3"]);
+    traced.args(["-e", "inject=clone,clone3:error=EAGAIN", env!("CARGO_BIN_EXE_jsf"), "rank", "ncpus", "--queue"]);
+    let Ok(output) = traced.arg(&queue).output() else { return println!("strace is not installed") };
+    let (code, text) = (output.status.code(), stderr(&output));
+    if text.contains("ptrace") {
+        return println!("this system does not allow strace");
+    }
+    assert_eq!(code, Some(70), "{text}");
+    assert!(text.lines().count() == 1 && text.starts_with("jsf: internal error at "), "{text}");
+}
