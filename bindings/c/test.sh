@@ -77,7 +77,9 @@ run() {
     fi
     echo "$name: passed"
 }
-run functions examples/site
+# the formulas of the pages about findings
+sed -n '/^```python$/,/^```$/p' src/diagnostic/pages/*.md | grep -v '^```' >"$out/formulas.txt"
+run functions examples/site "$out/formulas.txt"
 run hostile
 run threads
 if [ -x "$out/interface" ]; then run interface; fi

@@ -8,7 +8,7 @@ import numpy
 import numpy.typing
 
 __version__: str
-__all__: list[str]
+__all__ = ["Formula", "Queue", "RowError", "Scores", "Site", "Table", "__version__"]
 
 class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
@@ -68,7 +68,7 @@ class Formula:
         ValueError for more than 2**31 - 1 rows."""
     def evaluate_table(self, table: _TableLike, /, *, threads: int | None = None) -> Scores:
         """The scores of the jobs in a table."""
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final

@@ -9,13 +9,13 @@ export CARGO_PROFILE_DEV_DEBUG=${CARGO_PROFILE_DEV_DEBUG:-0}
 target=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
 out=$target/bindings-python
 
-if [ ! -x "$out/venv/bin/maturin" ]; then
+if [ ! -x "$out/venv/bin/maturin" ] || [ ! -x "$out/venv/bin/mypy" ]; then
     rm -rf "$out/venv"
     if ! python3 -m venv "$out/venv" ||
         ! "$out/venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-            maturin pytest numpy pyarrow polars pandas; then
+            maturin pytest mypy numpy pyarrow polars pandas; then
         rm -rf "$out/venv"
-        echo "pip cannot get maturin, pytest, numpy, pyarrow, polars and pandas: the Python package is not tested" >&2
+        echo "pip cannot get maturin, pytest, mypy, numpy, pyarrow, polars and pandas: the Python package is not tested" >&2
         exit 0
     fi
 fi

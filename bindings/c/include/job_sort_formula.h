@@ -187,9 +187,10 @@ typedef struct jsf_scratch jsf_scratch;
 
 /**
  * A fair-share tree with its usage, and the numbers that a policy computes from it. Several threads may use it; a call that
- * changes it waits until the others are done. Its nodes are numbered from 0, the root, and never change. The root is called
- * `root`, or `TREEROOT` under the policy `pbs`, which also has a group `unknown`, for entities that are not in the documents.
- * The numbers are computed when the tree is read, and by `jsf_tree_update`. Free it with `jsf_tree_free`.
+ * changes it waits until the others are done. Its nodes are numbered from 0, the root; only `jsf_tree_remove` changes the number
+ * of a node. The root is called `root`, or `TREEROOT` under the policy `pbs`, which also has a group `unknown`, for entities that
+ * are not in the documents. The fair-share numbers are computed when the tree is read, when nodes are added or removed, and by
+ * `jsf_tree_update`. Free it with `jsf_tree_free`.
  */
 typedef struct jsf_tree jsf_tree;
 
@@ -387,7 +388,7 @@ jsf_status jsf_check(const char *formula,
                      jsf_error **error);
 
 /**
- * Frees a text of `jsf_check`. Null is ignored.
+ * Frees a text of `jsf_check` or `jsf_tree_write_groups`. Null is ignored.
  */
 void jsf_string_free(char *string);
 
@@ -531,7 +532,7 @@ size_t jsf_tree_count(const jsf_tree *tree);
 
 /**
  * The name of a node, from 0, the root; null beyond the last one. It is UTF-8, ends with a NUL, belongs to the tree and lives
- * as long.
+ * until its node is removed or the tree is freed.
  */
 const char *jsf_tree_name(const jsf_tree *tree,
                           size_t node);
@@ -574,6 +575,71 @@ jsf_status jsf_tree_shares_of_all(const jsf_tree *tree,
                                   double *factor,
                                   size_t count,
                                   jsf_error **error);
+
+/**
+ * Writes the usage of all nodes, in the unit of the tree's documents, into an array of `count` doubles, where `count` is
+ * `jsf_tree_count`. The usage of a group includes that of the nodes below it. It is as of now, charges and decay included.
+ *
+ * Errors: `JSF_STATUS_ARGUMENT`; nothing is written then.
+ */
+jsf_status jsf_tree_usage_of_all(const jsf_tree *tree,
+                                 double *usage,
+                                 size_t count,
+                                 jsf_error **error);
+
+/**
+ * Adds an entity, or a group if `is_group`, with these shares and no usage under the node `parent`. `*node` becomes its number;
+ * the other nodes keep theirs. The fair-share numbers are computed again; under the policy `pbs` so is the usage of groups, as
+ * when OpenPBS reads its files: 1 and the usage of their entities.
+ *
+ * Errors: `JSF_STATUS_ARGUMENT` if `parent` is an entity, if the name is empty or already in the tree (under the policy `pbs`;
+ * else in the group), or if the shares are negative, or beyond 32 bits under the policy `pbs`; `JSF_STATUS_UTF8`. Nothing is changed
+ * then.
+ */
+jsf_status jsf_tree_add(jsf_tree *tree,
+                        uint32_t parent,
+                        const char *name,
+                        size_t name_length,
+                        bool is_group,
+                        int64_t shares,
+                        uint32_t *node,
+                        jsf_error **error);
+
+/**
+ * Removes a node and all nodes below it, with their usage. The numbers of the nodes after them become smaller: look them up
+ * again with `jsf_tree_find`. What is computed again is as for `jsf_tree_add`.
+ *
+ * Errors: `JSF_STATUS_ARGUMENT`, also for the root, and for the group `unknown` of the policy `pbs`; nothing is changed then.
+ */
+jsf_status jsf_tree_remove(jsf_tree *tree,
+                           uint32_t node,
+                           jsf_error **error);
+
+/**
+ * Writes OpenPBS's file `resource_group`: the groups, the entities and their shares, for `jsf_tree_read_pbs`. `*resource_group`
+ * becomes a text, to be freed with `jsf_string_free`. The shares of the group `unknown` are not in it, but in `sched_config`.
+ *
+ * Errors: `JSF_STATUS_ARGUMENT` if the tree has another policy than `pbs`, or something that the file cannot hold;
+ * `*resource_group` is null then.
+ */
+jsf_status jsf_tree_write_groups(const jsf_tree *tree,
+                                 char **resource_group,
+                                 jsf_error **error);
+
+/**
+ * Writes OpenPBS's binary file `usage`, for `jsf_tree_read_pbs`, into an array of `size` bytes. `*length` becomes the length of the
+ * file, also if the array is too small; 32 bytes and 64 for each node are enough. `last_decay` is when the usage decayed last,
+ * in seconds since 1970. As in OpenPBS, groups and the group `unknown` are not in the file.
+ *
+ * Errors: `JSF_STATUS_ARGUMENT` if the array is too small, if the tree has another policy than `pbs`, or if a name is longer than
+ * 49 bytes, which the file cannot hold; nothing is written to the array then.
+ */
+jsf_status jsf_tree_write_usage(const jsf_tree *tree,
+                                int64_t last_decay,
+                                uint8_t *usage,
+                                size_t size,
+                                size_t *length,
+                                jsf_error **error);
 
 /**
  * Adds usage to a node, such as the CPU seconds of a job that ended, and so to the groups above it. `amount` is finite and at

@@ -1,36 +1,44 @@
 //! Fair-share trees: read from documents, assessed by a policy, charged and decayed.
 
 use std::ffi::{CString, c_char};
+use std::mem;
 use std::ptr;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use job_sort_formula::Site;
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use job_sort_formula::fairshare::{
-    Classic, DepthOblivious, EntityShares, FairTree, NodeId, Policy, Release, Rules, ShareTable, ShareTree,
+    Classic, DepthOblivious, EntityShares, FairTree, Member, NodeId, Policy, Release, Rules, ShareTable, ShareTree,
     WeightedWalk,
 };
 use job_sort_formula::pbs::daemon_policy::DaemonPolicy;
+use job_sort_formula::pbs::files::resource_group::{GroupLoss, UNKNOWN_GROUP, write_groups};
+use job_sort_formula::pbs::files::usage::{MIN_USAGE, encode_usage_file};
 use job_sort_formula::pbs::number_format::fairshare;
 use job_sort_formula::site::{FileSource, PolicyName, SharesRequest, SiteFiles, SiteRules};
 
-use crate::argument::{borrow, bytes, free, optional_array_out, out, text};
+use crate::argument::{array_out, borrow, bytes, free, optional_array_out, out, required_text, text};
 use crate::error::{answered, c_text, guarded, jsf_error, jsf_status, lines, site_error};
 
+/// The longest name that a usage file holds, in bytes.
+const MAX_USAGE_NAME: usize = 49;
+
 /// A fair-share tree with its usage, and the numbers that a policy computes from it. Several threads may use it; a call that
-/// changes it waits until the others are done. Its nodes are numbered from 0, the root, and never change. The root is called
-/// `root`, or `TREEROOT` under the policy `pbs`, which also has a group `unknown`, for entities that are not in the documents.
-/// The numbers are computed when the tree is read, and by `jsf_tree_update`. Free it with `jsf_tree_free`.
+/// changes it waits until the others are done. Its nodes are numbered from 0, the root; only `jsf_tree_remove` changes the number
+/// of a node. The root is called `root`, or `TREEROOT` under the policy `pbs`, which also has a group `unknown`, for entities that
+/// are not in the documents. The fair-share numbers are computed when the tree is read, when nodes are added or removed, and by
+/// `jsf_tree_update`. Free it with `jsf_tree_free`.
 #[allow(non_camel_case_types)]
 pub struct jsf_tree {
     state: RwLock<Assessed>,
-    names: Vec<CString>,
     warnings: CString,
     policy: Box<dyn Policy + Send + Sync>,
     is_openpbs: bool,
 }
 
 struct Assessed {
+    /// The names of the nodes.
+    names: Vec<CString>,
     tree: ShareTree,
     shares: ShareTable,
 }
@@ -71,7 +79,8 @@ impl jsf_tree {
         let names = tree.nodes().map(|node| c_text(tree.name(node))).collect();
         let shares = policy_in_force.assess(&tree);
         let is_openpbs = policy == PolicyName::Pbs;
-        Ok(Self { state: RwLock::new(Assessed { tree, shares }), names, warnings, policy: policy_in_force, is_openpbs })
+        let state = RwLock::new(Assessed { names, tree, shares });
+        Ok(Self { state, warnings, policy: policy_in_force, is_openpbs })
     }
 
     fn state(&self) -> RwLockReadGuard<'_, Assessed> {
@@ -80,6 +89,33 @@ impl jsf_tree {
 
     fn state_mut(&self) -> RwLockWriteGuard<'_, Assessed> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Replaces the tree by another one, whose first nodes are the nodes `kept` of the old one.
+    fn replace(&self, state: &mut Assessed, tree: ShareTree, kept: &[NodeId]) {
+        let old = mem::replace(&mut state.tree, tree);
+        if self.is_openpbs {
+            charge_as_when_read(&mut state.tree, kept.iter().map(|&node| old.usage(node)));
+        }
+        state.shares = self.policy.assess(&state.tree);
+    }
+
+    /// Checks that the tree is OpenPBS's, whose files are to be written.
+    fn require_openpbs(&self) -> Result<(), jsf_error> {
+        let message = "the tree has another policy than `pbs`: OpenPBS's files cannot hold it";
+        self.is_openpbs.then_some(()).ok_or_else(|| jsf_error::argument(message))
+    }
+}
+
+/// Gives the nodes their usage as the scheduler does when it reads its files: every node starts at 1, and the usage of an
+/// entity is added to the groups above it.
+fn charge_as_when_read(tree: &mut ShareTree, usages: impl Iterator<Item = f64>) {
+    tree.nodes().for_each(|node| tree.set_usage(node, MIN_USAGE));
+    for (node, usage) in tree.nodes().zip(usages).filter(|&(_, usage)| usage != MIN_USAGE) {
+        if tree.children(node).is_empty() {
+            tree.set_usage(node, usage);
+            tree.add_above(node, usage);
+        }
     }
 }
 
@@ -110,6 +146,12 @@ impl Assessed {
     fn node(&self, index: usize) -> Result<NodeId, jsf_error> {
         let beyond = || jsf_error::argument(format!("the tree has {} nodes, but none at {index}", self.tree.len()));
         self.tree.nodes().nth(index).ok_or_else(beyond)
+    }
+
+    fn check_count(&self, count: usize) -> Result<(), jsf_error> {
+        let expected = self.names.len();
+        let message = || format!("`count` is {count}, expected {expected}, the number of nodes");
+        (count == expected).then_some(()).ok_or_else(|| jsf_error::argument(message()))
     }
 
     fn resolve(&self, name: &str) -> Result<NodeId, jsf_error> {
@@ -209,15 +251,18 @@ pub unsafe extern "C" fn jsf_tree_warnings(tree: *const jsf_tree) -> *const c_ch
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_tree_count(tree: *const jsf_tree) -> usize {
     // SAFETY: the caller passes null or a tree of this library
-    answered(0, || Ok(unsafe { borrow(tree, "tree") }?.names.len()))
+    answered(0, || Ok(unsafe { borrow(tree, "tree") }?.state().names.len()))
 }
 
 /// The name of a node, from 0, the root; null beyond the last one. It is UTF-8, ends with a NUL, belongs to the tree and lives
-/// as long.
+/// until its node is removed or the tree is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_tree_name(tree: *const jsf_tree, node: usize) -> *const c_char {
-    // SAFETY: the caller passes null or a tree of this library
-    let name = || Ok(unsafe { borrow(tree, "tree") }?.names.get(node).map_or(ptr::null(), |name| name.as_ptr()));
+    let name = || {
+        // SAFETY: the caller passes null or a tree of this library
+        let tree = unsafe { borrow(tree, "tree") }?;
+        Ok(tree.state().names.get(node).map_or(ptr::null(), |name| name.as_ptr()))
+    };
     answered(ptr::null(), name)
 }
 
@@ -286,10 +331,8 @@ pub unsafe extern "C" fn jsf_tree_shares_of_all(
     let work = || {
         // SAFETY: the caller passes null or a tree of this library
         let tree = unsafe { borrow(tree, "tree") }?;
-        if count != tree.names.len() {
-            let expected = tree.names.len();
-            return Err(jsf_error::argument(format!("`count` is {count}, expected {expected}, the number of nodes")));
-        }
+        let state = tree.state();
+        state.check_count(count)?;
         // SAFETY: the caller passes null or arrays of this length, which do not overlap
         let arrays = unsafe {
             [
@@ -298,13 +341,182 @@ pub unsafe extern "C" fn jsf_tree_shares_of_all(
                 optional_array_out(factor, count, "factor")?,
             ]
         };
-        let state = tree.state();
         for (column, array) in arrays.into_iter().enumerate() {
             for (number, node) in array.iter_mut().zip(state.tree.nodes()) {
                 let shares = state.shares.get(node).unwrap_or_default();
                 *number = [shares.fairshare_perc, shares.fairshare_tree_usage, shares.fairshare_factor][column];
             }
         }
+        Ok(())
+    };
+    // SAFETY: the caller passes null or a pointer to a handle
+    unsafe { guarded(error, work) }
+}
+
+/// Writes the usage of all nodes, in the unit of the tree's documents, into an array of `count` doubles, where `count` is
+/// `jsf_tree_count`. The usage of a group includes that of the nodes below it. It is as of now, charges and decay included.
+///
+/// Errors: `JSF_STATUS_ARGUMENT`; nothing is written then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jsf_tree_usage_of_all(
+    tree: *const jsf_tree,
+    usage: *mut f64,
+    count: usize,
+    error: *mut *mut jsf_error,
+) -> jsf_status {
+    let work = || {
+        // SAFETY: the caller passes null or a tree of this library
+        let tree = unsafe { borrow(tree, "tree") }?;
+        let state = tree.state();
+        state.check_count(count)?;
+        // SAFETY: the caller passes null or an array of this length
+        let usage = unsafe { array_out(usage, count, "usage") }?;
+        state.tree.nodes().zip(usage).for_each(|(node, usage)| *usage = state.tree.usage(node));
+        Ok(())
+    };
+    // SAFETY: the caller passes null or a pointer to a handle
+    unsafe { guarded(error, work) }
+}
+
+/// Adds an entity, or a group if `is_group`, with these shares and no usage under the node `parent`. `*node` becomes its number;
+/// the other nodes keep theirs. The fair-share numbers are computed again; under the policy `pbs` so is the usage of groups, as
+/// when OpenPBS reads its files: 1 and the usage of their entities.
+///
+/// Errors: `JSF_STATUS_ARGUMENT` if `parent` is an entity, if the name is empty or already in the tree (under the policy `pbs`;
+/// else in the group), or if the shares are negative, or beyond 32 bits under the policy `pbs`; `JSF_STATUS_UTF8`. Nothing is changed
+/// then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jsf_tree_add(
+    tree: *mut jsf_tree,
+    parent: u32,
+    name: *const c_char,
+    name_length: usize,
+    is_group: bool,
+    shares: i64,
+    node: *mut u32,
+    error: *mut *mut jsf_error,
+) -> jsf_status {
+    let work = || {
+        // SAFETY: the caller passes null or a tree of this library, a text and a number
+        let (tree, name, node) =
+            unsafe { (borrow(tree, "tree")?, required_text(name, name_length, "name")?, out(node, "node")?) };
+        if name.is_empty() || name.contains('\0') {
+            return Err(jsf_error::argument("`name` is empty or contains a NUL"));
+        }
+        if tree.is_openpbs && i32::try_from(shares).is_err() {
+            return Err(jsf_error::argument(format!(
+                "`{name}` has {shares} shares, which OpenPBS cannot keep in 32 bits"
+            )));
+        }
+        let mut state = tree.state_mut();
+        let parent = state.node(parent as usize)?;
+        let kept: Vec<NodeId> = state.tree.nodes().collect();
+        let member = if is_group { Member::group(name) } else { Member::entity(name) };
+        let mut builder = state.tree.clone().into_builder();
+        let added =
+            builder.add(parent, member.shares(shares)).map_err(|error| jsf_error::argument(error.to_string()))?;
+        tree.replace(&mut state, builder.finish(), &kept);
+        state.names.push(c_text(name));
+        *node = added.index() as u32;
+        Ok(())
+    };
+    // SAFETY: the caller passes null or a pointer to a handle
+    unsafe { guarded(error, work) }
+}
+
+/// Removes a node and all nodes below it, with their usage. The numbers of the nodes after them become smaller: look them up
+/// again with `jsf_tree_find`. What is computed again is as for `jsf_tree_add`.
+///
+/// Errors: `JSF_STATUS_ARGUMENT`, also for the root, and for the group `unknown` of the policy `pbs`; nothing is changed then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jsf_tree_remove(tree: *mut jsf_tree, node: u32, error: *mut *mut jsf_error) -> jsf_status {
+    let work = || {
+        // SAFETY: the caller passes null or a tree of this library
+        let tree = unsafe { borrow(tree, "tree") }?;
+        let mut state = tree.state_mut();
+        let node = state.node(node as usize)?;
+        if tree.is_openpbs && state.tree.name(node) == UNKNOWN_GROUP {
+            return Err(jsf_error::argument("OpenPBS cannot be without the group `unknown`"));
+        }
+        let mut builder = state.tree.clone().into_builder();
+        builder.remove(node).map_err(|error| jsf_error::argument(error.to_string()))?;
+        let is_kept = |&other: &NodeId| other != node && !state.tree.ancestors(other).any(|above| above == node);
+        let kept: Vec<NodeId> = state.tree.nodes().filter(is_kept).collect();
+        let mut names = mem::take(&mut state.names);
+        state.names = kept.iter().map(|node| mem::take(&mut names[node.index()])).collect();
+        tree.replace(&mut state, builder.finish(), &kept);
+        Ok(())
+    };
+    // SAFETY: the caller passes null or a pointer to a handle
+    unsafe { guarded(error, work) }
+}
+
+/// Writes OpenPBS's file `resource_group`: the groups, the entities and their shares, for `jsf_tree_read_pbs`. `*resource_group`
+/// becomes a text, to be freed with `jsf_string_free`. The shares of the group `unknown` are not in it, but in `sched_config`.
+///
+/// Errors: `JSF_STATUS_ARGUMENT` if the tree has another policy than `pbs`, or something that the file cannot hold;
+/// `*resource_group` is null then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jsf_tree_write_groups(
+    tree: *const jsf_tree,
+    resource_group: *mut *mut c_char,
+    error: *mut *mut jsf_error,
+) -> jsf_status {
+    let work = || {
+        // SAFETY: the caller passes null or a pointer to a text
+        let out = unsafe { out(resource_group, "resource_group") }?;
+        *out = ptr::null_mut();
+        // SAFETY: the caller passes null or a tree of this library
+        let tree = unsafe { borrow(tree, "tree") }?;
+        tree.require_openpbs()?;
+        let written = write_groups(&tree.state().tree);
+        let is_loss = |loss: &&GroupLoss| !matches!(loss, GroupLoss::Usage(_) | GroupLoss::UnknownGroup(_));
+        if let Some(loss) = written.losses.iter().find(is_loss) {
+            return Err(jsf_error::argument(loss.to_string()));
+        }
+        *out = c_text(written.text).into_raw();
+        Ok(())
+    };
+    // SAFETY: the caller passes null or a pointer to a handle
+    unsafe { guarded(error, work) }
+}
+
+/// Writes OpenPBS's binary file `usage`, for `jsf_tree_read_pbs`, into an array of `size` bytes. `*length` becomes the length of the
+/// file, also if the array is too small; 32 bytes and 64 for each node are enough. `last_decay` is when the usage decayed last,
+/// in seconds since 1970. As in OpenPBS, groups and the group `unknown` are not in the file.
+///
+/// Errors: `JSF_STATUS_ARGUMENT` if the array is too small, if the tree has another policy than `pbs`, or if a name is longer than
+/// 49 bytes, which the file cannot hold; nothing is written to the array then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn jsf_tree_write_usage(
+    tree: *const jsf_tree,
+    last_decay: i64,
+    usage: *mut u8,
+    size: usize,
+    length: *mut usize,
+    error: *mut *mut jsf_error,
+) -> jsf_status {
+    let work = || {
+        // SAFETY: the caller passes null or a tree of this library, a number and an array
+        let (tree, length, usage) =
+            unsafe { (borrow(tree, "tree")?, out(length, "length")?, array_out(usage, size, "usage")?) };
+        *length = 0;
+        tree.require_openpbs()?;
+        let state = tree.state();
+        let tree = &state.tree;
+        let is_entity = |&node: &NodeId| tree.children(node).is_empty() && tree.name(node) != UNKNOWN_GROUP;
+        let records = tree.nodes().skip(1).filter(is_entity).map(|node| (tree.name(node), tree.usage(node)));
+        let records: Vec<(&str, f64)> = records.filter(|&(_, usage)| usage != MIN_USAGE).collect();
+        if let Some((name, _)) = records.iter().find(|(name, _)| name.len() > MAX_USAGE_NAME) {
+            let message = format!("`{name}` has more than {MAX_USAGE_NAME} bytes, which a usage file cannot hold");
+            return Err(jsf_error::argument(message));
+        }
+        let file = encode_usage_file(last_decay, records.into_iter());
+        *length = file.len();
+        let Some(usage) = usage.get_mut(..file.len()) else {
+            return Err(jsf_error::argument(format!("`size` is {size}, expected at least {}", file.len())));
+        };
+        usage.copy_from_slice(&file);
         Ok(())
     };
     // SAFETY: the caller passes null or a pointer to a handle

@@ -178,6 +178,106 @@ static void trees(void)
     CHECK(jsf_round_share(1.0 / 3) == 0.333333);
 }
 
+/* Entities come and go; what is left has the shares of a tree that was read like this. */
+static void changing_trees(void)
+{
+    static const char after[] =
+        "{\"children\":[{\"name\":\"physics\",\"shares\":40,\"children\":[{\"name\":\"bob\",\"shares\":50,\"usage\":300}]},"
+        "{\"name\":\"biology\",\"shares\":20,\"children\":[{\"name\":\"dora\",\"shares\":7,\"usage\":900}]}]}";
+    static const char *const policies[] = {"classic", "depth-oblivious", "fair-tree", "weighted-walk", "pbs"};
+    jsf_tree *tree = NULL, *expected = NULL, *again = NULL;
+    double perc[2][8], weighted[2][8], factor[2][8], usage[2][8];
+    unsigned char file[32 + 64 * 8];
+    uint32_t node, carl;
+    size_t policy, length, count;
+    char *groups;
+    for (policy = 0; policy < 5; policy++) {
+        const bool is_pbs = policy == 4;
+        CHECK_OK(jsf_tree_read(TREE, JSF_NUL_TERMINATED, policies[policy], &tree, &error));
+        CHECK_OK(jsf_tree_add(tree, 0, "biology", 7, true, 20, &node, &error));
+        CHECK(node == jsf_tree_count(tree) - 1 && strcmp(jsf_tree_name(tree, node), "biology") == 0);
+        CHECK_OK(jsf_tree_add(tree, node, "dora and more", 4, false, 7, &node, &error));
+        CHECK_OK(jsf_tree_find(tree, "carl", 4, &carl, &error));
+        CHECK_OK(jsf_tree_remove(tree, carl, &error));
+        CHECK_ERROR(JSF_STATUS_NOT_FOUND, "no `carl`", jsf_tree_find(tree, "carl", 4, &carl, &error));
+        CHECK_OK(jsf_tree_find(tree, "dora", 4, &node, &error));
+        CHECK(strcmp(jsf_tree_name(tree, node), "dora") == 0);
+        /* under `pbs`, usage begins with 1 */
+        CHECK_OK(jsf_tree_charge(tree, node, is_pbs ? 899 : 900, &error));
+        CHECK_OK(jsf_tree_find(tree, "physics/ann", JSF_NUL_TERMINATED, &node, &error));
+        CHECK_OK(jsf_tree_remove(tree, node, &error));
+        CHECK_OK(jsf_tree_read(after, JSF_NUL_TERMINATED, policies[policy], &expected, &error));
+        count = jsf_tree_count(tree);
+        CHECK(count == jsf_tree_count(expected));
+        CHECK_OK(jsf_tree_shares_of_all(tree, perc[0], weighted[0], factor[0], count, &error));
+        CHECK_OK(jsf_tree_usage_of_all(tree, usage[0], count, &error));
+        for (node = 0; node < count; node++) {
+            uint32_t there;
+            CHECK_OK(jsf_tree_find(expected, jsf_tree_name(tree, node), JSF_NUL_TERMINATED, &there, &error));
+            CHECK_OK(jsf_tree_shares_of_all(expected, perc[1], weighted[1], factor[1], count, &error));
+            CHECK_OK(jsf_tree_usage_of_all(expected, usage[1], count, &error));
+            CHECK(perc[0][node] == perc[1][there] && weighted[0][node] == weighted[1][there]);
+            CHECK(factor[0][node] == factor[1][there] && usage[0][node] == usage[1][there]);
+        }
+        if (is_pbs) {
+            CHECK_ERROR(JSF_STATUS_ARGUMENT, "32 bits",
+                        jsf_tree_add(tree, 0, "x", 1, false, INT64_C(1) << 40, &node, &error));
+            CHECK_ERROR(JSF_STATUS_ARGUMENT, "already in the tree",
+                        jsf_tree_add(tree, 0, "dora", 4, false, 1, &node, &error));
+            CHECK_OK(jsf_tree_find(tree, "unknown", 7, &node, &error));
+            CHECK_ERROR(JSF_STATUS_ARGUMENT, "without the group `unknown`", jsf_tree_remove(tree, node, &error));
+            /* the files give the same tree */
+            CHECK_OK(jsf_tree_write_groups(tree, &groups, &error));
+            CHECK_ERROR(JSF_STATUS_ARGUMENT, "`size` is 8", jsf_tree_write_usage(tree, 0, file, 8, &length, &error));
+            CHECK_OK(jsf_tree_write_usage(tree, 1700000000, file, sizeof file, &length, &error));
+            CHECK_OK(jsf_tree_read_pbs(groups, JSF_NUL_TERMINATED, (const char *)file, length, NULL, 0, &again, &error));
+            jsf_string_free(groups);
+            for (node = 0; node < count; node++) {
+                jsf_shares one, other;
+                const char *name = jsf_tree_name(tree, node);
+                CHECK_OK(jsf_tree_shares(tree, name, JSF_NUL_TERMINATED, &one, &error));
+                CHECK_OK(jsf_tree_shares(again, name, JSF_NUL_TERMINATED, &other, &error));
+                CHECK(one.perc == other.perc && one.tree_usage == other.tree_usage && one.factor == other.factor);
+            }
+            jsf_tree_free(again);
+        }
+        jsf_tree_free(tree);
+        jsf_tree_free(expected);
+    }
+}
+
+/* No message asks for an option of the command `jsf`. `path` is a file with a formula in each line. */
+static void no_options(const char *folder, const char *path)
+{
+    static const char *const pasted[] = {"set server job_sort_formula_threshold = 5", "set server scheduling = true",
+                                         "print server", "job_sort_key: x", "fairshare_factor + foo"};
+    char line[4096], *json;
+    jsf_error *error;
+    jsf_ranking *ranking;
+    size_t index, count = 0;
+    FILE *formulas = fopen(path, "r");
+    CHECK(formulas != NULL);
+    while (fgets(line, sizeof line, formulas) != NULL) {
+        const char *findings;
+        CHECK_OK(jsf_check(line, strcspn(line, "\n"), NULL, &json, &error));
+        findings = strstr(json, "\"verdict\":");
+        CHECK(findings != NULL && strstr(findings, " --") == NULL && strstr(findings, "`--") == NULL);
+        jsf_string_free(json);
+        count++;
+    }
+    fclose(formulas);
+    CHECK(count > 50);
+    for (index = 0; index < sizeof pasted / sizeof *pasted; index++) {
+        if (jsf_site_rank(folder, JSF_NUL_TERMINATED, pasted[index], JSF_NUL_TERMINATED, &ranking, &error)) {
+            CHECK(strstr(jsf_error_message(error), "--") == NULL);
+            jsf_error_free(error);
+        } else {
+            CHECK(strstr(jsf_ranking_warnings(ranking), "--") == NULL);
+            jsf_ranking_free(ranking);
+        }
+    }
+}
+
 /* Reads a file of the example site, whose folder is the first argument of the program. */
 static size_t read_file(const char *folder, const char *name, char *buffer, size_t size)
 {
@@ -277,13 +377,15 @@ static void failures_at_a_site(const char *folder)
 
 int main(int argc, char **argv)
 {
-    CHECK(argc == 2);
+    CHECK(argc == 3);
     versions();
     schemas();
     compile_errors();
     check_reports();
     every_kind_of_column();
     trees();
+    changing_trees();
+    no_options(argv[1], argv[2]);
     sites(argv[1]);
     failures_at_a_site(argv[1]);
     return 0;

@@ -237,6 +237,22 @@ def test_the_example_runs():
     assert "33 of 33 jobs move" in run.stdout and "184127.kestrel" in run.stdout
 
 
+def test_the_stubs_are_those_of_the_package(tmp_path):
+    # the extension itself has no stubs, and mypy counts on classes of Python's own memory layout
+    (allowed := tmp_path / "allowed").write_text("job_sort_formula\\.job_sort_formula\n")
+    stubtest = [sys.executable, "-m", "mypy.stubtest", "job_sort_formula", "--allowlist", allowed, "--ignore-disjoint-bases"]
+    run = subprocess.run(stubtest, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout
+
+
+def test_programs_are_typed(tmp_path):
+    programs = [ROOT / "bindings" / "python" / name for name in ["examples/rank_site.py", "tests/typed_program.py"]]
+    # pandas and pyarrow come without types
+    options = ["--strict", "--disable-error-code", "import-untyped", "--cache-dir", tmp_path]
+    run = subprocess.run([sys.executable, "-m", "mypy", *options, *programs], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout
+
+
 def test_what_the_stubs_promise_exists():
     import ast
 

@@ -223,7 +223,8 @@ pub fn decayed(usage: f64, factor: f32) -> f64 {
 
 /// Encodes a usage file of version 2: the time of the last decay in Unix seconds, and for each record the name of an
 /// entity, which is truncated to 49 bytes, and its usage.
-pub(crate) fn encode_usage_file<'a>(last_decay: i64, records: impl Iterator<Item = (&'a str, f64)>) -> Vec<u8> {
+#[doc(hidden)]
+pub fn encode_usage_file<'a>(last_decay: i64, records: impl Iterator<Item = (&'a str, f64)>) -> Vec<u8> {
     let mut file = [&TAG[..], &[0; 7], &2f64.to_le_bytes(), &last_decay.to_le_bytes()].concat();
     for (name, usage) in records {
         file.extend_from_slice(&encode_record(name, usage));

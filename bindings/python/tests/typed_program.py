@@ -1,0 +1,33 @@
+"""A program that mypy checks and nobody runs: what the stubs promise has these types."""
+
+import numpy
+import pandas
+import polars
+import pyarrow
+
+from job_sort_formula import Formula, Queue, RowError, Scores, Site, Table
+
+formula = Formula("eligible_time / 3600 + 8 * ngpus / ncpus", resources={"ngpus": "int"})
+names: tuple[str, ...] = formula.inputs
+scores: Scores = formula.evaluate(eligible_time=[7200, None], ncpus=numpy.array([4, 0]), ngpus=1, threads=2)
+formula.evaluate(pandas.DataFrame({"ncpus": [1]}), eligible_time=pandas.Series([1]), ngpus=polars.Series([1]))
+formula.evaluate(polars.DataFrame({"ncpus": [1]}), eligible_time=[1.5], ngpus=True)
+formula.evaluate_table(pyarrow.table({"ncpus": [1], "eligible_time": [1], "ngpus": [1]}))
+formula.evaluate({"ncpus": pyarrow.array([1]), "eligible_time": range(1), "ngpus": (1,)})
+frame = pandas.DataFrame({"ncpus": [1, 2]})
+frame["score"] = Formula("ncpus").evaluate(frame).to_numpy()
+errors: list[RowError] = scores.errors
+parts: list[str] = [formula.text[slice(*error.span)] for error in errors]
+first: float | None = scores[0]
+values: list[float | None] = list(scores)
+logged: list[str | None] = scores.logged()
+for finding in formula.check()["findings"]:
+    print(finding["code"])
+site = Site.open("examples/site", policy="pbs", numbers="exact", threshold=0.5)
+ranking: Table = site.rank(formula, inputs=True)
+rows: list[dict[str, object]] = ranking.to_pylist()[:10]
+ids: list[str] = ranking["id"]
+polars.DataFrame(ranking), pyarrow.table(ranking), pandas.DataFrame(ranking.to_pydict())
+formula.evaluate(ranking)
+formula.evaluate(Queue.read("examples/site/qstat.json", ["ncpus"], resources={"ngpus": "int"}))
+print(site.explain("1", to=3)["job"], site.compare(None, formula).document, site.shares("fair-tree").warnings, len(ranking))
