@@ -140,26 +140,38 @@ impl Live {
         let mut table = JobTable::new(program.inputs().iter().map(|name| &**name));
         let queue = std::mem::take(&mut site.queue);
         queue.iter().for_each(|job| push(&mut table, job, &site.names, program, site.now));
-        Self { site, table, scores: None, waits: Vec::new(), nodes: Vec::new() }
+        let mut live = Self { site, table, scores: None, waits: Vec::new(), nodes: Vec::new() };
+        live.find_new_nodes();
+        live
+    }
+
+    fn find_new_nodes(&mut self) {
+        let tree = self.site.tree.as_ref().expect("the tree is put back");
+        let new_entities = &self.table.entities()[self.nodes.len()..];
+        self.nodes.extend(new_entities.iter().map(|name| tree.find(name).expect("the entity is in the tree")));
     }
 
     fn cycle(&mut self, program: &Program, (leaving, arriving): (Vec<usize>, Vec<Waiting>)) -> Vec<usize> {
         let tree = self.site.tree.as_mut().expect("the tree is put back");
         tree.decay(0.999);
         let ncpus = self.table.column("ncpus").expect("a column");
-        let new_entities = &self.table.entities()[self.nodes.len()..];
-        self.nodes.extend(new_entities.iter().map(|name| tree.find(name).expect("the entity is in the tree")));
         for &row in &leaving {
             let entity = self.nodes[self.table.entity_index(row)];
             tree.charge(entity, ncpus.nearest_double(row) * CYCLE as f64).expect("a usage");
         }
         self.table.remove_rows(leaving).expect("the jobs are in the table");
         arriving.iter().for_each(|job| push(&mut self.table, job, &self.site.names, program, self.site.now));
+        self.find_new_nodes();
         self.waits.clear();
         self.waits.extend(self.table.queue_times().iter().map(|queued_at| self.site.now - queued_at));
         self.table.set_integers("eligible_time", &self.waits).expect("a wait for each job");
         let fairshare = AssessedTree::new(self.site.tree.take().expect("the tree is put back"), &Pp718);
-        fill_fairshare(&mut self.table, &fairshare, Value::Float);
+        let shares = |node: &NodeId| fairshare.shares().get(*node).expect("every node has shares");
+        let perc: Vec<_> = self.nodes.iter().map(|node| Some(Value::Float(shares(node).fairshare_perc))).collect();
+        let usage: Vec<_> =
+            self.nodes.iter().map(|node| Some(Value::Float(shares(node).fairshare_tree_usage))).collect();
+        self.table.fill("fairshare_perc", &perc);
+        self.table.fill("fairshare_tree_usage", &usage);
         self.site.tree = Some(fairshare.into_tree());
         let scores = match self.scores.take() {
             Some(old) => rescore(program, &self.table, PRECISION, ON_ERROR, old),

@@ -51,6 +51,19 @@ pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync)
     items.into_par_iter().with_max_len(1).map(&work).collect()
 }
 
+/// The number of rows of a table from which two threads are faster than one at work that takes nanoseconds per row.
+const PARALLEL_ROWS: usize = 10_000;
+
+/// Does two pieces of work, in parallel if they concern many rows of a table.
+pub(crate) fn join(rows: usize, one: impl FnOnce() + Send, other: impl FnOnce() + Send) {
+    if rows < PARALLEL_ROWS {
+        one();
+        other();
+    } else {
+        rayon::join(one, other);
+    }
+}
+
 /// Passes items through three stages until `fill` or `drain` returns `false`: `fill` prepares them one after the other,
 /// `work` runs on several at once, and `drain` takes them one after the other in the order in which they were filled.
 /// `new` creates an item; items are reused. The thread that works on an item also fills it, so that the item is in its

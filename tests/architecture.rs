@@ -24,7 +24,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ),
     ("formula", &["formula/*", "diagnostic", "python", "schema"]),
     ("fairshare", &["json_visitor"]),
-    ("jobs", &["python", "schema", "simd"]),
+    ("jobs", &["parallel", "python", "schema", "simd"]),
     (
         "ingest",
         &["jobs", "json_visitor", "parallel", "pbs/duration", "pbs/entity", "pbs/resource_amount", "python", "schema"],

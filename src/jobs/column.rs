@@ -223,14 +223,9 @@ impl Column {
         self.clear();
         match values {
             InputValues::Integers(integers) => {
-                let mut numbers = [0.0; BLOCK_ROWS];
-                for integers in integers.chunks(BLOCK_ROWS) {
-                    numbers.iter_mut().zip(integers).for_each(|(number, &integer)| *number = integer as f64);
-                    for (offset, &integer) in integers.iter().enumerate().filter(|(_, integer)| !is_exact(**integer)) {
-                        self.exceptions.push(((self.len() + offset) as u32, Value::Int(integer)));
-                    }
-                    self.extend_f64(&numbers[..integers.len()], true);
-                }
+                let inexact = integers.iter().zip(0..).filter(|(integer, _)| !is_exact(**integer));
+                self.exceptions.extend(inexact.map(|(&integer, row)| (row, Value::Int(integer))));
+                self.extend(integers, true, true);
             }
             InputValues::Floats(floats) => self.extend_f64(floats, false),
         }

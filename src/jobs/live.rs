@@ -3,6 +3,7 @@
 use crate::jobs::column::InputValues;
 use crate::jobs::kept_rows::KeptRows;
 use crate::jobs::{Column, JobState, JobTable};
+use crate::parallel;
 use crate::python::Value;
 
 /// Why a table was not changed.
@@ -149,18 +150,23 @@ impl JobTable {
     /// Removes rows, which are ascending and distinct.
     fn close_gaps(&mut self, removed: &[usize]) {
         let kept = KeptRows::new(removed, self.len());
-        self.ids.remove_rows(&kept);
-        self.entities.remove_rows(&kept);
-        self.queues.remove_rows(&kept);
-        kept.retain_in(&mut self.states);
-        kept.retain_in(&mut self.queued_at);
         let mut exclusions: Vec<_> = std::mem::take(&mut self.exclusions).into_iter().collect();
         kept.renumber(&mut exclusions);
         self.exclusions.extend(exclusions);
-        self.columns.iter_mut().for_each(|(_, column)| column.remove_rows(&kept));
         if let Some(origins) = &mut self.origins {
             origins.remove_rows(&kept);
         }
+        let Self { ids, entities, queues, states, queued_at, columns, .. } = self;
+        let remove_from_jobs = || {
+            ids.remove_rows(&kept);
+            entities.remove_rows(&kept);
+            queues.remove_rows(&kept);
+            kept.retain_in(states);
+            kept.retain_in(queued_at);
+        };
+        parallel::join(kept.len(), remove_from_jobs, || {
+            columns.iter_mut().for_each(|(_, column)| column.remove_rows(&kept))
+        });
     }
 
     fn check_row(&self, row: usize) -> Result<(), TableError> {

@@ -332,13 +332,12 @@ impl JobTable {
     }
 
     /// The rows of the jobs that [`JobTable::is_considered`], ascending.
-    pub(crate) fn considered_rows(&self) -> Vec<usize> {
-        let mut considered = Vec::with_capacity(self.len());
-        considered.extend((0..self.len()).filter(|&row| self.states[row].is_considered()));
-        if !self.exclusions.is_empty() {
-            considered.retain(|row| !self.exclusions.contains_key(&(*row as u32)));
-        }
-        considered
+    pub(crate) fn considered_rows(&self) -> impl Iterator<Item = usize> {
+        let mut excluded = self.exclusions.keys().peekable();
+        self.states.iter().zip(0..).filter_map(move |(state, row)| {
+            let is_excluded = excluded.next_if_eq(&&row).is_some();
+            (state.is_considered() && !is_excluded).then_some(row as usize)
+        })
     }
 
     /// The key by which jobs of equal value are ordered, ascending: the time of queueing, if it is known, then the row.

@@ -257,15 +257,11 @@ impl Order<'_> {
         // the threshold does not apply to a job whose error the caller ranks below every value
         let is_last = |row: usize| values[row] == f64::NEG_INFINITY && scores.error(row).is_some();
         let is_under = |row: usize| values[row] <= self.threshold && !is_last(row);
-        let mut rows = table.considered_rows();
-        let under: Vec<usize> = rows.iter().copied().filter(|&row| is_under(row)).collect();
-        if !under.is_empty() {
-            rows.retain(|&row| !is_under(row));
-        }
-        if rows.iter().any(|&row| values[row].is_nan()) {
+        if values.iter().any(|value| value.is_nan()) {
             return None;
         }
-        let order = sort_by_value(rows, &values, self.limit);
+        let under = table.considered_rows().filter(|&row| is_under(row)).collect();
+        let order = sort_by_value(table.considered_rows().filter(|&row| !is_under(row)), &values, self.limit);
         let reason = |row: usize| NotConsidered::UnderThreshold { value: values[row], threshold: self.threshold };
         let under = evaluation_order(&self.queue_groups(table), under, table);
         let not_considered = under.into_iter().map(|row| (row, reason(row))).collect();

@@ -24,7 +24,8 @@ pub(crate) use evaluate::{RowScorer, python_result};
 pub use evaluate::{rescore, score};
 pub use input_columns::{ColumnError, ColumnScratch, InputColumn};
 #[doc(hidden)]
-pub use order::{higher_first, merge_sort, sort_by_value};
+pub use order::{higher_first, merge_sort};
+pub(crate) use order::{sort_by_value, sort_listed_by_value};
 #[doc(hidden)]
 pub use race::{Competitor, Crossings, FirstStep, Goal, crossings, first_step};
 pub use score::{FormulaResult, OnError, Score, ScoreError, ScorePrecision};
@@ -92,15 +93,17 @@ impl Ranking {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn top(scores: Scores, table: &JobTable, limit: usize) -> Self {
-        let mut rows = table.considered_rows();
-        rows.truncate(rows.partition_point(|&row| row < scores.len()));
-        if !table.is_in_submit_order() {
-            table.sort_by_submit_order(&mut rows);
+        let considered = table.considered_rows().take_while(|&row| row < scores.len());
+        if scores.decimals().is_none() && table.is_in_submit_order() {
+            let order = sort_by_value(considered, &scores.values(), limit);
+            return Self { scores, order };
         }
+        let mut rows: Vec<usize> = considered.collect();
+        table.sort_by_submit_order(&mut rows);
+        let values = scores.values();
         let order = match scores.decimals() {
             Some(decimals) => {
                 let failed = |row: usize| scores.error(row).is_some();
-                let values = scores.values();
                 rows.sort_by(|&left, &right| match failed(left) || failed(right) {
                     true => higher_first(values[left], values[right]),
                     false => decimals[right].cmp(&decimals[left]),
@@ -108,7 +111,7 @@ impl Ranking {
                 rows.truncate(limit);
                 rows
             }
-            None => sort_by_value(rows, &scores.values(), limit),
+            None => sort_listed_by_value(&rows, &values, limit),
         };
         Self { scores, order }
     }

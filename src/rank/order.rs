@@ -12,47 +12,59 @@ pub fn higher_first(left: f64, right: f64) -> Ordering {
     right.partial_cmp(&left).unwrap_or(Ordering::Equal)
 }
 
-/// Sorts rows by value, the higher first; rows of equal value keep their order. `values` has an entry for every row of
-/// the table. Returns at most the first `limit` rows.
-pub fn sort_by_value(mut rows: Vec<usize>, values: &[f64], limit: usize) -> Vec<usize> {
-    let (mut has_nan, mut are_floats) = (false, true);
-    for &row in &rows {
-        has_nan |= values[row].is_nan();
-        are_floats &= is_float(values[row]);
-    }
+/// Sorts ascending rows by value, the higher first; rows of equal value keep their order. `values` has an entry for every
+/// row of the table. Returns at most the first `limit` rows.
+pub(crate) fn sort_by_value(rows: impl Iterator<Item = usize>, values: &[f64], limit: usize) -> Vec<usize> {
+    let has_nan = values.iter().fold(false, |has_nan, value| has_nan | value.is_nan());
+    let are_floats = values.iter().fold(true, |are_floats, &value| are_floats & is_float(value));
     if has_nan {
+        let mut rows: Vec<usize> = rows.collect();
         merge_sort(&mut rows, &mut |left: usize, right: usize| higher_first(values[left], values[right]));
         rows.truncate(limit);
-        rows
-    } else if are_floats {
-        let key = |row: usize, index: u32| u64::from(float_key(values[row] as f32)) << 32 | u64::from(index);
-        sorted_by_key(&rows, limit, key, |key| key as u32)
+        return rows;
+    }
+    // the keys alone are sorted, since looking up the value of a row for every comparison would miss the cache
+    if are_floats {
+        let keys = rows.map(|row| u64::from(float_key(values[row] as f32)) << 32 | row as u64);
+        lowest_sorted(keys, limit).into_iter().map(|key| key as u32 as usize).collect()
     } else {
-        let key = |row: usize, index: u32| u128::from(double_key(values[row])) << 32 | u128::from(index);
-        sorted_by_key(&rows, limit, key, |key| key as u32)
+        let keys = rows.map(|row| u128::from(double_key(values[row])) << 32 | row as u128);
+        lowest_sorted(keys, limit).into_iter().map(|key| key as u32 as usize).collect()
     }
 }
 
-/// Sorts rows by a key, in parallel if there are many. `key` gets a row and its index in `rows`, `index_of` gets the index
-/// back from the key. The keys alone are sorted, since looking up the key of a row for every comparison would miss the
-/// cache.
-fn sorted_by_key<K: Copy + Ord + Send>(
-    rows: &[usize],
-    limit: usize,
-    key: impl Fn(usize, u32) -> K,
-    index_of: impl Fn(K) -> u32,
-) -> Vec<usize> {
-    let mut keys: Vec<K> = rows.iter().zip(0..).map(|(&row, index)| key(row, index)).collect();
-    if limit < keys.len() {
-        keys.select_nth_unstable(limit);
-        keys.truncate(limit);
+/// Sorts rows in any order as [`sort_by_value`] does.
+pub(crate) fn sort_listed_by_value(rows: &[usize], values: &[f64], limit: usize) -> Vec<usize> {
+    let values: Vec<f64> = rows.iter().map(|&row| values[row]).collect();
+    sort_by_value(0..rows.len(), &values, limit).into_iter().map(|index| rows[index]).collect()
+}
+
+/// The lowest `limit` keys, sorted; in parallel if there are many.
+fn lowest_sorted<K: Copy + Ord + Send>(keys: impl Iterator<Item = K>, limit: usize) -> Vec<K> {
+    if limit == 0 {
+        return Vec::new();
     }
-    if keys.len() < PARALLEL_ROWS {
-        keys.sort_unstable();
+    let enough = limit.saturating_mul(2);
+    let mut lowest = Vec::with_capacity(keys.size_hint().1.unwrap_or(0).min(enough));
+    let mut bound = None;
+    for key in keys {
+        if bound.is_some_and(|bound| key > bound) {
+            continue;
+        }
+        lowest.push(key);
+        if lowest.len() == enough {
+            lowest.select_nth_unstable(limit - 1);
+            lowest.truncate(limit);
+            bound = lowest.last().copied();
+        }
+    }
+    if lowest.len() < PARALLEL_ROWS {
+        lowest.sort_unstable();
     } else {
-        keys.par_sort_unstable();
+        lowest.par_sort_unstable();
     }
-    keys.into_iter().map(|key| rows[index_of(key) as usize]).collect()
+    lowest.truncate(limit);
+    lowest
 }
 
 /// Whether a C `float` represents this value exactly; false for NaN.
@@ -130,12 +142,12 @@ mod tests {
                 expected.sort_by(|&left, &right| higher_first(values[left], values[right]));
                 for limit in [0, 1, 17, count / 2, usize::MAX] {
                     let first = &expected[..limit.min(count)];
-                    assert_eq!(sort_by_value(rows.clone(), &values, limit), first);
+                    assert_eq!(sort_listed_by_value(&rows, &values, limit), first);
                 }
             }
         }
         let values = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, -1.0, 1e-310, 1e300];
-        assert_eq!(sort_by_value((0..7).collect(), &values, 7), [2, 6, 5, 0, 1, 4, 3]);
+        assert_eq!(sort_by_value(0..7, &values, 7), [2, 6, 5, 0, 1, 4, 3]);
     }
 
     #[test]

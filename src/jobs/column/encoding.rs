@@ -92,6 +92,31 @@ impl Number for f64 {
     }
 }
 
+/// The nearest double is stored.
+impl Number for i64 {
+    type Bits = u64;
+
+    #[inline(always)]
+    fn different_bits(self, other: Self) -> u64 {
+        (self ^ other) as u64
+    }
+
+    #[inline(always)]
+    fn bits_lost_in_i32(self) -> u64 {
+        (i64::from(self.to_i32()) ^ self) as u64
+    }
+
+    #[inline(always)]
+    fn to_i32(self) -> i32 {
+        self as i32
+    }
+
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        self as f64
+    }
+}
+
 impl Number for u32 {
     type Bits = u32;
 

@@ -6,7 +6,7 @@ use crate::jobs::JobTable;
 use crate::pbs::files::sched_config::{SortFirst, SortKey};
 use crate::pbs::order::{Criterion, NotConsidered, Order};
 use crate::pbs::share_tree::{PbsTree, SharePath};
-use crate::rank::{Scores, higher_first, merge_sort, sort_by_value};
+use crate::rank::{Scores, higher_first, merge_sort, sort_listed_by_value};
 
 /// The sort keys of every row.
 pub(super) struct SortKeys<'t> {
@@ -77,8 +77,8 @@ impl<'t> SortKeys<'t> {
                 true => rows.into_iter().partition(|&row| self.is_express(row)),
                 false => (Vec::new(), rows),
             };
-            let mut sorted = sort_by_value(express, &self.values, limit);
-            sorted.extend(sort_by_value(others, &self.values, limit - sorted.len()));
+            let mut sorted = sort_listed_by_value(&express, &self.values, limit);
+            sorted.extend(sort_listed_by_value(&others, &self.values, limit - sorted.len()));
             return sorted;
         }
         merge_sort(&mut rows, &mut |left: usize, right: usize| self.compare(left, right));
