@@ -6,8 +6,11 @@ mod architecture;
 mod cli;
 mod columnar;
 mod decimal;
+mod dependencies;
 mod example_site;
 mod fairshare;
+#[cfg(feature = "cli")]
+mod fuzzing;
 mod ingest;
 mod lint;
 mod live_table;

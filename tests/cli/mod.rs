@@ -6,6 +6,7 @@ mod compare;
 mod exit_codes;
 mod explain;
 mod help;
+mod processes;
 mod rankings;
 mod replay;
 mod shares;

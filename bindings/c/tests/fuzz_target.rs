@@ -1,0 +1,198 @@
+//! What the fuzz target of the C interface does with a byte string; `fuzz/` includes this file. An input that once made it
+//! fail is in `tests/corpus/crashes/c_interface` and is run again here.
+
+use std::ffi::{CStr, c_char};
+use std::ptr;
+
+use job_sort_formula_c::*;
+
+/// Compiles, checks and scores the bytes as a formula, and reads them as a tree and as the files of OpenPBS.
+pub fn c_interface(data: &[u8]) {
+    // SAFETY: every pointer below is to a live value of the given length, or is a handle that the library has returned
+    // and that is freed once
+    unsafe {
+        formula(data);
+        for policy in [c"pbs", c"classic", c"depth-oblivious", c"fair-tree", c"weighted-walk", c"no policy"] {
+            let (mut tree, mut error) = (ptr::null_mut(), ptr::null_mut());
+            let status = jsf_tree_read(data.as_ptr().cast(), data.len(), policy.as_ptr(), &mut tree, &mut error);
+            take_error(status, error, data.len());
+            use_tree(tree, data);
+        }
+        let mut parts = data.splitn(3, |&byte| byte == 0);
+        let mut part = || parts.next().unwrap_or(b"Bob 10 root 5\n");
+        let (group, usage, config) = (part(), part(), part());
+        let (mut tree, mut error) = (ptr::null_mut(), ptr::null_mut());
+        let of = |bytes: &[u8]| bytes.as_ptr().cast::<c_char>();
+        let status = jsf_tree_read_pbs(
+            of(group),
+            group.len(),
+            of(usage),
+            usage.len(),
+            of(config),
+            config.len(),
+            &mut tree,
+            &mut error,
+        );
+        take_error(status, error, usize::MAX);
+        use_tree(tree, data);
+    }
+}
+
+/// # Safety
+/// None: it is unsafe only because it calls the C functions.
+unsafe fn formula(data: &[u8]) {
+    let text: *const c_char = data.as_ptr().cast();
+    // SAFETY: the text is `data`, and the handles are the library's
+    unsafe {
+        let schema = jsf_schema_new();
+        let (mut json, mut error) = (ptr::null_mut(), ptr::null_mut());
+        let status = jsf_check(text, data.len(), schema, &mut json, &mut error);
+        take_error(status, error, data.len());
+        if !json.is_null() {
+            CStr::from_ptr(json).to_str().expect("UTF-8");
+            jsf_string_free(json);
+        }
+        let (mut program, mut error) = (ptr::null_mut(), ptr::null_mut());
+        let status = jsf_program_compile(text, data.len(), schema, &mut program, &mut error);
+        assert_eq!(status == jsf_status::Ok, !program.is_null());
+        take_error(status, error, data.len());
+        if !program.is_null() {
+            score(program, data);
+        }
+        jsf_program_free(program);
+        jsf_schema_free(schema);
+    }
+}
+
+/// # Safety
+/// The program is of the library.
+unsafe fn score(program: *const jsf_program, data: &[u8]) {
+    const ROWS: usize = 9;
+    let integers: [i64; ROWS] = [0, 1, -1, 7, i64::MAX, i64::MIN, 3600, 2, data.len() as i64];
+    let floats: [f64; ROWS] = [0.0, 0.5, -1.0, 1e300, f64::INFINITY, f64::NAN, -0.0, 3.0, 1e-300];
+    // SAFETY: the program is the library's, and every column has `ROWS` values
+    unsafe {
+        let columns: Vec<jsf_column> = (0..jsf_program_input_count(program))
+            .map(|index| {
+                CStr::from_ptr(jsf_program_input(program, index)).to_str().expect("UTF-8");
+                let (kind, values) = match index % 2 {
+                    0 => (jsf_kind::I64, integers.as_ptr().cast()),
+                    _ => (jsf_kind::F64, floats.as_ptr().cast()),
+                };
+                jsf_column {
+                    name: ptr::null(),
+                    kind: kind as u32,
+                    values,
+                    rows: ROWS,
+                    entity_values: ptr::null(),
+                    entities: 0,
+                }
+            })
+            .collect();
+        let (mut scores, mut failed, mut failures) = ([0.0; ROWS], [0; ROWS], 0);
+        let (scratch, mut error) = (jsf_scratch_new(), ptr::null_mut());
+        let status = jsf_program_score(
+            program,
+            scratch,
+            columns.as_ptr(),
+            columns.len(),
+            ROWS,
+            scores.as_mut_ptr(),
+            failed.as_mut_ptr(),
+            &mut failures,
+            &mut error,
+        );
+        take_error(status, error, data.len());
+        jsf_scratch_free(scratch);
+        if status == jsf_status::Ok {
+            assert_eq!(failures, failed.iter().filter(|&&failed| failed == 1).count());
+            for (row, &failed) in failed.iter().enumerate() {
+                let mut error = ptr::null_mut();
+                let status = jsf_program_error_of_row(program, columns.as_ptr(), columns.len(), row, &mut error);
+                assert_eq!(status == jsf_status::Evaluation, failed == 1, "row {row}: {status:?}");
+                take_error(status, error, data.len());
+            }
+        }
+    }
+}
+
+/// # Safety
+/// The tree is null or of the library, and is not used afterwards.
+unsafe fn use_tree(tree: *mut jsf_tree, data: &[u8]) {
+    if tree.is_null() {
+        return;
+    }
+    // SAFETY: the tree is the library's, and the columns have its number of nodes
+    unsafe {
+        let count = jsf_tree_count(tree);
+        for node in 0..=count.min(50) {
+            let name = jsf_tree_name(tree, node);
+            assert_eq!(name.is_null(), node >= count);
+            if !name.is_null() {
+                CStr::from_ptr(name).to_str().expect("UTF-8");
+            }
+        }
+        let mut error = ptr::null_mut();
+        let node = u32::from(data.last().copied().unwrap_or_default());
+        let status = jsf_tree_charge(tree, node, f64::from(node) * 1e3, &mut error);
+        take_error(status, error, usize::MAX);
+        let mut error = ptr::null_mut();
+        let status = jsf_tree_decay(tree, f64::from(node) / 255.0, &mut error);
+        take_error(status, error, usize::MAX);
+        let mut error = ptr::null_mut();
+        let status = jsf_tree_update(tree, &mut error);
+        take_error(status, error, usize::MAX);
+        let [mut perc, mut usage, mut factor] = [(); 3].map(|()| vec![0.0; count]);
+        let (columns, mut error) = ((perc.as_mut_ptr(), usage.as_mut_ptr(), factor.as_mut_ptr()), ptr::null_mut());
+        let status = jsf_tree_shares_of_all(tree, columns.0, columns.1, columns.2, count, &mut error);
+        take_error(status, error, usize::MAX);
+        let (mut found, mut error) = (0, ptr::null_mut());
+        let status = jsf_tree_find(tree, data.as_ptr().cast(), data.len().min(64), &mut found, &mut error);
+        take_error(status, error, usize::MAX);
+        jsf_tree_free(tree);
+    }
+}
+
+/// An error has a text, and a place inside of the formula; there is one exactly if the status is none of success.
+///
+/// # Safety
+/// The error is null or of the library, and is not used afterwards.
+unsafe fn take_error(status: jsf_status, error: *mut jsf_error, length: usize) {
+    assert_eq!(status == jsf_status::Ok, error.is_null(), "{status:?}");
+    assert_ne!(status, jsf_status::Internal);
+    if error.is_null() {
+        return;
+    }
+    let (mut start, mut end) = (0, 0);
+    // SAFETY: the error is the library's
+    unsafe {
+        assert!(!CStr::from_ptr(jsf_error_message(error)).to_str().expect("UTF-8").is_empty());
+        if jsf_error_span(error, &mut start, &mut end) {
+            assert!(start <= end && end as usize <= length, "{start}..{end} of {length}");
+        }
+        jsf_error_free(error);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    #[test]
+    fn inputs_that_once_failed_pass() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/crashes/c_interface");
+        let files = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.expect("an entry").path());
+        files.for_each(|file| super::c_interface(&fs::read(file).expect("a file")));
+        for input in [
+            &b""[..],
+            b"ncpus / walltime + fairshare_factor",
+            b"1 +",
+            b"\xff\0\xff",
+            b"Bob 10 root 5\nSuzy 11 root 7\n\0PBS_MAG!\0\0\0fair_share: true\n",
+            br#"{"children":[{"name":"Bob","shares":50,"usage":100},{"name":"Suzy","shares":"parent"}]}"#,
+        ] {
+            super::c_interface(input);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! `docs/dependencies.md` lists what runs besides this package, and where there is unsafe code. `JSF_WRITE_DOCS=1` rewrites
+//! it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+const DOCUMENT: &str = "docs/dependencies.md";
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// The packages that run with a build of this one, without procedural macros and build scripts; `None` if cargo cannot say.
+fn packages(features: &[&str]) -> Option<Vec<String>> {
+    let mut tree = cargo(&["tree", "--edges", "normal,no-proc-macro", "--prefix", "none", "--no-dedupe"]);
+    let output = tree.args(["--format", "{p}", "--target", TARGET]).args(features).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
+    let name = |line: &str| line.split(" (").next().unwrap_or_default().replace(" v", " ");
+    let mut packages: Vec<String> = text.lines().map(name).collect();
+    packages.retain(|package| !package.is_empty() && !package.starts_with("job-sort-formula "));
+    packages.sort();
+    packages.dedup();
+    Some(packages)
+}
+
+fn cargo(arguments: &[&str]) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).args(["--offline", "--locked"]);
+    cargo
+}
+
+/// The folder of each package of the lock file.
+fn folders() -> Option<BTreeMap<String, PathBuf>> {
+    let output = cargo(&["metadata", "--format-version", "1", "--filter-platform", TARGET]).output().ok()?;
+    let metadata: Value = serde_json::from_slice(&output.stdout).ok()?;
+    let entry = |package: &Value| {
+        let manifest = Path::new(package["manifest_path"].as_str()?);
+        let name = format!("{} {}", package["name"].as_str()?, package["version"].as_str()?);
+        Some((name, manifest.parent()?.join("src")))
+    };
+    Some(metadata["packages"].as_array()?.iter().filter_map(entry).collect())
+}
+
+/// The lines of Rust code with the word `unsafe`, without comments and attributes, in a folder.
+fn unsafe_lines(folder: &Path) -> usize {
+    let is_word = |line: &str| {
+        line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "unsafe")
+            && !line.trim_start().starts_with("//")
+            && !line.trim_start().starts_with('#')
+    };
+    let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.expect("an entry").path());
+    let lines = entries.map(|path| match path.extension() {
+        _ if path.is_dir() => unsafe_lines(&path),
+        Some(extension) if extension == "rs" => {
+            String::from_utf8_lossy(&fs::read(&path).expect("a file")).lines().filter(|line| is_word(line)).count()
+        }
+        _ => 0,
+    });
+    lines.sum()
+}
+
+fn document() -> Option<String> {
+    let (library, command) = (packages(&["--no-default-features"])?, packages(&[])?);
+    let folders = folders()?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut text = format!(
+        "# Dependencies and unsafe code\n\n\
+         A test keeps this page true: `cargo test --test integration dependencies`; `JSF_WRITE_DOCS=1` rewrites it.\n\n\
+         On Linux, the library without its default features runs with {} other packages, and the command `jsf` with {}. \
+         What only builds or tests them is not counted.\n\n\
+         The package itself forbids unsafe code. Its bindings need it; each block says why it is sound:\n\n\
+         | folder | lines with `unsafe` |\n|---|---|\n",
+        library.len(),
+        command.len()
+    );
+    for folder in ["src", "bindings/c/src", "bindings/python/src"] {
+        text += &format!("| `{folder}` | {} |\n", unsafe_lines(&root.join(folder)));
+    }
+    text += "\n| package | version | used by | lines with `unsafe` |\n|---|---|---|---|\n";
+    for package in &command {
+        let (name, version) = package.split_once(' ')?;
+        let user = if library.contains(package) { "library" } else { "command" };
+        text += &format!("| {name} | {version} | {user} | {} |\n", unsafe_lines(folders.get(package)?));
+    }
+    Some(text)
+}
+
+#[test]
+fn the_document_lists_the_dependencies_and_the_unsafe_code() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(DOCUMENT);
+    let Some(expected) = document() else { return println!("cargo cannot list the dependencies here") };
+    if std::env::var_os("JSF_WRITE_DOCS").is_some() {
+        fs::write(&path, &expected).expect("written");
+    }
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == expected, "{DOCUMENT} is not true any more; it should be:\n{expected}");
+    assert_eq!(unsafe_lines(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")), 0);
+}
