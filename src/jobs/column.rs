@@ -48,20 +48,21 @@ impl Column {
     /// Appends an input of the next job.
     #[inline]
     pub fn push(&mut self, value: Value) {
-        self.push_row(value, true);
+        self.push_copy(&value, true);
     }
 
     /// Appends the default that the formula gets for a job without this input.
     #[inline]
     pub fn push_default(&mut self, value: Value) {
-        self.push_row(value, false);
+        self.push_copy(&value, false);
     }
 
+    /// Appends a row with a copy of the value.
     #[inline]
-    fn push_row(&mut self, value: Value, is_set: bool) {
-        let (number, is_int, is_exact) = number_of(&value);
+    pub(super) fn push_copy(&mut self, value: &Value, is_set: bool) {
+        let (number, is_int, is_exact) = number_of(value);
         if !is_exact {
-            self.exceptions.push((self.len() as u32, value));
+            self.exceptions.push((self.len() as u32, value.clone()));
         }
         self.open_block().push(number, is_int, is_set);
     }

@@ -95,9 +95,9 @@ impl JobTable {
         }
         for (index, (_, column)) in self.columns.iter_mut().enumerate() {
             match inputs.get(index) {
-                Some(Ok(value)) => column.push(value.clone()),
-                Some(Err(default)) => column.push_default(default.clone()),
-                None => column.push_default(Value::Int(0)),
+                Some(Ok(value)) => column.push_copy(value, true),
+                Some(Err(default)) => column.push_copy(default, false),
+                None => column.push_copy(&Value::Int(0), false),
             }
         }
         Ok(())
@@ -333,11 +333,10 @@ impl JobTable {
 
     /// The rows of the jobs that [`JobTable::is_considered`], ascending.
     pub(crate) fn considered_rows(&self) -> impl Iterator<Item = usize> {
-        let mut excluded = self.exclusions.keys().peekable();
-        self.states.iter().zip(0..).filter_map(move |(state, row)| {
-            let is_excluded = excluded.next_if_eq(&&row).is_some();
-            (state.is_considered() && !is_excluded).then_some(row as usize)
-        })
+        let exclusions = (!self.exclusions.is_empty()).then_some(&self.exclusions);
+        let is_excluded = move |row: u32| exclusions.is_some_and(|exclusions| exclusions.contains_key(&row));
+        let rows = self.states.iter().zip(0u32..);
+        rows.filter(move |&(state, row)| state.is_considered() && !is_excluded(row)).map(|(_, row)| row as usize)
     }
 
     /// The key by which jobs of equal value are ordered, ascending: the time of queueing, if it is known, then the row.

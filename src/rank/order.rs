@@ -15,9 +15,8 @@ pub fn higher_first(left: f64, right: f64) -> Ordering {
 /// Sorts ascending rows by value, the higher first; rows of equal value keep their order. `values` has an entry for every
 /// row of the table. Returns at most the first `limit` rows.
 pub(crate) fn sort_by_value(rows: impl Iterator<Item = usize>, values: &[f64], limit: usize) -> Vec<usize> {
-    let has_nan = values.iter().fold(false, |has_nan, value| has_nan | value.is_nan());
     let are_floats = values.iter().fold(true, |are_floats, &value| are_floats & is_float(value));
-    if has_nan {
+    if !are_floats && values.iter().any(|value| value.is_nan()) {
         let mut rows: Vec<usize> = rows.collect();
         merge_sort(&mut rows, &mut |left: usize, right: usize| higher_first(values[left], values[right]));
         rows.truncate(limit);

@@ -249,19 +249,19 @@ impl Scores {
     }
 
     fn round_column(&self, column: &Column) -> Vec<f64> {
-        let mut rounded = vec![0.0; column.len()];
+        let mut rounded = Vec::with_capacity(column.len());
         let blocks = (0..column.block_count()).filter_map(|index| column.block(index));
-        for (rounded, block) in rounded.chunks_mut(BLOCK_ROWS).zip(blocks) {
+        for (block, start) in blocks.zip((0..).step_by(BLOCK_ROWS)) {
+            let rows = BLOCK_ROWS.min(column.len() - start);
             match block.values {
-                ColumnValues::Constant(constant) => rounded.fill(self.precision.round(constant)),
-                ColumnValues::I8(values) => self.round_slice(values, rounded),
-                ColumnValues::I16(values) => self.round_slice(values, rounded),
-                ColumnValues::I32(values) => self.round_slice(values, rounded),
-                ColumnValues::I64(values) => {
-                    let round = |&value: &i64| self.precision.round(value as f64);
-                    rounded.iter_mut().zip(values).for_each(|(rounded, value)| *rounded = round(value));
+                ColumnValues::Constant(constant) => {
+                    rounded.extend(std::iter::repeat_n(self.precision.round(constant), rows));
                 }
-                ColumnValues::F64(values) => self.round_slice(values, rounded),
+                ColumnValues::I8(values) => self.extend_rounded(&mut rounded, values, f64::from),
+                ColumnValues::I16(values) => self.extend_rounded(&mut rounded, values, f64::from),
+                ColumnValues::I32(values) => self.extend_rounded(&mut rounded, values, f64::from),
+                ColumnValues::I64(values) => self.extend_rounded(&mut rounded, values, |value| value as f64),
+                ColumnValues::F64(values) => self.extend_rounded(&mut rounded, values, f64::from),
             }
         }
         for (row, value) in column.exceptions() {
@@ -270,7 +270,7 @@ impl Scores {
         rounded
     }
 
-    fn round_slice<T: Into<f64> + Copy>(&self, values: &[T], rounded: &mut [f64]) {
-        rounded.iter_mut().zip(values).for_each(|(rounded, &value)| *rounded = self.precision.round(value.into()));
+    fn extend_rounded<T: Copy>(&self, rounded: &mut Vec<f64>, values: &[T], to_f64: impl Fn(T) -> f64) {
+        rounded.extend(values.iter().map(|&value| self.precision.round(to_f64(value))));
     }
 }
