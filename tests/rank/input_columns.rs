@@ -54,6 +54,23 @@ fn compare(program: &Program, columns: &[(&str, OwnedColumn)], rows: usize, scra
     errors.len()
 }
 
+/// One integer beyond 2^53 is computed exactly, whatever the others are.
+#[test]
+fn an_integer_beyond_the_exact_doubles_is_exact_in_a_column() {
+    let mut scratch = ColumnScratch::new();
+    for text in ["ncpus % 2", "ncpus - 9007199254740992", "ncpus == 9007199254740992", "ncpus + 9007199254740992"] {
+        let program = Formula::parse(text).unwrap().compile(&Schema::openpbs()).unwrap();
+        for edge in [1i64 << 51, 1 << 52, 1 << 53, 1 << 54, i64::MAX - 3] {
+            for integer in edge - 3..=edge + 3 {
+                for integers in [vec![integer], vec![integer, 0], vec![-1, -integer], vec![0, -integer, 2]] {
+                    let rows = integers.len();
+                    compare(&program, &[("ncpus", OwnedColumn::I64(integers))], rows, &mut scratch);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn columns_of_every_type_give_the_bits_of_the_interpreter() {
     let cases = setting("JSF_REFEREE_CASES", 200_000) as usize;

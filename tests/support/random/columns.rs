@@ -22,7 +22,7 @@ impl OwnedColumn {
             1 => random.float(),
             _ => random.moderate(),
         };
-        match random.below(if is_integer { 4 } else { 7 }) {
+        match random.below(if is_integer { 5 } else { 8 }) {
             0 => Self::Same(if is_integer { random.integer() } else { random.number() }),
             1 => Self::I32((0..rows).map(|_| random.below(1 << 32) as i32).collect()),
             2 => Self::I64((0..rows).map(|_| random.below(100_000) as i64 - 50).collect()),
@@ -32,6 +32,17 @@ impl OwnedColumn {
                 Self::I64((0..rows).map(|_| (random.below(1 << 63) as i64 >> shift) - (1 << 52)).collect())
             }
             4 => {
+                // mostly small integers, and few next to a power of two, which alone decide the bound of the column
+                let edge = [31, 51, 52, 53, 54, 62][random.below(6) as usize];
+                let near = |random: &mut Generator| (1i64 << edge) + random.below(5) as i64 - 2;
+                let value = |random: &mut Generator| match random.below(4) {
+                    0 => near(random),
+                    1 => -near(random),
+                    _ => random.below(3) as i64 - 1,
+                };
+                Self::I64((0..rows).map(|_| value(random)).collect())
+            }
+            5 => {
                 let values: Vec<f64> = (0..1 + random.below(20)).map(|_| number(random)).collect();
                 Self::ByEntity((0..rows).map(|_| random.below(values.len() as u64) as u32).collect(), values)
             }

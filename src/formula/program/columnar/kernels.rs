@@ -211,7 +211,8 @@ pub(super) fn convert_integers(integers: &[i64], out: &mut [f64]) -> f64 {
             if bits >> 51 != 0 {
                 out.iter_mut().zip(integers).for_each(|(out, &integer)| *out = integer as f64);
             }
-            bits as f64 + 1.0
+            // the double nearest to greater bits can be less than they are
+            if bits >> 53 != 0 { f64::INFINITY } else { bits as f64 + 1.0 }
         },
     )
 }
