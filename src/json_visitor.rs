@@ -2,7 +2,7 @@
 //! of the expected type is reported instead of ending the document.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -253,10 +253,22 @@ impl<'d> Visitor<'d> for KeySeed {
     }
 }
 
-/// The bytes as text; invalid UTF-8 is replaced.
+/// The bytes as text. A byte that is not UTF-8 becomes U+FFFD and its two hexadecimal digits, so that names that differ
+/// only in such bytes stay different.
 pub(crate) fn decode_utf8(bytes: &[u8]) -> Cow<'_, str> {
     // Validating first is several times faster than searching for invalid bytes.
-    str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+    if let Ok(text) = str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            // writing to a string cannot fail
+            let _ = write!(text, "{}{byte:02x}", char::REPLACEMENT_CHARACTER);
+        }
+    }
+    Cow::Owned(text)
 }
 
 /// The bytes without a byte order mark at their start.

@@ -2,7 +2,7 @@
 
 mod cli;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -12,7 +12,7 @@ fn main() -> ExitCode {
     cli::exit_on_panic();
     let result = match cli::args::Cli::try_parse() {
         Ok(arguments) => cli::run(&arguments).map(ExitCode::from),
-        Err(message) => print(&message).map_err(cli::CliError::from),
+        Err(answer) => cli::print_answer(answer).map_err(cli::CliError::from),
     };
     match result {
         Ok(code) => code,
@@ -23,13 +23,4 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-/// Prints the help or the version to standard output, and an error in the arguments to standard error.
-fn print(message: &clap::Error) -> io::Result<ExitCode> {
-    let printed = message.print().and_then(|()| io::stdout().flush());
-    if message.use_stderr() {
-        return Ok(ExitCode::from(2));
-    }
-    printed.map(|()| ExitCode::SUCCESS)
 }

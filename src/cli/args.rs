@@ -170,6 +170,22 @@ pub struct JobArgs {
     pub job: Vec<String>,
 }
 
+/// How CSV is written.
+#[derive(Debug, Args)]
+pub struct CsvArgs {
+    /// For a spreadsheet: with --format csv, write a ' before each text that begins with =, +, -, @, a tab or a carriage
+    /// return, which would be computed
+    #[arg(long)]
+    pub csv_safe: bool,
+}
+
+impl CsvArgs {
+    /// Says that the option has no effect unless the output is CSV.
+    pub fn note_idle(&self, is_csv: bool) {
+        note_idle(&[("--csv-safe", self.csv_safe && !is_csv)], "with this format: only the cells of CSV are guarded");
+    }
+}
+
 /// Parses a name in a list, which blanks may surround.
 fn listed_name(text: &str) -> Result<String, String> {
     match text.trim() {
@@ -223,6 +239,9 @@ pub struct RankArgs {
     /// The output format
     #[arg(long, value_enum, default_value_t = RankFormatName::Human)]
     pub format: RankFormatName,
+    /// How CSV is written.
+    #[command(flatten)]
+    pub csv: CsvArgs,
 }
 
 /// The formats of a ranking.

@@ -1,5 +1,6 @@
 //! `jsf check` and `jsf fmt`, which report the findings of one formula.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use job_sort_formula::Formula;
@@ -7,17 +8,17 @@ use job_sort_formula::diagnostic::{Diagnostic, FixedText, Levels, Severity};
 use job_sort_formula::pbs::check::Checked;
 use job_sort_formula::pbs::qmgr::set_command_after;
 use job_sort_formula::pbs::qmgr_validation::RefusedBy;
-use job_sort_formula::report::{CheckFormat, CheckHuman, CheckJson, CheckReport, Sarif};
+use job_sort_formula::report::{CheckFormat, CheckHuman, CheckJson, CheckReport, Sarif, printable_lines};
 use job_sort_formula::site::FormulaText;
 
 use super::args::{CheckArgs, CheckFormatName, FmtArgs};
 use super::{
-    CliError, Outcome, Progress, draw, draw_all, finding_with_options, formula_source, open_site, read_formula, report,
-    show_site, warn, warn_all,
+    CliError, MAX_OF_A_KIND, Outcome, Progress, draw, draw_all, finding_with_options, formula_source, open_site,
+    read_formula, report, show_site, terminal_width, warn, warn_all,
 };
 
 /// The most rounds of fixes: one fix may uncover the next, as in `LOG(NCPUS)`.
-const MAX_FIX_ROUNDS: usize = 8;
+const MAX_FIX_ROUNDS: usize = 100;
 
 pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let levels = Levels::new(&arguments.deny, &arguments.allow, &arguments.select)
@@ -43,7 +44,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     if fixes {
         for _ in 0..MAX_FIX_ROUNDS {
             let Some(fixed) = FixedText::new(&source.text, &checked.findings, arguments.unsafe_fixes) else { break };
-            fixed.applied.iter().for_each(|found| report_fix(&source.text, found));
+            report_fixes(&source.text, &fixed.applied);
             source.text = fixed.text;
             source.wraps.clear();
             (checked, hidden) = shown(check(&source)?);
@@ -66,7 +67,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     if arguments.qmgr {
         write_qmgr_command(&source, has_errors && !arguments.force, out)?;
     } else if fixes {
-        writeln!(out, "{}", source.text)?;
+        writeln!(out, "{}", printable_lines(&source.text))?;
     } else {
         checked.findings = checked.findings.iter().map(finding_with_options).collect();
         let report = CheckReport { source: formula_source(&source), checked: &checked };
@@ -84,6 +85,21 @@ fn error_codes(checked: &Checked) -> Vec<&'static str> {
     codes.sort_unstable();
     codes.dedup();
     codes
+}
+
+/// Says which fixes are applied to the formula: of each code the first ten, then how many more there are.
+fn report_fixes(formula: &str, applied: &[&Diagnostic]) {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for found in applied {
+        let count = counts.entry(found.code).or_default();
+        *count += 1;
+        if *count <= MAX_OF_A_KIND {
+            report_fix(formula, found);
+        }
+    }
+    for (code, count) in counts.into_iter().filter(|(_, count)| *count > MAX_OF_A_KIND) {
+        report("fixed", format_args!("{code}: and {} more places", count - MAX_OF_A_KIND));
+    }
 }
 
 /// Says which fix is applied to the formula.
@@ -106,6 +122,10 @@ fn write_qmgr_command(source: &FormulaText, has_errors: bool, out: &mut impl Wri
     }
     let command =
         set_command_after(&source.before, &source.text).map_err(|error| CliError::usage(error.to_string()))?;
+    if printable_lines(&command) != command {
+        // escaped it would set another formula, and as it is it would reach the terminal
+        return Err(CliError::usage("the formula has control characters, with which no command can be printed"));
+    }
     writeln!(out, "{command}")?;
     Ok(())
 }
@@ -113,7 +133,7 @@ fn write_qmgr_command(source: &FormulaText, has_errors: bool, out: &mut impl Wri
 fn format(name: CheckFormatName) -> Box<dyn CheckFormat> {
     let coloured = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
     match name {
-        CheckFormatName::Human => Box::new(CheckHuman { coloured }),
+        CheckFormatName::Human => Box::new(CheckHuman { coloured, width: terminal_width() }),
         CheckFormatName::Json => Box::new(CheckJson),
         CheckFormatName::Sarif => Box::new(Sarif),
     }
@@ -132,7 +152,7 @@ pub(super) fn format_formula(arguments: &FmtArgs, out: &mut impl Write) -> Resul
     let formatted = formula.with_comments();
     warn_of_other_lines(&source, &formula, &formatted);
     if !arguments.check {
-        writeln!(out, "{formatted}")?;
+        writeln!(out, "{}", printable_lines(&formatted))?;
     } else if formatted != source.text.trim_end_matches(['\r', '\n']) {
         report("error", format_args!("`{}` is not formatted; `jsf fmt` prints: {formatted}", source.origin));
         return Ok(Outcome::Findings);

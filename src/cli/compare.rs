@@ -29,6 +29,7 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let new_site = other_site.as_ref().unwrap_or(&old_site);
     let sources = sides.formulas(&old_site, new_site)?;
     arguments.site.report_idle_options(&old_site, None);
+    arguments.csv.note_idle(arguments.format == CompareFormatName::Csv);
     note_idle(&[("--wide", arguments.wide && arguments.format != CompareFormatName::Human)], NOT_A_TABLE);
     let numbers = arguments.site.number_mode();
     let submitted = Change { old: sources.old.submitted(numbers), new: sources.new.submitted(numbers) };
@@ -313,6 +314,6 @@ fn format(arguments: &CompareArgs) -> Box<dyn CompareFormat> {
             Box::new(CompareHuman { width, top: arguments.top, is_filtered })
         }
         CompareFormatName::Json => Box::new(CompareJson),
-        CompareFormatName::Csv => Box::new(CompareCsv),
+        CompareFormatName::Csv => Box::new(CompareCsv { for_spreadsheets: arguments.csv.csv_safe }),
     }
 }

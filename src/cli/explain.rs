@@ -59,7 +59,7 @@ fn explain(arguments: &ExplainArgs, queue: ReadQueue<'_>, out: &mut impl Write) 
             let drawn = |job: &Explanation| {
                 let finding =
                     submitted.in_source(job_error(&queue.table, job.row, job.result.as_ref()?.as_ref().err()?));
-                Some(draw_finding(&formula_source(source), &finding, coloured))
+                Some(draw_finding(&formula_source(source), &finding, coloured, width))
             };
             write_human(&report, width, &drawn, out)?;
         }

@@ -16,16 +16,18 @@ mod shares;
 mod trajectory;
 mod usage_file;
 
-use std::collections::{BTreeMap, HashMap};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use args::{Cli, Command, FormulaArgs, SiteArgs, is_stdin, require_one_reader};
+use clap::error::ContextValue;
 use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::pbs::submission::FormulaSubmission;
-use job_sort_formula::report::{FormulaSource, draw_finding, printable};
-use job_sort_formula::site::{FormulaText, SiteError};
+use job_sort_formula::report::{FormulaSource, draw_finding, printable, printable_lines};
+use job_sort_formula::site::{FormulaText, SiteError, few_of_each_kind};
 use job_sort_formula::{Formula, Site};
 pub use panic_report::exit_on_panic;
 use progress::Progress;
@@ -105,6 +107,31 @@ impl CliError {
     fn content(message: impl ToString) -> Self {
         Self::Site(SiteError::Content(message.to_string()))
     }
+}
+
+/// Prints what `clap` answers instead of a command: the help or the version to standard output, and an error in the
+/// arguments to standard error. What it repeats of the arguments is escaped, as everywhere.
+pub fn print_answer(mut answer: clap::Error) -> io::Result<ExitCode> {
+    let given: Vec<_> = answer.context().map(|(kind, value)| (kind, value.clone())).collect();
+    for (kind, value) in given {
+        let escaped = match value {
+            ContextValue::String(text) => ContextValue::String(printable(&text).into_owned()),
+            ContextValue::Strings(texts) => {
+                ContextValue::Strings(texts.iter().map(|text| printable(text).into_owned()).collect())
+            }
+            _ => continue,
+        };
+        answer.insert(kind, escaped);
+    }
+    if !answer.use_stderr() {
+        return answer.print().and_then(|()| io::stdout().flush()).map(|()| ExitCode::SUCCESS);
+    }
+    // the reason why a value is refused may repeat it; there is no other place to say that nothing can be written
+    let _ = match printable_lines(&answer.render().to_string()) {
+        Cow::Owned(escaped) => write!(anstream::stderr(), "{escaped}"),
+        Cow::Borrowed(_) => answer.print(),
+    };
+    Ok(ExitCode::from(2))
 }
 
 /// Runs a command.
@@ -232,24 +259,7 @@ fn show_site(arguments: &SiteArgs, site: &Site, is_human: bool) {
 
 /// Writes warnings to standard error: of each kind the first ten, then how many more there are.
 fn warn_all(messages: &[String]) {
-    let mut counts: HashMap<String, usize> = HashMap::new();
-    for message in messages {
-        let count = counts.entry(kind(message)).or_default();
-        *count += 1;
-        if *count <= MAX_OF_A_KIND {
-            warn(message);
-        }
-    }
-    let more: usize = counts.values().map(|count| count.saturating_sub(MAX_OF_A_KIND)).sum();
-    if more > 0 {
-        warn(format_args!("and {more} more of these kinds"));
-    }
-}
-
-/// The kind of a message: its text without what is quoted, and without numbers.
-fn kind(message: &str) -> String {
-    let unquoted = message.split('`').step_by(2);
-    unquoted.flat_map(|part| part.chars().filter(|character| !character.is_ascii_digit())).collect()
+    few_of_each_kind(messages.iter().cloned()).iter().for_each(warn);
 }
 
 /// The number of characters in a line of the terminal; `None` if standard output is not a terminal.
@@ -283,6 +293,7 @@ fn formula_source(source: &FormulaText) -> FormulaSource<'_> {
 /// Draws a finding under the formula on standard error.
 fn draw(source: &FormulaText, found: &Diagnostic) {
     let coloured = anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
-    let drawn = draw_finding(&formula_source(source), &finding_with_options(found), coloured);
+    let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
+    let drawn = draw_finding(&formula_source(source), &finding_with_options(found), coloured, width);
     let _ = writeln!(anstream::stderr(), "{drawn}\n");
 }

@@ -13,6 +13,9 @@ use serde_json::{Value, json};
 use super::args::{NamesArgs, NamesFormatName};
 use super::{CliError, Outcome, show_site, warn_all};
 
+/// The column of names is not made wider than this: a longer name moves the rest of its line only.
+const MAX_PADDED: usize = 64;
+
 /// A name that a formula may use.
 struct Name {
     name: String,
@@ -84,8 +87,8 @@ fn names(schema: &Schema) -> Vec<Name> {
 }
 
 fn write_human(names: &[Name], unusable: &[Name], out: &mut impl Write) -> io::Result<()> {
-    let width =
-        names.iter().chain(unusable).map(|name| printable(&name.name).chars().count()).max().unwrap_or_default();
+    let widths = names.iter().chain(unusable).map(|name| printable(&name.name).chars().count().min(MAX_PADDED));
+    let width = widths.max().unwrap_or_default();
     writeln!(out, "{:width$}  {:8}  {:4}  where it comes from", "name", "kind", "unit")?;
     for Name { name, kind, unit, origin, .. } in names {
         writeln!(out, "{:width$}  {kind:8}  {unit:4}  {origin}", printable(name))?;

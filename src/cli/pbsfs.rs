@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,6 +10,7 @@ use job_sort_formula::pbs::files::resource_group::ResourceGroup;
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
 use job_sort_formula::pbs::files::usage::{MAX_BYTES, UsageFile};
 use job_sort_formula::pbs::pbsfs::{PbsfsError, Request, SchedPriv, UsageOnDisk, answer};
+use job_sort_formula::report::printable_lines;
 use job_sort_formula::site::{SiteError, read_bytes};
 
 use super::args::PbsfsArgs;
@@ -67,7 +68,8 @@ fn respond(
     locked: Option<&LockedUsage>,
 ) -> Result<Outcome, CliError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
-    let mut out = BufWriter::new(io::stdout().lock());
+    let is_terminal = io::stdout().is_terminal();
+    let mut out = BufWriter::new(Escaped { out: io::stdout().lock(), is_terminal });
     let answer = answer(request, files, now, &mut out).map_err(|error| match error {
         PbsfsError::Tree(error) => CliError::content(error),
         PbsfsError::Output(error) => error.into(),
@@ -143,13 +145,27 @@ fn split_sched_priv(arguments: &[OsString]) -> Result<(Vec<&OsStr>, Option<PathB
             if folder.is_none() {
                 return Err(CliError::usage("--sched-priv needs a folder"));
             }
-        } else if let Some(path) = argument.to_str().and_then(|argument| argument.strip_prefix("--sched-priv=")) {
+        } else if let Some(path) = value_of(argument, "--sched-priv=") {
             folder = Some(path.into());
         } else {
             rest.push(argument);
         }
     }
     Ok((rest, folder))
+}
+
+/// What follows the prefix of an argument, which need not be UTF-8.
+fn value_of(argument: &OsStr, prefix: &str) -> Option<OsString> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt;
+
+        Some(OsStr::from_bytes(argument.as_encoded_bytes().strip_prefix(prefix.as_bytes())?).to_owned())
+    }
+    #[cfg(not(unix))]
+    {
+        argument.to_str().and_then(|argument| argument.strip_prefix(prefix)).map(OsString::from)
+    }
 }
 
 /// The folder that `pbsfs` reads: `sched_priv` in the `PBS_HOME` of the environment or of `pbs.conf`.
@@ -166,7 +182,29 @@ fn default_folder() -> PathBuf {
 
 /// Writes to standard error what `pbsfs` writes there.
 fn write_stderr(bytes: &[u8]) {
-    let _ = io::stderr().write_all(bytes);
+    let is_terminal = io::stderr().is_terminal();
+    let _ = BufWriter::new(Escaped { out: io::stderr().lock(), is_terminal }).write_all(bytes);
+}
+
+/// Passes on the bytes that `pbsfs` prints; to a terminal, its control characters are escaped.
+struct Escaped<W> {
+    out: W,
+    is_terminal: bool,
+}
+
+impl<W: Write> Write for Escaped<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.is_terminal {
+            return self.out.write(bytes);
+        }
+        // whole lines: a character may be cut at the end of a buffer, where it is replaced
+        self.out.write_all(printable_lines(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// The system's message for an error, without its number.

@@ -15,6 +15,7 @@ use super::{CliError, NOT_A_TABLE, Outcome, Progress, report, terminal_width, wa
 pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_human = arguments.format == RankFormatName::Human;
     note_idle(&[("--wide", arguments.wide && !is_human)], NOT_A_TABLE);
+    arguments.csv.note_idle(arguments.format == RankFormatName::Csv);
     with_queue(&arguments.queue, is_human, Site::jobs, |_| true, |queue| rank(arguments, queue, out))
 }
 
@@ -78,7 +79,7 @@ fn format(arguments: &RankArgs) -> Box<dyn RankFormat> {
     match arguments.format {
         RankFormatName::Human => Box::new(Human { width: if arguments.wide { None } else { terminal_width() } }),
         RankFormatName::Json => Box::new(Json),
-        RankFormatName::Csv => Box::new(Csv),
+        RankFormatName::Csv => Box::new(Csv { for_spreadsheets: arguments.csv.csv_safe }),
         RankFormatName::Ndjson => Box::new(Ndjson),
     }
 }

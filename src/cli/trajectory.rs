@@ -12,6 +12,7 @@ use super::{CliError, Outcome, Progress, report, warn_all};
 
 pub(super) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_human = arguments.format == TrajectoryFormatName::Human;
+    arguments.csv.note_idle(arguments.format == TrajectoryFormatName::Csv);
     with_queue(&arguments.queue, is_human, Site::jobs, |_| true, |queue| follow(arguments, queue, out))
 }
 
@@ -49,7 +50,7 @@ fn follow(arguments: &TrajectoryArgs, queue: ReadQueue<'_>, out: &mut impl Write
         TrajectoryFormatName::Svg if trajectory.jobs.is_empty() => {}
         TrajectoryFormatName::Human => report.write_human(out)?,
         TrajectoryFormatName::Json => report.write_json(out)?,
-        TrajectoryFormatName::Csv => report.write_csv(out)?,
+        TrajectoryFormatName::Csv => report.write_csv(arguments.csv.csv_safe, out)?,
         TrajectoryFormatName::Svg => report.write_svg(out)?,
     }
     let cannot_work = findings.iter().any(|found| found.severity == Severity::Error);

@@ -139,3 +139,25 @@ fn a_million_entities_work() {
     assert!((last.fairshare_perc - 1e-6).abs() < 1e-18);
     assert!((last.fairshare_tree_usage - 1.999e-6).abs() < 1e-15);
 }
+
+/// Every account has a user of the same name, so a search that compares all of them would take the square of the accounts.
+#[test]
+fn a_user_is_found_by_account_among_200_000_namesakes() {
+    const ACCOUNTS: usize = 200_000;
+    let mut builder = TreeBuilder::new("root").naming(Naming::PerGroup);
+    let mut users = Vec::new();
+    for account in 0..ACCOUNTS {
+        let group = builder.add_under("root", Member::group(format!("a{account}"))).expect("sound");
+        users.push(builder.add(group, Member::entity("u")).expect("sound"));
+    }
+    let inner = builder.add_under("a7", Member::group("a7x")).expect("sound");
+    let nested = builder.add(inner, Member::entity("u")).expect("sound");
+    let tree = builder.finish();
+    for (account, user) in users.into_iter().enumerate() {
+        assert_eq!(tree.resolve(&format!("a{account}/u")), Some(user));
+        assert_eq!(tree.candidates(&format!("a{account}/u")), [user]);
+    }
+    assert_eq!(tree.resolve("a7/a7x/u"), Some(nested));
+    assert_eq!([tree.resolve("a8/a7x/u"), tree.resolve("a7/v"), tree.resolve("u")], [None; 3]);
+    assert_eq!(tree.find_in(inner, "u"), Some(nested));
+}

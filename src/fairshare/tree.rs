@@ -1,8 +1,9 @@
 //! The tree: an arena with every parent before its children, so that a forward pass distributes from the root down and
 //! a backward pass sums from the leaves up. Nothing here recurses, however deep the tree.
 
+use std::cmp::Reverse;
 use std::iter;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
 
@@ -81,6 +82,8 @@ pub struct ShareTree {
     /// The partition of each association that has one.
     pub(super) partitions: HashMap<NodeId, Arc<str>>,
     pub(super) naming: Naming,
+    /// The nodes below the root by the name of their parent and their own, the latest first; made when it is needed.
+    by_account: OnceLock<Vec<NodeId>>,
 }
 
 impl ShareTree {
@@ -92,7 +95,8 @@ impl ShareTree {
     ) -> Self {
         let usage = summed_usage(&nodes);
         let (first_child, children) = child_lists(&nodes);
-        Self { nodes, usage, is_summed: true, first_child, children, by_name, partitions, naming }
+        let by_account = OnceLock::new();
+        Self { nodes, usage, is_summed: true, first_child, children, by_name, partitions, naming, by_account }
     }
 
     /// The root of the tree.
@@ -313,7 +317,8 @@ impl ShareTree {
                     let mut ancestors = self.ancestors(*node);
                     accounts.rsplit('/').all(|account| ancestors.next().is_some_and(|node| self.name(node) == account))
                 };
-                self.named(name).filter(is_in_accounts).collect()
+                let account = accounts.rsplit('/').next().unwrap_or_default();
+                self.named_in(account, name).iter().copied().filter(is_in_accounts).collect()
             }
             _ => named,
         }
@@ -321,9 +326,23 @@ impl ShareTree {
 
     /// The child of `group` with that name. If an entity and a group have it, returns the entity.
     pub fn find_in(&self, group: NodeId, name: &str) -> Option<NodeId> {
-        self.named(name)
-            .filter(|&id| self.parent(id) == Some(group))
-            .min_by_key(|&id| self.kind(id) != NodeKind::Entity)
+        let named = self.named_in(self.name(group), name).iter().copied();
+        named.filter(|&id| self.parent(id) == Some(group)).min_by_key(|&id| self.kind(id) != NodeKind::Entity)
+    }
+
+    /// The nodes of this name under the nodes of another name, the latest first.
+    fn named_in(&self, parent: &str, name: &str) -> &[NodeId] {
+        let key = |node: &NodeId| {
+            let node = &self.nodes[node.index()];
+            (&*self.nodes[node.parent as usize].name, &*node.name)
+        };
+        let all = self.by_account.get_or_init(|| {
+            let mut nodes: Vec<NodeId> = self.nodes().skip(1).collect();
+            nodes.sort_unstable_by(|one, other| (key(one), Reverse(one)).cmp(&(key(other), Reverse(other))));
+            nodes
+        });
+        let start = all.partition_point(|node| key(node) < (parent, name));
+        &all[start..start + all[start..].partition_point(|node| key(node) == (parent, name))]
     }
 }
 

@@ -12,6 +12,9 @@ use crate::parallel::pipeline;
 use crate::pbs::resource_amount::AmountSource;
 use crate::schema::InputType;
 
+/// The largest chunk, in bytes, and so the largest job of a document that is read in chunks.
+const MAX_CHUNK: usize = 256 << 20;
+
 /// Finds the last position in the given bytes at which the document may be cut between two jobs.
 pub(super) type FindCut<'c> = dyn Fn(&[u8]) -> Option<usize> + Send + Sync + 'c;
 
@@ -48,7 +51,8 @@ impl<'s> Chunks<'s> {
         }
         let (mut capacity, mut filled) = (self.size, 0);
         loop {
-            if buffer.len() < capacity + PADDING {
+            if let Some(more) = (capacity + PADDING).checked_sub(buffer.len()) {
+                buffer.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
                 buffer.resize(capacity + PADDING, 0);
             }
             filled += self.read(&mut buffer[filled..capacity])?;
@@ -58,7 +62,10 @@ impl<'s> Chunks<'s> {
                 buffer[end..end + PADDING].fill(0);
                 return Ok((end > 0).then_some(end));
             }
-            capacity = capacity.saturating_mul(2);
+            if capacity >= MAX_CHUNK {
+                return Err(io::Error::other(format!("it has {MAX_CHUNK} bytes without the end of a job")));
+            }
+            capacity = capacity.saturating_mul(2).min(MAX_CHUNK);
         }
     }
 

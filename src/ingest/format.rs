@@ -7,7 +7,8 @@ use serde::de::Error;
 use crate::ingest::error::ReadErrorKind;
 use crate::json_visitor::{Entry, ObjectReader, clipped, read_object};
 
-const EXPECTED: &str = "`qstat -f -F json`, `qstat -f -F dsv`, `qstat -f`, {\"jobs\":[…]}, or one job per line as JSON";
+pub(super) const EXPECTED: &str =
+    "`qstat -f -F json`, `qstat -f -F dsv`, `qstat -f`, {\"jobs\":[…]}, or one job per line as JSON";
 /// How many lines that begin with `{` are searched for a job.
 const MAX_LINES: usize = 1000;
 

@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use crate::ingest::chunked_reader::{self, DocumentLayout, last_line_end};
 use crate::ingest::chunks::Chunks;
 use crate::ingest::error::{ReadError, ReadErrorKind};
-use crate::ingest::format::DocumentFormat;
+use crate::ingest::format::{DocumentFormat, EXPECTED};
 use crate::ingest::options::{ParsedJobs, ReadOptions};
 use crate::ingest::qstat_recovery::read_damaged_qstat_json;
 use crate::ingest::qstat_text::{read_qstat_dsv, read_qstat_text};
@@ -16,6 +16,8 @@ use crate::json_visitor::{decode_utf8, strip_byte_order_mark};
 
 /// How many bytes of a document are read to detect its format.
 const HEAD: usize = 256 << 10;
+/// The largest document that is held in memory as a whole, in bytes.
+const MAX_WHOLE: u64 = 4 << 30;
 /// About how many bytes are parsed at a time.
 const CHUNK: usize = 512 << 10;
 
@@ -25,7 +27,8 @@ const CHUNK: usize = 512 << 10;
 /// rayon's current pool. Besides the table, at most four chunks per thread are in memory, each of half a megabyte, or of
 /// one job if that is larger. The whole document is held in memory if it has another format, if its first 256 KiB do not
 /// show its format, and for `qstat -f -F json` from a stream, which cannot be read twice: a malformed document is read
-/// again from its start to find the place of the error.
+/// again from its start to find the place of the error. A document that is held in memory has at most 4 GiB, and a job of
+/// a document that is read in chunks at most 256 MiB.
 ///
 /// ```no_run
 /// use std::fs::File;
@@ -96,6 +99,10 @@ impl<'a> JobReader<'a> {
         let mut head = Vec::new();
         source.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
         let is_complete = head.len() < HEAD;
+        if is_binary(&head) {
+            let found = "binary data".to_owned();
+            return Ok(Err(ReadErrorKind::Unrecognised { found, expected: EXPECTED }));
+        }
         let format = DocumentFormat::detect_by_head(&decode_utf8(strip_byte_order_mark(&head)), is_complete);
         head.drain(..head.len() - strip_byte_order_mark(&head).len());
         if format == Some(DocumentFormat::Ndjson) {
@@ -135,6 +142,13 @@ impl<'a> JobReader<'a> {
             result => result,
         }
     }
+}
+
+/// Whether the start of a document shows that it contains no jobs, however long it is.
+fn is_binary(head: &[u8]) -> bool {
+    let start = strip_byte_order_mark(head).trim_ascii_start();
+    let is_text = start.starts_with(b"{") || start.starts_with(b"[") || start.starts_with(b"Job Id");
+    !is_text && head.len() == HEAD && memchr::memchr(0, head).is_some()
 }
 
 /// A document that is read once, or twice.
@@ -179,12 +193,17 @@ impl<'s> Source<'s> {
             Self::Bytes(bytes, _) => return Ok(Cow::Borrowed(bytes)),
             Self::File(file, start) => {
                 file.seek(SeekFrom::Start(*start))?;
-                file.read_to_end(&mut bytes)?;
+                file.take(MAX_WHOLE + 1).read_to_end(&mut bytes)?;
             }
             Self::Stream(stream, copy) => {
                 bytes = copy.take().unwrap_or_default();
-                stream.read_to_end(&mut bytes)?;
+                stream.take(MAX_WHOLE + 1).read_to_end(&mut bytes)?;
             }
+        }
+        if bytes.len() as u64 > MAX_WHOLE {
+            let message =
+                format!("it has more than {MAX_WHOLE} bytes, the most of a document that is not read in parts");
+            return Err(io::Error::other(message));
         }
         Ok(Cow::Owned(bytes))
     }
@@ -198,6 +217,7 @@ impl Read for Source<'_> {
             Self::Stream(stream, copy) => {
                 let read = stream.read(buffer)?;
                 if let Some(copy) = copy {
+                    copy.try_reserve(read).map_err(|_| io::ErrorKind::OutOfMemory)?;
                     copy.extend_from_slice(buffer.get(..read).unwrap_or_default());
                 }
                 Ok(read)

@@ -13,7 +13,7 @@ use crate::ingest::job_key::JobKey;
 use crate::ingest::options::{ParsedJobs, ReadOptions};
 use crate::ingest::table_builder::{ParsedJob, TableBuilder};
 use crate::jobs::Problem;
-use crate::json_visitor::{Entry, JsonScalar, ObjectReader, Shape, read_object};
+use crate::json_visitor::{Entry, JsonScalar, ObjectReader, Shape, decode_utf8, read_object};
 use crate::pbs::resource_amount::AmountSource;
 
 /// Reads `qstat -f -F json`. A server without jobs prints a document without `Jobs`.
@@ -53,7 +53,7 @@ pub(super) fn read_line(line: &str, number: Option<usize>, builder: &mut TableBu
 
 /// Reads an entry of the `Jobs` of qstat, `"id":{…}`. Returns whether it is valid JSON.
 pub(super) fn read_entry(entry: &[u8], builder: &mut TableBuilder<'_>) -> bool {
-    let text = format!("{{{}}}", String::from_utf8_lossy(entry));
+    let text = format!("{{{}}}", decode_utf8(entry));
     read_object(&text, QstatJobs(builder)).is_ok()
 }
 

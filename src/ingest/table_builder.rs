@@ -173,7 +173,10 @@ impl<'a> TableBuilder<'a> {
         if self.reported_keys.contains(&*clipped) {
             return None;
         }
-        let advice = match self.options.schema.suggestions(key).first() {
+        // a problem that is not listed needs no advice
+        let is_listed = self.problems.listed().len() < Problems::MAX_LISTED;
+        let schema = Some(self.options.schema).filter(|_| is_listed);
+        let advice = match schema.and_then(|schema| schema.suggestions(key).into_iter().next()) {
             Some(similar) => format!("; did you mean `{similar}`?"),
             None => String::new(),
         };

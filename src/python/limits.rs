@@ -2,7 +2,6 @@
 //!
 //! Python has none of them. An operation beyond a limit raises [`ErrorKind::Limit`] before it does the work.
 
-use std::borrow::Cow;
 use std::cell::Cell;
 
 use crate::python::{ErrorKind, Raised};
@@ -16,8 +15,26 @@ pub const SEQUENCE_ITEMS: usize = 100_000;
 /// The most work of one evaluation, in operations on 64-bit words; about a quarter of a second.
 pub const FUEL: u64 = 1 << 28;
 
+/// The work of one evaluation that does not count towards [`QUEUE_FUEL`]: about a microsecond.
+pub const FREE_FUEL: u64 = 1 << 10;
+
+/// The most work of the evaluations for all jobs of a queue, beyond [`FREE_FUEL`] for each; about a second. It is
+/// spent in the order of the jobs: an evaluation that exceeds what the earlier ones have left fails, and so do all
+/// later ones that need more than [`FREE_FUEL`].
+pub const QUEUE_FUEL: u64 = 1 << 30;
+
 /// The cost of one item of a new sequence, in words.
 pub(super) const ITEM: u64 = 16;
+
+/// The text of the error for an evaluation that needs more work than it was granted.
+const TOO_MANY_STEPS: &str = "a computation of too many steps";
+/// The text if it was granted only [`FREE_FUEL`].
+const AFTER_OTHER_JOBS: &str = "a computation of too many steps, after those of the jobs before it";
+
+/// Whether an evaluation needed more work than it was granted.
+pub(crate) fn needs_more_work(raised: &Raised) -> bool {
+    raised.kind == ErrorKind::Limit && raised.text.starts_with(TOO_MANY_STEPS)
+}
 
 /// The error for an integer longer than [`INTEGER_BITS`].
 pub(super) fn integer_too_long() -> Raised {
@@ -53,6 +70,16 @@ impl Fuel {
         self.left.set(self.capacity);
     }
 
+    /// Grants the next evaluations another amount, at most [`FUEL`].
+    pub(super) fn set_capacity(&mut self, capacity: u64) {
+        self.capacity = capacity.min(FUEL);
+    }
+
+    /// How many word operations the evaluation has consumed.
+    pub(super) fn consumed(&self) -> u64 {
+        self.capacity.saturating_sub(self.left.get())
+    }
+
     /// How many word operations are left.
     #[cfg(test)]
     pub(super) fn left(&self) -> u64 {
@@ -66,7 +93,8 @@ impl Fuel {
                 self.left.set(left);
                 Ok(())
             }
-            None => Err(Raised { kind: ErrorKind::Limit, text: Cow::Borrowed("a computation of too many steps") }),
+            None if self.capacity == FREE_FUEL => Err(Raised::new(ErrorKind::Limit, AFTER_OTHER_JOBS)),
+            None => Err(Raised::new(ErrorKind::Limit, TOO_MANY_STEPS)),
         }
     }
 }

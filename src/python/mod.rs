@@ -41,6 +41,16 @@ pub trait Arithmetic {
 
     /// Starts another evaluation. A system that limits the work of one evaluation resets its count.
     fn begin(&self) {}
+    /// Grants the next evaluations this much work, in operations on 64-bit words, if the system limits it.
+    #[doc(hidden)]
+    fn grant(&mut self, words: u64) {
+        let _ = words;
+    }
+    /// The work of the evaluation so far, in operations on 64-bit words; 0 if the system does not limit it.
+    #[doc(hidden)]
+    fn work(&self) -> u64 {
+        0
+    }
     /// `op x`; `not` returns the system's truth value.
     fn unary(&self, op: UnaryOperator, x: &Self::Value) -> Result<Self::Value, Raised>;
     /// `x op y`.
@@ -115,6 +125,14 @@ impl Arithmetic for Python {
     #[inline]
     fn begin(&self) {
         self.fuel.refill();
+    }
+
+    fn grant(&mut self, words: u64) {
+        self.fuel.set_capacity(words);
+    }
+
+    fn work(&self) -> u64 {
+        self.fuel.consumed()
     }
 
     #[inline]

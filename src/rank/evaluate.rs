@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rust_decimal::Decimal;
 
@@ -9,18 +10,21 @@ use crate::diagnostic::Span;
 use crate::formula::program::{EvalError, Interpreter, LANES, Program};
 use crate::jobs::{BLOCK_ROWS, Column, JobTable};
 use crate::parallel;
+use crate::python::limits::{FREE_FUEL, FUEL, QUEUE_FUEL, needs_more_work};
 use crate::python::{Arithmetic, ColumnView, DecimalArithmetic, DecimalValue, ErrorKind, Python, Raised, Value};
 use crate::rank::scores::Partition;
 use crate::rank::{FormulaResult, OnError, ScoreError, ScorePrecision, Scores};
 
 /// The most blocks in a partition.
 const PARTITION_BLOCKS: usize = 8;
+/// The work, in words, after which a thread looks again whether the budget of the queue is spent.
+const WORK_PER_CHECK: u64 = 1 << 22;
 
 /// Evaluates a program for every job of a table, in parallel if there are many jobs. An excluded job has no score.
 ///
 /// The table has a column for every name in [`Program::inputs`]; without one every job has an error that names it.
 pub fn score(program: &Program, table: &JobTable, precision: ScorePrecision, on_error: OnError) -> Scores {
-    score_with_buffers(program, table, precision, on_error, Vec::new())
+    score_with_buffers(program, table, precision, on_error, Vec::new(), QUEUE_FUEL)
 }
 
 /// Evaluates a program as [`score`] does, and reuses the buffers of scores that are no longer needed. This saves the
@@ -45,7 +49,7 @@ pub fn rescore(
     on_error: OnError,
     old: Scores,
 ) -> Scores {
-    score_with_buffers(program, table, precision, on_error, old.into_buffers())
+    score_with_buffers(program, table, precision, on_error, old.into_buffers(), QUEUE_FUEL)
 }
 
 fn score_with_buffers(
@@ -54,19 +58,25 @@ fn score_with_buffers(
     precision: ScorePrecision,
     on_error: OnError,
     buffers: Vec<Vec<f64>>,
+    budget: u64,
 ) -> Scores {
     let scorer = TableScorer {
+        budget,
         buffers: Mutex::new(buffers),
         program,
         table,
         precision,
         columns: find_columns(program, table),
         formula_span: program.expr().node(program.expr().root()).span,
+        work: (0..table.len().div_ceil(partition_rows(table))).map(|_| AtomicU64::new(0)).collect(),
     };
-    let partitions = match precision {
-        ScorePrecision::Decimal => scorer.map_partitions(|| scorer.decimal_evaluator()),
-        ScorePrecision::Float32 | ScorePrecision::Double => scorer.map_partitions(|| scorer.python_evaluator()),
+    let mut partitions = match precision {
+        ScorePrecision::Decimal => scorer.map_partitions(|_| scorer.decimal_evaluator()),
+        ScorePrecision::Float32 | ScorePrecision::Double => {
+            scorer.map_partitions(|partition| scorer.python_evaluator(partition))
+        }
     };
+    scorer.fail_beyond_the_budget(&mut partitions);
     Scores::concat(partitions, table.excluded_rows().collect(), precision, on_error)
 }
 
@@ -100,17 +110,35 @@ pub(crate) struct RowScorer<'p> {
     formula_span: Span,
     precision: ScorePrecision,
     on_error: OnError,
+    /// The work that the evaluations may still do beyond [`FREE_FUEL`] for each, in words; `None` once one needed more.
+    left: Option<u64>,
 }
 
 impl<'p> RowScorer<'p> {
     pub(crate) fn new(program: &'p Program, precision: ScorePrecision, on_error: OnError) -> Self {
+        Self::with_work(program, precision, on_error, QUEUE_FUEL)
+    }
+
+    /// A scorer whose evaluations may do this much work beyond [`FREE_FUEL`] for each, in words.
+    pub(crate) fn with_work(program: &'p Program, precision: ScorePrecision, on_error: OnError, words: u64) -> Self {
         let formula_span = program.expr().node(program.expr().root()).span;
-        Self { interpreter: program.interpreter(Python::new()), formula_span, precision, on_error }
+        Self { interpreter: program.interpreter(Python::new()), formula_span, precision, on_error, left: Some(words) }
+    }
+
+    /// The work that the evaluations may still do; `None` once one needed more, and its score is not to be used.
+    pub(crate) fn left(&self) -> Option<u64> {
+        self.left
     }
 
     /// The score of a job with these inputs, in the order of [`Program::inputs`].
     pub(crate) fn score(&mut self, inputs: &[Value]) -> f64 {
+        let granted = FREE_FUEL.saturating_add(self.left.unwrap_or(0));
+        self.interpreter.grant(granted);
         let result = self.interpreter.evaluate(inputs).map_err(ScoreError::Raised);
+        let is_cut_short =
+            granted < FUEL && matches!(&result, Err(ScoreError::Raised(error)) if needs_more_work(&error.raised));
+        let excess = self.interpreter.arithmetic().work().saturating_sub(FREE_FUEL);
+        self.left = self.left.filter(|_| !is_cut_short).map(|left| left.saturating_sub(excess));
         match result.and_then(|value| python_result(value, self.formula_span)) {
             Ok(result) => self.precision.round(result.to_f64()),
             Err(error) => self.on_error.value(&error),
@@ -128,19 +156,56 @@ struct TableScorer<'t> {
     /// The column of each input of the program, unless the table lacks one.
     columns: Result<Vec<&'t Column>, ScoreError>,
     formula_span: Span,
+    /// The most work of all rows beyond [`FREE_FUEL`] for each, in words.
+    budget: u64,
+    /// By partition: the work so far that counts towards the budget.
+    work: Vec<AtomicU64>,
+}
+
+/// The number of rows of a partition, a multiple of [`BLOCK_ROWS`].
+fn partition_rows(table: &JobTable) -> usize {
+    let blocks = table.len().div_ceil(BLOCK_ROWS).div_ceil(rayon::current_num_threads());
+    blocks.clamp(1, PARTITION_BLOCKS) * BLOCK_ROWS
 }
 
 impl<'t> TableScorer<'t> {
-    /// Evaluates all partitions in parallel. For each, a new evaluator is called with the range of its rows, which starts
-    /// at the first row of a block.
-    fn map_partitions<E>(&self, new_evaluator: impl Fn() -> E + Sync) -> Vec<Partition>
+    /// Evaluates all partitions in parallel. For each, a new evaluator is made from its index, and called with the range of
+    /// its rows, which starts at the first row of a block.
+    fn map_partitions<E>(&self, new_evaluator: impl Fn(usize) -> E + Sync) -> Vec<Partition>
     where
         E: FnMut(Range<usize>) -> Partition,
     {
-        let end = self.table.len();
-        let blocks = end.div_ceil(BLOCK_ROWS).div_ceil(rayon::current_num_threads()).clamp(1, PARTITION_BLOCKS);
-        let step = blocks * BLOCK_ROWS;
-        parallel::map((0..end).step_by(step).collect(), |start| new_evaluator()(start..end.min(start + step)))
+        let (end, step) = (self.table.len(), partition_rows(self.table));
+        parallel::map((0..end).step_by(step).collect(), |start| {
+            new_evaluator(start / step)(start..end.min(start + step))
+        })
+    }
+
+    /// Whether the budget of the queue is spent in this partition, whatever the earlier ones still do.
+    fn is_spent(&self, partition: usize) -> bool {
+        self.work[..=partition].iter().map(|work| work.load(Ordering::Relaxed)).sum::<u64>() >= self.budget
+    }
+
+    /// Fails the rows that exceed the budget of the queue in the order of the rows. The threads have stopped such work only
+    /// where they knew that the budget was spent; the result does not depend on how far each of them came.
+    fn fail_beyond_the_budget(&self, partitions: &mut [Partition]) {
+        let mut work = 0_u64;
+        let mut interpreter = None;
+        for partition in partitions {
+            let mut errors = Vec::new();
+            for &(row, excess) in partition.costly_rows() {
+                work = work.saturating_add(excess);
+                if work > self.budget {
+                    let interpreter = interpreter.get_or_insert_with(|| {
+                        let mut interpreter = RowInterpreter::new(self, Python::new());
+                        interpreter.grant(FREE_FUEL);
+                        interpreter
+                    });
+                    errors.extend(interpreter.evaluate(row as usize).err().map(|error| (row, error)));
+                }
+            }
+            partition.fail(errors);
+        }
     }
 
     /// The columns; none if one is missing.
@@ -159,21 +224,37 @@ impl<'t> TableScorer<'t> {
 
 impl<'t> TableScorer<'t> {
     /// An evaluator in Python's numbers: in columns, and row by row for the lanes that fall back.
-    fn python_evaluator<'s>(&'s self) -> impl FnMut(Range<usize>) -> Partition + use<'s, 't> {
+    fn python_evaluator<'s>(&'s self, index: usize) -> impl FnMut(Range<usize>) -> Partition + use<'s, 't> {
         let mut columnar = self.program.columnar();
         let mut interpreter = RowInterpreter::new(self, Python::new());
         let (mut inputs, mut inexact) = (Vec::new(), Vec::new());
+        let (mut granted, mut unchecked) = (FUEL, WORK_PER_CHECK);
         move |rows| {
             let mut partition = Partition::new(rows.start, self.precision, self.take_buffers());
+            let mut costly = Vec::new();
             for start in rows.clone().step_by(LANES) {
                 let count = LANES.min(rows.end - start);
                 self.view_inputs(start, count, &mut inputs);
                 self.find_inexact(start, count, &mut inexact);
                 let outcome = columnar.evaluate(&inputs, count, &inexact);
-                let interpret =
-                    |lane| (lane, interpreter.evaluate(start + lane).and_then(|value| self.python_result(value)));
+                let interpret = |lane| {
+                    if unchecked >= WORK_PER_CHECK && granted > FREE_FUEL {
+                        unchecked = 0;
+                        granted = if self.is_spent(index) { FREE_FUEL } else { FUEL };
+                        interpreter.grant(granted);
+                    }
+                    let result = interpreter.evaluate(start + lane).and_then(|value| self.python_result(value));
+                    let excess = interpreter.work().saturating_sub(FREE_FUEL);
+                    if excess > 0 {
+                        costly.push(((start + lane) as u32, excess));
+                        self.work[index].fetch_add(excess, Ordering::Relaxed);
+                        unchecked += excess;
+                    }
+                    (lane, result)
+                };
                 partition.extend(outcome, outcome.fallback_lanes().map(interpret).collect());
             }
+            partition.set_costly_rows(costly);
             partition
         }
     }
@@ -231,6 +312,16 @@ impl<'s, 't, A: Arithmetic> RowInterpreter<'s, 't, A> {
         Self { scorer, interpreter: scorer.program.interpreter(arithmetic), inputs: Vec::new() }
     }
 
+    /// Grants the next evaluations this much work.
+    fn grant(&mut self, words: u64) {
+        self.interpreter.grant(words);
+    }
+
+    /// The work of the last evaluation.
+    fn work(&self) -> u64 {
+        self.interpreter.arithmetic().work()
+    }
+
     /// Evaluates a row. The result for the row of an excluded job is unspecified.
     fn evaluate(&mut self, row: usize) -> Result<A::Value, ScoreError> {
         self.inputs.clear();
@@ -245,5 +336,53 @@ impl<'s, 't, A: Arithmetic> RowInterpreter<'s, 't, A> {
             self.inputs.push(number.map_err(|raised| ScoreError::Raised(input_error(raised)))?);
         }
         self.interpreter.evaluate(&self.inputs).map_err(ScoreError::Raised)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formula::Formula;
+    use crate::jobs::{Job, JobState};
+    use crate::parallel::Threads;
+    use crate::schema::Schema;
+
+    /// The rows that fail under a budget, and what the others have in common.
+    fn failed(formula: &str, rows: i64, threads: usize, budget: u64) -> Vec<(usize, String)> {
+        let program = Formula::parse(formula).unwrap().compile(&Schema::openpbs()).unwrap();
+        let mut table = JobTable::new(["ncpus"]);
+        for row in 0..rows {
+            let id = row.to_string();
+            let job = Job { id: &id, entity: "", queue: "", state: JobState::Queued, queued_at: None, exclusion: None };
+            table.push(&job, &[Ok(Value::Int(row))]).unwrap();
+        }
+        let (precision, on_error) = (ScorePrecision::Double, OnError::ZeroLikePbs);
+        let score = || score_with_buffers(&program, &table, precision, on_error, Vec::new(), budget);
+        let scores = Threads::new(threads).unwrap().run(score);
+        scores.errors().map(|(row, error)| (row, error.to_string())).collect()
+    }
+
+    #[test]
+    fn the_budget_is_spent_in_the_order_of_the_rows() {
+        // about 5,000 words for each row but the first ones
+        let formula = "(3 + ncpus) ** 1500 % 7";
+        let rows = 3 * BLOCK_ROWS as i64;
+        let one = failed(formula, rows, 1, 1 << 20);
+        assert!(one.len() > 1000 && one.len() < rows as usize - 50, "{}", one.len());
+        assert!(one.iter().all(|(_, error)| error.contains("after those of the jobs before it")), "{:?}", one[0]);
+        // of the rows after the first that fails, only those that need little work do not fail
+        assert_eq!(one.len(), rows as usize - one[0].0);
+        for threads in [2, 3, 8] {
+            assert_eq!(failed(formula, rows, threads, 1 << 20), one, "{threads} threads");
+        }
+        assert_eq!(failed(formula, 40, 2, QUEUE_FUEL), []);
+    }
+
+    #[test]
+    fn rows_that_need_little_work_do_not_fail() {
+        let formula = "(3 + ncpus) ** 1500 % 7 if ncpus % 2 else ncpus * 2";
+        let failed = failed(formula, 2000, 2, 1 << 18);
+        assert!(failed.len() > 800 && failed.iter().all(|(row, _)| row % 2 == 1), "{}", failed.len());
+        assert_eq!(self::failed("ncpus ** 2 + ncpus / 3", 5000, 2, 0), []);
     }
 }

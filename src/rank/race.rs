@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
 use crate::parallel;
+use crate::python::limits::QUEUE_FUEL;
 use crate::rank::ScorePrecision;
 use crate::rank::sweep::{Enclosure, Sweep};
 
@@ -66,12 +67,12 @@ pub enum FirstStep {
 }
 
 /// The first step at which a job has reached its goal. The search ends after this number of comparisons of two jobs over a
-/// range of steps.
+/// range of steps, or when the evaluations have done the work that those of a whole queue may do.
 pub fn first_step(goal: &Goal<'_, '_>, steps: RangeInclusive<i64>, max_comparisons: usize) -> FirstStep {
     if steps.is_empty() {
         return FirstStep::Never;
     }
-    let mut comparisons = 0;
+    let (mut comparisons, mut work) = (0, QUEUE_FUEL);
     let Goal { job, places, threshold, .. } = *goal;
     let all: Vec<&Competitor<'_>> = goal.competitors.iter().collect();
     let mut ranges = vec![Undecided { steps, ahead: 0, competitors: all }];
@@ -80,7 +81,8 @@ pub fn first_step(goal: &Goal<'_, '_>, steps: RangeInclusive<i64>, max_compariso
         if comparisons > max_comparisons {
             return FirstStep::Unknown;
         }
-        match range.decide(job, places, threshold) {
+        match range.decide(job, places, threshold, &mut work) {
+            Decision::Unknown => return FirstStep::Unknown,
             Decision::Never => {}
             Decision::First(step) => return FirstStep::At(step),
             Decision::Halves([earlier, later]) => ranges.extend([later, earlier]),
@@ -99,13 +101,14 @@ struct Undecided<'c, 'p> {
 }
 
 enum Decision<'c, 'p> {
+    Unknown,
     Never,
     First(i64),
     Halves([Undecided<'c, 'p>; 2]),
 }
 
 impl<'c, 'p> Undecided<'c, 'p> {
-    fn decide(mut self, job: &Sweep<'p>, places: usize, threshold: f64) -> Decision<'c, 'p> {
+    fn decide(mut self, job: &Sweep<'p>, places: usize, threshold: f64, work: &mut u64) -> Decision<'c, 'p> {
         let enclosure = job.enclosure(self.steps.clone());
         if enclosure.is_some_and(|enclosure| enclosure.bounds().1 <= threshold) {
             return Decision::Never;
@@ -122,7 +125,10 @@ impl<'c, 'p> Undecided<'c, 'p> {
         }
         let (first, last) = (*self.steps.start(), *self.steps.end());
         if last - first < SHORT_RANGE {
-            return self.first_step(job, places, threshold).map_or(Decision::Never, Decision::First);
+            return match self.first_step(job, places, threshold, work) {
+                Some(found) => found.map_or(Decision::Never, Decision::First),
+                None => Decision::Unknown,
+            };
         }
         let middle = first + (last - first) / 2;
         let half = |steps| Undecided { steps, ahead: self.ahead, competitors: self.competitors.clone() };
@@ -145,19 +151,19 @@ impl<'c, 'p> Undecided<'c, 'p> {
         self.ahead = ahead;
     }
 
-    /// Evaluates the steps one by one.
-    fn first_step(&self, job: &Sweep<'_>, places: usize, threshold: f64) -> Option<i64> {
-        let scores = job.scores(self.steps.clone());
+    /// Evaluates the steps one by one; the outer `None` if that takes more than the work that is left.
+    fn first_step(&self, job: &Sweep<'_>, places: usize, threshold: f64, work: &mut u64) -> Option<Option<i64>> {
+        let scores = job.scores_within(self.steps.clone(), work)?;
         let mut ahead = vec![self.ahead; scores.len()];
         for competitor in &self.competitors {
-            let own = competitor.sweep.scores(self.steps.clone());
+            let own = competitor.sweep.scores_within(self.steps.clone(), work)?;
             for (ahead, (own, score)) in ahead.iter_mut().zip(own.iter().zip(&scores)) {
                 *ahead += usize::from(competitor.is_ahead(*own, *score));
             }
         }
         let fits = |(ahead, score): (&usize, &f64)| *ahead < places && (score.is_nan() || *score > threshold);
-        let index = ahead.iter().zip(&scores).position(fits)?;
-        Some(self.steps.start() + index as i64)
+        let index = ahead.iter().zip(&scores).position(fits);
+        Some(index.map(|index| self.steps.start() + index as i64))
     }
 }
 
@@ -170,7 +176,8 @@ pub struct Crossings {
     pub known_until: i64,
 }
 
-/// The [`Crossings`] of a job with each of its competitors. A search ends after `limit` ranges of steps.
+/// The [`Crossings`] of a job with each of its competitors. A search ends after `limit` ranges of steps, or when its
+/// evaluations have done its part of the work that those of a whole queue may do.
 pub fn crossings(
     job: &Sweep<'_>,
     competitors: &[Competitor<'_>],
@@ -178,12 +185,19 @@ pub fn crossings(
     limit: usize,
 ) -> Vec<Crossings> {
     let of_some = |some: &[Competitor<'_>]| -> Vec<Crossings> {
-        some.iter().map(|competitor| crossings_with(job, competitor, steps.clone(), limit)).collect()
+        let work = QUEUE_FUEL / competitors.len().max(1) as u64;
+        some.iter().map(|competitor| crossings_with(job, competitor, steps.clone(), limit, work)).collect()
     };
     parallel::map(competitors.chunks(COMPETITORS_PER_THREAD).collect(), of_some).concat()
 }
 
-fn crossings_with(job: &Sweep<'_>, competitor: &Competitor<'_>, steps: RangeInclusive<i64>, limit: usize) -> Crossings {
+fn crossings_with(
+    job: &Sweep<'_>,
+    competitor: &Competitor<'_>,
+    steps: RangeInclusive<i64>,
+    limit: usize,
+    mut work: u64,
+) -> Crossings {
     let mut changes: Vec<(i64, bool)> = Vec::new();
     let (mut count, last_step) = (0, *steps.end());
     let mut ranges = vec![steps];
@@ -203,7 +217,10 @@ fn crossings_with(job: &Sweep<'_>, competitor: &Competitor<'_>, steps: RangeIncl
         if let Some(is_ahead) = decided {
             push(first, is_ahead);
         } else if last - first < SHORT_RANGE {
-            let (own, scores) = (competitor.sweep.scores(steps.clone()), job.scores(steps.clone()));
+            let mut scores = |sweep: &Sweep<'_>| sweep.scores_within(steps.clone(), &mut work);
+            let Some((own, scores)) = scores(&competitor.sweep).zip(scores(job)) else {
+                return Crossings { changes, known_until: first - 1 };
+            };
             for (step, (own, score)) in steps.zip(own.into_iter().zip(scores)) {
                 push(step, competitor.is_ahead(own, score));
             }

@@ -39,6 +39,8 @@ pub(super) struct Partition {
     results: ResultColumn,
     /// The rows that failed, ascending.
     errors: Vec<(u32, ScoreError)>,
+    /// The rows whose work counts towards the budget of the queue, ascending, and that work.
+    costly: Vec<(u32, u64)>,
     first_row: u32,
 }
 
@@ -49,7 +51,25 @@ impl Partition {
             ScorePrecision::Decimal => ResultColumn::Decimal(Vec::new()),
             ScorePrecision::Float32 | ScorePrecision::Double => ResultColumn::Python(Column::with_buffers(buffers)),
         };
-        Self { results, errors: Vec::new(), first_row: first_row as u32 }
+        Self { results, errors: Vec::new(), costly: Vec::new(), first_row: first_row as u32 }
+    }
+
+    /// The rows whose work counts towards the budget of the queue, ascending, and that work.
+    pub(super) fn costly_rows(&self) -> &[(u32, u64)] {
+        &self.costly
+    }
+
+    pub(super) fn set_costly_rows(&mut self, rows: Vec<(u32, u64)>) {
+        self.costly = rows;
+    }
+
+    /// Replaces the results of rows by errors; the rows are ascending.
+    pub(super) fn fail(&mut self, errors: Vec<(u32, ScoreError)>) {
+        if !errors.is_empty() {
+            self.errors.retain(|(row, _)| errors.binary_search_by_key(row, |(row, _)| *row).is_err());
+            self.errors.extend(errors);
+            self.errors.sort_by_key(|(row, _)| *row);
+        }
     }
 
     /// Appends the result of the next row.

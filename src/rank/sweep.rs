@@ -8,6 +8,7 @@ use std::ops::RangeInclusive;
 
 use crate::formula::lint::{Facts, Ranges, Slope, TypeSet, ValueSet, analyze_ranges, slope};
 use crate::formula::program::{LANES, Program};
+use crate::python::limits::{FREE_FUEL, QUEUE_FUEL};
 use crate::python::{ColumnValues, ColumnView, IntMask, MAX_EXACT_FLOAT, Python, Value};
 use crate::rank::evaluate::RowScorer;
 use crate::rank::{OnError, ScorePrecision};
@@ -107,15 +108,27 @@ impl<'p> Sweep<'p> {
         })
     }
 
-    /// The scores at these steps.
+    /// The scores at these steps; fewer if the evaluations take longer than those of a whole queue may.
     pub fn scores(&self, steps: RangeInclusive<i64>) -> Vec<f64> {
-        let mut scorer = RowScorer::new(self.rules.program, self.rules.precision, self.rules.on_error);
+        self.scores_within(steps, &mut { QUEUE_FUEL }).unwrap_or_default()
+    }
+
+    /// The scores at these steps, if the evaluations do no more work than is left, in words; what they do is taken from it.
+    pub fn scores_within(&self, steps: RangeInclusive<i64>, left: &mut u64) -> Option<Vec<f64>> {
+        let ScoreRules { program, precision, on_error, .. } = self.rules;
+        let mut scorer = RowScorer::with_work(program, precision, on_error, *left);
+        let scores = self.scores_with(steps, &mut scorer);
+        *left = scorer.left().unwrap_or(0);
+        scorer.left().map(|_| scores)
+    }
+
+    fn scores_with(&self, steps: RangeInclusive<i64>, scorer: &mut RowScorer<'_>) -> Vec<f64> {
         let mut inputs = self.inputs.clone();
         let mut interpret = |step: i64| {
             if let (Some(slot), Some(value)) = (self.slot, self.input(step)) {
                 inputs[slot] = value;
             }
-            scorer.score(&inputs)
+            if scorer.left().is_some() { scorer.score(&inputs) } else { f64::NAN }
         };
         let Some(slot) = self.slot else {
             let score = interpret(*steps.start());
@@ -154,7 +167,8 @@ impl<'p> Sweep<'p> {
     pub fn enclosure(&self, steps: RangeInclusive<i64>) -> Option<Enclosure> {
         let (first, last) = (*steps.start(), *steps.end());
         if self.slot.is_none() {
-            let score = self.scores(first..=first).pop().filter(|score| !score.is_nan())?;
+            let scores = self.scores_within(first..=first, &mut { 0 });
+            let score = scores.and_then(|mut scores| scores.pop()).filter(|score| !score.is_nan())?;
             return Some(Enclosure {
                 least: score,
                 most: score,
@@ -207,13 +221,13 @@ impl<'p> Sweep<'p> {
         Some(Slope { least: per_step(slope.least), most: per_step(slope.most), error: slope.error + input_error })
     }
 
-    /// The unrounded value of the formula after this number of steps; `None` if the evaluation fails.
+    /// The unrounded value of the formula after this number of steps; `None` if the evaluation fails or takes long.
     fn value(&self, step: i64) -> Option<f64> {
         let mut inputs = self.inputs.clone();
         if let (Some(slot), Some(value)) = (self.slot, self.input(step)) {
             inputs[slot] = value;
         }
-        self.rules.program.interpreter(Python::new()).evaluate(&inputs).ok()?.to_f64()
+        self.rules.program.interpreter(Python::with_fuel(FREE_FUEL)).evaluate(&inputs).ok()?.to_f64()
     }
 }
 

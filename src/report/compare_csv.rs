@@ -6,29 +6,32 @@ use super::compare::{CompareFormat, CompareReport};
 use crate::python::Value;
 use crate::report::byte_buffer::ByteBuffer;
 use crate::report::ordered_writer::write_in_order;
-use crate::report::rank_csv::push_field;
+use crate::report::rank_csv::push_text;
 
 /// Comma-separated values as in RFC 4180: a header, and one line per job.
-#[derive(Debug, Clone, Copy)]
-pub struct CompareCsv;
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CompareCsv {
+    /// As in [`Csv`](crate::report::Csv).
+    pub for_spreadsheets: bool,
+}
 
 impl CompareFormat for CompareCsv {
     fn write(&self, report: &CompareReport<'_>, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(b"id,entity,queue,old_rank,new_rank,old_score,new_score,moved\n")?;
         write_in_order(report.rows, out, |rows, text| {
             let mut text = ByteBuffer::new(text);
-            rows.iter().for_each(|ranked| push_line(report, ranked.row(), &mut text));
+            rows.iter().for_each(|ranked| push_line(report, ranked.row(), self.for_spreadsheets, &mut text));
             text.finish();
         })
     }
 }
 
-fn push_line(report: &CompareReport<'_>, row: usize, text: &mut ByteBuffer<'_>) {
+fn push_line(report: &CompareReport<'_>, row: usize, for_spreadsheets: bool, text: &mut ByteBuffer<'_>) {
     let (table, job, scores) = (report.table, report.comparison.job(row), report.scores(row));
-    push_field(table.id(row), text);
+    push_text(table.id(row), for_spreadsheets, text);
     for name in [table.entity(row), table.queue(row)] {
         text.push_byte(b',');
-        push_field(name, text);
+        push_text(name, for_spreadsheets, text);
     }
     for rank in [job.old, job.new] {
         text.push_byte(b',');

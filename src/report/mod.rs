@@ -32,7 +32,7 @@ pub use rank_filter::{Filtered, JobFilter};
 pub use rank_human::Human;
 pub use rank_json::{Json, Ndjson};
 pub use sarif::Sarif;
-pub use terminal::printable;
+pub use terminal::{printable, printable_lines};
 
 use crate::jobs::{Exclusion, JobTable};
 use crate::pbs::order::NotConsidered;

@@ -11,32 +11,41 @@ use crate::report::ordered_writer::write_in_order;
 use crate::report::{Line, LineMaker, RankFormat, RankReport, RankedRow};
 
 /// Comma-separated values as in RFC 4180.
-#[derive(Debug, Clone, Copy)]
-pub struct Csv;
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Csv {
+    /// Whether a text that a spreadsheet would compute is preceded by `'`: one that begins with `=`, `+`, `-`, `@`, a tab or
+    /// a carriage return.
+    pub for_spreadsheets: bool,
+}
 
 impl RankFormat for Csv {
     fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
         let mut header = Vec::new();
         let mut buffer = ByteBuffer::new(&mut header);
-        push_header(report.inputs, &mut buffer);
+        push_header(report.inputs, self.for_spreadsheets, &mut buffer);
         buffer.finish();
         out.write_all(&header)?;
         let lines = report.line_maker();
-        let may_need_quotes = report.table.least_byte_in_names().is_some_and(|least| least <= MAX_QUOTED_BYTE);
+        let has_quotes = report.table.least_byte_in_names().is_some_and(|least| least <= MAX_QUOTED_BYTE);
+        let names = match self.for_spreadsheets {
+            true => Names::ForSpreadsheets,
+            false if has_quotes => Names::Quoted,
+            false => Names::Plain,
+        };
         write_in_order(report.rows, out, |rows, text| {
             let mut text = ByteBuffer::new(text);
             // the rows of consecutive ranks are scattered over the table: in loops that only read, the cache misses overlap
             let scores: Vec<_> = rows.iter().map(|ranked| report.ranking.scores().float_score(ranked.row())).collect();
             let ids: Vec<_> = rows.iter().map(|ranked| report.table.id(ranked.row())).collect();
             let states: Vec<_> = rows.iter().map(|ranked| report.table.state(ranked.row())).collect();
-            let names: Vec<_> = rows
+            let owners: Vec<_> = rows
                 .iter()
                 .map(|ranked| (report.table.entity(ranked.row()), report.table.queue(ranked.row())))
                 .collect();
-            let jobs = ids.into_iter().zip(names).zip(states);
+            let jobs = ids.into_iter().zip(owners).zip(states);
             for ((&ranked, score), ((id, (entity, queue)), state)) in rows.iter().zip(scores).zip(jobs) {
                 let job = JobFields { names: [id, entity, queue], state };
-                push_line(report, &lines, ranked, &job, score, may_need_quotes, &mut text);
+                push_line(report, &lines, ranked, &job, score, names, &mut text);
             }
             text.finish();
         })?;
@@ -44,11 +53,20 @@ impl RankFormat for Csv {
     }
 }
 
-fn push_header(inputs: &[&str], text: &mut ByteBuffer<'_>) {
+/// How the names of a table are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Names {
+    /// None of them needs quotes.
+    Plain,
+    Quoted,
+    ForSpreadsheets,
+}
+
+fn push_header(inputs: &[&str], for_spreadsheets: bool, text: &mut ByteBuffer<'_>) {
     text.push_str("rank,id,entity,queue,state,score,exact,logged,error,considered,excluded,reason");
     for input in inputs {
         text.push_byte(b',');
-        push_field(input, text);
+        push_text(input, for_spreadsheets, text);
     }
     text.push_byte(b'\n');
 }
@@ -78,7 +96,7 @@ fn push_line(
     ranked: RankedRow,
     job: &JobFields<'_>,
     score: Option<(f64, f64)>,
-    may_need_quotes: bool,
+    names: Names,
     text: &mut ByteBuffer<'_>,
 ) {
     let row = ranked.row();
@@ -87,7 +105,11 @@ fn push_line(
     }
     for name in job.names {
         text.push_byte(b',');
-        if may_need_quotes { push_field(name, text) } else { text.push_str(name) }
+        match names {
+            Names::Plain => text.push_str(name),
+            Names::Quoted => push_field(name, text),
+            Names::ForSpreadsheets => push_text(name, true, text),
+        }
     }
     text.push_byte(b',');
     text.push_str(job.state.letter());
@@ -161,6 +183,15 @@ fn push_values(kept: &str, exact: &str, logged: &str, text: &mut ByteBuffer<'_>)
     }
 }
 
+/// A text as a field. For spreadsheets, one that they would compute is preceded by `'`.
+pub(super) fn push_text(field: &str, for_spreadsheets: bool, text: &mut ByteBuffer<'_>) {
+    if for_spreadsheets && field.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        push_field(&format!("'{field}"), text);
+    } else {
+        push_field(field, text);
+    }
+}
+
 /// A field, in quotes if it contains a separator, a quote or a line end.
 pub(super) fn push_field(field: &str, text: &mut ByteBuffer<'_>) {
     if field.bytes().any(needs_quotes) {
@@ -182,6 +213,19 @@ fn needs_quotes(byte: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_spreadsheet_computes_no_text() {
+        for field in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "a=1", "", "1"] {
+            let mut bytes = Vec::new();
+            let mut text = ByteBuffer::new(&mut bytes);
+            push_text(field, true, &mut text);
+            text.finish();
+            let is_computed = field.starts_with(['=', '+', '-', '@', '\t', '\r']);
+            let shown = String::from_utf8(bytes).unwrap();
+            assert_eq!(shown.trim_matches('"'), if is_computed { format!("'{field}") } else { field.to_owned() });
+        }
+    }
 
     #[test]
     fn another_reader_reads_the_fields_back() {

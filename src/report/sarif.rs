@@ -26,7 +26,7 @@ fn document(report: &CheckReport<'_>) -> Value {
     let findings = &report.checked.findings;
     let rules: Vec<&Code> =
         Code::all().iter().filter(|code| findings.iter().any(|found| found.code == code.name)).collect();
-    let source = Source { uri: uri(report.source.origin), formula: report.source };
+    let source = Source::new(report.source);
     let results: Vec<Value> = findings.iter().map(|found| source.result(found, &rules)).collect();
     let validation = &report.checked.validation;
     json!({
@@ -38,7 +38,7 @@ fn document(report: &CheckReport<'_>) -> Value {
                 "version": env!("CARGO_PKG_VERSION"),
                 "rules": rules.iter().map(|code| rule(code)).collect::<Vec<_>>(),
             }},
-            "artifacts": [{ "location": { "uri": source.uri }, "contents": { "text": source.whole() } }],
+            "artifacts": [{ "location": { "uri": source.uri }, "contents": { "text": source.whole } }],
             "columnKind": "unicodeCodePoints",
             "results": results,
             "properties": {
@@ -71,11 +71,27 @@ fn level(severity: Severity) -> &'static str {
 struct Source<'a> {
     uri: String,
     formula: FormulaSource<'a>,
+    /// The text of the document.
+    whole: String,
+    /// The positions of some bytes of the text, ascending, so that none is counted from the start.
+    known: Vec<(usize, Position)>,
 }
 
-impl Source<'_> {
-    fn whole(&self) -> String {
-        format!("{}{}", self.formula.before, self.formula.written())
+/// The number of characters between two positions that are kept.
+const KEPT_EVERY: usize = 256;
+
+impl<'a> Source<'a> {
+    fn new(formula: FormulaSource<'a>) -> Self {
+        let whole = format!("{}{}", formula.before, formula.written());
+        let mut position = Position { line: 1, column: 1, characters: 0 };
+        let mut known = Vec::new();
+        for (at, character) in whole.char_indices() {
+            if position.characters.is_multiple_of(KEPT_EVERY) {
+                known.push((at, position));
+            }
+            position.pass(character);
+        }
+        Self { uri: uri(formula.origin), formula, whole, known }
     }
 
     fn result(&self, found: &Diagnostic, rules: &[&Code]) -> Value {
@@ -136,29 +152,55 @@ impl Source<'_> {
         })
     }
 
+    /// The position of a byte of the formula as the document has it.
     fn position(&self, at: usize) -> Position {
-        let mut position = Position { line: 1, column: 1, characters: 0 };
-        let written = self.formula.written();
-        for character in self.formula.before.chars().chain(written[..at].chars()) {
-            position.characters += 1;
-            position.column += 1;
-            if character == '\n' {
-                position.line += 1;
-                position.column = 1;
-            }
-        }
+        let at = self.formula.before.len() + at;
+        let next = self.known.partition_point(|(known, _)| *known <= at);
+        let start = Position { line: 1, column: 1, characters: 0 };
+        let (from, mut position) = next.checked_sub(1).map_or((0, start), |index| self.known[index]);
+        self.whole.get(from..at).unwrap_or_default().chars().for_each(|character| position.pass(character));
         position
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Position {
     line: usize,
     column: usize,
     characters: usize,
 }
 
+impl Position {
+    fn pass(&mut self, character: char) {
+        self.characters += 1;
+        self.column += 1;
+        if character == '\n' {
+            self.line += 1;
+            self.column = 1;
+        }
+    }
+}
+
 /// A path as a relative URI: the characters that RFC 3986 reserves are percent-encoded.
 fn uri(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'/');
     path.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_those_that_counting_from_the_start_gives() {
+        let before = "Server: größe\n\tx = ".repeat(40);
+        let text = "größe + 日本\n * ncpus ".repeat(60);
+        let formula = FormulaSource { text: &text, origin: "f", before: &before, wraps: &[7, 40] };
+        let (source, written) = (Source::new(formula), formula.written());
+        for (at, _) in written.char_indices().chain([(written.len(), ' ')]) {
+            let mut expected = Position { line: 1, column: 1, characters: 0 };
+            before.chars().chain(written[..at].chars()).for_each(|character| expected.pass(character));
+            assert_eq!(source.position(at), expected, "{at}");
+        }
+    }
 }

@@ -1,8 +1,10 @@
 //! A fair-share tree with the numbers that policies compute for its nodes, as an indented table or as JSON; with assumed
 //! usage, the numbers before and after, and the places that jobs win.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::table::{Column, write_table};
@@ -71,29 +73,79 @@ pub struct SharesHead<'a> {
 /// # Errors
 /// `out` cannot be written.
 pub fn write_json(views: &[PolicyView<'_>], out: &mut dyn Write) -> io::Result<()> {
-    let documents: Vec<Value> = views.iter().map(document).collect();
-    match documents.as_slice() {
-        [only] => serde_json::to_writer_pretty(&mut *out, only)?,
-        all => serde_json::to_writer_pretty(&mut *out, &json!({ "policies": all }))?,
+    match views {
+        [only] => serde_json::to_writer_pretty(&mut *out, &Document(only))?,
+        all => {
+            let documents: Vec<Document<'_>> = all.iter().map(Document).collect();
+            serde_json::to_writer_pretty(&mut *out, &BTreeMap::from([("policies", documents)]))?;
+        }
     }
     out.write_all(b"\n")
 }
 
-fn document(view: &PolicyView<'_>) -> Value {
-    let nodes: Vec<Value> = view.nodes.iter().map(|&node| Value::Object(fields(view, node))).collect();
-    let mut document = Map::from_iter([("policy".to_owned(), json!(view.name))]);
-    document.extend(view.settings.clone());
-    document.insert("nodes".to_owned(), json!(nodes));
-    if let Some(assumed) = &view.assumed {
-        let charge = |(name, amount): &(String, f64)| json!({"name": name, "amount": amount});
-        let charges: Vec<Value> = assumed.charges.iter().map(charge).collect();
-        document.insert("assumed".to_owned(), json!({"decay": assumed.decay, "charges": charges}));
-        document.insert("changes".to_owned(), changes(view).iter().map(|change| change.object(view)).collect());
-        if let Some((formula, table, places)) = assumed.places {
-            document.insert("places".to_owned(), places_object(formula, table, places));
+/// The document of one policy, whose nodes are written one after the other.
+struct Document<'a>(&'a PolicyView<'a>);
+
+impl Serialize for Document<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(view) = *self;
+        let depths = depths(view.tree);
+        let mut members: BTreeMap<&str, Member<'_>> = BTreeMap::from([("policy", Member::Value(json!(view.name)))]);
+        members.extend(view.settings.iter().map(|(name, value)| (name.as_str(), Member::Value(value.clone()))));
+        members.insert("nodes", Member::Nodes(view, &depths));
+        if let Some(assumed) = &view.assumed {
+            let charge = |(name, amount): &(String, f64)| json!({"name": name, "amount": amount});
+            let charges: Vec<Value> = assumed.charges.iter().map(charge).collect();
+            members.insert("assumed", Member::Value(json!({"decay": assumed.decay, "charges": charges})));
+            members.insert("changes", Member::Changes(view, &depths));
+            if let Some((formula, table, places)) = assumed.places {
+                members.insert("places", Member::Value(places_object(formula, table, places)));
+            }
+        }
+        serializer.collect_map(members)
+    }
+}
+
+/// What a document has under one key.
+enum Member<'a> {
+    Value(Value),
+    Nodes(&'a PolicyView<'a>, &'a [u32]),
+    Changes(&'a PolicyView<'a>, &'a [u32]),
+}
+
+impl Serialize for Member<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Value(value) => value.serialize(serializer),
+            Self::Nodes(view, depths) => serializer.collect_seq(view.nodes.iter().map(|&node| {
+                let mut fields = identity(view, node, Some(depths));
+                fields.extend(numbers(view, node).into_iter().map(|(name, value)| (name.to_owned(), value)));
+                fields
+            })),
+            Self::Changes(view, depths) => serializer.collect_seq(changes(view).map(|one| one.object(view, depths))),
         }
     }
-    Value::Object(document)
+}
+
+/// The longest path of a node that is written in JSON, in names. Of a longer one the last names are written, and
+/// `path_omitted` counts the others: else a chain of nodes takes the square of its length.
+const MAX_PATH: usize = 100;
+
+/// The depth of every node, by its index: 0 for the root.
+fn depths(tree: &ShareTree) -> Vec<u32> {
+    let mut depths: Vec<u32> = Vec::with_capacity(tree.len());
+    for node in tree.nodes() {
+        depths.push(tree.parent(node).and_then(|parent| depths.get(parent.index())).map_or(0, |above| above + 1));
+    }
+    depths
+}
+
+/// The last names of the path of a node, at most `most`.
+fn end_of_path(tree: &ShareTree, node: NodeId, most: usize) -> Vec<&str> {
+    let on_path = std::iter::once(node).chain(tree.ancestors(node)).filter(|&node| tree.parent(node).is_some());
+    let mut path: Vec<&str> = on_path.take(most).map(|node| tree.name(node)).collect();
+    path.reverse();
+    path
 }
 
 fn places_object(formula: &str, table: &JobTable, places: &Comparison) -> Value {
@@ -124,8 +176,8 @@ struct Change {
 }
 
 impl Change {
-    fn object(&self, view: &PolicyView<'_>) -> Value {
-        let mut fields = identity(view, self.node);
+    fn object(&self, view: &PolicyView<'_>, depths: &[u32]) -> Value {
+        let mut fields = identity(view, self.node, Some(depths));
         let side = |value: fn(&(&'static str, Value, Value)) -> Value| {
             self.quantities.iter().map(|one| (one.0.to_owned(), value(one))).collect::<Map<_, _>>()
         };
@@ -137,16 +189,16 @@ impl Change {
 }
 
 /// The nodes with a number that differs, with all their numbers but the shares, which are given.
-fn changes(view: &PolicyView<'_>) -> Vec<Change> {
-    let Some(before) = view.before() else { return Vec::new() };
+fn changes(view: &PolicyView<'_>) -> impl Iterator<Item = Change> {
     let is_given = |name: &str| matches!(name, "shares" | "raw_shares" | "perc" | "norm_shares");
-    let change = |&node: &NodeId| {
+    let change = move |(before, node): (PolicyView<'_>, NodeId)| {
         let pairs = numbers(&before, node).into_iter().zip(numbers(view, node));
         let quantities = pairs.map(|((name, first), (_, second))| (name, first, second));
         Change { node, quantities: quantities.filter(|(name, ..)| !is_given(name)).collect() }
     };
     let differs = |change: &Change| change.quantities.iter().any(|(_, first, second)| first != second);
-    view.nodes.iter().map(change).filter(differs).collect()
+    let nodes = view.nodes.iter().filter_map(|&node| Some((view.before()?, node)));
+    nodes.map(change).filter(differs)
 }
 
 /// The second number minus the first; `None` if either is missing or infinite.
@@ -157,16 +209,21 @@ fn difference(first: &Value, second: &Value) -> Option<f64> {
 /// A node as a JSON object: its identity and its numbers.
 #[doc(hidden)]
 pub fn fields(view: &PolicyView<'_>, node: NodeId) -> Map<String, Value> {
-    let mut fields = identity(view, node);
+    let mut fields = identity(view, node, None);
     fields.extend(numbers(view, node).into_iter().map(|(name, value)| (name.to_owned(), value)));
     fields
 }
 
-/// The fields that identify a node.
-fn identity(view: &PolicyView<'_>, node: NodeId) -> Map<String, Value> {
+/// The fields that identify a node. The depths of all nodes need not be given; to count one takes as long as it is.
+fn identity(view: &PolicyView<'_>, node: NodeId, depths: Option<&[u32]>) -> Map<String, Value> {
     let tree = view.tree;
     let mut fields = Map::new();
-    let path: Vec<&str> = tree.path(node);
+    let known = depths.and_then(|depths| depths.get(node.index()).copied());
+    let depth = known.map_or_else(|| tree.ancestors(node).count(), |depth| depth as usize);
+    let path = end_of_path(tree, node, MAX_PATH);
+    if depth > MAX_PATH {
+        fields.insert("path_omitted".to_owned(), json!(depth - MAX_PATH));
+    }
     let kind = match tree.kind(node) {
         NodeKind::Entity if view.is_pbs => "entity",
         NodeKind::Entity => "user",
@@ -268,6 +325,7 @@ pub fn write_human(views: &[PolicyView<'_>], head: &SharesHead<'_>, out: &mut dy
 
 pub(super) fn write_tree(views: &[PolicyView<'_>], head: &SharesHead<'_>, out: &mut dyn Write) -> io::Result<()> {
     let Some(first) = views.first() else { return Ok(()) };
+    let counterparts: Vec<_> = views.iter().map(|view| counterparts(first.tree, view.tree)).collect();
     let branches = Branches::new(first.tree, first.nodes);
     let row = |&node: &NodeId| {
         // the jobs that have no entity are charged to a node without a name
@@ -275,7 +333,7 @@ pub(super) fn write_tree(views: &[PolicyView<'_>], head: &SharesHead<'_>, out: &
         let name = format!("{}{}", branches.prefix(node), printable(name));
         let allotted =
             if first.tree.parent(node).is_some() { plain(&shares(first.tree.shares(node))) } else { String::new() };
-        [name, allotted].into_iter().chain(cells(views, node)).collect::<Vec<_>>()
+        [name, allotted].into_iter().chain(cells(views, &counterparts, node)).collect::<Vec<_>>()
     };
     let mut rows: Vec<Vec<String>> = first.nodes.iter().map(row).collect();
     let headings = ["name", "shares"].map(str::to_owned).into_iter().chain(headings(views));
@@ -291,7 +349,12 @@ pub(super) fn write_tree(views: &[PolicyView<'_>], head: &SharesHead<'_>, out: &
         Some(importance) => Column::number(heading, importance),
         None => Column::name(heading, 9),
     });
-    write_table(columns.collect(), &rows, head.width, out)
+    write_table(columns.collect(), &rows, head.width, out)?;
+    match first.nodes.iter().filter(|&&node| first.tree.ancestors(node).nth(MAX_DRAWN_DEPTH).is_some()).count() {
+        0 => Ok(()),
+        1 => writeln!(out, "1 node is more than {MAX_DRAWN_DEPTH} levels deep, and is drawn on that level"),
+        deep => writeln!(out, "{deep} nodes are more than {MAX_DRAWN_DEPTH} levels deep, and are drawn on that level"),
+    }
 }
 
 /// The importance of a column of numbers; `None` for the column of names.
@@ -311,13 +374,16 @@ fn importance(heading: &str) -> Option<u8> {
 
 /// Lists what the assumed usage changes: a line for each quantity of a node that differs.
 fn write_changes(view: &PolicyView<'_>, head: &SharesHead<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let changes = changes(view);
     let mut rows = Vec::new();
-    for change in &changes {
-        let mut name = view.tree.path(change.node).join("/");
-        if name.is_empty() {
-            view.tree.name(change.node).clone_into(&mut name);
-        }
+    let mut changed = 0;
+    for change in changes(view) {
+        changed += 1;
+        let path = end_of_path(view.tree, change.node, MAX_DRAWN_DEPTH + 1);
+        let mut name = match path.get(path.len().saturating_sub(MAX_DRAWN_DEPTH)..) {
+            Some([]) | None => view.tree.name(change.node).to_owned(),
+            Some(end) if end.len() < path.len() => format!("…/{}", end.join("/")),
+            Some(all) => all.join("/"),
+        };
         for (quantity, first, second) in change.quantities.iter().filter(|(_, first, second)| first != second) {
             let difference = difference(first, second).map_or_else(String::new, |by| signed(quantity, by));
             let [first, second] = [first, second].map(|value| cell(view, quantity, value));
@@ -335,7 +401,7 @@ fn write_changes(view: &PolicyView<'_>, head: &SharesHead<'_>, out: &mut dyn Wri
         write_table(columns, &rows, head.width, out)?;
         writeln!(out)?;
     }
-    writeln!(out, "{} of the {} entities and groups shown change", changes.len(), view.nodes.len())
+    writeln!(out, "{changed} of the {} entities and groups shown change", view.nodes.len())
 }
 
 /// A difference with its sign.
@@ -412,12 +478,13 @@ fn headings(views: &[PolicyView<'_>]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-fn cells(views: &[PolicyView<'_>], node: NodeId) -> Vec<String> {
+fn cells(views: &[PolicyView<'_>], counterparts: &[Vec<Option<NodeId>>], node: NodeId) -> Vec<String> {
     match views {
         [one] => numbers(one, node).iter().skip(1).map(|(name, value)| cell(one, name, value)).collect(),
         [first, ..] => {
-            let path = first.tree.path(node);
-            let factors = views.iter().map(|view| plain(&number(factor(view, &path))));
+            let in_view = |nodes: &Vec<Option<NodeId>>| nodes.get(node.index()).copied().flatten();
+            let factors = views.iter().zip(counterparts);
+            let factors = factors.map(|(view, nodes)| plain(&number(factor(view, in_view(nodes)))));
             std::iter::once(amount(first.tree.usage(node))).chain(factors).collect()
         }
         [] => Vec::new(),
@@ -432,13 +499,24 @@ fn cell(view: &PolicyView<'_>, name: &str, value: &Value) -> String {
     }
 }
 
-/// The factor of a node's jobs, or the number that the policy computes for an account. The policies' trees may differ, so
-/// the node is looked up by its path.
-fn factor(view: &PolicyView<'_>, path: &[&str]) -> Option<f64> {
+/// The node of another tree that has the path of each node, by index: the trees of several policies may differ.
+fn counterparts(tree: &ShareTree, other: &ShareTree) -> Vec<Option<NodeId>> {
+    let mut found: Vec<Option<NodeId>> = Vec::with_capacity(tree.len());
+    for node in tree.nodes() {
+        found.push(match tree.parent(node) {
+            None => Some(other.root()),
+            Some(parent) => found[parent.index()].and_then(|above| other.find_in(above, tree.name(node))),
+        });
+    }
+    found
+}
+
+/// The factor of a node's jobs, or the number that the policy computes for an account.
+fn factor(view: &PolicyView<'_>, node: Option<NodeId>) -> Option<f64> {
     if !view.has_factors {
         return None;
     }
-    let node = path.iter().copied().try_fold(view.tree.root(), |above, name| view.tree.find_in(above, name))?;
+    let node = node?;
     if view.is_pbs || view.tree.kind(node) == NodeKind::Entity {
         return view.shares.get(node).map(|shares| shares.fairshare_factor);
     }
@@ -464,6 +542,9 @@ fn plain(value: &Value) -> String {
     }
 }
 
+/// The deepest level that is drawn: else the lines of a chain of nodes take the square of its length.
+const MAX_DRAWN_DEPTH: usize = 40;
+
 /// The lines that join a node to its parent.
 struct Branches<'a> {
     tree: &'a ShareTree,
@@ -483,7 +564,9 @@ impl<'a> Branches<'a> {
         let is_last = |parent: NodeId, node: NodeId| self.last.get(&parent) == Some(&node);
         let mut parts = vec![if is_last(parent, node) { "└─ " } else { "├─ " }];
         let mut below = parent;
-        while let Some(above) = self.tree.parent(below) {
+        while let Some(above) = self.tree.parent(below)
+            && parts.len() < MAX_DRAWN_DEPTH
+        {
             parts.push(if is_last(above, below) { "   " } else { "│  " });
             below = above;
         }

@@ -17,6 +17,9 @@ const MIN_TREE_NAME: usize = 32;
 /// The last column is wrapped if at least this much is left for it; otherwise it is dropped.
 const MIN_WRAPPED: usize = 16;
 
+/// A column is not made wider than this: a cell that is longer moves the rest of its row, and not every other row.
+const MAX_PADDED: usize = 200;
+
 /// A column of a table.
 #[derive(Debug, Clone)]
 pub(super) struct Column {
@@ -98,7 +101,7 @@ impl Layout {
     pub(super) fn new(columns: Vec<Column>, sample: &[Vec<String>], limit: Option<usize>) -> Self {
         let widest = |(index, column): (usize, &Column)| {
             let cells = sample.iter().filter_map(|cells| cells.get(index)).map(|cell| printable(cell).width());
-            Some(cells.chain([column.heading.width()]).max().unwrap_or(0))
+            Some(cells.map(|width| width.min(MAX_PADDED)).chain([column.heading.width()]).max().unwrap_or(0))
         };
         let widths = columns.iter().enumerate().map(widest).collect();
         let mut layout = Self { columns, widths, is_limited: limit.is_some() };

@@ -30,6 +30,19 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// The text with every character escaped that [`printable`] escapes, except the ends of its lines and tabs: a text of
+/// several lines from outside, such as a formula with its comments.
+pub fn printable_lines(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(|character| is_control(character) && !matches!(character, '\n' | '\t')) {
+        return Cow::Borrowed(text);
+    }
+    let parts = text.split_inclusive(['\n', '\t']).map(|part| {
+        let end = part.trim_end_matches(['\n', '\t']);
+        format!("{}{}", printable(end), &part[end.len()..])
+    });
+    Cow::Owned(parts.collect())
+}
+
 /// The text with every character that [`printable`] escapes, except line feeds and tabs, replaced by one of the same
 /// length in UTF-8, so that the spans of findings still fit the text.
 pub(super) fn printable_in_place(text: &str) -> String {
@@ -56,6 +69,12 @@ mod tests {
     fn control_characters_are_escaped_and_other_text_is_kept() {
         assert_eq!(printable("a\nb\t\r\u{7}\u{7f}\u{9b}31m\u{202e}"), r"a\nb\t\r\x07\x7f\u{9b}31m\u{202e}");
         assert_eq!(printable("grüße, 日本 \\n"), "grüße, 日本 \\n");
+    }
+
+    #[test]
+    fn lines_are_kept() {
+        assert_eq!(printable_lines("a\n\tb\u{1b}[2J\r\n\u{202e}"), "a\n\tb\\x1b[2J\\r\n\\u{202e}");
+        assert_eq!(printable_lines("a\n\n\tb"), "a\n\n\tb");
     }
 
     #[test]

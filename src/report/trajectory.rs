@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Value as Json, json};
 
 use super::byte_buffer::ByteBuffer;
-use super::rank_csv::push_field;
+use super::rank_csv::push_text;
 use super::{printable, waiting_time};
 use crate::jobs::JobTable;
 use crate::python::Value;
@@ -76,18 +76,19 @@ impl TrajectoryReport<'_> {
         writeln!(out)
     }
 
-    /// Writes comma-separated values as in RFC 4180: a line for each job at each point of time.
+    /// Writes comma-separated values as in RFC 4180: a line for each job at each point of time. `for_spreadsheets` is as in
+    /// [`Csv`](super::Csv).
     ///
     /// # Errors
     /// `out` cannot be written.
-    pub fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write_csv(&self, for_spreadsheets: bool, out: &mut dyn Write) -> io::Result<()> {
         let mut bytes = Vec::new();
         let mut text = ByteBuffer::new(&mut bytes);
         text.push_str("wait,id,eligible_time,score,rank\n");
         for (job, eligible_time) in self.jobs() {
             for point in &job.points {
                 text.push_str(&format!("{},", point.wait));
-                push_field(self.table.id(job.row), &mut text);
+                push_text(self.table.id(job.row), for_spreadsheets, &mut text);
                 text.push_str(&format!(",{},", eligible_time + point.wait));
                 if point.score.is_finite() {
                     text.push_str(&Value::Float(point.score).repr());

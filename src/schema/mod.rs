@@ -218,10 +218,16 @@ impl Schema {
     /// The numeric names nearest to the misspelled `name`, nearest first, at most three; none if no name is near, or if
     /// `name` is one that many sites give to a resource of their own, such as `gpus`.
     pub fn suggestions(&self, name: &str) -> Vec<&str> {
-        suggestions::nearest(
-            name,
-            self.iter().filter(|(_, entry)| entry.input_type.is_numeric()).map(|(known, _)| known),
-        )
+        suggestions::nearest(name, self.numeric_names())
+    }
+
+    /// The names that a formula may use, for [`suggestions`](Self::suggestions) to many names.
+    pub(crate) fn known_names(&self) -> suggestions::KnownNames<'_> {
+        suggestions::KnownNames::new(self.numeric_names())
+    }
+
+    pub(crate) fn numeric_names(&self) -> impl Iterator<Item = &str> {
+        self.iter().filter(|(_, entry)| entry.input_type.is_numeric()).map(|(known, _)| known)
     }
 }
 

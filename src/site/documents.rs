@@ -3,6 +3,7 @@
 use super::file_kind::{Expected, FileKind, RESOURCES, SERVER};
 use super::files::SiteFiles;
 use super::source::FileSource;
+use super::warnings::few_of_each_kind;
 use super::{SiteError, file_kind};
 use crate::formula::Formula;
 use crate::formula::name_resolution::Resolution;
@@ -105,7 +106,7 @@ impl Documents {
 
     /// Adds what a document says, and returns what it describes.
     fn add(&mut self, source: &FileSource, expected: &Expected) -> Result<Contents, SiteError> {
-        let (name, text) = (source.name(), source.read_text()?);
+        let (name, text) = (source.name(), source.read_text(expected)?);
         let kind = FileKind::detect(text.as_bytes());
         let is_list_of_names = kind == FileKind::Text
             && expected.kinds.contains(&FileKind::Empty)
@@ -118,7 +119,7 @@ impl Documents {
         let declarations = if kind == FileKind::Qmgr { only_declarations(&text) } else { text.clone() };
         if matches!(kind, FileKind::Qmgr | FileKind::ResourceDef) || is_list_of_names {
             let problems = add_resources(&name, &declarations, &mut self.schema);
-            self.warnings.extend(problems.iter().map(ToString::to_string));
+            self.warnings.extend(few_of_each_kind(problems.iter().map(ToString::to_string)));
             let mut declared = Schema::empty();
             add_resources(&name, &declarations, &mut declared);
             contents.has_resources = !declared.is_empty() || !problems.is_empty();
@@ -136,7 +137,7 @@ impl Documents {
 
     /// A document of the server that was given for its formula declares what it lists, but is not used for anything else.
     fn add_names_of_formula_document(&mut self, source: &FileSource) -> Result<(), SiteError> {
-        let (name, text) = (source.name(), source.read_text()?);
+        let (name, text) = (source.name(), source.read_text(&file_kind::FORMULA)?);
         let kind = FileKind::detect(text.as_bytes());
         if kind == FileKind::Qmgr {
             add_resources(&name, &only_declarations(&text), &mut self.schema);
@@ -154,7 +155,7 @@ impl Documents {
     fn add_names_in_force(&mut self, files: &SiteFiles) -> Result<(), SiteError> {
         let mut in_force: Option<(String, String)> = None;
         for source in files.server.iter().chain(&files.sched_formula) {
-            let text = source.read_text()?;
+            let text = source.read_text(&file_kind::FORMULA)?;
             if !matches!(FileKind::detect(text.as_bytes()), FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula)
             {
                 continue;
@@ -219,7 +220,7 @@ fn only_declarations(text: &str) -> String {
 
 /// Reads a formula's document, which must not be another file of the site.
 pub(super) fn read_formula_document(source: &FileSource) -> Result<String, SiteError> {
-    let text = source.read_text()?;
+    let text = source.read_text(&file_kind::FORMULA)?;
     file_kind::FORMULA.check(&source.name(), text.as_bytes())?;
     Ok(text)
 }

@@ -23,6 +23,7 @@ mod source;
 mod summary;
 mod trajectory;
 mod tree;
+mod warnings;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -50,6 +51,8 @@ pub use shares::{PolicyShares, SharesRequest};
 pub use source::FileSource;
 #[doc(hidden)]
 pub use source::read_bytes;
+#[doc(hidden)]
+pub use warnings::few_of_each_kind;
 
 use crate::fairshare::{Release, Rules};
 use crate::pbs::files::queues::Queues;
@@ -142,9 +145,10 @@ impl Site {
             }
             None => formula_only(),
         };
-        warnings.extend(config.warnings.iter().map(|warning| format!("sched_config: {warning}")));
+        warnings.extend(few_of_each_kind(config.warnings.iter().map(|warning| format!("sched_config: {warning}"))));
         let conf = files.slurm_conf.as_ref().map(FileSource::read_slurm_conf).transpose()?;
-        warnings.extend(conf.iter().flat_map(|conf| conf.warnings.iter().map(ToString::to_string)));
+        let of_conf = conf.iter().flat_map(|conf| conf.warnings.iter().map(ToString::to_string));
+        warnings.extend(few_of_each_kind(of_conf));
         let tree = SiteTree::read(&files, &config, &mut warnings)?;
         if files.sched_config.is_none() && tree.as_ref().is_some_and(SiteTree::is_of_openpbs) {
             warnings.push(

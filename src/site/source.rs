@@ -12,12 +12,14 @@ use super::file_kind::{self, Expected, FileKind};
 use crate::ingest::{JobReader, ParsedJobs, ReadOptions};
 use crate::slurm::conf::SlurmConf;
 
-/// The largest file that is read, other than job documents, in bytes.
-pub(super) const MAX_FILE: u64 = 256 << 20;
+/// The largest file that is kept to be read several times, in bytes: no kind of file has a greater limit but the jobs.
+const MAX_FILE: u64 = 256 << 20;
 /// How many bytes are read again to recognise a file.
 const HEAD: u64 = 64 << 10;
 /// The largest job document that is read, in bytes.
 const MAX_JOBS: u64 = 64 << 30;
+/// The largest job document on standard input that is kept in memory to be read again, in bytes.
+const MAX_KEPT_JOBS: u64 = 4 << 30;
 
 /// A file of a site: a path, standard input (the path `-`), or a member of an archive that was read before.
 ///
@@ -57,7 +59,7 @@ impl FileSource {
     /// # Errors
     /// The file cannot be read or is larger.
     pub(super) fn read(&self) -> Result<Vec<u8>, SiteError> {
-        read_limited(self, MAX_FILE)
+        read_limited(self, MAX_FILE, |_| Ok(()))
     }
 
     /// The file as a source that can be read several times: the content of standard input is kept.
@@ -72,9 +74,10 @@ impl FileSource {
         }
     }
 
-    /// The whole content of a file that must be of an expected kind.
+    /// The whole content of a file that must be of an expected kind. A file whose start shows another kind is not read
+    /// further.
     pub(super) fn read_expected(&self, expected: &Expected) -> Result<Vec<u8>, SiteError> {
-        let bytes = self.read()?;
+        let bytes = read_limited(self, expected.limit, |head| expected.check(&self.name(), head).map(drop))?;
         expected.check(&self.name(), &bytes)?;
         Ok(bytes)
     }
@@ -94,9 +97,17 @@ impl FileSource {
         expected.check(&self.name(), &head).map(drop)
     }
 
+    /// The whole content of a file that may turn out to be of another kind, unless it is binary.
+    pub(super) fn read_unless_binary(&self, expected: &Expected) -> Result<Vec<u8>, SiteError> {
+        read_limited(self, expected.limit, |head| match FileKind::detect(head) {
+            FileKind::Binary => expected.check(&self.name(), head).map(drop),
+            _ => Ok(()),
+        })
+    }
+
     /// The whole content as text; bytes that are not UTF-8 are replaced.
-    pub(super) fn read_text(&self) -> Result<String, SiteError> {
-        let bytes = self.read()?;
+    pub(super) fn read_text(&self, expected: &Expected) -> Result<String, SiteError> {
+        let bytes = self.read_unless_binary(expected)?;
         Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 
@@ -108,7 +119,7 @@ impl FileSource {
                 SlurmConf::read(path).map_err(SiteError::content)
             }
             _ => {
-                let bytes = self.read()?;
+                let bytes = self.read_unless_binary(&file_kind::SLURM_CONF)?;
                 self.require_settings(&bytes)?;
                 Ok(SlurmConf::parse(&self.name(), &bytes))
             }
@@ -142,13 +153,13 @@ impl FileSource {
     }
 
     fn is_plain_file(&self) -> bool {
-        matches!(self, Self::Path(path) if File::open(path).is_ok_and(|mut file| is_plain(&mut file).unwrap_or(false)))
+        matches!(self, Self::Path(path) if open(path).is_ok_and(|mut file| is_plain(&mut file).unwrap_or(false)))
     }
 
     fn open(&self) -> Result<Box<dyn Read + Send + '_>, SiteError> {
         Ok(match self {
             Self::Path(path) if is_stdin(path) => Box::new(io::stdin()),
-            Self::Path(path) => Box::new(File::open(path).map_err(|error| SiteError::read(path, error))?),
+            Self::Path(path) => Box::new(open(path).map_err(|error| SiteError::read(path, error))?),
             Self::Bytes { bytes, .. } => Box::new(&**bytes),
         })
     }
@@ -167,13 +178,43 @@ pub(super) fn is_stdin(path: &Path) -> bool {
 /// # Errors
 /// The file cannot be read or is larger.
 pub fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, SiteError> {
-    read_limited(&FileSource::from(path), limit)
+    read_limited(&FileSource::from(path), limit, |_| Ok(()))
 }
 
-fn read_limited(source: &FileSource, limit: u64) -> Result<Vec<u8>, SiteError> {
+/// Opens a file. A named pipe is refused: nothing may ever write to it, and to open it would wait for that. What a shell
+/// passes for `<(command)` has a writer.
+pub(super) fn open(path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+
+        let is_of_shell = || path.starts_with("/dev/fd") || path.starts_with("/proc");
+        if path.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo()) && !is_of_shell() {
+            return Err(io::Error::other("it is a named pipe; give `-` and standard input from it"));
+        }
+    }
+    File::open(path)
+}
+
+/// Reads a whole file. If it has more than [`HEAD`] bytes, `check` may refuse it by the first ones.
+fn read_limited(
+    source: &FileSource,
+    limit: u64,
+    check: impl FnOnce(&[u8]) -> Result<(), SiteError>,
+) -> Result<Vec<u8>, SiteError> {
     let mut bytes = Vec::new();
-    let content = decompressed(source.open()?).map_err(|error| source.error(error))?;
-    content.take(limit + 1).read_to_end(&mut bytes).map_err(|error| source.error(error))?;
+    let mut content = decompressed(source.open()?).map_err(|error| source.error(error))?;
+    content.by_ref().take(HEAD).read_to_end(&mut bytes).map_err(|error| source.error(error))?;
+    if bytes.len() as u64 == HEAD {
+        if bytes.iter().all(|&byte| byte == 0) {
+            let name = source.name();
+            return Err(SiteError::Content(format!(
+                "`{name}` begins with {HEAD} zero bytes, as no file of a site does"
+            )));
+        }
+        check(&bytes)?;
+    }
+    content.take(limit + 1 - HEAD.min(limit)).read_to_end(&mut bytes).map_err(|error| source.error(error))?;
     if bytes.len() as u64 > limit {
         return Err(SiteError::TooLarge { path: source.name().into(), limit });
     }
@@ -204,7 +245,7 @@ impl JobDocument {
                 }
             }
             FileSource::Path(path) => {
-                let mut file = File::open(path).map_err(|error| SiteError::read(path, error))?;
+                let mut file = open(path).map_err(|error| SiteError::read(path, error))?;
                 if is_plain(&mut file).map_err(|error| SiteError::read(path, error))? {
                     if file.metadata().is_ok_and(|metadata| metadata.len() > MAX_JOBS) {
                         return Err(SiteError::TooLarge { path: path.clone(), limit: MAX_JOBS });
@@ -227,7 +268,7 @@ impl JobDocument {
 
     fn kept_stdin(&self, source: &FileSource) -> Result<Cow<'_, [u8]>, SiteError> {
         if self.stdin.get().is_none() {
-            let _ = self.stdin.set(read_limited(source, MAX_JOBS)?);
+            let _ = self.stdin.set(read_limited(source, MAX_KEPT_JOBS, |_| Ok(()))?);
         }
         Ok(Cow::Borrowed(self.stdin.get().map_or(&[], Vec::as_slice)))
     }

@@ -1,8 +1,11 @@
 //! How the scores and ranks of jobs change while all jobs wait, and who overtakes whom when.
 
+use std::cell::Cell;
+
 use super::reach_rank::Race;
 use super::{RankedQueue, Site};
 use crate::pbs::order::NO_THRESHOLD;
+use crate::python::limits::QUEUE_FUEL;
 use crate::rank::trajectory::{JobTrajectory, Overtaking, Trajectory, TrajectoryPoint};
 use crate::rank::{Crossings, Sweep, crossings};
 use crate::schema::Schema;
@@ -44,7 +47,13 @@ fn add(trajectory: &mut Trajectory, race: &Race<'_>, ranked: &RankedQueue, row: 
         }));
     }
     let ahead = ahead_over_time(&all);
-    let score = |wait: i64| job.scores(wait..=wait).pop().unwrap_or(f64::NAN);
+    let left = Cell::new(QUEUE_FUEL);
+    let score = |wait: i64| {
+        let mut work = left.get();
+        let scores = job.scores_within(wait..=wait, &mut work);
+        left.set(work);
+        scores.and_then(|mut scores| scores.pop()).unwrap_or(f64::NAN)
+    };
     let rank = |wait: i64| {
         let index = ahead.partition_point(|(from, _)| *from <= wait);
         let ahead = ahead[..index].last().map_or(0, |(_, ahead)| *ahead);
@@ -70,9 +79,11 @@ fn threshold_passings(job: &Sweep<'_>, threshold: f64, seconds: i64) -> Vec<i64>
         return passings;
     }
     let mut last = None;
+    let mut work = QUEUE_FUEL;
     for start in (0..=seconds).step_by(BLOCK_SECONDS) {
         let end = seconds.min(start + BLOCK_SECONDS as i64 - 1);
-        for (wait, score) in (start..).zip(job.scores(start..=end)) {
+        let Some(scores) = job.scores_within(start..=end, &mut work) else { break };
+        for (wait, score) in (start..).zip(scores) {
             let is_under = score <= threshold;
             if last.is_some_and(|last| last != is_under) {
                 passings.push(wait);

@@ -4,6 +4,7 @@ use super::SiteError;
 use super::file_kind::{self, FileKind};
 use super::files::SiteFiles;
 use super::source::FileSource;
+use super::warnings::few_of_each_kind;
 use crate::fairshare::tree_document::{TreeDocument, read_tree};
 use crate::fairshare::{NodeId, NodeKind, Release, Rules, ShareTree};
 use crate::jobs::{JobState, JobTable};
@@ -137,11 +138,12 @@ fn read_document(source: &FileSource, warnings: &mut Vec<String>) -> Result<Site
     let name = source.name();
     if is_native_json(&bytes) {
         let document = read_tree(&name, &bytes).map_err(SiteError::content)?;
-        warnings.extend(document.unknown_keys.iter().map(|key| format!("`{name}`: unknown key `{key}` is ignored")));
+        let unknown = document.unknown_keys.iter().map(|key| format!("`{name}`: unknown key `{key}` is ignored"));
+        warnings.extend(few_of_each_kind(unknown));
         return Ok(SiteTree { document, source_name: Some(name), slurm: None, printed_fairshare: Vec::new() });
     }
     let associations = slurm::read_tree(&name, &bytes).map_err(or_native_json)?;
-    warnings.extend(associations.warnings.iter().map(|warning| format!("`{name}`: {warning}")));
+    warnings.extend(few_of_each_kind(associations.warnings.iter().map(|warning| format!("`{name}`: {warning}"))));
     if !associations.usage_known && associations.format != TreeFormat::Sshare {
         warnings.push(format!(
             "`{name}`: what `sacctmgr` prints has no usage, so every usage is 0; `sshare -a -l -P` has it"
@@ -172,18 +174,18 @@ fn is_native_json(bytes: &[u8]) -> bool {
 }
 
 fn read_resource_group(source: &FileSource, warnings: &mut Vec<String>) -> Result<ResourceGroup, SiteError> {
-    let bytes = source.read()?;
+    let bytes = source.read_unless_binary(&file_kind::RESOURCE_GROUP)?;
     let lines = ResourceGroup::parse(&bytes);
     if lines.lines.is_empty() && !lines.rejected.is_empty() || FileKind::detect(&bytes) != FileKind::Text {
         file_kind::RESOURCE_GROUP.check(&source.name(), &bytes)?;
     }
-    warnings.extend(lines.rejected.iter().map(|line| format!("`{}`: {line}", source.name())));
+    warnings.extend(few_of_each_kind(lines.rejected.iter().map(|line| format!("`{}`: {line}", source.name()))));
     Ok(lines)
 }
 
 fn read_usage(source: &FileSource, warnings: &mut Vec<String>) -> Result<UsageFile, SiteError> {
     let usage = UsageFile::parse(&source.read_expected(&file_kind::USAGE)?).map_err(SiteError::content)?;
-    warnings.extend(usage.faults.iter().map(|fault| format!("`{}`: {fault}", source.name())));
+    warnings.extend(few_of_each_kind(usage.faults.iter().map(|fault| format!("`{}`: {fault}", source.name()))));
     Ok(usage)
 }
 

@@ -6,6 +6,8 @@ mod compare;
 mod exit_codes;
 mod explain;
 mod help;
+mod hostile_text;
+mod limits;
 mod processes;
 mod rankings;
 mod replay;

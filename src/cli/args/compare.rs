@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{FilterArgs, PolicyArg, SiteArgs, number_of_jobs};
+use super::{CsvArgs, FilterArgs, PolicyArg, SiteArgs, number_of_jobs};
 
 /// `jsf compare`
 #[derive(Debug, Args)]
@@ -90,6 +90,9 @@ pub struct CompareArgs {
     /// The output format
     #[arg(long, value_enum, default_value_t = CompareFormatName::Human)]
     pub format: CompareFormatName,
+    /// How CSV is written.
+    #[command(flatten)]
+    pub csv: CsvArgs,
 }
 
 /// The formats of a comparison.

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use job_sort_formula::site::parse_duration;
 
-use super::{JobArgs, QueueArgs};
+use super::{CsvArgs, JobArgs, QueueArgs};
 
 /// The longest time to follow jobs, in seconds: a leap year.
 const MAX_FOLLOWED: u32 = 8784 * 3600;
@@ -41,6 +41,9 @@ pub struct TrajectoryArgs {
     /// The output format
     #[arg(long, value_enum, default_value_t = TrajectoryFormatName::Human)]
     pub format: TrajectoryFormatName,
+    /// How CSV is written.
+    #[command(flatten)]
+    pub csv: CsvArgs,
 }
 
 /// Parses how long jobs are followed, into seconds. A number is one of hours, unlike in other durations.

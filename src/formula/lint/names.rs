@@ -1,5 +1,8 @@
 //! Names that are unknown, mean something other than they seem to, or are deprecated.
 
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
+
 use crate::diagnostic::{Applicability, Diagnostic, Span};
 use crate::formula::lint::non_arithmetic::{is_math_module, is_resource_list};
 use crate::formula::lint::parents::{Parents, attribute_of, name_of};
@@ -7,6 +10,10 @@ use crate::formula::name_resolution::Resolution;
 use crate::formula::syntax::{Expr, NodeId, NodeKind, parse};
 use crate::python::{Function, constant};
 use crate::schema::Schema;
+use crate::schema::suggestions::KnownNames;
+
+/// The most unknown names that a message lists.
+const MAX_LISTED: usize = 10;
 
 /// Names that exist in the server's script, so that the server accepts them, but not in the scheduler's.
 const SERVER_SCRIPT_NAMES: [&str; 2] = ["ans", "errnum"];
@@ -15,12 +22,17 @@ const HOW_TO_DECLARE: &str =
 
 /// Findings on every name, also in branches that are not taken.
 pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<Diagnostic> {
-    let mut findings: Vec<Diagnostic> = expr.iter().filter_map(|(id, _)| name(expr, id, schema, parents)).collect();
+    let similar = SimilarNames::new(schema);
+    let mut findings: Vec<Diagnostic> =
+        expr.iter().filter_map(|(id, _)| name(expr, id, schema, parents, &similar)).collect();
     let hyphenated = hyphenated(expr, schema);
-    let is_within = |found: &Diagnostic, outer: &Diagnostic| {
-        found.code == "JSF201" && outer.span.start <= found.span.start && found.span.end <= outer.span.end
+    // the spans are disjoint and in order
+    let is_reported = |found: &Diagnostic| {
+        let next = hyphenated.partition_point(|outer| outer.span.start <= found.span.start);
+        let outer = next.checked_sub(1).and_then(|index| hyphenated.get(index));
+        found.code == "JSF201" && outer.is_some_and(|outer| found.span.end <= outer.span.end)
     };
-    findings.retain(|found| !hyphenated.iter().any(|outer| is_within(found, outer)));
+    findings.retain(|found| !is_reported(found));
     group_unknown(expr, &mut findings);
     findings.extend(hyphenated);
     findings
@@ -32,26 +44,25 @@ fn group_unknown(expr: &Expr, findings: &mut Vec<Diagnostic>) {
     let (mut unknown, others): (Vec<_>, Vec<_>) = findings.drain(..).partition(has_no_suggestion);
     *findings = others;
     unknown.sort_by_key(|found| found.span.start);
-    let text_at = |span: Span| {
-        let node = expr.nodes().iter().find(|node| node.span == span);
-        node.and_then(name_of).unwrap_or_default().to_owned()
-    };
-    let mut names: Vec<String> = Vec::new();
-    for name in unknown.iter().map(|found| text_at(found.span)) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let by_span: HashMap<Span, &str> =
+        expr.nodes().iter().filter_map(|node| Some((node.span, name_of(node)?))).collect();
+    let mut seen = HashSet::new();
+    let names = unknown.iter().filter_map(|found| by_span.get(&found.span).copied());
+    let mut names: Vec<String> = names.filter(|name| seen.insert(*name)).map(|name| format!("`{name}`")).collect();
     let Some((first, others)) = unknown.split_first() else { return };
     if others.is_empty() {
         return findings.push(first.clone());
     }
     let mut grouped = first.clone();
+    if names.len() > MAX_LISTED {
+        let more = names.len() + 1 - MAX_LISTED;
+        names.truncate(MAX_LISTED - 1);
+        names.push(format!("{more} more"));
+    }
     if let [before @ .., last] = names.as_slice()
         && !before.is_empty()
     {
-        let before: Vec<String> = before.iter().map(|name| format!("`{name}`")).collect();
-        grouped.message = format!("{} and `{last}` are not known resources, functions or constants", before.join(", "));
+        grouped.message = format!("{} and {last} are not known resources, functions or constants", before.join(", "));
         grouped = grouped.with_help(HOW_TO_DECLARE);
     }
     let grouped =
@@ -59,7 +70,43 @@ fn group_unknown(expr: &Expr, findings: &mut Vec<Diagnostic>) {
     findings.push(grouped);
 }
 
-fn name(expr: &Expr, id: NodeId, schema: &Schema, parents: &Parents<'_>) -> Option<Diagnostic> {
+/// The known names that resemble others, computed when the first unknown name asks for them.
+struct SimilarNames<'s> {
+    schema: &'s Schema,
+    known: OnceCell<KnownNames<'s>>,
+    /// The numeric resources, by their names in lower case.
+    by_lower_case: OnceCell<HashMap<String, &'s str>>,
+}
+
+impl<'s> SimilarNames<'s> {
+    fn new(schema: &'s Schema) -> Self {
+        Self { schema, known: OnceCell::new(), by_lower_case: OnceCell::new() }
+    }
+
+    fn nearest(&self, name: &str) -> Vec<&'s str> {
+        self.known.get_or_init(|| self.schema.known_names()).nearest(name)
+    }
+
+    /// The first resource whose name differs only in case.
+    fn in_another_case(&self, name: &str) -> Option<&'s str> {
+        let by_lower_case = self.by_lower_case.get_or_init(|| {
+            let mut names = HashMap::new();
+            for known in self.schema.numeric_names() {
+                names.entry(known.to_ascii_lowercase()).or_insert(known);
+            }
+            names
+        });
+        by_lower_case.get(&name.to_ascii_lowercase()).copied()
+    }
+}
+
+fn name(
+    expr: &Expr,
+    id: NodeId,
+    schema: &Schema,
+    parents: &Parents<'_>,
+    similar: &SimilarNames<'_>,
+) -> Option<Diagnostic> {
     let node = expr.node(id);
     let NodeKind::Name(name) = &node.kind else { return None };
     let is_callee = parents.is_callee(expr, id);
@@ -72,7 +119,7 @@ fn name(expr: &Expr, id: NodeId, schema: &Schema, parents: &Parents<'_>) -> Opti
         Resolution::Undefined if is_callee && is_natural_logarithm(expr, id, parents) => Some(
             unknown(name, node.span).with_label("Python's natural logarithm").replaced_by("log", Applicability::Safe),
         ),
-        Resolution::Undefined => Some(undefined(name, node.span, is_callee, schema)),
+        Resolution::Undefined => Some(undefined(name, node.span, is_callee, similar)),
         Resolution::Input if is_callee && Resolution::is_builtin(name) => {
             let message = format!("`{name}` is a resource here, which hides the Python function");
             let help = "every job gets an error and the value 0; use another function, or rename the resource";
@@ -107,13 +154,13 @@ fn unknown(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error("JSF201", format!("`{name}` is not a known resource, function or constant"), span)
 }
 
-fn undefined(name: &str, span: Span, is_callee: bool, schema: &Schema) -> Diagnostic {
+fn undefined(name: &str, span: Span, is_callee: bool, similar: &SimilarNames<'_>) -> Diagnostic {
     if SERVER_SCRIPT_NAMES.contains(&name) {
         let message = format!("`{name}` exists only in the script with which the server validates a formula");
         return Diagnostic::error("JSF207", message, span)
             .with_help("`qmgr` accepts the formula, but every job gets an error and the value 0");
     }
-    if let Some((meant, applicability)) = in_another_case(name, is_callee, schema) {
+    if let Some((meant, applicability)) = in_another_case(name, is_callee, similar) {
         let message = format!("`{name}` is not a known name, but `{meant}` is");
         return Diagnostic::error("JSF206", message, span)
             .with_label("names are case-sensitive")
@@ -127,7 +174,7 @@ fn undefined(name: &str, span: Span, is_callee: bool, schema: &Schema) -> Diagno
             .replaced_by("job_priority", Applicability::Unsafe);
     }
     let (names, others): (Vec<&str>, Vec<&str>) =
-        schema.suggestions(name).into_iter().partition(|near| is_identifier(near));
+        similar.nearest(name).into_iter().partition(|near| is_identifier(near));
     match (names.first(), others.first()) {
         (Some(&near), _) => {
             found.with_label(format!("did you mean `{near}`?")).replaced_by(near, Applicability::Unsafe)
@@ -179,9 +226,8 @@ fn hyphenated(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
 
 /// The known name that differs from `name` only in case, if there is one. To replace a resource is safe, because OpenPBS
 /// itself accepts resources in any case; so is to replace a function that is called.
-fn in_another_case(name: &str, is_callee: bool, schema: &Schema) -> Option<(String, Applicability)> {
-    let is_resource = |known: &str| schema.is_numeric(known) && known.eq_ignore_ascii_case(name);
-    if let Some((known, _)) = schema.iter().find(|(known, _)| is_resource(known)) {
+fn in_another_case(name: &str, is_callee: bool, similar: &SimilarNames<'_>) -> Option<(String, Applicability)> {
+    if let Some(known) = similar.in_another_case(name) {
         return Some((known.to_owned(), Applicability::Safe));
     }
     let lower = name.to_ascii_lowercase();

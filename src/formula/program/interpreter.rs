@@ -75,6 +75,11 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
         &self.arithmetic
     }
 
+    /// Grants the next evaluations this much work, see [`Arithmetic::grant`].
+    pub(crate) fn grant(&mut self, words: u64) {
+        self.arithmetic.grant(words);
+    }
+
     /// Executes one instruction. If it jumps, returns the index of the next instruction.
     fn step(&mut self, instruction: &Instruction, inputs: &[A::Value]) -> Result<Option<u32>, Raised> {
         let arithmetic = &self.arithmetic;

@@ -142,7 +142,7 @@ fn number_problem(text: &str) -> Option<&'static str> {
 }
 
 /// Whether the word is a keyword of Python.
-fn is_reserved(word: &str) -> bool {
+pub(super) fn is_reserved(word: &str) -> bool {
     const RESERVED: [&str; 32] = [
         "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except",
         "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass",

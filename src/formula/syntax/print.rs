@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use crate::formula::syntax::grammar::is_reserved;
 use crate::formula::syntax::{Expr, NodeId, NodeKind};
 use crate::python::{BinaryOperator, UnaryOperator};
 
@@ -33,6 +34,8 @@ impl Display for Expr {
 fn push_parts<'e>(expr: &'e Expr, id: NodeId, steps: &mut Vec<Step<'e>>) {
     let node = expr.node(id);
     match &node.kind {
+        // Python reads `aſ` as the name `as`, which cannot be written like that
+        NodeKind::Name(text) if is_reserved(text) => steps.push(Step::Text(node.span.slice(expr.text()))),
         NodeKind::Literal { text, .. } | NodeKind::Name(text) => steps.push(Step::Text(text)),
         NodeKind::Unsupported { .. } => steps.push(Step::Text(node.span.slice(expr.text()))),
         NodeKind::Unary { op, operand } => {

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use serde_json::value::RawValue;
 
 use crate::fairshare::tree_document::TreeDocument;
-use crate::json_visitor::clipped;
+use crate::json_visitor::{clipped, decode_utf8, strip_byte_order_mark};
 
 pub use error::{Place, RowFault, TreeReadError, TreeWarning};
 
@@ -86,7 +86,7 @@ pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<SlurmTree, TreeReadE
     if bytes.len() > MAX_BYTES {
         return Err(TreeReadError::TooLong { source_name: source_name.to_owned() });
     }
-    let text = String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes));
+    let text = decode_utf8(strip_byte_order_mark(bytes));
     let format = TreeFormat::detect(source, &text)?;
     let mut records = match format {
         TreeFormat::Sshare => printed_tables::read_sshare(source, &text)?,
@@ -177,7 +177,8 @@ fn is_list(text: &str) -> bool {
 /// What the document is if it is not a text.
 fn binary_format(text: &str) -> Option<&'static str> {
     // a UTF-16 byte order mark is not UTF-8
-    let is_utf16 = text.starts_with("\u{fffd}\u{fffd}") && text.chars().take(8).any(|c| c == '\0');
+    let is_utf16 = (text.starts_with("\u{fffd}ff\u{fffd}fe") || text.starts_with("\u{fffd}fe\u{fffd}ff"))
+        && text.chars().take(8).any(|c| c == '\0');
     match () {
         () if is_utf16 => Some("UTF-16, save it as UTF-8"),
         () if is_binary(text) => Some("binary data"),

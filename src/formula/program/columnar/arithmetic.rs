@@ -231,8 +231,8 @@ impl<'i> ColumnarExecutor<'_, 'i> {
             if self.active.as_ref().is_some_and(|active| active[lane] == 0) {
                 continue;
             }
-            self.python.begin();
-            let result = evaluate(&self.python, lane).map(Entry::Scalar);
+            self.lane_python.begin();
+            let result = evaluate(&self.lane_python, lane).map(Entry::Scalar);
             match result.as_ref().ok().and_then(Entry::operand) {
                 Some(value) if value.bound < MAX_EXACT_FLOAT || value.types.is_all(LaneType::Float) => {
                     (lanes[lane], types[lane]) = (value.lanes.at(0), value.types.at(0) as u8);

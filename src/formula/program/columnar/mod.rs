@@ -22,6 +22,7 @@ pub use vector::{LANES, LaneType};
 
 use crate::formula::program::Program;
 use crate::formula::program::instruction::Instruction;
+use crate::python::limits::FREE_FUEL;
 use crate::python::{Arithmetic, ColumnView, Python, Value};
 use vector::{Entry, Scratch};
 
@@ -43,7 +44,10 @@ use vector::{Entry, Scratch};
 #[derive(Debug)]
 pub struct ColumnarExecutor<'p, 'i> {
     program: &'p Program,
+    /// Computes what is the same in all lanes.
     python: Python,
+    /// Computes single lanes.
+    lane_python: Python,
     views: Vec<ColumnView<'i>>,
     rows: usize,
     stack: Vec<Entry<'i>>,
@@ -107,8 +111,10 @@ impl Program {
     /// An executor that reuses the memory of another one, of any program.
     pub fn columnar_with<'i>(&self, buffers: ColumnarBuffers) -> ColumnarExecutor<'_, 'i> {
         let ColumnarBuffers { views, stack, frames, outcome, scratch } = buffers;
-        let python = Python::new();
-        ColumnarExecutor { program: self, python, views, rows: 0, stack, frames, active: None, outcome, scratch }
+        // more work is left to the interpreter, whose caller counts it
+        let (python, lane_python) = (Python::with_fuel(LANES as u64 * FREE_FUEL), Python::with_fuel(FREE_FUEL));
+        let (rows, active) = (0, None);
+        ColumnarExecutor { program: self, python, lane_python, views, rows, stack, frames, active, outcome, scratch }
     }
 }
 

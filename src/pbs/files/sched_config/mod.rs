@@ -53,6 +53,9 @@ pub struct SortKey {
     pub first: SortFirst,
 }
 
+/// The most keys that are used at one time, as many as PBS's manual allows in `node_sort_key`.
+pub const MAX_SORT_KEYS: usize = 20;
+
 /// Which values a [`SortKey`] puts first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SortFirst {
@@ -84,6 +87,9 @@ pub enum ConfigFault {
     /// The word after the value is not a time; the setting then applies at all times.
     #[error("`{0}` is not `PRIME`, `NON_PRIME` or `ALL`")]
     UnknownTime(String),
+    /// More than [`MAX_SORT_KEYS`] of `job_sort_key`.
+    #[error("the `job_sort_key` `{0}` is not used: there are {MAX_SORT_KEYS} before it, the most that are")]
+    TooManySortKeys(String),
     /// A value that the setting cannot have.
     #[error("`{name}` cannot be `{value}`: {expected}")]
     BadValue {
@@ -175,6 +181,12 @@ impl SchedConfig {
             "preemptive_sched" => set(&mut self.preemptive_sched, times, line.boolean()?),
             "job_sort_key" => {
                 let key = line.sort_key()?;
+                let is_full = |at: bool, keys: &Vec<SortKey>| at && keys.len() >= MAX_SORT_KEYS;
+                if is_full(times.prime, &self.job_sort_key.prime)
+                    || is_full(times.non_prime, &self.job_sort_key.non_prime)
+                {
+                    return Err(ConfigFault::TooManySortKeys(key.name));
+                }
                 self.job_sort_key.change(times, |keys| keys.push(key.clone()));
             }
             "unknown_shares" => return self.apply_unknown_shares(line),
@@ -308,6 +320,20 @@ mod tests {
         let config = SchedConfig::parse(b"fairshare_usage_res: ncpus * walltime\nunknown_shares: 10 shares\n");
         assert_eq!((config.fairshare_usage_res.as_str(), config.unknown_shares), ("ncpus", 10));
         assert_eq!(config.warnings.len(), 2);
+    }
+
+    #[test]
+    fn sort_keys_beyond_the_most_are_warned_of() {
+        let lines = |count: usize| "job_sort_key: \"ncpus HIGH\" prime\n".repeat(count);
+        let config =
+            SchedConfig::parse((lines(MAX_SORT_KEYS + 5) + "job_sort_key: \"mem LOW\" non_prime\n").as_bytes());
+        assert_eq!((config.job_sort_key.prime.len(), config.job_sort_key.non_prime.len()), (MAX_SORT_KEYS, 1));
+        let warnings: Vec<String> = config.warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(warnings.len(), 5);
+        assert_eq!(
+            warnings[0],
+            "line 21: the `job_sort_key` `ncpus` is not used: there are 20 before it, the most that are"
+        );
     }
 
     #[test]

@@ -1,0 +1,57 @@
+//! Warnings of one kind are listed a few times and then counted, so that a wrong file does not fill a terminal.
+
+use std::collections::HashMap;
+
+/// The most messages of one kind that are listed.
+const MAX_OF_A_KIND: usize = 10;
+/// The most kinds of messages that are told apart; text from outside can look like new ones.
+const MAX_KINDS: usize = 100;
+
+/// The first ten messages of each kind, and a last one that says how many more there are.
+#[doc(hidden)]
+pub fn few_of_each_kind(messages: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    let (mut few, mut more) = (Vec::new(), 0_usize);
+    for message in messages {
+        let kind = kind(&message);
+        let is_known = counts.contains_key(&kind);
+        let is_listed = (is_known || counts.len() < MAX_KINDS) && {
+            let count = counts.entry(kind).or_default();
+            *count += 1;
+            *count <= MAX_OF_A_KIND
+        };
+        if is_listed { few.push(message) } else { more += 1 }
+    }
+    if more > 0 {
+        few.push(format!("and {more} more of these kinds"));
+    }
+    few
+}
+
+/// The kind of a message: its text without what is quoted, and without numbers.
+fn kind(message: &str) -> String {
+    let unquoted = message.split('`').step_by(2);
+    unquoted.flat_map(|part| part.chars().filter(|character| !character.is_ascii_digit())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_of_a_kind_are_listed() {
+        let lines = |count: usize| (0..count).map(|line| format!("line {line}: `x{line}` is not known"));
+        let few = few_of_each_kind(lines(2000).chain(["another".to_owned()]));
+        assert_eq!(few.len(), 12);
+        assert_eq!(few[10..], ["another", "and 1990 more of these kinds"]);
+        assert_eq!(few_of_each_kind(lines(10)).len(), 10);
+    }
+
+    #[test]
+    fn text_from_outside_makes_no_end_of_kinds() {
+        let letters = |number: usize| number.to_string().replace(|digit: char| digit.is_ascii_digit(), "z");
+        let names = (0..5000).map(|number| format!("`a`{}{}`b`", letters(number), "y".repeat(number)));
+        let few = few_of_each_kind(names);
+        assert!(few.len() <= MAX_KINDS + 1, "{}", few.len());
+    }
+}
