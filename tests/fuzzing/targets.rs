@@ -104,6 +104,8 @@ fn compare_executors(program: &Program, again: &Program) {
         let (one, other) = (program.evaluate(row), again.evaluate(row));
         let by_column = scores.get(number).expect("a score").unrounded;
         match (one, other, by_column) {
+            // the work for all rows is limited besides that for each
+            (_, _, Err(column)) if column.to_string().contains("too many steps, after those of the jobs before") => {}
             (Ok(one), Ok(other), Ok(FormulaResult::Python(column))) => {
                 assert!(one.is_identical(&other), "{one:?} and, printed, {other:?} for {row:?}");
                 assert!(one.is_identical(&column), "{one:?} and, by columns, {column:?} for {row:?}");
@@ -143,7 +145,7 @@ const NEEDED: [&[&str]; 4] = [
     &["ncpus", "fair_share_perc", "fairshare_perc", "fairshare_factor", "fairshare_tree_usage", "eligible_time"],
 ];
 
-/// The fast reader, whole and in chunks, gives the table of the reference reader.
+/// The fast reader gives the table of the reference reader, in chunks and options that the input chooses.
 pub fn jobs(data: &[u8]) {
     let mut schema = Schema::openpbs();
     for (name, kind) in [("boost", InputType::Float), ("size", InputType::Size), ("wall", InputType::Duration)] {
@@ -162,13 +164,14 @@ pub fn jobs(data: &[u8]) {
         strict: choice.is_multiple_of(11),
         record_origins: true,
     };
-    let reader = JobReader::new(&options);
-    let reference = outcome(reader.reference().read(data));
-    for chunk in [1, 64, 1 << 20] {
-        let reader = JobReader::new(&options).chunk_size(chunk);
-        assert_eq!(reference, outcome(reader.read(data)), "in chunks of {chunk}");
-        assert_eq!(reference, outcome(reader.read_stream(Trickle(data, 1 + chunk % 100))), "as a stream, {chunk}");
-    }
+    let reference = outcome(JobReader::new(&options).reference().read(data));
+    let chunk = [1, 64, 500, 1 << 20][choice / 16 % 4];
+    let reader = JobReader::new(&options).chunk_size(chunk);
+    let read = match choice.is_multiple_of(5) {
+        true => reader.read_stream(Trickle(data, 1 + choice % 100)),
+        false => reader.read(data),
+    };
+    assert_eq!(reference, outcome(read), "in chunks of {chunk}");
 }
 
 /// `qstat -f` as text and as dsv, which have one reader: from memory and from a stream it gives the same.
@@ -185,10 +188,9 @@ pub fn qstat(data: &[u8]) {
         record_origins: true,
     };
     let whole = outcome(JobReader::new(&options).read(data));
-    for chunk in [1, 64] {
-        let stream = JobReader::new(&options).chunk_size(chunk).read_stream(Trickle(data, 1 + chunk % 7));
-        assert_eq!(whole, outcome(stream), "as a stream in chunks of {chunk}");
-    }
+    let chunk = [1, 64, 4000][data.len() % 3];
+    let stream = JobReader::new(&options).chunk_size(chunk).read_stream(Trickle(data, 1 + data.len() % 70));
+    assert_eq!(whole, outcome(stream), "as a stream in chunks of {chunk}");
 }
 
 /// The files of OpenPBS, each read as all of them are.
@@ -208,18 +210,16 @@ pub fn pbs_files(data: &[u8]) {
     let _ = formula_in("server", &text);
     let _ = pasted(&text);
     add_resources("resourcedef", &text, &mut Schema::openpbs());
-    for slot in 0..5 {
-        let mut files = SiteFiles { queue: Some(file(QUEUE)), ..SiteFiles::default() };
-        files.resource_group = Some(if slot == 0 { file(data) } else { file(b"Bob 10 root 5\n") });
-        match slot {
-            0 => {}
-            1 => files.usage = Some(file(data)),
-            2 => files.sched_config = Some(file(data)),
-            3 => files.server = vec![file(data)],
-            _ => (files.queues, files.resources) = (vec![file(data)], vec![file(data)]),
-        }
-        use_site(files, &[PolicyName::Pbs]);
+    let mut files = SiteFiles { queue: Some(file(QUEUE)), ..SiteFiles::default() };
+    files.resource_group = Some(file(b"Bob 10 root 5\n"));
+    match data.len() % 5 {
+        0 => files.resource_group = Some(file(data)),
+        1 => files.usage = Some(file(data)),
+        2 => files.sched_config = Some(file(data)),
+        3 => files.server = vec![file(data)],
+        _ => (files.queues, files.resources) = (vec![file(data)], vec![file(data)]),
     }
+    use_site(files, &[PolicyName::Pbs]);
 }
 
 /// Every request of `pbsfs`; a usage file that it writes is read without a fault.

@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -144,16 +144,20 @@ fn random_kills_leave_whole_files() {
     let case = Case::new();
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
     let (mut killed, mut replaced) = (0, 0);
+    let mut duration = Duration::from_millis(10);
     for number in 0..kills {
         case.reset();
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let mut child = start(case.folder.path(), &Case::CALL);
-        std::thread::sleep(Duration::from_micros((random >> 33) % 12_000));
+        // at any time until a little after its end, however busy the machine is
+        std::thread::sleep(duration.mul_f64((random >> 40) as f64 / f64::from(1 << 24) * 1.2));
         let _ = child.kill();
         let output = child.wait_with_output().expect("jsf ends");
         killed += u64::from(output.status.signal().is_some());
         replaced += u64::from(case.check(&format!("kill {number}")));
+        let begin = Instant::now();
         case.check_next(&format!("after kill {number}"));
+        duration = begin.elapsed();
     }
     println!("{kills} random kills: {killed} before the end, {replaced} after the file was replaced");
 }
