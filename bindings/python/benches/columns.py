@@ -1,9 +1,10 @@
 """Scores columns by a formula and by the same expression of numpy and polars, in one run. Needs a wheel of the profile
 `release`, numpy and polars.
 
-python3 columns.py [ROWS]
+python3 columns.py [ROWS [ROUNDS]]
 
-All candidates take turns, and each time is the least of nine. With int32 there is only ours: numpy and polars would square
+All candidates of a formula take turns, and each time is the least of the rounds. With int32 there is only ours: numpy and polars
+would square
 `eligible_time` in 32 bits.
 """
 
@@ -16,7 +17,8 @@ import polars as pl
 
 from job_sort_formula import Formula
 
-ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
+ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 40
 FORMULAS = Path(__file__).parents[3] / "examples" / "formulas"
 ALCF = (FORMULAS / "alcf.txt").read_text().strip()
 PP718 = (FORMULAS / "pp718.txt").read_text().strip()
@@ -54,43 +56,36 @@ def polars_pp718(c):
     return pl.lit(2.0).pow(-(pl.col("fairshare_tree_usage") / pl.col("fairshare_perc")))
 
 
-def least_times(works):
-    times = {name: [] for name in works}
-    for _ in range(9):
-        for name, work in works.items():
-            start = time.perf_counter()
-            work()
-            times[name].append(time.perf_counter() - start)
-    return {name: min(several) for name, several in times.items()}
-
-
-def measure(title, text, dtype, numpy_expression, polars_expression):
-    resources = {name: "float" for name in RANGES}
+def measure(title, text, dtypes, numpy_expression, polars_expression):
     formula = Formula(text)
-    formula = Formula(text, {name: resources[name] for name in formula.undefined})
+    formula = Formula(text, {name: "float" for name in formula.undefined})
     generator = np.random.default_rng(1)
-    columns = {name: generator.integers(*RANGES[name], ROWS).astype(dtype) for name in formula.inputs}
-    frame = pl.DataFrame(columns)
-    works = {
-        "1 thread": lambda: formula.evaluate(columns),
-        "2 threads": lambda: formula.evaluate(columns, threads=2),
-        "2 threads, polars' columns": lambda: formula.evaluate(frame, threads=2),
-    }
-    if dtype is not np.int32:
-        works["numpy"] = lambda: numpy_expression(columns)
-        works["polars"] = lambda: frame.select(polars_expression(columns)).to_series()
-    expected = works["1 thread"]().to_numpy()
+    drawn = {name: generator.integers(*RANGES[name], ROWS) for name in formula.inputs}
+    works, peers = {}, {}
+    for dtype in dtypes:
+        columns = {name: column.astype(dtype) for name, column in drawn.items()}
+        frame = pl.DataFrame(columns)
+        works[dtype, "1 thread"] = lambda columns=columns: formula.evaluate(columns)
+        works[dtype, "2 threads"] = lambda columns=columns: formula.evaluate(columns, threads=2)
+        works[dtype, "2 threads, polars' columns"] = lambda frame=frame: formula.evaluate(frame, threads=2)
+        if dtype != "int32":
+            works[dtype, "numpy"] = lambda columns=columns: numpy_expression(columns)
+            works[dtype, "polars"] = lambda frame=frame, c=columns: frame.select(polars_expression(c)).to_series()
+            peers |= {(dtype, "1 thread"): (dtype, "numpy"), (dtype, "2 threads"): (dtype, "polars")}
+    expected = formula.evaluate(drawn).to_numpy()
+    times = {key: [] for key in works}
     for work in works.values():
         assert np.allclose(np.asarray(work()), expected, rtol=1e-12)
-    times = least_times(works)
-    for name, seconds in times.items():
-        peer = {"1 thread": "numpy", "2 threads": "polars"}.get(name)
-        ratio = f"{times[peer] / seconds:.2f} x {peer}" if peer in times else ""
-        print(f"| {title} | {np.dtype(dtype)} | {name} | {ROWS / seconds / 1e6:.1f} | {ratio} |", flush=True)
+    for _ in range(ROUNDS):
+        for key, work in works.items():
+            start = time.perf_counter()
+            work()
+            times[key].append(time.perf_counter() - start)
+    for key, several in times.items():
+        ratio = f"{min(times[peers[key]]) / min(several):.2f} x {peers[key][1]}" if key in peers else ""
+        print(f"| {title} | {key[0]} | {key[1]} | {ROWS / min(several) / 1e6:.1f} | {ratio} |", flush=True)
 
 
-print(f"{ROWS:,} rows\n\n| formula | columns | | million rows/s | |\n|---|---|---|--:|--:|")
-measure("ALCF", ALCF, np.int32, numpy_alcf, polars_alcf)
-measure("ALCF", ALCF, np.int64, numpy_alcf, polars_alcf)
-measure("PP-718", PP718, np.float64, numpy_pp718, polars_pp718)
-measure("PP-718", PP718, np.int64, numpy_pp718, polars_pp718)
+print(f"{ROWS:,} rows, {ROUNDS} rounds\n\n| formula | columns | | million rows/s | |\n|---|---|---|--:|--:|")
+measure("ALCF", ALCF, ["int32", "int64"], numpy_alcf, polars_alcf)
+measure("PP-718", PP718, ["float64", "int64"], numpy_pp718, polars_pp718)

@@ -12,6 +12,7 @@ use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::{Array, ArrayReader, ArrayRef, NullArray, RecordBatch, RecordBatchIterator, make_array};
 use arrow_schema::{ArrowError, DataType};
 use pyo3::exceptions::PyValueError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -38,7 +39,8 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, ArrowError>) -> PyResult<T> {
 
 /// The array that `object.__arrow_c_array__()` exports.
 pub fn import_array(object: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
-    let (schema, array): ArrayCapsules<'_> = object.call_method0("__arrow_c_array__")?.extract()?;
+    let (schema, array): ArrayCapsules<'_> =
+        object.call_method0(intern!(object.py(), "__arrow_c_array__"))?.extract()?;
     let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
     let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
     // SAFETY: by its name the capsule contains an `ArrowSchema`, and it lives until the end of this function

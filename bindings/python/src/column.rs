@@ -11,6 +11,7 @@ use arrow_schema::DataType;
 use job_sort_formula::Value;
 use job_sort_formula::rank::InputColumn;
 use pyo3::exceptions::{PyImportError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PySequence, PyString};
 
@@ -119,18 +120,21 @@ pub fn check_rows(name: &str, rows: usize) -> PyResult<()> {
 impl Input {
     /// The column that a Python object is.
     pub fn import(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if let Some(value) = number(name, object)? {
-            return Ok(Self::Same(value));
-        }
-        if object.hasattr("__arrow_c_array__")? {
-            return Self::from_arrays(name, &[capsule::import_array(object)?]);
-        }
-        if object.hasattr("__arrow_c_stream__")? {
-            match capsule::import_stream(object) {
-                Ok((_, arrays)) => return Self::from_arrays(name, &arrays),
-                // pandas exports a stream only where pyarrow is installed
-                Err(error) if error.is_instance_of::<PyImportError>(object.py()) => {}
-                Err(error) => return Err(error),
+        // in this order because asking for an attribute that is missing takes longer than a small column
+        if !numpy::is_array(object)? {
+            if object.hasattr(intern!(object.py(), "__arrow_c_array__"))? {
+                return Self::from_arrays(name, &[capsule::import_array(object)?]);
+            }
+            if let Some(value) = number(name, object)? {
+                return Ok(Self::Same(value));
+            }
+            if object.hasattr(intern!(object.py(), "__arrow_c_stream__"))? {
+                match capsule::import_stream(object) {
+                    Ok((_, arrays)) => return Self::from_arrays(name, &arrays),
+                    // pandas exports a stream only where pyarrow is installed
+                    Err(error) if error.is_instance_of::<PyImportError>(object.py()) => {}
+                    Err(error) => return Err(error),
+                }
             }
         }
         let mut object = object.clone();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use arrow_buffer::{ArrowNativeType, Buffer, ScalarBuffer};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 
 use crate::column::{Chunk, Values, check_rows, unsigned};
@@ -26,25 +27,33 @@ struct Elements<'py> {
     stride: isize,
 }
 
+/// The classes of numpy, once it is imported: `ndarray`, and `generic`, of which its scalars are.
+static CLASSES: PyOnceLock<[Py<PyAny>; 2]> = PyOnceLock::new();
+
 /// Whether the object is a `numpy.ndarray`. Does not import numpy: without it there is no such object.
 pub fn is_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(match class(object.py(), "ndarray")? {
-        Some(class) => object.is_instance(&class)?,
-        None => false,
-    })
+    match classes(object.py())? {
+        Some([ndarray, _]) => object.is_instance(ndarray.bind(object.py())),
+        None => Ok(false),
+    }
 }
 
 /// Whether the object is one of numpy's scalars.
 pub fn is_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(match class(object.py(), "generic")? {
-        Some(class) => object.is_instance(&class)?,
-        None => false,
-    })
+    match classes(object.py())? {
+        Some([_, generic]) => object.is_instance(generic.bind(object.py())),
+        None => Ok(false),
+    }
 }
 
-fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+fn classes(py: Python<'_>) -> PyResult<Option<&[Py<PyAny>; 2]>> {
+    if let Some(classes) = CLASSES.get(py) {
+        return Ok(Some(classes));
+    }
     let modules = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
-    modules.get_item("numpy")?.map(|numpy| numpy.getattr(name)).transpose()
+    let Some(numpy) = modules.get_item("numpy")? else { return Ok(None) };
+    let class = |name| numpy.getattr(name).map(Bound::unbind);
+    CLASSES.get_or_try_init(py, || Ok([class("ndarray")?, class("generic")?])).map(Some)
 }
 
 /// The values of an array; `None` if its elements are Python objects.
@@ -54,8 +63,8 @@ pub fn chunk(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Option<Chunk>> {
         return Err(PyTypeError::new_err(message));
     }
     // of the class `ndarray`, because a class derived from it could say anything
-    let class = class(array.py(), "ndarray")?.ok_or_else(|| PyTypeError::new_err("numpy is not imported"))?;
-    let interface = class.getattr("__array_interface__")?.call_method1("__get__", (array,))?;
+    let [ndarray, _] = classes(array.py())?.ok_or_else(|| PyTypeError::new_err("numpy is not imported"))?;
+    let interface = ndarray.bind(array.py()).getattr("__array_interface__")?.call_method1("__get__", (array,))?;
     let code: String = interface.get_item("typestr")?.extract()?;
     let shape: Vec<usize> = interface.get_item("shape")?.extract()?;
     let &[rows] = shape.as_slice() else {
