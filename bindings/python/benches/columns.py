@@ -4,8 +4,7 @@
 python3 columns.py [ROWS [ROUNDS]]
 
 All candidates of a formula take turns, and each time is the least of the rounds. With int32 there is only ours: numpy and polars
-would square
-`eligible_time` in 32 bits.
+would square `eligible_time` in 32 bits.
 """
 
 import sys
