@@ -242,6 +242,9 @@ pub struct RankArgs {
     /// How CSV is written.
     #[command(flatten)]
     pub csv: CsvArgs,
+    /// Also write the result to FILE as a page for a browser, with charts
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 }
 
 /// The formats of a ranking.

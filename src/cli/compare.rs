@@ -11,6 +11,7 @@ use job_sort_formula::report::RankedRow;
 use job_sort_formula::report::compare::{
     CompareCsv, CompareFormat, CompareHuman, CompareJson, CompareReport, compared_rows,
 };
+use job_sort_formula::report::html::CompareHtml;
 use job_sort_formula::site::{ComparedQueue, FileSource, FormulaText, SiteError, SiteFiles};
 use job_sort_formula::{Diagnostic, Site};
 
@@ -18,8 +19,8 @@ use super::args::{CompareArgs, CompareFormatName, FormulaArgs, PolicyArg, is_std
 use super::queue::draw_submitted;
 use super::rank::report_errors;
 use super::{
-    CliError, NOT_A_TABLE, Outcome, Progress, STDIN, parsed_formula, read_formula, report, show_site, terminal_width,
-    warn_all,
+    CliError, NOT_A_TABLE, Outcome, Progress, STDIN, page, parsed_formula, read_formula, report, show_site,
+    terminal_width, warn_all,
 };
 
 pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
@@ -73,6 +74,16 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     };
     format(arguments).write(&compare_report, out)?;
     out.flush()?;
+    if let Some(path) = &arguments.report {
+        let drawn_findings = [
+            page::drawn(&sources.old, &submitted.old, &findings.old),
+            page::drawn(&sources.new, &submitted.new, &findings.new),
+        ];
+        let shares = page::tree(new_site);
+        let tree = shares.as_ref().map(|shares| (shares.assessed.tree(), shares.assessed.shares()));
+        let page = CompareHtml { findings: &drawn_findings.concat(), tree };
+        page::write_page(path, |out| page.write(&compare_report, out))?;
+    }
     if arguments.format == CompareFormatName::Csv {
         let on_error = arguments.site.on_error;
         report_errors(on_error, "the old formula", &compared.table, &old.ranking);

@@ -7,11 +7,12 @@ use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::pbs::check::job_error;
 use job_sort_formula::report::draw_finding;
 use job_sort_formula::report::explain::{ExplainReport, write_human, write_json};
+use job_sort_formula::report::html::write_explanation;
 use job_sort_formula::site::{ExplainOptions, Explanation};
 
 use super::args::{ExplainArgs, ExplainFormatName, note_idle};
 use super::queue::{ReadQueue, with_queue};
-use super::{CliError, NOT_A_TABLE, Outcome, Progress, formula_source, terminal_width, warn_all};
+use super::{CliError, NOT_A_TABLE, Outcome, Progress, formula_source, page, terminal_width, warn_all};
 
 pub(super) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_human = arguments.format == ExplainFormatName::Human;
@@ -51,20 +52,22 @@ fn explain(arguments: &ExplainArgs, queue: ReadQueue<'_>, out: &mut impl Write) 
         rules: &rules,
         usage_unit: &usage_unit,
     };
+    let draw = |job: &Explanation, coloured: bool, width: Option<usize>| {
+        let finding = submitted.in_source(job_error(&queue.table, job.row, job.result.as_ref()?.as_ref().err()?));
+        Some(draw_finding(&formula_source(source), &finding, coloured, width))
+    };
     match arguments.format {
         ExplainFormatName::Json => write_json(&report, out)?,
         ExplainFormatName::Human => {
             let width = if arguments.wide { None } else { terminal_width() };
             let coloured = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
-            let drawn = |job: &Explanation| {
-                let finding =
-                    submitted.in_source(job_error(&queue.table, job.row, job.result.as_ref()?.as_ref().err()?));
-                Some(draw_finding(&formula_source(source), &finding, coloured, width))
-            };
-            write_human(&report, width, &drawn, out)?;
+            write_human(&report, width, &|job| draw(job, coloured, width), out)?;
         }
     }
     out.flush()?;
+    if let Some(path) = &arguments.report {
+        page::write_page(path, |out| write_explanation(&report, &|job| draw(job, false, None), out))?;
+    }
     Ok(if findings.iter().any(is_error) || queue.ranking.failure().is_some() {
         Outcome::Findings
     } else {

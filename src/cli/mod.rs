@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod explain;
 mod names;
+mod page;
 mod panic_report;
 mod pbsfs;
 mod progress;

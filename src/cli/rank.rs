@@ -4,13 +4,15 @@ use std::io::Write;
 
 use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::pbs::check::error_findings;
+use job_sort_formula::rank::{ComparedRanking, Comparison};
+use job_sort_formula::report::html::RankHtml;
 use job_sort_formula::report::{Csv, Human, Json, Ndjson, RankFormat, RankReport, RankedRow};
 use job_sort_formula::site::RankedQueue;
 use job_sort_formula::{JobTable, Ranking, Site};
 
 use super::args::{OnErrorArg, RankArgs, RankFormatName, note_idle};
 use super::queue::{ReadQueue, draw_submitted, with_queue};
-use super::{CliError, NOT_A_TABLE, Outcome, Progress, report, terminal_width, warn_all};
+use super::{CliError, NOT_A_TABLE, Outcome, Progress, page, report, terminal_width, warn_all};
 
 pub(super) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_human = arguments.format == RankFormatName::Human;
@@ -41,6 +43,17 @@ fn rank(arguments: &RankArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Res
     };
     format(arguments).write(&report, out)?;
     out.flush()?;
+    if let Some(path) = &arguments.report {
+        let errors = error_findings(&ranked.table, &ranked.ranking);
+        let drawn = page::drawn(source, submitted, findings.iter().chain(&errors));
+        let shares = page::tree(site);
+        let tree = shares.as_ref().map(|shares| &shares.assessed);
+        let (table, ranking) = (&ranked.table, &ranked.ranking);
+        let side = ComparedRanking { table, ranking, under_threshold: &[], tree };
+        let groups = Comparison::new(&side, &side);
+        let tree = tree.map(|tree| (tree.tree(), tree.shares()));
+        page::write_page(path, |out| RankHtml { findings: &drawn, groups: &groups, tree }.write(&report, out))?;
+    }
     match arguments.format {
         RankFormatName::Human => {
             draw_submitted(source, submitted, error_findings(&ranked.table, &ranked.ranking));
@@ -58,7 +71,8 @@ fn rank(arguments: &RankArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Res
 
 /// The number of ranks to determine: all if jobs are searched for among them, or if a summary counts them.
 fn limit(arguments: &RankArgs) -> usize {
-    let has_summary = matches!(arguments.format, RankFormatName::Human | RankFormatName::Json);
+    let has_summary =
+        matches!(arguments.format, RankFormatName::Human | RankFormatName::Json) || arguments.report.is_some();
     arguments.top.filter(|_| arguments.filter.filter().is_empty() && !has_summary).unwrap_or(usize::MAX)
 }
 

@@ -5,13 +5,16 @@ use std::io::Write;
 use job_sort_formula::Site;
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::fairshare::tree_document::TreeDocument;
+use job_sort_formula::report::html::write_shares;
 use job_sort_formula::report::shares::{Assumed, PolicyView, SharesHead, write_human, write_json};
 use job_sort_formula::site::{ComparedQueue, FormulaText, PolicyName, SharesRequest};
 use job_sort_formula::slurm::load_file::format_load_file;
 use serde_json::{Map, Value};
 
 use super::args::{FormulaArgs, PolicyArg, SharesArgs, SharesFormatName, note_idle, refuse_idle};
-use super::{CliError, NOT_A_TABLE, Outcome, parsed_formula, read_formula, show_site, terminal_width, warn, warn_all};
+use super::{
+    CliError, NOT_A_TABLE, Outcome, page, parsed_formula, read_formula, show_site, terminal_width, warn, warn_all,
+};
 
 pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     if matches!(arguments.format, SharesFormatName::Sacctmgr | SharesFormatName::ResourceGroup) {
@@ -21,6 +24,7 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
             ("--entity", !arguments.entity.is_empty()),
             ("--active", !arguments.active.is_empty()),
             ("--formula", arguments.formula.is_some() || arguments.formula_file.is_some()),
+            ("--report", arguments.report.is_some()),
         ];
         refuse_idle(
             &options,
@@ -76,17 +80,20 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         }),
     });
     let views: Vec<PolicyView<'_>> = views.collect();
+    let policies: Vec<String> = match shares.as_slice() {
+        [_] if arguments.site.policy != Some(PolicyArg::All) => vec![site.describe_policy(None)],
+        all => all.iter().map(|one| site.describe_policy(Some(one.policy))).collect(),
+    };
+    let width = if arguments.wide { None } else { terminal_width() };
+    let usage_unit = site.usage_unit();
+    let head = SharesHead { policies: &policies, usage_unit: &usage_unit, width };
     match arguments.format {
         SharesFormatName::Json => write_json(&views, out)?,
-        _ => {
-            let policies: Vec<String> = match shares.as_slice() {
-                [_] if arguments.site.policy != Some(PolicyArg::All) => vec![site.describe_policy(None)],
-                all => all.iter().map(|one| site.describe_policy(Some(one.policy))).collect(),
-            };
-            let width = if arguments.wide { None } else { terminal_width() };
-            let head = SharesHead { policies: &policies, usage_unit: &site.usage_unit(), width };
-            write_human(&views, &head, out)?;
-        }
+        _ => write_human(&views, &head, out)?,
+    }
+    if let Some(path) = &arguments.report {
+        out.flush()?;
+        page::write_page(path, |out| write_shares(&views, &head, out))?;
     }
     Ok(Outcome::Fine)
 }

@@ -220,6 +220,19 @@ impl TemporaryFile {
     }
 }
 
+/// Replaces any file, or the one that a symbolic link points to: a reader sees either the old file or the new one. What is
+/// not a regular file, such as a pipe, is written to.
+pub(super) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let path = resolved(path)?;
+    let old = match fs::metadata(&path) {
+        Ok(found) if !found.is_file() => return OpenOptions::new().write(true).open(&path)?.write_all(bytes),
+        Ok(_) => File::open(&path).ok(),
+        Err(_) => None,
+    };
+    let new = TemporaryFile::write(&temporary_path(&path, "new"), bytes, old.as_ref())?;
+    fs::rename(&new.0, &path)
+}
+
 /// The path of a temporary file of this process, in the same folder.
 fn temporary_path(path: &Path, kind: &str) -> PathBuf {
     with_suffix(path, &format!(".{kind}-{}", std::process::id()))

@@ -57,7 +57,7 @@ impl CompareFormat for CompareHuman {
 }
 
 /// How many jobs move, how far the orders agree, and who wins and who loses most.
-fn sentence(report: &CompareReport<'_>) -> String {
+pub(super) fn sentence(report: &CompareReport<'_>) -> String {
     let comparison = report.comparison;
     if comparison.jobs == 0 {
         return "No job is considered under both, so no places can be compared.".to_owned();
@@ -143,7 +143,8 @@ fn write_rule(heading: &str, old: Option<&str>, new: Option<&str>, out: &mut dyn
     writeln!(out, "{:LABEL$} {}", format!("new {heading}"), text(new))
 }
 
-fn write_summary(report: &CompareReport<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// The numbers of a comparison: a heading and a text each.
+pub(super) fn summary_lines(report: &CompareReport<'_>) -> Vec<(&'static str, String)> {
     let comparison = report.comparison;
     let mut lines = Vec::new();
     let kept = comparison.jobs - comparison.moved();
@@ -179,7 +180,12 @@ fn write_summary(report: &CompareReport<'_>, out: &mut dyn Write) -> io::Result<
     let ties = counts(Change { old: old.ties(), new: new.ties() });
     lines.push(("ties:", format!("{ties} (neighbours of the same value, which the formula does not order)")));
     lines.extend(fairness(report));
-    for (heading, text) in lines {
+    lines
+}
+
+fn write_summary(report: &CompareReport<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let comparison = report.comparison;
+    for (heading, text) in summary_lines(report) {
         writeln!(out, "{heading:LABEL$} {text}")?;
     }
     let transitions = [

@@ -1,8 +1,8 @@
 //! Why jobs have their places in the queue, for people and as JSON.
 
-mod human;
+pub(super) mod human;
 mod json;
-mod sentence;
+pub(super) mod sentence;
 
 use serde_json::Map;
 
@@ -30,7 +30,7 @@ pub struct ExplainReport<'a> {
 }
 
 impl<'a> ExplainReport<'a> {
-    fn table(&self) -> &'a JobTable {
+    pub(super) fn table(&self) -> &'a JobTable {
         &self.queue.table
     }
 
@@ -46,7 +46,7 @@ impl<'a> ExplainReport<'a> {
 }
 
 /// Calls `show` with the view of the path of a job in the fair-share tree.
-fn with_path_view<T>(
+pub(super) fn with_path_view<T>(
     shares: Option<&PolicyShares>,
     job: &Explanation,
     show: impl FnOnce(&PolicyView<'_>) -> T,

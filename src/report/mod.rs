@@ -9,6 +9,9 @@ mod compare_csv;
 mod compare_human;
 mod compare_json;
 pub mod explain;
+#[cfg(feature = "html")]
+#[doc(hidden)]
+pub mod html;
 mod ordered_writer;
 mod rank_csv;
 mod rank_filter;

@@ -75,34 +75,39 @@ fn cells(report: &RankReport<'_>, line: &Line<'_>) -> Vec<String> {
     cells
 }
 
-fn note(report: &RankReport<'_>, line: &Line<'_>) -> String {
+pub(super) fn note(report: &RankReport<'_>, line: &Line<'_>) -> String {
     let error = line.error().map(|error| format!("error: {error}"));
     let notes: Vec<String> = error.into_iter().chain(report.excluded(line).map(|(_, reason)| reason)).collect();
     notes.join("; ")
 }
 
 fn write_summary(report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let (all, considered) = (report.table.len(), report.ranking.order().len());
-    let ignored = all - report.ranking.scores().count();
-    write!(out, "{}: {considered} considered", count(all, "job"))?;
-    let not_considered = report.not_considered.len();
-    let waiting = all.saturating_sub(considered + ignored + not_considered);
-    if waiting > 0 {
-        write!(out, ", {waiting} held, waiting or running")?;
-    }
-    if not_considered > 0 {
-        write!(out, ", {not_considered} below the threshold or without shares")?;
-    }
-    if ignored > 0 {
-        write!(out, ", {ignored} ignored")?;
-    }
-    writeln!(out, "; {}", count(report.ranking.ties(), "tie"))?;
+    writeln!(out, "{}", summary(report))?;
     let errors = report.ranking.scores().errors_by_kind();
     if !errors.is_empty() {
         let kinds: Vec<_> = errors.iter().map(|(kind, number)| format!("{}: {kind}", count(*number, "job"))).collect();
         writeln!(out, "with an error: {}", kinds.join("; "))?;
     }
     Ok(())
+}
+
+/// How many jobs there are, and how many of them the scheduler considers.
+pub(super) fn summary(report: &RankReport<'_>) -> String {
+    let (all, considered) = (report.table.len(), report.ranking.order().len());
+    let ignored = all - report.ranking.scores().count();
+    let mut summary = format!("{}: {considered} considered", count(all, "job"));
+    let not_considered = report.not_considered.len();
+    let waiting = all.saturating_sub(considered + ignored + not_considered);
+    if waiting > 0 {
+        summary += &format!(", {waiting} held, waiting or running");
+    }
+    if not_considered > 0 {
+        summary += &format!(", {not_considered} below the threshold or without shares");
+    }
+    if ignored > 0 {
+        summary += &format!(", {ignored} ignored");
+    }
+    summary + &format!("; {}", count(report.ranking.ties(), "tie"))
 }
 
 /// `1 job`, `2 jobs`.

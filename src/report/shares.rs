@@ -240,7 +240,7 @@ fn identity(view: &PolicyView<'_>, node: NodeId, depths: Option<&[u32]>) -> Map<
 }
 
 /// The quantities of the policy for a node, the shares first.
-fn numbers(view: &PolicyView<'_>, node: NodeId) -> Vec<(&'static str, Value)> {
+pub(super) fn numbers(view: &PolicyView<'_>, node: NodeId) -> Vec<(&'static str, Value)> {
     if view.is_pbs { pbs_fields(view, node) } else { slurm_fields(&association(view, node)) }
 }
 
@@ -386,7 +386,7 @@ fn write_changes(view: &PolicyView<'_>, head: &SharesHead<'_>, out: &mut dyn Wri
         };
         for (quantity, first, second) in change.quantities.iter().filter(|(_, first, second)| first != second) {
             let difference = difference(first, second).map_or_else(String::new, |by| signed(quantity, by));
-            let [first, second] = [first, second].map(|value| cell(view, quantity, value));
+            let [first, second] = [first, second].map(|value| shown_number(view, quantity, value));
             rows.push(vec![std::mem::take(&mut name), (*quantity).to_owned(), first, second, difference]);
         }
     }
@@ -480,7 +480,7 @@ fn headings(views: &[PolicyView<'_>]) -> Vec<String> {
 
 fn cells(views: &[PolicyView<'_>], counterparts: &[Vec<Option<NodeId>>], node: NodeId) -> Vec<String> {
     match views {
-        [one] => numbers(one, node).iter().skip(1).map(|(name, value)| cell(one, name, value)).collect(),
+        [one] => numbers(one, node).iter().skip(1).map(|(name, value)| shown_number(one, name, value)).collect(),
         [first, ..] => {
             let in_view = |nodes: &Vec<Option<NodeId>>| nodes.get(node.index()).copied().flatten();
             let factors = views.iter().zip(counterparts);
@@ -491,7 +491,7 @@ fn cells(views: &[PolicyView<'_>], counterparts: &[Vec<Option<NodeId>>], node: N
     }
 }
 
-fn cell(view: &PolicyView<'_>, name: &str, value: &Value) -> String {
+pub(super) fn shown_number(view: &PolicyView<'_>, name: &str, value: &Value) -> String {
     match (name, value.as_f64()) {
         ("fairshare" | "tickets", None) if !view.has_factors => "-".to_owned(),
         ("usage" | "raw_usage" | "tickets", Some(usage)) => amount(usage),

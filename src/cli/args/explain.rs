@@ -1,5 +1,7 @@
 //! The arguments of `jsf explain`.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
 use job_sort_formula::site::parse_duration;
@@ -45,6 +47,9 @@ pub struct ExplainArgs {
     /// The output format
     #[arg(long, value_enum, default_value_t = ExplainFormatName::Human)]
     pub format: ExplainFormatName,
+    /// Also write the result to FILE as a page for a browser, with charts
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 }
 
 /// Parses the rank that a job is to reach.

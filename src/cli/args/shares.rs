@@ -62,6 +62,9 @@ pub struct SharesArgs {
     /// The output format
     #[arg(long, value_enum, default_value_t = SharesFormatName::Human)]
     pub format: SharesFormatName,
+    /// Also write the result to FILE as a page for a browser, with charts
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 }
 
 /// The formats of a tree.

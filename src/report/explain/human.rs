@@ -12,7 +12,7 @@ use crate::report::shares::{SharesHead, write_tree};
 use crate::report::table::{Column, write_table};
 use crate::report::terminal::printable;
 use crate::report::waiting_time;
-use crate::site::{Explanation, Neighbour, RankReached, Reached, Rounding, SmallestChange, Wait};
+use crate::site::{ExplainedInput, Explanation, Neighbour, RankReached, Reached, Rounding, SmallestChange, Wait};
 
 /// The number of characters of the longest bar.
 const BAR: f64 = 24.0;
@@ -166,14 +166,9 @@ impl Section<'_> {
     }
 
     fn inputs(&mut self, job: &Explanation) -> io::Result<()> {
-        let row = |input: &crate::site::ExplainedInput| {
+        let row = |input: &ExplainedInput| {
             let value = input.value.as_ref().map_or_else(|| "-".to_owned(), |value| value.repr());
-            let seconds = input.value.as_ref().and_then(nearest_double).filter(|seconds| *seconds >= 60.0);
-            let unit = match (input.unit.unwrap_or(""), seconds) {
-                ("s", Some(seconds)) => format!("s ({})", waiting_time(seconds as i64)),
-                (unit, _) => unit.to_owned(),
-            };
-            vec![input.name.clone(), value, unit, input.origin.to_string()]
+            vec![input.name.clone(), value, input_unit(input), input.origin.to_string()]
         };
         let rows: Vec<Vec<String>> = job.inputs.iter().map(row).collect();
         let columns = vec![
@@ -208,17 +203,7 @@ impl Section<'_> {
             let value = ranking.score(row).map_or_else(|| "-".to_owned(), |score| number_format::logged(score.value));
             vec![rank.to_string(), table.id(row).to_owned(), table.entity(row).to_owned(), value, decided]
         };
-        let failed = |row: usize| ranking.score(row).is_some_and(|score| score.unrounded.is_err());
-        let neighbour = |one: &Neighbour| {
-            let words = match (failed(one.row), one.decided_by) {
-                (true, Some(Criterion::Value)) => "its evaluation failed".to_owned(),
-                _ if failed(job.row) && one.decided_by == Some(Criterion::Value) => {
-                    "the evaluation of this job failed".to_owned()
-                }
-                _ => decision(one),
-            };
-            cells(one.rank, one.row, words)
-        };
+        let neighbour = |one: &Neighbour| cells(one.rank, one.row, decision(report, job, one));
         let mut rows: Vec<Vec<String>> = job.above.iter().rev().map(neighbour).collect();
         rows.push(cells(rank, job.row, "this job".to_owned()));
         rows.extend(job.below.iter().map(neighbour));
@@ -267,10 +252,26 @@ impl Section<'_> {
     }
 }
 
+/// The unit of an input; seconds also as days, hours and minutes.
+pub(in crate::report) fn input_unit(input: &ExplainedInput) -> String {
+    let seconds = input.value.as_ref().and_then(nearest_double).filter(|seconds| *seconds >= 60.0);
+    match (input.unit.unwrap_or(""), seconds) {
+        ("s", Some(seconds)) => format!("s ({})", waiting_time(seconds as i64)),
+        (unit, _) => unit.to_owned(),
+    }
+}
+
 /// What decides between the job and a neighbour.
-fn decision(neighbour: &Neighbour) -> String {
+pub(in crate::report) fn decision(report: &ExplainReport<'_>, job: &Explanation, neighbour: &Neighbour) -> String {
     if neighbour.decided_by != Some(Criterion::Value) {
         return neighbour.reason.clone();
+    }
+    let failed = |row: usize| report.queue.ranking.score(row).is_some_and(|score| score.unrounded.is_err());
+    if failed(neighbour.row) {
+        return "its evaluation failed".to_owned();
+    }
+    if failed(job.row) {
+        return "the evaluation of this job failed".to_owned();
     }
     let is_zero = |double: Option<f64>| double == Some(0.0);
     let differences = neighbour.differences.iter().filter(|term| !is_zero(term.nearest_double()));

@@ -18,7 +18,7 @@ use crate::site::{Against, Cause, Explanation, PolicyName, PolicyShares};
 const ON_TARGET: Range<f64> = 0.95..1.05;
 
 /// Why a job has its place, in one sentence.
-pub(super) fn sentence(report: &ExplainReport<'_>, job: &Explanation) -> String {
+pub(in crate::report) fn sentence(report: &ExplainReport<'_>, job: &Explanation) -> String {
     let id = report.table().id(job.row);
     let place = match (job.rank, report.excluded(job)) {
         (Some(rank), _) => format!("`{id}` is {} of {}", ordinal(rank), report.considered()),

@@ -1,0 +1,273 @@
+//! A comparison of two rankings as a page.
+
+use std::io::{self, Write};
+
+use super::charts::{self, SLOPES, Slope};
+use super::{Cell, MarkedFormula, Page, Piece, Section, Table, facts, findings_section, or_dash};
+use crate::fairshare::{ShareTable, ShareTree};
+use crate::pbs::number_format;
+use crate::rank::{Change, GroupChange, JobMove};
+use crate::report::compare::{CompareFormat, CompareReport};
+use crate::report::compare_human::{sentence, summary_lines};
+use crate::report::terminal::printable;
+
+/// A comparison as a page for a browser.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CompareHtml<'a> {
+    /// The findings about the formulas, as they are drawn in a terminal.
+    pub findings: &'a [String],
+    /// The fair-share tree of the new side with its numbers.
+    pub tree: Option<(&'a ShareTree, &'a ShareTable)>,
+}
+
+impl CompareFormat for CompareHtml<'_> {
+    fn write(&self, report: &CompareReport<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let moves: Vec<JobMove> = report.rows.iter().map(|ranked| report.comparison.job(ranked.row())).collect();
+        let mut sections = vec![formulas(report)];
+        sections.extend(findings_section(self.findings));
+        if !moves.is_empty() {
+            sections.extend(charts(report, &moves));
+        }
+        sections.extend(groups(report));
+        sections.push(jobs(report, &moves));
+        sections.extend(self.tree.map(|(tree, shares)| super::shares::icicle_section(tree, shares)));
+        let mut facts = facts(&shared_rules(report));
+        facts.extend(super::facts(&summary_lines(report)));
+        Page {
+            kind: "jsf compare",
+            title: "Comparison of two formulas".to_owned(),
+            headline: printable(&sentence(report)).into_owned(),
+            facts,
+            sections,
+        }
+        .write(out)
+    }
+}
+
+/// The rules of both sides but the formulas; those that differ twice.
+fn shared_rules(report: &CompareReport<'_>) -> Vec<(&'static str, String)> {
+    let Change { old, new } = report.rules;
+    let mut rules = Vec::new();
+    for (heading, text) in new {
+        match old.iter().find(|(known, _)| known == heading) {
+            Some((_, before)) if before != text => rules.push((*heading, format!("{before} → {text}"))),
+            _ => rules.push((*heading, text.clone())),
+        }
+    }
+    let gone = old.iter().filter(|(heading, _)| new.iter().all(|(known, _)| known != heading));
+    rules.extend(gone.map(|(heading, text)| (*heading, format!("{text} → none"))));
+    rules
+}
+
+/// Both formulas, with the parts that differ marked.
+fn formulas(report: &CompareReport<'_>) -> Section {
+    let Change { old, new } = report.formulas;
+    let (old, new) = (printable(old.trim_end()), printable(new.trim_end()));
+    let (before, after) = marked_pieces(&old, &new);
+    let formulas = match old == new {
+        true => vec![MarkedFormula { side: "both", tag: "span", pieces: after }],
+        false => vec![
+            MarkedFormula { side: "old", tag: "del", pieces: before },
+            MarkedFormula { side: "new", tag: "ins", pieces: after },
+        ],
+    };
+    Section { formulas, ..Section::new(if old == new { "Formula" } else { "Formulas" }) }
+}
+
+/// The most tokens of a formula whose differences are searched for; in a longer one all of it is marked.
+const MAX_TOKENS: usize = 2000;
+
+/// The pieces of two texts, of which those are marked that are not in a longest common sequence of tokens.
+fn marked_pieces(old: &str, new: &str) -> (Vec<Piece>, Vec<Piece>) {
+    let (old_tokens, new_tokens) = (tokens(old), tokens(new));
+    if old_tokens.len().max(new_tokens.len()) > MAX_TOKENS {
+        let all = |text: &str| vec![Piece { text: text.to_owned(), changed: old != new }];
+        return (all(old), all(new));
+    }
+    // the length of the longest common sequence of the tokens from each pair of positions on
+    let columns = new_tokens.len() + 1;
+    let mut common = vec![0u16; (old_tokens.len() + 1) * columns];
+    for i in (0..old_tokens.len()).rev() {
+        for j in (0..new_tokens.len()).rev() {
+            common[i * columns + j] = match old_tokens[i] == new_tokens[j] {
+                true => common[(i + 1) * columns + j + 1] + 1,
+                false => common[(i + 1) * columns + j].max(common[i * columns + j + 1]),
+            };
+        }
+    }
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    let (mut i, mut j) = (0, 0);
+    while i < old_tokens.len() || j < new_tokens.len() {
+        let is_common = i < old_tokens.len() && j < new_tokens.len() && old_tokens[i] == new_tokens[j];
+        if is_common {
+            push_piece(&mut before, old_tokens[i], false);
+            push_piece(&mut after, new_tokens[j], false);
+            (i, j) = (i + 1, j + 1);
+        } else if j == new_tokens.len()
+            || i < old_tokens.len() && common[(i + 1) * columns + j] >= common[i * columns + j + 1]
+        {
+            push_piece(&mut before, old_tokens[i], true);
+            i += 1;
+        } else {
+            push_piece(&mut after, new_tokens[j], true);
+            j += 1;
+        }
+    }
+    (before, after)
+}
+
+/// Appends a token; a blank between two marked tokens is marked too.
+fn push_piece(pieces: &mut Vec<Piece>, token: &str, changed: bool) {
+    match pieces.last_mut() {
+        Some(last) if last.changed == changed => last.text.push_str(token),
+        _ => pieces.push(Piece { text: token.to_owned(), changed }),
+    }
+}
+
+/// The words and the numbers of a formula, and every other character alone.
+fn tokens(text: &str) -> Vec<&str> {
+    let is_word = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.');
+    let mut tokens = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = match is_word(first) {
+            true => rest.find(|character| !is_word(character)).unwrap_or(rest.len()),
+            false => first.len_utf8(),
+        };
+        tokens.push(&rest[..end]);
+        rest = &rest[end..];
+    }
+    tokens
+}
+
+fn job_name(report: &CompareReport<'_>, row: usize) -> String {
+    let (id, entity) = (report.table.id(row), report.table.entity(row));
+    if entity.is_empty() { id.to_owned() } else { format!("{id} {entity}") }
+}
+
+fn charts(report: &CompareReport<'_>, moves: &[JobMove]) -> Vec<Section> {
+    let comparison = report.comparison;
+    let most = comparison.considered.old.max(comparison.considered.new);
+    let first = most.min(SLOPES);
+    let is_shown = |job: &&JobMove| [job.old, job.new].iter().flatten().any(|rank| *rank <= first);
+    let slopes: Vec<Slope> =
+        moves.iter().filter(is_shown).map(|job| Slope { name: job_name(report, job.row), job: *job }).collect();
+    let places: Vec<i64> = moves.iter().filter_map(JobMove::moved).collect();
+    let named: Vec<(String, JobMove)> = moves.iter().map(|job| (job_name(report, job.row), *job)).collect();
+    let directions = [("up", "wins places"), ("down", "loses places"), ("same", "keeps its place")];
+    vec![
+        Section::new(format!("The first {first} jobs"))
+            .note("Every line is a job, from its place in the old order to its place in the new one.")
+            .chart(charts::slopes(&slopes, first), &directions),
+        Section::new("How far jobs move").chart(charts::displacements(&places), &directions),
+        Section::new("Old and new rank")
+            .note("Above the diagonal are the jobs that win places, below it those that lose some.")
+            .chart(charts::ranks(&named, most), &directions),
+    ]
+}
+
+/// The tables of entities, groups, queues and sizes.
+fn groups(report: &CompareReport<'_>) -> Vec<Section> {
+    let comparison = report.comparison;
+    let all = comparison.considered.old.max(comparison.considered.new);
+    let size = comparison.size_input.unwrap_or_default();
+    let tables = [
+        ("Entities", "entity", &comparison.entities),
+        ("Groups", "group", &comparison.groups),
+        ("Queues", "queue", &comparison.queues),
+        ("Sizes of the jobs", size, &comparison.sizes),
+    ];
+    let is_named = |changes: &[GroupChange]| changes.iter().any(|change| !change.name.is_empty());
+    let shown = tables.into_iter().filter(|(_, _, changes)| is_named(changes));
+    shown.map(|(heading, column, changes)| Section::new(heading).table(group_table(column, changes, all))).collect()
+}
+
+/// `all` is the number of jobs: it is no news how many are among so many.
+fn group_table(column: &str, changes: &[GroupChange], all: usize) -> Table {
+    let mut headings = [column, "#jobs", "#old mean rank", "#new mean rank", "#places won"].map(str::to_owned).to_vec();
+    let first = changes.first().map(|change| change.top.map(|(first, _)| first)).unwrap_or_default();
+    for first in first.iter().filter(|first| **first < all) {
+        headings.extend([format!("#old in first {first}"), format!("#new in first {first}")]);
+    }
+    headings.push("#share".to_owned());
+    let headings: Vec<&str> = headings.iter().map(|heading| &**heading).collect();
+    let row = |change: &GroupChange| {
+        let mean = change.mean_rank();
+        let name = if change.path.is_empty() { change.name.clone() } else { change.path.join("/") };
+        let mut cells = vec![
+            Cell::text(&name),
+            Cell::count(Some(change.jobs)),
+            Cell::decimals(mean.map(|mean| mean.old), 1),
+            Cell::decimals(mean.map(|mean| mean.new), 1),
+            Cell::places(Some(change.won())),
+        ];
+        for (_, counts) in change.top.iter().filter(|(first, _)| *first < all) {
+            cells.extend([Cell::count(Some(counts.old)), Cell::count(Some(counts.new))]);
+        }
+        cells.push(Cell::percent(change.perc));
+        cells
+    };
+    Table::new(&headings, changes.iter().map(row))
+}
+
+/// The jobs, those that move farthest first.
+fn jobs(report: &CompareReport<'_>, moves: &[JobMove]) -> Section {
+    let mut order: Vec<&JobMove> = moves.iter().collect();
+    order.sort_by_key(|job| (std::cmp::Reverse(job.moved().map_or(u64::MAX, i64::unsigned_abs)), job.new));
+    let headings = ["job", "entity", "queue", "#old rank", "#new rank", "#moved", "#old value", "#new value"];
+    let row = |job: &&JobMove| {
+        let scores = report.scores(job.row);
+        let score = |score: Option<f64>| match score {
+            Some(value) => Cell::number(number_format::logged(value), value),
+            None => Cell::count(None),
+        };
+        vec![
+            Cell::text(report.table.id(job.row)),
+            Cell::text(&or_dash(report.table.entity(job.row))),
+            Cell::text(&or_dash(report.table.queue(job.row))),
+            Cell::count(job.old),
+            Cell::count(job.new),
+            Cell::places(job.moved()),
+            score(scores.old),
+            score(scores.new),
+        ]
+    };
+    Section::new("Jobs").table(Table::new(&headings, order.iter().map(row)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marked(old: &str, new: &str) -> (String, String) {
+        let (before, after) = marked_pieces(old, new);
+        let show = |pieces: Vec<Piece>| {
+            pieces.into_iter().map(|one| if one.changed { format!("[{}]", one.text) } else { one.text }).collect()
+        };
+        (show(before), show(after))
+    }
+
+    #[test]
+    fn what_differs_is_marked() {
+        for (old, new, before, after) in [
+            ("a + b", "a + b", "a + b", "a + b"),
+            ("a + 10*b", "a + 12*b", "a + [10]*b", "a + [12]*b"),
+            ("a + b", "a + b - c", "a + b", "a + b[ - c]"),
+            ("", "x", "", "[x]"),
+            ("pow(2, x)", "exp2(x)", "[pow](2, x)", "[exp2](x)"),
+        ] {
+            let (got_before, got_after) = marked(old, new);
+            assert_eq!(got_after, after, "{old} {new}");
+            if old != "pow(2, x)" {
+                assert_eq!(got_before, before, "{old} {new}");
+            }
+        }
+    }
+
+    #[test]
+    fn long_formulas_are_marked_whole() {
+        let long = "1+".repeat(MAX_TOKENS) + "1";
+        let (before, after) = marked_pieces(&long, "1");
+        assert!(before.len() == 1 && before[0].changed && after[0].changed);
+    }
+}

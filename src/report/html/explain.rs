@@ -1,0 +1,125 @@
+//! Why jobs have their places, as a page.
+
+use std::cmp::Reverse;
+use std::io::{self, Write};
+
+use super::shares::shares_table;
+use super::{Bar, Cell, MarkedFormula, Page, Piece, Section, Table, facts};
+use crate::pbs::number_format;
+use crate::python::Value as PythonValue;
+use crate::rank::explain::{NodeValue, nearest_double};
+use crate::report::explain::human::{decision, input_unit};
+use crate::report::explain::sentence::sentence;
+use crate::report::explain::{ExplainReport, with_path_view};
+use crate::report::terminal::printable;
+use crate::site::{Explanation, Neighbour};
+
+/// The deepest level of a part of the formula that is moved to the right.
+const MAX_INDENT: usize = 4;
+
+/// Writes the page of one or more explanations. `draw_error` draws the error of a job under the formula.
+///
+/// # Errors
+/// `out` cannot be written.
+pub fn write_explanation(
+    report: &ExplainReport<'_>,
+    draw_error: &dyn Fn(&Explanation) -> Option<String>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let jobs = &report.explanations.jobs;
+    let text = printable(report.formula.trim_end()).into_owned();
+    let formula = MarkedFormula { side: "", tag: "span", pieces: vec![Piece { text, changed: false }] };
+    let mut sections = vec![Section { formulas: vec![formula], ..Section::new("Formula") }];
+    for job in jobs {
+        let id = printable(report.table().id(job.row)).into_owned();
+        let of = if jobs.len() > 1 { format!(" of {id}") } else { String::new() };
+        if jobs.len() > 1 {
+            let place = printable(&sentence(report, job)).into_owned();
+            sections.push(Section::new(id).note(place));
+        }
+        sections.extend(draw_error(job).map(|drawn| Section { findings: vec![drawn], ..Section::new("Error") }));
+        sections.extend(terms(job, &of));
+        sections.extend(inputs(job, &of));
+        sections.extend(parts(job, &of));
+        sections.extend(with_path_view(report.explanations.shares.as_ref(), job, |view| {
+            Section::new(format!("Shares from the root to the entity{of}")).table(shares_table(view))
+        }));
+        sections.extend(neighbours(report, job, &of));
+    }
+    let headline = match jobs.as_slice() {
+        [only] => format!("{}.", sentence(report, only)),
+        _ => format!("Why {} jobs have their places.", jobs.len()),
+    };
+    let rules: Vec<_> = report.rules.iter().filter(|(heading, _)| *heading != "formula:").cloned().collect();
+    Page {
+        kind: "jsf explain",
+        title: "Why a job has its place".to_owned(),
+        headline: printable(&headline).into_owned(),
+        facts: facts(&rules),
+        sections,
+    }
+    .write(out)
+}
+
+fn value_cell(value: &PythonValue) -> Cell {
+    Cell::number(value.repr(), value.to_f64().map_or(serde_json::Value::Null, Into::into))
+}
+
+/// The terms as bars around zero.
+fn terms(job: &Explanation, of: &str) -> Option<Section> {
+    let values: Vec<f64> = job.terms.iter().map(|term| nearest_double(&term.value).unwrap_or(0.0)).collect();
+    let largest = values.iter().map(|value| value.abs()).filter(|value| value.is_finite()).fold(0.0, f64::max);
+    let has_negative = values.iter().any(|value| *value < 0.0);
+    let zero = if has_negative { 50.0 } else { 0.0 };
+    let row = |(term, value): (&crate::formula::program::Term, &f64)| {
+        let length = if largest > 0.0 && value.is_finite() { value.abs() / largest * (100.0 - zero) } else { 0.0 };
+        let (start, class) = if *value < 0.0 { (zero - length, "down") } else { (zero, "up") };
+        let bar = Bar { start, width: length, class };
+        vec![Cell::text(&term.text), Cell { bar: Some(bar), ..value_cell(&term.value) }]
+    };
+    let rows = job.terms.iter().zip(&values).map(row);
+    let section = Section::new(format!("Terms{of}")).note("They add up to the value.");
+    (!job.terms.is_empty()).then(|| section.table(Table::new(&["term", "#value"], rows)))
+}
+
+fn inputs(job: &Explanation, of: &str) -> Option<Section> {
+    let rows = job.inputs.iter().map(|input| {
+        let value = match &input.value {
+            Some(value) => value_cell(value),
+            None => Cell::count(None),
+        };
+        vec![Cell::text(&input.name), value, Cell::text(&input_unit(input)), Cell::text(&input.origin.to_string())]
+    });
+    let table = Table::new(&["input", "#value", "unit", "from"], rows);
+    (!job.inputs.is_empty()).then(|| Section::new(format!("Inputs{of}")).table(table))
+}
+
+/// The value of each part of the formula.
+fn parts(job: &Explanation, of: &str) -> Option<Section> {
+    let mut nodes: Vec<&NodeValue> = job.nodes.iter().filter(|node| !node.is_literal).collect();
+    nodes.sort_by_key(|node| (node.span.start, Reverse(node.span.end), node.depth));
+    let rows = nodes.iter().map(|node| {
+        let class = format!("depth-{}", node.depth.min(MAX_INDENT));
+        vec![Cell { class, ..Cell::text(&node.text) }, value_cell(&node.value)]
+    });
+    let table = Table::new(&["part", "#value"], rows);
+    (!nodes.is_empty()).then(|| Section::new(format!("Value of each part{of}")).table(table))
+}
+
+fn neighbours(report: &ExplainReport<'_>, job: &Explanation, of: &str) -> Option<Section> {
+    let rank = job.rank.filter(|_| !job.above.is_empty() || !job.below.is_empty())?;
+    let (table, ranking) = (report.table(), &report.queue.ranking);
+    let cells = |rank: usize, row: usize, decided: &str| {
+        let value = match ranking.score(row) {
+            Some(score) => Cell::number(number_format::logged(score.value), score.value),
+            None => Cell::count(None),
+        };
+        let (id, entity) = (Cell::text(table.id(row)), Cell::text(table.entity(row)));
+        vec![Cell::count(Some(rank)), id, entity, value, Cell::text(decided)]
+    };
+    let neighbour = |one: &Neighbour| cells(one.rank, one.row, &decision(report, job, one));
+    let above = job.above.iter().rev().map(neighbour);
+    let rows = above.chain([cells(rank, job.row, "this job")]).chain(job.below.iter().map(neighbour));
+    let headings = ["#rank", "job", "entity", "#value", "ahead or behind because (terms: this job minus that one)"];
+    Some(Section::new(format!("Neighbours{of}")).table(Table::new(&headings, rows)))
+}
