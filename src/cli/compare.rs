@@ -76,8 +76,8 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     out.flush()?;
     if let Some(path) = &arguments.report {
         let drawn_findings = [
-            page::drawn(&sources.old, &submitted.old, &findings.old),
-            page::drawn(&sources.new, &submitted.new, &findings.new),
+            page::drawn(&sources.old, &submitted.old, findings.old.clone()),
+            page::drawn(&sources.new, &submitted.new, findings.new.clone()),
         ];
         let shares = page::tree(new_site);
         let tree = shares.as_ref().map(|shares| (shares.assessed.tree(), shares.assessed.shares()));

@@ -27,13 +27,23 @@ pub(super) fn tree(site: &Site) -> Option<PolicyShares> {
     site.shares(&SharesRequest::default()).ok()?.into_iter().next()
 }
 
+/// The most findings on a page; the others are counted.
+const MAX_FINDINGS: usize = 50;
+/// The number of characters in a line of a finding.
+const WIDTH: usize = 110;
+
 /// Findings on the parsed formula, drawn under the text that was submitted.
-pub(super) fn drawn<'d>(
+pub(super) fn drawn(
     source: &FormulaText,
     submitted: &FormulaSubmission<'_>,
-    findings: impl IntoIterator<Item = &'d Diagnostic>,
+    findings: impl IntoIterator<Item = Diagnostic>,
 ) -> Vec<String> {
-    let draw =
-        |found: &Diagnostic| draw_finding(&formula_source(source), &submitted.in_source(found.clone()), false, None);
-    findings.into_iter().map(draw).collect()
+    let mut findings = findings.into_iter();
+    let draw = |found| draw_finding(&formula_source(source), &submitted.in_source(found), false, Some(WIDTH));
+    let mut drawn: Vec<String> = findings.by_ref().take(MAX_FINDINGS).map(draw).collect();
+    let more = findings.count();
+    if more > 0 {
+        drawn.push(format!("{more} more findings"));
+    }
+    drawn
 }

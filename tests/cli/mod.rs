@@ -11,6 +11,7 @@ mod limits;
 mod processes;
 mod rankings;
 mod replay;
+mod reports;
 mod shares;
 mod slurm;
 mod tasks;

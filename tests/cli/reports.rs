@@ -1,0 +1,180 @@
+//! `--report`: pages whose numbers are those of the JSON format, and in which text from outside stays text.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::command::{jsf, json, success};
+
+/// Runs a command, and returns its page and its JSON document.
+#[track_caller]
+fn page_and_json(arguments: &[&str]) -> (String, Value) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("page.html");
+    let page = path.to_str().expect("UTF-8");
+    let document = json(&jsf(&[arguments, &["--format", "json", "--report", page]].concat()));
+    (fs::read_to_string(path).expect("a page"), document)
+}
+
+/// The rows of the table under a heading: for each cell its number, if it has one, else its text.
+#[track_caller]
+fn rows(page: &str, heading: &str) -> Vec<Vec<String>> {
+    let section = page.split(&format!("<h2>{heading}</h2>")).nth(1).unwrap_or_else(|| panic!("no section {heading}"));
+    let body = section.split("<tbody>").nth(1).expect("a table").split("</tbody>").next().expect("rows");
+    let cell = |cell: &str| match cell.split("data-value=\"").nth(1) {
+        Some(rest) => rest.split('"').next().unwrap_or_default().to_owned(),
+        None => cell.split("<bdi>").nth(1).unwrap_or("").split("</bdi>").next().unwrap_or("").to_owned(),
+    };
+    let cells = |row: &str| row.split("<td").skip(1).map(cell).collect();
+    body.split("<tr>").skip(1).map(cells).collect()
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "–".to_owned(),
+        Value::String(text) if text.is_empty() => "–".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Compares the rows of a table with the objects of a list: the columns in `names` have the values of these keys.
+#[track_caller]
+fn assert_equal(rows: &[Vec<String>], objects: &Value, names: &[(usize, &str)]) {
+    let objects = objects.as_array().expect("a list");
+    assert_eq!(rows.len(), objects.len());
+    for (row, object) in rows.iter().zip(objects) {
+        for &(column, name) in names {
+            assert_eq!(row[column], shown(&object[name]), "{name} of {object}");
+        }
+    }
+}
+
+const SITE: [&str; 2] = ["--site", "examples/site"];
+const FORMULA: &str = "100 * fairshare_factor + eligible_time / 3600 - 3 * ncpus";
+
+#[test]
+fn the_numbers_of_a_ranking_are_those_of_json() {
+    let (page, document) = page_and_json(&[&["rank", FORMULA], &SITE[..]].concat());
+    let names = [(0, "rank"), (1, "id"), (2, "entity"), (3, "queue"), (4, "state"), (5, "score")];
+    assert_equal(&rows(&page, "Jobs"), &document["jobs"], &names);
+    let entities = rows(&page, "Entities");
+    let of = |name: &str| {
+        document["jobs"].as_array().unwrap().iter().filter(|job| job["entity"] == *name).collect::<Vec<_>>()
+    };
+    for row in entities {
+        let ranks: Vec<f64> = of(&row[0]).iter().filter_map(|job| job["rank"].as_f64()).collect();
+        assert_eq!(row[1], ranks.len().to_string(), "{row:?}");
+        if !ranks.is_empty() {
+            assert_eq!(row[2].parse(), Ok(ranks.iter().sum::<f64>() / ranks.len() as f64), "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn the_numbers_of_a_comparison_are_those_of_json() {
+    let (page, document) = page_and_json(&[&["compare", "--new", FORMULA], &SITE[..]].concat());
+    let mut jobs = document["jobs"].as_array().expect("jobs").clone();
+    let mut listed = rows(&page, "Jobs");
+    jobs.sort_by_key(|job| job["id"].to_string());
+    listed.sort_by_key(|row| json!(row[0]).to_string());
+    let names =
+        [(0, "id"), (1, "entity"), (3, "old_rank"), (4, "new_rank"), (5, "moved"), (6, "old_score"), (7, "new_score")];
+    assert_equal(&listed, &json!(jobs), &names);
+    let names = [(0, "name"), (1, "jobs"), (2, "old_mean_rank"), (3, "new_mean_rank"), (4, "won"), (7, "perc")];
+    assert_equal(&rows(&page, "Entities"), &document["entities"], &names);
+    assert!(page.contains("<del>") && page.contains("<ins>") && page.matches("<figure>").count() == 4);
+}
+
+#[test]
+fn the_numbers_of_shares_are_those_of_json() {
+    let (page, document) = page_and_json(&[&["shares"], &SITE[..]].concat());
+    let names = [(0, "name"), (1, "shares"), (2, "perc"), (3, "usage"), (4, "tree_usage"), (5, "factor")];
+    assert_equal(&rows(&page, "Shares"), &document["nodes"], &names);
+}
+
+#[test]
+fn the_numbers_of_an_explanation_are_those_of_json() {
+    let (page, document) = page_and_json(&[&["explain", FORMULA, "--job", "184127"], &SITE[..]].concat());
+    let job = &document["jobs"][0];
+    for (heading, key) in [("Terms", "terms"), ("Inputs", "inputs")] {
+        for (row, object) in rows(&page, heading).iter().zip(job[key].as_array().expect("a list")) {
+            assert_eq!(row[1].parse::<f64>().ok(), object["value"].as_str().unwrap().parse().ok(), "{object}");
+        }
+    }
+    let sentence = job["sentence"].as_str().expect("a sentence");
+    assert!(page.contains(&format!("<h1>{sentence}.</h1>")), "{sentence}");
+}
+
+#[test]
+fn text_from_outside_stays_text() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let hostile = [
+        "</script><script>alert(1)</script>",
+        "\"><img src=x onerror=alert(1)>",
+        "' onmouseover='alert(1)",
+        "</title></style><b>",
+        "\u{202e}\u{1b}]0;title\u{7}",
+        "{{ 7 * 7 }}{% raw %}",
+    ];
+    let long = "x".repeat(4096);
+    let names: Vec<&str> = hostile.into_iter().chain([&*long]).collect();
+    let job = |(index, name): (usize, &&str)| {
+        json!({"id": format!("{index}{name}").chars().take(4000).collect::<String>(), "entity": name, "queue": name,
+            "resources": {"ncpus": index}, "eligible_time": 60 * index})
+    };
+    let jobs: Vec<Value> = names.iter().enumerate().map(job).collect();
+    let children: Vec<Value> = names.iter().map(|name| json!({"name": name, "shares": 1, "usage": 10})).collect();
+    let write = |name: &str, document: &Value| {
+        let path = folder.path().join(name);
+        fs::write(&path, document.to_string()).expect("written");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let queue = write("queue.json", &json!({"jobs": jobs}));
+    let tree = write("tree.json", &json!({"unknown_shares": 0, "children": children}));
+    let page_path = folder.path().join("page.html");
+    let page_name = page_path.to_str().expect("UTF-8");
+    let context = ["--queue", &queue, "--tree", &tree];
+    let first_id = jobs[0]["id"].as_str().expect("an id");
+    for arguments in [
+        &["rank", "ncpus + fairshare_factor", "--inputs"][..],
+        &["compare", "--old", "ncpus", "--new", "eligible_time / (ncpus - 1)"],
+        &["explain", "ncpus + fairshare_factor", "--job", first_id],
+        &["shares"],
+    ] {
+        success(&jsf(&[arguments, &context, &["--report", page_name]].concat()));
+        let page = fs::read_to_string(&page_path).expect("a page");
+        for (tag, count) in [("<script", 1), ("</script", 1), ("<style", 1), ("<img", 0), ("<b>", 0), ("</title>", 1)] {
+            assert_eq!(page.matches(tag).count(), count, "{tag} in {arguments:?}");
+        }
+        assert!(!page.contains(['\u{202e}', '\u{1b}', '\u{7}']) && !page.contains("onmouseover='"), "{arguments:?}");
+        assert!(page.contains("&lt;img src=x onerror=alert(1)&gt;"), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_page_loads_nothing() {
+    let (page, _) = page_and_json(&[&["compare", "--new", FORMULA], &SITE[..]].concat());
+    assert!(
+        page.contains("content=\"default-src &#x27;none&#x27;; style-src &#x27;sha256-") && !page.contains(" style=\"")
+    );
+    for loader in ["src=", "href=", "url(", "@import", "http:", "https:", "fetch(", "XMLHttpRequest"] {
+        assert!(!page.contains(loader), "{loader}");
+    }
+}
+
+/// The page replaces an older one as a whole, keeps a link, and an error of the file is one of the command.
+#[cfg(unix)]
+#[test]
+fn a_page_replaces_the_file_behind_a_link() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [target, link] = ["target.html", "link.html"].map(|name| folder.path().join(name));
+    fs::write(&target, "old").expect("written");
+    std::os::unix::fs::symlink(&target, &link).expect("a link");
+    let write = |path: &Path| jsf(&[&["shares"], &SITE[..], &["--report", path.to_str().expect("UTF-8")]].concat());
+    success(&write(&link));
+    assert!(link.is_symlink() && fs::read_to_string(&target).expect("a page").starts_with("<!DOCTYPE html>"));
+    assert_eq!(write(&folder.path().join("missing/page.html")).status.code(), Some(2));
+    assert_eq!(folder.path().read_dir().expect("a folder").count(), 2);
+}
