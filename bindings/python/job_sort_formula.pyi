@@ -26,7 +26,8 @@ Arrow, or a list, in which None is null.
 
 int32, int64 and float64 are read in place. bool (as 0 and 1), the smaller integers, uint32, float16, float32 and dictionaries are converted
 without loss, and so is uint64; a number in it beyond int64 is a ValueError. The integers of a list that also has floats must
-be exact as floats. Decimals, times and texts are a TypeError. pandas exports NaN as null; elsewhere NaN is a number."""
+be exact as floats. Decimals, times and texts are a TypeError. What is missing in a column of pandas (NaN, None, NA) is null, with and without
+pyarrow; elsewhere NaN is a number. The index of pandas is ignored: rows are counted from 0."""
 
 _TableLike = Union[Mapping[str, _Column], _ArrowArray, _ArrowStream]
 """A dict of columns, a DataFrame of pandas or polars, a table or record batch of pyarrow, or anything that exports Arrow."""
@@ -36,11 +37,13 @@ _Path = Union[str, PathLike[str]]
 @final
 class Formula:
     """A formula, compiled for the names of OpenPBS and the resources of a site. It is immutable; threads may share it, and it
-    can be pickled. ``repr`` gives what makes the same one."""
+    can be pickled. ``repr`` gives what makes the same one. The text may also be pasted as ``job_sort_formula = …``,
+    ``set server job_sort_formula = "…"`` or a command of ``qmgr``; ``text`` is the formula in it."""
 
     def __new__(cls, text: str, resources: dict[str, str] | None = None) -> Formula:
         """``resources`` declares the names that the site defines, with their types: ``"int"``, or a type of PBS: ``"long"``,
-        ``"float"``, ``"size"`` (kb), ``"duration"`` (seconds), ``"boolean"``, ``"string"``, ``"string_array"``.
+        ``"float"``, ``"size"`` (kb), ``"duration"`` (seconds), ``"boolean"``, ``"string"``, ``"string_array"``. A formula reads only
+        numbers. ``Site.resources`` has those of a site.
 
         SyntaxError, with ``lineno``, ``offset`` and ``text``, if Python refuses the text; ValueError if it is Python but not
         arithmetic, or if a resource cannot be declared."""
@@ -55,16 +58,30 @@ class Formula:
     @property
     def resources(self) -> dict[str, str]: ...
     def check(self, site: Site | None = None) -> dict[str, Any]:
-        """What ``jsf check --format json`` answers: ``verdict`` (whether qmgr accepts the formula), ``findings``, and with a
-        site ``jobs``, for which the formula is tried. A ``span`` counts bytes of the text in UTF-8."""
+        """What is wrong with the formula, as ``jsf check --format json`` answers:
+
+        ``verdict``: whether the server accepts it when it is set with qmgr. ``accepted`` is True, False or, where that cannot be
+        determined, None, with the reason in ``uncertainty``; ``code`` is the error code of PBS, 0 for none (15124: a name is
+        unknown, or the text is no Python; 15125: a name is no number); ``message`` is the server's; ``by`` is ``"server"``, or
+        ``"qmgr"`` if qmgr cannot even pass the text on; absent if neither refuses.
+        ``crashes_scheduler``: whether the scheduler crashes, either as soon as it evaluates the formula, or when it is next
+        started, because every job of the site has an error.
+        ``findings``: dicts with ``code``, ``severity`` (``"error"``, ``"warning"``, ``"note"``), ``message``, ``label``, ``help``,
+        ``labels`` (other places), ``fix`` (``span``, ``replacement``, ``applicability``) and ``span``, whose ``start`` and ``end``
+        count bytes of the text in UTF-8, while ``RowError.span`` counts characters.
+        ``jobs``, with a site that has jobs: ``total``, ``ignored``, ``errors``, and the ids in ``failing``.
+        ``guessed_types``: names that are numbers by the amounts of the jobs only; absent if there are none.
+
+        Where a message says "declare its type", that is ``resources``; what it says to give is a file in the site's folder."""
     def evaluate(self, table: _TableLike | None = None, /, *, threads: int | None = None, **columns: _Column) -> Scores:
         """The scores of jobs, as 64-bit floats: neither rounded to the scheduler's ``float`` nor sorted.
 
         Each input of the formula is a column, by name or in ``table``, whose other columns are ignored; an input called
         ``threads`` can only be in ``table``. If every column is a number there is one job. A null among the inputs of a job
         makes its score null. Other threads of Python run meanwhile. ``threads`` is the most that are used; 1 if not given.
+        There are as many scores as the table has rows; for a dict these are the rows of its columns.
 
-        ValueError if a column is missing, unknown, given twice, or of another length; TypeError if its values are no numbers;
+        ValueError if a column is missing, undefined, given twice, or of another length; TypeError if its values are no numbers;
         ValueError for more than 2**31 - 1 rows."""
     def evaluate_table(self, table: _TableLike, /, *, threads: int | None = None) -> Scores:
         """The scores of the jobs in a table."""
@@ -86,7 +103,7 @@ class RowError:
         """The kind of error, such as ``division by zero``."""
     @property
     def span(self) -> tuple[int, int]:
-        """The part of the formula that fails: ``text[span[0]:span[1]]``."""
+        """The part of the formula that fails, in characters: ``text[span[0]:span[1]]``."""
 
 @final
 class Scores:
@@ -99,7 +116,8 @@ class Scores:
     @property
     def error_count(self) -> int: ...
     @property
-    def null_count(self) -> int: ...
+    def null_count(self) -> int:
+        """The number of nulls, with those of the errors."""
     def to_numpy(self) -> numpy.typing.NDArray[numpy.float64]:
         """A read-only array on the same memory, with NaN for null."""
     def to_pylist(self) -> list[float | None]: ...
@@ -113,16 +131,20 @@ class Scores:
     def __iter__(self) -> Iterator[float | None]: ...
 
 class Table:
-    """Rows of jobs or nodes. Exports Arrow: ``pyarrow.table(table)``, ``polars.DataFrame(table)``."""
+    """Rows of jobs or nodes. Exports Arrow: ``pyarrow.table(table)``, ``polars.DataFrame(table)``. pandas makes floats of integers with
+    None, such as ``rank``, unless told: ``pandas.DataFrame(table.to_pydict()).astype({"rank": "Int64"})``."""
 
     @property
     def column_names(self) -> list[str]: ...
     @property
     def warnings(self) -> list[str]:
-        """What is doubtful about the files that were read, one sentence each."""
+        """What is doubtful about the files that were read and about the formulas, one sentence each; a sentence on a formula
+        begins with the code of the finding."""
     @property
     def document(self) -> dict[str, Any]:
-        """What the JSON of the command has besides the rows."""
+        """What is not a row: of ``Site.rank`` ``formula`` and ``summary`` (``jobs``, ``considered``, ``ignored``, ``errors``,
+        ``errors_by_kind``, ``ties``); of ``Site.compare`` ``old``, ``new``, ``summary``, ``changes``, ``entities``, ``groups``, ``queues``,
+        ``sizes``, ``fairness``; of ``Site.shares`` the policy and its settings; empty for a ``Queue``."""
     def __getitem__(self, name: str, /) -> list[Any]:
         """A column as a list."""
     def to_pylist(self) -> list[dict[str, Any]]:
@@ -150,9 +172,8 @@ _Policy = Literal["pbs", "classic", "depth-oblivious", "ticket-based", "fair-tre
 
 @final
 class Site:
-    """A site: its server, queues, resources, scheduler settings, fair-share tree and jobs. A formula is a ``Formula`` or a text;
-    it may also be pasted as ``job_sort_formula = …``, ``set server job_sort_formula = "…"`` or a command of ``qmgr``. Where it may
-    be left out it is the one in force."""
+    """A site: its server, queues, resources, scheduler settings, fair-share tree and jobs. A formula is a ``Formula`` or its text.
+    Where it may be left out it is the one in force."""
 
     @staticmethod
     def open(
@@ -163,20 +184,41 @@ class Site:
         numbers: Literal["openpbs", "exact", "decimal"] | None = None,
         threshold: float | None = None,
     ) -> Site:
-        """Opens a folder made by ``jsf capture``, a ``pbs_snapshot``, or a tar archive of one. The options are those of ``jsf``.
+        """Opens a folder made by ``jsf capture``, a ``pbs_snapshot``, or a tar archive of one.
+
+        ``policy`` is the fair-share policy: that of OpenPBS, four of Slurm (``"classic"`` to ``"fair-tree"``), or flux-accounting's
+        weighted walk; without it, the one in the site's files, else ``"pbs"``. ``rules`` are those of the ``"scheduler"`` as it is, or
+        as ``"documented"``. ``numbers`` reach the formula as ``"openpbs"`` prints them and its value is kept as a C ``float``;
+        ``"exact"`` keeps doubles; ``"decimal"`` computes in decimals of 28 digits. ``threshold`` replaces the server's
+        ``job_sort_formula_threshold``: a job whose value is at most this does not run.
 
         OSError if a file cannot be read, ValueError if there is none or one has another content than it should."""
     @property
     def formula(self) -> str:
         """The formula in force."""
     @property
-    def warnings(self) -> list[str]: ...
+    def resources(self) -> dict[str, str]:
+        """The resources that the site's files declare, with their types: ``Formula(text, resources=site.resources)``."""
+    @property
+    def warnings(self) -> list[str]:
+        """What is doubtful about the files, one sentence each."""
     def rank(self, formula: Formula | str | None = None, *, inputs: bool = False) -> Table:
-        """The rows of ``jsf rank --format csv``: the jobs in the order in which the scheduler considers them, then those that it
-        does not consider. ``inputs`` adds a column for each input of the formula. ``document`` has the summary."""
+        """The jobs in the order in which the scheduler considers them, then those that it does not consider.
+
+        ``rank``: from 1; None if the job is not considered. ``id``, ``entity`` (of the fair-share tree, such as the user), ``queue``,
+        ``state`` (PBS's letter). ``score``: the value that is sorted on, in OpenPBS a C ``float`` widened to 64 bits; None if it is not
+        finite, and 0 if the job has an error. ``exact``: the value before it is rounded, as the text that Python's ``repr`` gives;
+        None with an error. ``logged``: the digits that the scheduler logs. ``error``: Python's message, a text (a dict in the
+        JSON of ``jsf``). ``considered``: bool. ``excluded``: why not: ``"state"``, ``"threshold"``, ``"no shares"`` or ``"invalid"``, which
+        ``reason`` says in words. ``inputs=True`` adds a column for each input of the formula. ``warnings`` has also what is
+        doubtful about the formula, such as a name that is not defined."""
     def explain(self, job: str, formula: Formula | str | None = None, *, to: int | None = None) -> dict[str, Any]:
-        """What ``jsf explain --format json`` answers for a job; its server's name may be left out."""
+        """How the value and the rank of a job come about, as ``jsf explain --format json`` answers; the server's name may be left
+        out of its id. ``to`` asks what would bring the job to this rank. A ``span`` counts bytes of the text in UTF-8."""
     def compare(self, old: Formula | str | None, new: Formula | str) -> Table:
-        """The jobs of ``jsf compare --format json``, in the new order; ``document`` has the rest."""
+        """The jobs that are considered under one of the formulas, in the new order: ``id``, ``entity``, ``queue``, ``old_rank``, ``new_rank``, ``old_score``,
+        ``new_score``, ``moved`` (how many ranks up). ``document`` has what changes for entities, groups, queues and sizes."""
     def shares(self, policy: _Policy | None = None) -> Table:
-        """The nodes of ``jsf shares --format json``, parents first. ``raw_shares`` is null where it is the parent's."""
+        """The nodes of the fair-share tree, parents first: ``name``, ``path`` (from the root down), ``kind``, and for OpenPBS ``shares``,
+        ``perc``, ``usage``, ``tree_usage``, ``factor``; for the other policies ``raw_shares``, ``norm_shares``, ``raw_usage``, ``norm_usage``,
+        ``effective_usage``, ``level_fs``, ``fairshare``, ``tickets``. ``raw_shares`` is null where it is the parent's."""

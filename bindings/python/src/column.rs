@@ -131,7 +131,7 @@ impl Input {
             if object.hasattr(intern!(object.py(), "__arrow_c_stream__"))? {
                 match capsule::import_stream(object) {
                     Ok((_, arrays)) => return Self::from_arrays(name, &arrays),
-                    // pandas exports a stream only where pyarrow is installed
+                    // pandas exports Arrow only where pyarrow is installed
                     Err(error) if error.is_instance_of::<PyImportError>(object.py()) => {}
                     Err(error) => return Err(error),
                 }
@@ -139,6 +139,9 @@ impl Input {
         }
         let mut object = object.clone();
         if !numpy::is_array(&object)? && object.hasattr("__array__")? {
+            if let Some(column) = Self::with_missing(name, &object)? {
+                return Ok(column);
+            }
             object = object.call_method0("__array__")?;
         }
         if numpy::is_array(&object)? {
@@ -163,6 +166,38 @@ impl Input {
         }
     }
 
+    /// The column that an object of pandas is; `None` if it has no missing values. Its `__array__` makes them NaN and its
+    /// integers floats, so that the other values are read alone.
+    fn with_missing(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        if !object.hasattr("isna")? || !object.hasattr("dropna")? {
+            return Ok(None);
+        }
+        let missing = object.call_method0("isna")?.call_method0("__array__")?;
+        let Some(missing) = numpy::chunk(name, &missing)? else { return Ok(None) };
+        let missing = missing.values.slice(0, missing.values.len());
+        let InputColumn::I32(missing) = missing else { return Ok(None) };
+        if missing.iter().all(|&missing| missing == 0) {
+            return Ok(None);
+        }
+        let nulls = NullBuffer::from_iter(missing.iter().map(|&missing| missing == 0));
+        let known = object.call_method0("dropna")?.call_method0("__array__")?;
+        let known = if numpy::is_array(&known)? { Self::import(name, &known)? } else { Self::Same(Value::Bool(false)) };
+        let known = match known {
+            Self::Chunks(known) if known.rows() + nulls.null_count() == nulls.len() => known,
+            _ => return Err(PyValueError::new_err(format!("the column `{name}` contradicts its `isna()`"))),
+        };
+        let mut next = 0;
+        let rows = nulls.iter().map(|is_known| {
+            next += usize::from(is_known);
+            next.saturating_sub(1)
+        });
+        let values = match known.chunks.first() {
+            Some(known) => known.values.take(0, &rows.collect::<Vec<usize>>()),
+            None => Values::F64(vec![0.0; nulls.len()].into()),
+        };
+        Ok(Some(Self::Chunks(Chunks::new(name, [Chunk { values, nulls: Some(nulls) }])?)))
+    }
+
     /// The column in the parts of an Arrow column.
     pub fn from_arrays(name: &str, arrays: &[ArrayRef]) -> PyResult<Self> {
         let chunks = arrays.iter().map(|array| from_array(name, array)).collect::<PyResult<Vec<_>>>()?;
@@ -170,12 +205,39 @@ impl Input {
     }
 }
 
+fn kind(object: &Bound<'_, PyAny>) -> String {
+    object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string())
+}
+
 fn wrong_kind(name: &str, object: &Bound<'_, PyAny>) -> PyErr {
-    let kind = object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
     PyTypeError::new_err(format!(
-        "the column `{name}` is of type `{kind}`, expected a number, a list of numbers or a column of numpy, \
-         pandas, polars, pyarrow or anything else that exports Arrow"
+        "the column `{name}` is of type `{}`, expected a number, a list of numbers or a column of numpy, \
+         pandas, polars, pyarrow or anything else that exports Arrow",
+        kind(object)
     ))
+}
+
+/// The error for something in a list that is no number.
+fn wrong_item(name: &str, row: usize, item: &Bound<'_, PyAny>) -> PyErr {
+    let kind = kind(item);
+    let advice = match kind.as_str() {
+        "NAType" | "NaTType" => "expected a number; use None for a missing value",
+        "timedelta" | "Timedelta" => "expected a number, such as its `.total_seconds()`",
+        _ => "expected a number or None",
+    };
+    PyTypeError::new_err(format!("row {row} of the column `{name}` is of type `{kind}`, {advice}"))
+}
+
+/// The error for a column whose values are no numbers that the library reads.
+pub fn wrong_type(name: &str, data_type: &str, is_text: bool, is_time: bool) -> PyErr {
+    let advice = match (is_text, is_time) {
+        (true, _) => "that is text, expected numbers",
+        (_, true) => {
+            "expected seconds, such as the `.dt.total_seconds()` of a difference of times in pandas and polars"
+        }
+        _ => "convert it to float64 or int64, as with `.astype(\"float64\")` or `.cast(\"float64\")`",
+    };
+    PyTypeError::new_err(format!("the column `{name}` has the type {data_type}: {advice}"))
 }
 
 /// The value of a Python number, or of a scalar of numpy; `None` if the object is neither.
@@ -206,7 +268,7 @@ fn from_sequence(name: &str, sequence: &Bound<'_, PySequence>) -> PyResult<Chunk
         values.push(match number(name, &item)? {
             Some(value) => Some(value),
             None if item.is_none() => None,
-            None => return Err(wrong_kind(name, &item)),
+            None => return Err(wrong_item(name, values.len(), &item)),
         });
         check_rows(name, values.len())?;
     }
@@ -260,8 +322,8 @@ fn from_array(name: &str, array: &ArrayRef) -> PyResult<Chunk> {
         }
         DataType::Dictionary(..) => return from_dictionary(name, array.as_any_dictionary()),
         other => {
-            let message = format!("the column `{name}` has the Arrow type {other}: cast it to float64 or int64");
-            return Err(PyTypeError::new_err(message));
+            let is_text = matches!(other, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+            return Err(wrong_type(name, &other.to_string(), is_text, other.is_temporal()));
         }
     };
     Ok(Chunk { values, nulls: array.nulls().filter(|nulls| nulls.null_count() > 0).cloned() })

@@ -29,6 +29,12 @@ pub fn syntax_error(text: &str, finding: &Diagnostic) -> PyErr {
     PySyntaxError::new_err((message, place))
 }
 
+/// What a finding advises, after a semicolon.
+pub fn advice(found: &Diagnostic) -> String {
+    let parts = [&*found.label, found.help.as_deref().unwrap_or_default()];
+    parts.iter().filter(|part| !part.is_empty()).map(|part| format!("; {part}")).collect()
+}
+
 /// `OSError`, or the class derived from it that fits, for a file that cannot be read; `ValueError` for the rest.
 pub fn site_error(error: &SiteError) -> PyErr {
     match error {

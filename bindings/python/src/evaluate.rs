@@ -47,8 +47,13 @@ pub struct Outcome {
 }
 
 impl<'a> Columns<'a> {
-    /// Checks that the columns are those that the program reads, and that they have the same number of rows.
-    pub fn new(program: &'a Program, inputs: &'a [(String, Input)]) -> Result<Self, ColumnError> {
+    /// Checks that the columns are those that the program reads, and that they have the same number of rows, which is that
+    /// of the table, if there is one.
+    pub fn new(
+        program: &'a Program,
+        inputs: &'a [(String, Input)],
+        mut rows: Option<usize>,
+    ) -> Result<Self, ColumnError> {
         let none: Vec<(&str, InputColumn<'_>)> = inputs
             .iter()
             .map(|(name, input)| match input {
@@ -57,7 +62,6 @@ impl<'a> Columns<'a> {
             })
             .collect();
         program.score_columns(&none, &mut ColumnScratch::new(), &mut [], &mut Vec::new())?;
-        let mut rows = None;
         for (name, input) in inputs {
             let Input::Chunks(chunks) = input else { continue };
             let (found, expected) = (chunks.rows(), *rows.get_or_insert(chunks.rows()));
@@ -68,7 +72,7 @@ impl<'a> Columns<'a> {
         Ok(Self { program, inputs, rows: rows.unwrap_or(1) })
     }
 
-    /// The number of rows: 1 if every input is the same for every job.
+    /// The number of rows: 1 if there is no table and every input is the same for every job.
     pub fn rows(&self) -> usize {
         self.rows
     }

@@ -5,24 +5,30 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
+use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::pbs::check::{Checked, SiteFacts};
 use job_sort_formula::pbs::submission::FormulaSubmission;
 use job_sort_formula::rank::ColumnError;
 use job_sort_formula::schema::{InputType, current_name};
+use job_sort_formula::site::FormulaText;
 use job_sort_formula::{Formula as Parsed, Program, Schema};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMapping, PyString, PyTuple};
 
 use crate::capsule;
-use crate::column::Input;
-use crate::error::{site_error, syntax_error};
+use crate::column::{Input, MAX_ROWS};
+use crate::error::{advice, site_error, syntax_error};
 use crate::evaluate::{Columns, ScratchPool};
 use crate::scores::Scores;
 use crate::site::{Site, json};
 
-/// A formula, compiled for the names of OpenPBS and the resources of a site. It is immutable; threads may share it, and it can
-/// be pickled.
+/// Columns with their names.
+type Inputs = Vec<(String, Input)>;
+
+/// A formula, compiled for the names of OpenPBS and the resources of a site: `Formula(text, resources={"ngpus": "int"})`, where a
+/// type is int, long, float, size (kb), duration (seconds), boolean, string or string_array. It is immutable; threads may share
+/// it, and it can be pickled.
 #[pyclass(frozen, module = "job_sort_formula")]
 pub struct Formula {
     compiled: Arc<Compiled>,
@@ -52,10 +58,21 @@ impl Formula {
                 return Err(PyValueError::new_err(message));
             }
         }
-        let parsed = Parsed::parse(&text).map_err(|error| syntax_error(&text, &error.diagnostic()))?;
+        let pasted = || {
+            let pasted = FormulaText::new(text.as_str()).ok()?.text;
+            Parsed::parse(&pasted).ok().map(|parsed| (pasted, parsed))
+        };
+        let (text, parsed) = match Parsed::parse(&text) {
+            Ok(parsed) => (text, parsed),
+            Err(error) => pasted().ok_or_else(|| syntax_error(&text, &error.diagnostic()))?,
+        };
         let program = parsed.compile(&schema).map_err(|error| {
             let part = error.span().slice(&text);
-            PyValueError::new_err(format!("`{part}`: {error}"))
+            let findings = Checked::new(&FormulaSubmission::to_openpbs(&text), &schema, &SiteFacts::default()).findings;
+            let is_about =
+                |found: &&Diagnostic| found.span.start < error.span().end && error.span().start < found.span.end;
+            let advice = findings.iter().find(is_about).map(advice).unwrap_or_default();
+            PyValueError::new_err(format!("`{part}`: {error}{advice}"))
         })?;
         let scratch = ScratchPool::default();
         Ok(Self { compiled: Arc::new(Compiled { text, parsed, program, schema, resources, scratch }) })
@@ -87,7 +104,9 @@ impl Formula {
         Ok(resources)
     }
 
-    /// What `jsf check --format json` answers, as a dict; with a site, the formula is tried on its jobs.
+    /// What is wrong with the formula, as a dict: `verdict` (whether the server accepts it), `crashes_scheduler` (as soon as it is
+    /// evaluated, or at the next start, because every job has an error), `findings`, whose `span` counts bytes of the text, and with a
+    /// site `jobs`, on which the formula is tried.
     #[pyo3(signature = (site = None))]
     fn check<'py>(&self, py: Python<'py>, site: Option<&Bound<'py, Site>>) -> PyResult<Bound<'py, PyAny>> {
         let Compiled { text, schema, .. } = &*self.compiled;
@@ -104,7 +123,9 @@ impl Formula {
         json(py, &document.map_err(|error| PyValueError::new_err(error.to_string()))?)
     }
 
-    /// The scores of jobs whose inputs are in columns: those of `table` that the formula reads, and those given by name.
+    /// The scores of jobs whose inputs are in columns: those of `table` that the formula reads, and those given by name. A column
+    /// is a list, or of numpy, pandas, polars, pyarrow or anything else that exports Arrow; a number is the same for every job.
+    /// There are as many scores as the table has rows. What is missing is null (None, NaN of pandas), and so is its score.
     #[pyo3(signature = (table = None, /, *, threads = None, **columns))]
     fn evaluate(
         &self,
@@ -113,22 +134,20 @@ impl Formula {
         threads: Option<i64>,
         columns: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Scores> {
-        let mut inputs = match table {
-            Some(table) => self.columns_of(table)?,
-            None => Vec::new(),
-        };
+        let (mut inputs, rows) = table.map_or_else(|| Ok(Default::default()), |table| self.columns_of(table))?;
         for (name, column) in columns.into_iter().flatten() {
             let name: String = name.extract()?;
             let column = Input::import(&name, &column)?;
             inputs.push((name, column));
         }
-        self.score(py, &inputs, threads)
+        self.score(py, &inputs, rows, threads)
     }
 
     /// The scores of the jobs in a table, which may have other columns too.
     #[pyo3(signature = (table, /, *, threads = None))]
     fn evaluate_table(&self, py: Python<'_>, table: &Bound<'_, PyAny>, threads: Option<i64>) -> PyResult<Scores> {
-        self.score(py, &self.columns_of(table)?, threads)
+        let (inputs, rows) = self.columns_of(table)?;
+        self.score(py, &inputs, rows, threads)
     }
 
     fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<(&str, Bound<'py, PyDict>)> {
@@ -161,12 +180,17 @@ impl Formula {
         Arc::clone(&self.compiled)
     }
 
-    fn reads(&self, name: &str) -> bool {
-        self.compiled.program.inputs().iter().any(|input| current_name(input) == current_name(name))
+    /// Whether the formula reads a column of a table.
+    fn reads(&self, name: &str) -> PyResult<bool> {
+        let Compiled { program, .. } = &*self.compiled;
+        match program.undefined().iter().any(|(undefined, _)| **undefined == *name) {
+            true => Err(self.undefined_column(name)),
+            false => Ok(program.inputs().iter().any(|input| current_name(input) == current_name(name))),
+        }
     }
 
-    /// The columns of a table that the formula reads.
-    fn columns_of(&self, table: &Bound<'_, PyAny>) -> PyResult<Vec<(String, Input)>> {
+    /// The columns of a table that the formula reads, and the number of the table's rows.
+    fn columns_of(&self, table: &Bound<'_, PyAny>) -> PyResult<(Inputs, Option<usize>)> {
         // a dict or a `DataFrame`, whose other columns need not be exported
         let names = if table.hasattr("keys")? {
             Some(table.call_method0("keys")?)
@@ -176,17 +200,23 @@ impl Formula {
             None
         };
         if let Some(names) = names {
+            let is_dict = !table.hasattr("columns")?;
+            let mut rows = if is_dict { None } else { Some(table.len()?) };
             let mut columns = Vec::new();
             for name in names.try_iter()? {
                 let name = name?;
-                if let Ok(text) = name.extract::<String>()
-                    && self.reads(&text)
-                {
-                    let column = Input::import(&text, &table.get_item(name)?)?;
-                    columns.push((text, column));
+                match name.extract::<String>() {
+                    Ok(text) if self.reads(&text)? => {
+                        let column = Input::import(&text, &table.get_item(name)?)?;
+                        columns.push((text, column));
+                    }
+                    _ if is_dict && rows.is_none() => rows = column_rows(&table.get_item(name)?),
+                    _ => {}
                 }
             }
-            return Ok(columns);
+            // of a dict, the columns that are not read count only where those that are read say nothing
+            let has_rows = columns.iter().any(|(_, column)| matches!(column, Input::Chunks(_)));
+            return Ok((columns, rows.filter(|_| !(is_dict && has_rows))));
         }
         let (data_type, arrays) = if table.hasattr("__arrow_c_array__")? {
             let array = capsule::import_array(table)?;
@@ -207,15 +237,23 @@ impl Formula {
         if arrays.iter().any(|array| array.null_count() > 0) {
             return Err(PyValueError::new_err("the table has rows that are null as a whole"));
         }
-        let read = fields.iter().enumerate().filter(|(_, field)| self.reads(field.name()));
-        read.map(|(index, field)| {
-            let parts: Vec<ArrayRef> = arrays.iter().map(|array| array.as_struct().column(index).clone()).collect();
-            Ok((field.name().clone(), Input::from_arrays(field.name(), &parts)?))
-        })
-        .collect()
+        let mut columns = Vec::new();
+        for (index, field) in fields.iter().enumerate() {
+            if self.reads(field.name())? {
+                let parts: Vec<ArrayRef> = arrays.iter().map(|array| array.as_struct().column(index).clone()).collect();
+                columns.push((field.name().clone(), Input::from_arrays(field.name(), &parts)?));
+            }
+        }
+        Ok((columns, Some(arrays.iter().map(|array| array.len()).sum())))
     }
 
-    fn score(&self, py: Python<'_>, inputs: &[(String, Input)], threads: Option<i64>) -> PyResult<Scores> {
+    fn score(
+        &self,
+        py: Python<'_>,
+        inputs: &[(String, Input)],
+        rows: Option<usize>,
+        threads: Option<i64>,
+    ) -> PyResult<Scores> {
         let threads = threads.unwrap_or(1);
         let threads = usize::try_from(threads)
             .ok()
@@ -223,7 +261,12 @@ impl Formula {
             .ok_or_else(|| PyValueError::new_err(format!("threads is {threads}, expected at least 1")))?;
         let Compiled { program, scratch, .. } = &*self.compiled;
         let scored = py.detach(|| {
-            let columns = Columns::new(program, inputs).map_err(|error| self.column_error(&error))?;
+            let columns = Columns::new(program, inputs, rows).map_err(|error| self.column_error(&error))?;
+            if columns.rows() > MAX_ROWS {
+                let message =
+                    format!("the table has {} rows, more than {MAX_ROWS}: evaluate it in parts", columns.rows());
+                return Err(PyValueError::new_err(message));
+            }
             let mut scores = Vec::new();
             if scores.try_reserve_exact(columns.rows()).is_err() {
                 return Err(PyMemoryError::new_err(format!("no memory for {} scores", columns.rows())));
@@ -240,12 +283,50 @@ impl Formula {
         let undefined = self.compiled.program.undefined();
         match error {
             ColumnError::Unknown { name, .. } if undefined.iter().any(|(other, _)| **other == **name) => {
-                let declared = format!("Formula(…, resources={{\"{name}\": \"float\"}})");
-                PyValueError::new_err(format!("`{name}` is not a resource of OpenPBS: declare it, as in `{declared}`"))
+                self.undefined_column(name)
+            }
+            ColumnError::Length { name, found, expected } => {
+                let rows = if *found == 1 { "row" } else { "rows" };
+                PyValueError::new_err(format!(
+                    "the column `{name}` has {found} {rows}, the other columns have {expected}"
+                ))
             }
             _ => PyValueError::new_err(error.to_string()),
         }
     }
+
+    /// The error for a column with a name that the formula uses and that is not defined.
+    fn undefined_column(&self, name: &str) -> PyErr {
+        let Compiled { schema, resources, .. } = &*self.compiled;
+        let declared = format!("Formula(…, resources={{\"{name}\": \"float\"}})");
+        let similar: Vec<String> = schema.suggestions(name).iter().map(|near| format!("`{near}`")).collect();
+        PyValueError::new_err(match resources.iter().find(|(resource, _)| resource == name) {
+            Some((_, kind)) => {
+                format!("`{name}` is declared as `{kind}`, but a formula reads only numbers: `{declared}`")
+            }
+            None if schema.entry(name).is_some() => {
+                format!("a formula cannot read `{name}`, which is no number in OpenPBS")
+            }
+            None if similar.is_empty() => {
+                format!("`{name}` is not a resource of OpenPBS: declare it, as in `{declared}`")
+            }
+            None => {
+                let similar = similar.join(" or ");
+                format!(
+                    "`{name}` is not a resource of OpenPBS; did you mean {similar}? Else declare it, as in `{declared}`"
+                )
+            }
+        })
+    }
+}
+
+/// The number of rows of an object in a dict, if it is a column.
+fn column_rows(object: &Bound<'_, PyAny>) -> Option<usize> {
+    let is_column = !object.is_instance_of::<PyString>()
+        && !object.is_instance_of::<PyBytes>()
+        && !object.is_instance_of::<PyByteArray>()
+        && object.cast::<PyMapping>().is_err();
+    object.len().ok().filter(|_| is_column)
 }
 
 /// The declared resources and the names of their types, by name.
@@ -261,15 +342,17 @@ pub fn declared(resources: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, 
 /// The types of declared resources: `int` and `bool` as in Python, the others as in PBS.
 pub fn resource_types(declared: &[(String, String)]) -> PyResult<Vec<(String, InputType)>> {
     let input_type = |(name, kind): &(String, String)| {
-        if name.is_empty() {
-            return Err(PyValueError::new_err("the name of a resource is empty"));
+        let starts_well = name.starts_with(|first: char| first.is_alphabetic() || first == '_');
+        if !starts_well || name.contains(|part: char| !part.is_alphanumeric() && part != '_' && part != '-') {
+            let message = format!("`{name}` is not a name of a resource: a letter, then letters, digits, `_` and `-`");
+            return Err(PyValueError::new_err(message));
         }
         let input_type = match kind.as_str() {
             "int" => Some(InputType::Count),
             kind => InputType::from_pbs_type(kind),
         };
         input_type.map(|input_type| (name.clone(), input_type)).ok_or_else(|| {
-            PyValueError::new_err(format!("the resource `{name}` has the type `{kind}`, expected `int`, `float`, `size`, `duration`, `boolean`, `string` or \
+            PyValueError::new_err(format!("the resource `{name}` has the type `{kind}`, expected `int`, `long`, `float`, `size`, `duration`, `boolean`, `string` or \
                  `string_array`"))
         })
     };

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 
-use crate::column::{Chunk, Values, check_rows, unsigned};
+use crate::column::{Chunk, Values, check_rows, unsigned, wrong_type};
 
 /// An array that keeps its memory alive.
 struct Owner(#[allow(dead_code, reason = "it is kept, not read")] Py<PyAny>);
@@ -98,10 +98,8 @@ pub fn chunk(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Option<Chunk>> {
         _ => None,
     };
     let values = values.ok_or_else(|| {
-        let dtype = array.getattr("dtype").map(|dtype| dtype.to_string()).unwrap_or(code);
-        PyTypeError::new_err(format!(
-            "the column `{name}` has the type {dtype}: convert it with `.astype(\"float64\")`"
-        ))
+        let dtype = array.getattr("dtype").map(|dtype| dtype.to_string()).unwrap_or_else(|_| code.clone());
+        wrong_type(name, &dtype, kind.starts_with(['S', 'U']), kind.starts_with(['m', 'M']))
     })?;
     Ok(Some(Chunk { values, nulls: None }))
 }

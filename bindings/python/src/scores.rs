@@ -33,7 +33,7 @@ pub struct RowError {
     message: String,
     /// The kind of error, such as `division by zero`.
     kind: &'static str,
-    /// The part of the formula that fails: `text[span[0]:span[1]]`.
+    /// The part of the formula that fails, in characters: `text[span[0]:span[1]]`.
     span: (usize, usize),
 }
 
@@ -87,7 +87,7 @@ impl Scores {
         self.errors.len()
     }
 
-    /// The number of nulls.
+    /// The number of nulls, with those of the errors.
     #[getter]
     fn null_count(&self) -> usize {
         self.array.null_count()

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::fairshare::Rules;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::pbs::number_format::logged;
@@ -12,7 +13,7 @@ use job_sort_formula::report::compare::{CompareFormat, CompareJson, CompareRepor
 use job_sort_formula::report::explain::{ExplainReport, write_json as write_explanations};
 use job_sort_formula::report::shares::{PolicyView, fields, write_json as write_shares};
 use job_sort_formula::report::{Json, RankFormat, RankReport, RankedRow, excluded};
-use job_sort_formula::schema::{FairshareInput, InputType};
+use job_sort_formula::schema::{FairshareInput, InputType, Origin};
 use job_sort_formula::site::{
     ExplainOptions, FileSource, FormulaText, PolicyName, RankedQueue, SharesRequest, SiteFiles, SiteJobs, SiteRules,
 };
@@ -21,7 +22,7 @@ use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::error::{site_error, syntax_error};
+use crate::error::{advice, site_error, syntax_error};
 use crate::formula::{Formula, declared, resource_types};
 use crate::table::{Table, TableBuilder};
 
@@ -62,7 +63,9 @@ impl Queue {
 
 #[pymethods]
 impl Site {
-    /// Opens a folder made by `jsf capture`, a `pbs_snapshot`, or a tar archive of one.
+    /// Opens a folder made by `jsf capture`, a `pbs_snapshot`, or a tar archive of one. `policy` is pbs, classic, depth-oblivious,
+    /// ticket-based, fair-tree or weighted-walk; `rules` are those of the scheduler, or documented; `numbers` are openpbs (values are
+    /// kept as a C `float`), exact (doubles) or decimal; `threshold` replaces the server's job_sort_formula_threshold.
     #[staticmethod]
     #[pyo3(signature = (path, *, policy = None, rules = None, numbers = None, threshold = None))]
     fn open(
@@ -96,13 +99,24 @@ impl Site {
         self.site.formula_text().map(|formula| formula.text).map_err(|error| site_error(&error))
     }
 
+    /// The resources that the site's files declare, with their types: `Formula(text, resources=site.resources)`.
+    #[getter]
+    fn resources<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let resources = PyDict::new(py);
+        let declared = self.site.schema().iter().filter(|(_, entry)| entry.origin == Origin::Site);
+        declared.into_iter().try_for_each(|(name, entry)| resources.set_item(name, entry.input_type.pbs_type()))?;
+        Ok(resources)
+    }
+
     /// What is doubtful about the files, one sentence each.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.site.warnings().to_vec()
     }
 
-    /// The jobs in the order in which the scheduler considers them, and then those that it does not consider.
+    /// The jobs in the order in which the scheduler considers them, and then those that it does not consider: rank, id, entity,
+    /// queue, state, score (the value that is sorted on), exact (before it is rounded, as a text), logged, error (a text), considered,
+    /// excluded and reason (why it is not). `inputs` adds a column for each input of the formula.
     #[pyo3(signature = (formula = None, *, inputs = false))]
     fn rank(&self, py: Python<'_>, formula: Option<&Bound<'_, PyAny>>, inputs: bool) -> PyResult<Table> {
         let given = self.given(formula)?;
@@ -199,13 +213,20 @@ impl Site {
         given: &Given,
         read: impl FnOnce(&OpenedSite, &Parsed) -> Result<SiteJobs, SiteError>,
     ) -> PyResult<(RankedQueue, Schema)> {
-        let SiteJobs { table, schema, warnings } =
-            read(&self.site, &given.parsed).map_err(|error| site_error(&error))?;
+        let jobs = read(&self.site, &given.parsed).map_err(|error| site_error(&error))?;
+        let doubts = doubts(&self.site.lint(&given.parsed, &jobs));
+        let SiteJobs { table, schema, warnings } = jobs;
         let program = given.parsed.compile(&schema).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let mut queue = self.site.rank_jobs(program, table, usize::MAX).map_err(|error| site_error(&error))?;
-        queue.warnings.splice(..0, self.site.warnings().iter().cloned().chain(warnings));
+        queue.warnings.splice(..0, self.site.warnings().iter().cloned().chain(warnings).chain(doubts));
         Ok((queue, schema))
     }
+}
+
+/// What findings give reason to doubt, one sentence each.
+fn doubts<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> Vec<String> {
+    let findings = findings.into_iter().filter(|found| found.severity != Severity::Note);
+    findings.map(|found| format!("{}: {}{}", found.code, found.message, advice(found))).collect()
 }
 
 fn policy_name(name: &str) -> PyResult<PolicyName> {
@@ -278,7 +299,14 @@ fn inputs(table: &JobTable, name: &str, rows: impl Iterator<Item = usize>) -> Ve
 }
 
 fn comparison(site: &OpenedSite, old: &Given, new: &Given) -> PyResult<Table> {
-    let compared = site.compare(&old.parsed, site, &new.parsed).map_err(|error| site_error(&error))?;
+    let jobs = site.compared_jobs(&old.parsed, site, &new.parsed).map_err(|error| site_error(&error))?;
+    let mut doubts = doubts(jobs.findings.old.iter().chain(&jobs.findings.new));
+    doubts.dedup();
+    let compile = |given: &Given| given.parsed.compile(&jobs.schema);
+    let (Ok(old_program), Ok(new_program)) = (compile(old), compile(new)) else {
+        return Err(site_error(&SiteError::NotArithmetic));
+    };
+    let compared = site.compare_jobs(old_program, site, new_program, jobs).map_err(|error| site_error(&error))?;
     let (table, sides) = (&compared.table, &compared.sides);
     let rows = compared_rows(&compared.comparison);
     let jobs: Vec<_> = rows.iter().map(|ranked| compared.comparison.job(ranked.row())).collect();
@@ -304,7 +332,7 @@ fn comparison(site: &OpenedSite, old: &Given, new: &Given) -> PyResult<Table> {
         rules: Change { old: &sides.old.rules, new: &sides.new.rules },
     };
     let document = written(|out| CompareJson.write(&report, out))?;
-    columns.finish(site.warnings().iter().chain(&compared.warnings).cloned().collect(), document)
+    columns.finish(site.warnings().iter().chain(&compared.warnings).chain(&doubts).cloned().collect(), document)
 }
 
 fn shares(site: &OpenedSite, request: &SharesRequest) -> PyResult<Table> {

@@ -10,14 +10,15 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema};
 use job_sort_formula::Value;
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 
 use crate::capsule::{self, ArrayCapsules};
 use crate::site::json;
 
-/// A table of jobs or of nodes, which exports Arrow: `pyarrow.table(x)`, `polars.DataFrame(x)`.
+/// A table of jobs or of nodes, which exports Arrow: `pyarrow.table(x)`, `polars.DataFrame(x)`. pandas makes floats of integers with
+/// None unless told: `pandas.DataFrame(x.to_pydict()).astype({"rank": "Int64"})`.
 #[pyclass(frozen, subclass, module = "job_sort_formula")]
 pub struct Table {
     batch: RecordBatch,
@@ -101,13 +102,13 @@ impl Table {
         self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// What is doubtful about the files that were read, one sentence each.
+    /// What is doubtful about the files that were read and about the formulas, one sentence each.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.warnings.clone()
     }
 
-    /// What the JSON of the command has besides the rows, as a dict.
+    /// What is not a row, as a dict: the formula and the summary of a ranking, what changes in a comparison, the policy of shares.
     #[getter]
     fn document<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let document = json(py, &self.document)?.cast_into::<PyDict>()?;
@@ -118,8 +119,12 @@ impl Table {
     }
 
     /// A column as a list.
-    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
-        list(py, self.batch.column(self.position(name)?))
+    fn __getitem__<'py>(&self, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let Ok(text) = name.extract::<String>() else {
+            let message = "expected the name of a column; `to_pylist()` gives the rows";
+            return Err(PyTypeError::new_err(message));
+        };
+        list(name.py(), self.batch.column(self.position(&text)?))
     }
 
     /// The rows as dicts.

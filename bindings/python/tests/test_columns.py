@@ -1,8 +1,11 @@
 """Columns of every package and type, and hostile ones: an exception that fits, never a crash."""
 
 import array
+import datetime
 import decimal
 import fractions
+import subprocess
+import sys
 
 import numpy as np
 import pandas
@@ -176,8 +179,8 @@ def test_columns_have_to_fit():
     for columns, text in [
         ({}, "reads `ncpus`, for which there is no column"),
         ({"ncpus": 1}, "reads `nodect`"),
-        ({"ncpus": [1], "nodect": [1, 2]}, "`nodect` has 2 rows, expected 1"),
-        ({"ncpus": [], "nodect": [1]}, "`nodect` has 1 rows, expected 0"),
+        ({"ncpus": [1], "nodect": [1, 2]}, "`nodect` has 2 rows, the other columns have 1"),
+        ({"ncpus": [], "nodect": [1]}, "`nodect` has 1 row, the other columns have 0"),
         ({"ncpus": 1, "nodect": 1, "mem": 1}, "does not read `mem`; it reads `ncpus`, `nodect`"),
     ]:
         with pytest.raises(ValueError, match=text):
@@ -231,6 +234,106 @@ def test_pandas_without_pyarrow_is_read_through_numpy():
 
     column = Lies(__arrow_c_stream__=missing, __array__=np.array([1.0, 2.0]))
     assert twice(column) == [2.0, 4.0]
+
+
+MISSING = """
+import sys
+if sys.argv[1] == "without":
+    sys.modules["pyarrow"] = None
+import pandas
+from job_sort_formula import Formula
+
+big = 2**53 + 1
+formula = Formula("ncpus % 10")
+for dtype in ["Int64", "UInt64", "Float64", "float64", "boolean", "object", "category", "Int32"]:
+    column = pandas.Series([None, 1, None, 0], dtype=dtype, index=[3, 1, 2, 0])
+    assert formula.evaluate(ncpus=column).to_pylist() == [None, 1.0, None, 0.0], dtype
+    assert formula.evaluate(pandas.DataFrame({"ncpus": column, "name": "a"})).to_pylist() == [None, 1.0, None, 0.0], dtype
+    assert formula.evaluate(ncpus=column[column.isna()]).to_pylist() == [None, None], dtype
+    assert formula.evaluate(ncpus=column.dropna()).to_pylist() == [1.0, 0.0], dtype
+assert formula.evaluate(ncpus=pandas.Series([big, None, 3], dtype="Int64")).to_pylist() == [3.0, None, 3.0]
+assert formula.evaluate(ncpus=pandas.Series([big, 4], dtype="Int64")).to_pylist() == [3.0, 4.0]
+assert formula.evaluate(ncpus=pandas.array([big, None])).to_pylist() == [3.0, None]
+assert formula.evaluate(ncpus=pandas.Index([1.0, None])).to_pylist() == [1.0, None]
+for wrong in [["a", None], pandas.to_timedelta(["1s", None]), pandas.to_datetime(["2026-01-01", None])]:
+    try:
+        formula.evaluate(ncpus=pandas.Series(wrong))
+    except TypeError:
+        continue
+    raise AssertionError(wrong)
+"""
+
+
+@pytest.mark.parametrize("pyarrow", ["with", "without"])
+def test_what_pandas_misses_is_null(pyarrow):
+    run = subprocess.run([sys.executable, "-c", MISSING, pyarrow], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+def test_an_object_may_contradict_its_isna():
+    numbers = np.array([1.0, 2.0])
+    arrays = {"isna": Lies(__array__=np.array([True, False])), "dropna": Lies(__array__=numbers), "__array__": numbers}
+    endless = Lies(isna=Lies(__array__=np.array([True])), __array__=1)
+    endless.protocols["dropna"] = Lies(__array__=lambda: endless)
+    for column in [Lies(**arrays), Lies(**arrays | {"isna": 1}), Lies(**arrays | {"dropna": None}), endless]:
+        with pytest.raises((AttributeError, TypeError, ValueError)):
+            twice(column)
+
+
+def test_integers_beyond_floats_are_exact():
+    parity, big = Formula("ncpus % 2"), 2**53 + 1
+    for column in [[big, 0], np.array([big, 0]), polars.Series([big, 0]), pandas.Series([big, 0]), pyarrow.array([big, 0])]:
+        assert parity.evaluate(ncpus=column).to_pylist() == [1.0, 0.0]
+    for column in [[None, big, 0], pyarrow.array([None, big, 0]), pandas.Series([None, big, 0], dtype="Int64")]:
+        assert parity.evaluate(ncpus=column).to_pylist() == [None, 1.0, 0.0]
+
+
+def test_a_table_gives_the_number_of_rows():
+    columns = {"name": ["a", "b", "c"], "mem": [1, 2, 3]}
+    arrow = pyarrow.table(columns)
+    tables = [columns, {"mem": np.array([1, 2, 3])}, pandas.DataFrame(columns), polars.DataFrame(columns), arrow,
+              arrow.to_batches()[0]]
+    for table in tables:
+        assert Formula("42").evaluate(table).to_pylist() == [42.0] * 3
+        assert SUM.evaluate(table, ncpus=1, nodect=2).to_pylist() == [3.0] * 3
+        assert SUM.evaluate(table, ncpus=1, nodect=[1, 2, 3]).to_pylist() == [2.0, 3.0, 4.0]
+        assert TWICE.evaluate({"ncpus": 2, "mem": [1, 2, 3]}).to_pylist() == [4.0] * 3
+    for table in [pandas.DataFrame(columns), polars.DataFrame(columns), arrow]:
+        with pytest.raises(ValueError, match="`nodect` has 1 row, the other columns have 3"):
+            SUM.evaluate(table, ncpus=1, nodect=[1])
+        assert Formula("42").evaluate(table[:0]).to_pylist() == []
+    values = {"name": "text", "mem": 3, "bytes": b"123", "dict": {"a": 1}}
+    for table in [{}, values, pandas.Series(values)]:
+        assert Formula("42").evaluate(table).to_pylist() == [42.0]
+    assert SUM.evaluate(pandas.Series({"ncpus": 1, "nodect": 2, "mem": 3})).to_pylist() == [3.0]
+    with pytest.raises(ValueError, match="more than 2147483647"):
+        Formula("42").evaluate({"x": range(2**40)})
+
+
+def test_an_undefined_column_is_an_error_in_a_table_too():
+    columns = {"ngpus": [1, 2]}
+    for table in [columns, pandas.DataFrame(columns), polars.DataFrame(columns), pyarrow.table(columns)]:
+        with pytest.raises(ValueError, match="`ngpus` is not a resource of OpenPBS: declare it"):
+            Formula("ngpus * 2").evaluate(table)
+    # without such a column it is what it is in OpenPBS: an error of every job
+    assert Formula("ngpus * 2").evaluate({"mem": [1, 2]}).error_count == 2
+
+
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [
+        ([1, "a"], "row 1 of the column `ncpus` is of type `str`"),
+        ([pandas.NA], "row 0 .* `NAType`, .*use None"),
+        ([datetime.timedelta(1)], "total_seconds"),
+        (pyarrow.array(["a"]), "is text"), (polars.Series(["a"]), "is text"), (np.array(["a"]), "is text"),
+        (np.array([1], "m8[s]"), r"\.dt\.total_seconds\(\)"), (polars.Series([datetime.timedelta(1)]), r"\.dt\.total_seconds\(\)"),
+        (pandas.Series(pandas.to_timedelta(["1s"])), r"\.dt\.total_seconds\(\)"),
+        (pyarrow.array([decimal.Decimal("1.5")]), "convert it to float64"),
+    ],
+)
+def test_messages_say_what_to_do(column, text):
+    with pytest.raises(TypeError, match=text):
+        TWICE.evaluate(ncpus=column)
 
 
 def test_an_array_may_derive_from_numpys():

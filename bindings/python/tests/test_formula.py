@@ -59,13 +59,39 @@ def test_resources_are_checked():
         Formula("x", {"x": "number"})
     with pytest.raises(ValueError, match="defined by OpenPBS"):
         Formula("x", {"ncpus": "int"})
-    with pytest.raises(ValueError, match="empty"):
-        Formula("x", {"": "int"})
+    for name in ["", "1x", "a b", "x.y"]:
+        with pytest.raises(ValueError, match="not a name of a resource"):
+            Formula("x", {name: "int"})
+    assert Formula("x", {"x-y_2": "long"}).resources == {"x-y_2": "long"}
     for resources in [["x"], {"x": 1}, {1: "int"}, "x"]:
         with pytest.raises(TypeError):
             Formula("x", resources)
     with pytest.raises(ValueError, match=r'declare it.*resources=\{"ngpus": "float"\}'):
         Formula("ngpus").evaluate(ngpus=1)
+
+
+def test_a_column_that_is_not_defined_is_explained():
+    with pytest.raises(ValueError, match="did you mean `eligible_time`"):
+        Formula("eligble_time / 3600").evaluate(eligble_time=[3600])
+    with pytest.raises(ValueError, match="declared as `string`.*\"float\""):
+        Formula("ngpus", {"ngpus": "string"}).evaluate(ngpus=[1])
+    with pytest.raises(ValueError, match="no number in OpenPBS"):
+        Formula("arch").evaluate(arch=[1])
+
+
+def test_a_module_before_a_function_is_explained():
+    with pytest.raises(ValueError, match="`floor` is available without a prefix"):
+        Formula("math.floor(ncpus)")
+
+
+@pytest.mark.parametrize(
+    "pasted", ["job_sort_formula = ncpus * 2", 'set server job_sort_formula = "ncpus * 2"', "qmgr -c 'set server job_sort_formula = \"ncpus * 2\"'"]
+)
+def test_a_formula_may_be_pasted(pasted):
+    formula = Formula(pasted)
+    assert formula == Formula("ncpus * 2") and formula.text == "ncpus * 2"
+    with pytest.raises(SyntaxError):
+        Formula("set server job_sort_formula = \"ncpus *\"")
 
 
 def test_check_answers_as_the_command_does():

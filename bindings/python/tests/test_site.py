@@ -106,6 +106,40 @@ def test_tables_are_arrow():
     assert shares["path"].type == pyarrow.list_(pyarrow.large_string())
 
 
+def test_a_table_is_read_by_column():
+    ranking = Site.open(SITE).rank()
+    for read in [lambda: ranking[0], lambda: list(ranking), lambda: ranking[0:2]]:
+        with pytest.raises(TypeError, match=r"to_pylist\(\)"):
+            read()
+
+
+def test_a_misspelt_name_is_a_warning_of_the_ranking():
+    site = Site.open(SITE)
+    text = "eligble_time / 3600"
+    for table in [site.rank(text), site.compare(None, text), site.compare(text, text)]:
+        (warning,) = [warning for warning in table.warnings if "eligble_time" in warning]
+        assert warning.startswith("JSF201: ") and "did you mean `eligible_time`?" in warning
+    assert not any("JSF" in warning for warning in site.rank("eligible_time / 3600").warnings)
+
+
+def test_a_site_has_resources():
+    site = Site.open(SITE)
+    assert site.resources and "ncpus" not in site.resources
+    formula = Formula(" + ".join(name for name, kind in site.resources.items() if "string" not in kind and kind != "boolean"), site.resources)
+    assert formula.undefined == () and formula.inputs
+
+
+def test_a_formula_that_fails_for_every_job_crashes_the_scheduler_at_its_next_start():
+    for text, crashes in [("1 / 0", True), ("1 / (ncpus - ncpus)", True), ("log(mem)", False), ("ncpus", False)]:
+        document = Formula(text).check(Site.open(SITE))
+        said = any("crashes when it is next started" in finding["message"] for finding in document["findings"])
+        assert document["crashes_scheduler"] == said == crashes, text
+
+
+def test_a_queue_gives_the_number_of_rows():
+    assert Formula("42").evaluate(Queue.read(SITE / "qstat.json")).to_pylist() == [42.0] * 44
+
+
 def test_a_formula_may_be_pasted():
     expected = Site.open(SITE).rank("ncpus * 2").to_pylist()
     for pasted in [

@@ -24,6 +24,7 @@ logged: list[str | None] = scores.logged()
 for finding in formula.check()["findings"]:
     print(finding["code"])
 site = Site.open("examples/site", policy="pbs", numbers="exact", threshold=0.5)
+Formula(site.formula, resources=site.resources)
 ranking: Table = site.rank(formula, inputs=True)
 rows: list[dict[str, object]] = ranking.to_pylist()[:10]
 ids: list[str] = ranking["id"]

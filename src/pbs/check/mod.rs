@@ -66,7 +66,8 @@ pub struct SiteFacts<'a> {
 pub struct Checked {
     /// The server's answer when the formula is set.
     pub validation: Validation,
-    /// Whether the formula crashes the scheduler.
+    /// Whether the formula crashes the scheduler: as soon as it evaluates it, or at its next start, because every job of the
+    /// queue has an error.
     pub crashes_scheduler: bool,
     /// The jobs of the queue, if there is one.
     pub jobs: Option<JobCounts>,
@@ -225,9 +226,9 @@ fn covers(observed: &Diagnostic, predicted: &Diagnostic) -> bool {
     observed.code == "JSF301" && observed.span.start <= predicted.span.start && predicted.span.end <= observed.span.end
 }
 
-/// Whether a finding says that the scheduler crashes as soon as the formula is set.
+/// Whether a finding says that the scheduler crashes as soon as the formula is set, or at its next start.
 fn predicts_crash(found: &Diagnostic) -> bool {
-    found.severity == Severity::Error && matches!(found.code, "JSF302" | "JSF401" | "JSF405")
+    found.severity == Severity::Error && matches!(found.code, "JSF302" | "JSF401" | "JSF402" | "JSF405")
 }
 
 /// Whether the result is a complex number for every job.
