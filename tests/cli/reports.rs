@@ -86,7 +86,7 @@ fn the_numbers_of_a_comparison_are_those_of_json() {
     assert_equal(&listed, &json!(jobs), &names);
     let names = [(0, "name"), (1, "jobs"), (2, "old_mean_rank"), (3, "new_mean_rank"), (4, "won"), (7, "perc")];
     assert_equal(&rows(&page, "Entities"), &document["entities"], &names);
-    assert!(page.contains("<del>") && page.contains("<ins>") && page.matches("<figure>").count() == 4);
+    assert!(page.contains("<del>") && page.contains("<ins>") && page.matches("<figure ").count() == 4);
 }
 
 #[test]
