@@ -29,10 +29,12 @@ pub fn syntax_error(text: &str, finding: &Diagnostic) -> PyErr {
     PySyntaxError::new_err((message, place))
 }
 
-/// What a finding advises, after a semicolon.
+/// What a finding advises, after a semicolon, and in which file the site takes what is asked for.
 pub fn advice(found: &Diagnostic) -> String {
     let parts = [&*found.label, found.help.as_deref().unwrap_or_default()];
-    parts.iter().filter(|part| !part.is_empty()).map(|part| format!("; {part}")).collect()
+    let advice: String = parts.iter().filter(|part| !part.is_empty()).map(|part| format!("; {part}")).collect();
+    let given = "give the output of `qmgr -c 'print resource'`";
+    advice.replace(given, &format!("{given} as `qmgr_print_resource.txt` in the site's folder"))
 }
 
 /// `OSError`, or the class derived from it that fits, for a file that cannot be read; `ValueError` for the rest.

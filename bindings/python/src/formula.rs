@@ -5,7 +5,6 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
-use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::pbs::check::{Checked, SiteFacts};
 use job_sort_formula::pbs::submission::FormulaSubmission;
 use job_sort_formula::rank::ColumnError;
@@ -69,9 +68,7 @@ impl Formula {
         let program = parsed.compile(&schema).map_err(|error| {
             let part = error.span().slice(&text);
             let findings = Checked::new(&FormulaSubmission::to_openpbs(&text), &schema, &SiteFacts::default()).findings;
-            let is_about =
-                |found: &&Diagnostic| found.span.start < error.span().end && error.span().start < found.span.end;
-            let advice = findings.iter().find(is_about).map(advice).unwrap_or_default();
+            let advice = findings.iter().find(|found| found.span == error.span()).map(advice).unwrap_or_default();
             PyValueError::new_err(format!("`{part}`: {error}{advice}"))
         })?;
         let scratch = ScratchPool::default();

@@ -82,6 +82,9 @@ def test_a_column_that_is_not_defined_is_explained():
 def test_a_module_before_a_function_is_explained():
     with pytest.raises(ValueError, match="`floor` is available without a prefix"):
         Formula("math.floor(ncpus)")
+    with pytest.raises(ValueError) as raised:
+        Formula("x.real")
+    assert "declare" not in str(raised.value)
 
 
 @pytest.mark.parametrize(

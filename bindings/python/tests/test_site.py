@@ -122,6 +122,17 @@ def test_a_misspelt_name_is_a_warning_of_the_ranking():
     assert not any("JSF" in warning for warning in site.rank("eligible_time / 3600").warnings)
 
 
+def test_a_warning_names_the_file_that_declares_resources(tmp_path):
+    path = tmp_path / "site"
+    shutil.copytree(SITE, path)
+    (warning,) = [warning for warning in Site.open(path).rank("ncpus + licences_left").warnings if "licences_left" in warning]
+    (name,) = re.findall(r"as `(\S+)` in the site's folder", warning)
+    (path / name).write_text("create resource licences_left\nset resource licences_left type = long\n")
+    site = Site.open(path)
+    assert site.resources["licences_left"] == "long"
+    assert not any("JSF" in warning for warning in site.rank("ncpus + licences_left").warnings)
+
+
 def test_a_site_has_resources():
     site = Site.open(SITE)
     assert site.resources and "ncpus" not in site.resources
