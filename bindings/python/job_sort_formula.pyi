@@ -64,8 +64,8 @@ class Formula:
         determined, None, with the reason in ``uncertainty``; ``code`` is the error code of PBS, 0 for none (15124: a name is
         unknown, or the text is no Python; 15125: a name is no number); ``message`` is the server's; ``by`` is ``"server"``, or
         ``"qmgr"`` if qmgr cannot even pass the text on; absent if neither refuses.
-        ``crashes_scheduler``: whether the scheduler crashes, either as soon as it evaluates the formula, or when it is next
-        started, because every job of the site has an error.
+        ``crashes_scheduler``: whether a scheduler that runs crashes as soon as it evaluates the formula. If every job of the
+        site has an error, it crashes only when it is next started, which the finding ``JSF402`` says.
         ``findings``: dicts with ``code``, ``severity`` (``"error"``, ``"warning"``, ``"note"``), ``message``, ``label``, ``help``,
         ``labels`` (other places), ``fix`` (``span``, ``replacement``, ``applicability``) and ``span``, whose ``start`` and ``end``
         count bytes of the text in UTF-8, while ``RowError.span`` counts characters.

@@ -66,8 +66,8 @@ pub struct SiteFacts<'a> {
 pub struct Checked {
     /// The server's answer when the formula is set.
     pub validation: Validation,
-    /// Whether the formula crashes the scheduler: as soon as it evaluates it, or at its next start, because every job of the
-    /// queue has an error.
+    /// Whether the formula crashes the scheduler as soon as it evaluates the formula. A formula with an error for every job
+    /// crashes it only at its next start, which is the finding `JSF402`.
     pub crashes_scheduler: bool,
     /// The jobs of the queue, if there is one.
     pub jobs: Option<JobCounts>,
@@ -226,9 +226,9 @@ fn covers(observed: &Diagnostic, predicted: &Diagnostic) -> bool {
     observed.code == "JSF301" && observed.span.start <= predicted.span.start && predicted.span.end <= observed.span.end
 }
 
-/// Whether a finding says that the scheduler crashes as soon as the formula is set, or at its next start.
+/// Whether a finding says that the scheduler crashes as soon as the formula is set.
 fn predicts_crash(found: &Diagnostic) -> bool {
-    found.severity == Severity::Error && matches!(found.code, "JSF302" | "JSF401" | "JSF402" | "JSF405")
+    found.severity == Severity::Error && matches!(found.code, "JSF302" | "JSF401" | "JSF405")
 }
 
 /// Whether the result is a complex number for every job.
