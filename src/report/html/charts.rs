@@ -136,7 +136,7 @@ fn y_axis(svg: &mut Svg, most: f64, bottom: f64, unit: &str) {
 }
 
 /// The new rank of every job over its old one: above the diagonal are the jobs that win places.
-pub(super) fn ranks(moves: &[(String, JobMove)], most: usize) -> String {
+pub(super) fn ranks(moves: &[JobMove], name: impl Fn(&JobMove) -> String, most: usize) -> String {
     let (size, bottom) = (480.0, 510.0);
     let mut svg = Svg::new(bottom + 48.0);
     let left = (WIDTH - size) / 2.0;
@@ -149,16 +149,16 @@ pub(super) fn ranks(moves: &[(String, JobMove)], most: usize) -> String {
         svg.text((left + at, bottom + 18.0), Anchor::Middle, "axis", &rank.to_string());
     }
     svg.line((left, bottom - size), (left + size, bottom), "frame");
-    let both = moves.iter().filter_map(|(name, job)| Some((name, job, job.old?, job.new?)));
+    let both = moves.iter().filter_map(|job| Some((job, job.old?, job.new?)));
     if moves.len() <= MAX_POINTS {
-        for (name, job, old, new) in both {
+        for (job, old, new) in both {
             let centre = (left + scale(old), bottom - size + scale(new));
-            svg.circle(centre, 3.0, direction(job), &format!("{name}: {old} → {new}"));
+            svg.circle(centre, 3.0, direction(job), &format!("{}: {old} → {new}", name(job)));
         }
     } else {
         let mut counts = vec![0usize; CELLS * CELLS];
         let cell = |rank: usize| ((rank - 1) * CELLS / most.max(1)).min(CELLS - 1);
-        both.for_each(|(_, _, old, new)| counts[cell(new) * CELLS + cell(old)] += 1);
+        both.for_each(|(_, old, new)| counts[cell(new) * CELLS + cell(old)] += 1);
         let densest = counts.iter().copied().max().unwrap_or(1).max(2) as f64;
         let side = size / CELLS as f64;
         for (index, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
@@ -318,10 +318,11 @@ mod tests {
 
     #[test]
     fn many_jobs_are_counted_in_cells() {
-        let moves: Vec<_> = (1..=5000).map(|rank| (format!("{rank}.vm"), moved(rank - 1, rank, 5001 - rank))).collect();
-        let chart = ranks(&moves, 5000);
+        let moves: Vec<_> = (1..=5000).map(|rank| moved(rank - 1, rank, 5001 - rank)).collect();
+        let name = |job: &JobMove| format!("{}.vm", job.row);
+        let chart = ranks(&moves, name, 5000);
         assert!(!chart.contains("<circle") && chart.len() < 100_000);
-        let few = ranks(&moves[..100], 5000);
+        let few = ranks(&moves[..100], name, 5000);
         assert_eq!(few.matches("<circle").count(), 100);
     }
 

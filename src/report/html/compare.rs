@@ -1,9 +1,10 @@
 //! A comparison of two rankings as a page.
 
+use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use super::charts::{self, SLOPES, Slope};
-use super::{Cell, MarkedFormula, Page, Piece, Section, Table, facts, findings_section, or_dash};
+use super::{Cell, MAX_ROWS, MarkedFormula, Page, Piece, Section, Table, facts, findings_section, or_dash};
 use crate::fairshare::{ShareTable, ShareTree};
 use crate::pbs::number_format;
 use crate::rank::{Change, GroupChange, JobMove};
@@ -153,7 +154,6 @@ fn charts(report: &CompareReport<'_>, moves: &[JobMove]) -> Vec<Section> {
     let slopes: Vec<Slope> =
         moves.iter().filter(is_shown).map(|job| Slope { name: job_name(report, job.row), job: *job }).collect();
     let places: Vec<i64> = moves.iter().filter_map(JobMove::moved).collect();
-    let named: Vec<(String, JobMove)> = moves.iter().map(|job| (job_name(report, job.row), *job)).collect();
     let directions = [("up", "wins places"), ("down", "loses places"), ("same", "keeps its place")];
     vec![
         Section::new(format!("The first {first} jobs"))
@@ -162,7 +162,7 @@ fn charts(report: &CompareReport<'_>, moves: &[JobMove]) -> Vec<Section> {
         Section::new("How far jobs move").chart(charts::displacements(&places), &directions),
         Section::new("Old and new rank")
             .note("Above the diagonal are the jobs that win places, below it those that lose some.")
-            .chart(charts::ranks(&named, most), &directions),
+            .chart(charts::ranks(moves, |job| job_name(report, job.row), most), &directions),
     ]
 }
 
@@ -213,7 +213,12 @@ fn group_table(column: &str, changes: &[GroupChange], all: usize) -> Table {
 /// The jobs, those that move farthest first.
 fn jobs(report: &CompareReport<'_>, moves: &[JobMove]) -> Section {
     let mut order: Vec<&JobMove> = moves.iter().collect();
-    order.sort_by_key(|job| (std::cmp::Reverse(job.moved().map_or(u64::MAX, i64::unsigned_abs)), job.new));
+    let key = |job: &&JobMove| (Reverse(job.moved().map_or(u64::MAX, i64::unsigned_abs)), job.new, job.row);
+    let shown = order.len().min(MAX_ROWS);
+    if shown < order.len() {
+        order.select_nth_unstable_by_key(shown, key);
+    }
+    order[..shown].sort_unstable_by_key(key);
     let headings = ["job", "entity", "queue", "#old rank", "#new rank", "#moved", "#old value", "#new value"];
     let row = |job: &&JobMove| {
         let scores = report.scores(job.row);

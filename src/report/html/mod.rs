@@ -142,15 +142,15 @@ impl Section {
 }
 
 impl Table {
-    /// A table of at most [`MAX_ROWS`] rows. A heading that begins with `#` is that of a column of numbers.
+    /// A table of the first [`MAX_ROWS`] rows, whose number is the iterator's lower bound. A heading that begins with `#` is that of a column of numbers.
     fn new(headings: &[&str], rows: impl Iterator<Item = Vec<Cell>>) -> Self {
         let columns = headings.iter().map(|heading| match heading.strip_prefix('#') {
             Some(heading) => Heading { heading: heading.to_owned(), is_number: true },
             None => Heading { heading: (*heading).to_owned(), is_number: false },
         });
-        let mut rows = rows;
-        let shown: Vec<_> = rows.by_ref().take(MAX_ROWS).collect();
-        let omitted = match rows.count() {
+        let all = rows.size_hint().0;
+        let shown: Vec<_> = rows.take(MAX_ROWS).collect();
+        let omitted = match all.saturating_sub(shown.len()) {
             0 => String::new(),
             more => format!("{more} more rows are left out; --format json has all."),
         };
