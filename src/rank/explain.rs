@@ -86,8 +86,12 @@ fn is_literal(program: &Program, node: NodeId) -> bool {
     }
 }
 
+/// Whether a node is a name in Python's `ast`, where `True`, `False` and `None` are constants.
 fn is_name(program: &Program, node: NodeId) -> bool {
-    matches!(program.expr().node(unbracketed(program, node)).kind, NodeKind::Name(_))
+    match &program.expr().node(unbracketed(program, node)).kind {
+        NodeKind::Name(name) => !matches!(&**name, "True" | "False" | "None"),
+        _ => false,
+    }
 }
 
 /// How much an input contributes to the value of a job, against the median of the queue.
