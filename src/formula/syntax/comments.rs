@@ -24,13 +24,17 @@ pub(super) fn print(expr: &Expr) -> String {
         return source.trim_end().to_owned();
     }
     let (mut text, mut position, mut comments) = (String::new(), 0, comments.into_iter().peekable());
+    // a line feed of a string may be followed by blanks, one after a comment is not
+    let mut follows_comment = false;
     for character in printed.chars() {
         while let Some(comment) = comments.next_if(|comment| comment.position == position && !is_blank(character)) {
             push(&comment, &mut text);
             text.push('\n');
+            follows_comment = true;
         }
-        if !(is_blank(character) && (text.is_empty() || text.ends_with('\n'))) {
+        if !(is_blank(character) && follows_comment) {
             text.push(character);
+            follows_comment = false;
         }
         position += usize::from(!is_blank(character));
     }
@@ -121,6 +125,7 @@ mod tests {
             ("len(\"\"\"a\"#\"\"\")+1#one", "len(\"\"\"a\"#\"\"\") + 1  #one"),
             ("x[1 # inside\n]+ 1", "x[1 # inside\n]+ 1"),
             ("é+1 # grüße\n", "é + 1  # grüße"),
+            ("# a\n'''a\n\n  b'''+1 # one", "# a\n'''a\n\n  b''' + 1  # one"),
         ] {
             let Ok(expr) = parse(text) else { panic!("{text}") };
             let printed = print(&expr);
