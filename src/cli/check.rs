@@ -1,6 +1,5 @@
 //! `jsf check` and `jsf fmt`, which report the findings of one formula.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 
 use job_sort_formula::Formula;
@@ -8,13 +7,15 @@ use job_sort_formula::diagnostic::{Diagnostic, FixedText, Levels, Severity};
 use job_sort_formula::pbs::check::Checked;
 use job_sort_formula::pbs::qmgr::set_command_after;
 use job_sort_formula::pbs::qmgr_validation::RefusedBy;
-use job_sort_formula::report::{CheckFormat, CheckHuman, CheckJson, CheckReport, Sarif, printable_lines};
+use job_sort_formula::report::{
+    CheckFormat, CheckHuman, CheckJson, CheckReport, Sarif, few_of_each_code, printable_lines,
+};
 use job_sort_formula::site::FormulaText;
 
 use super::args::{CheckArgs, CheckFormatName, FmtArgs};
 use super::{
-    CliError, MAX_OF_A_KIND, Outcome, Progress, draw, draw_all, finding_with_options, formula_source, open_site,
-    read_formula, report, show_site, terminal_width, warn, warn_all,
+    CliError, Outcome, Progress, draw, draw_all, finding_with_options, formula_source, open_site, read_formula, report,
+    show_site, terminal_width, warn, warn_all,
 };
 
 /// The most rounds of fixes: one fix may uncover the next, as in `LOG(NCPUS)`.
@@ -89,16 +90,10 @@ fn error_codes(checked: &Checked) -> Vec<&'static str> {
 
 /// Says which fixes are applied to the formula: of each code the first ten, then how many more there are.
 fn report_fixes(formula: &str, applied: &[&Diagnostic]) {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for found in applied {
-        let count = counts.entry(found.code).or_default();
-        *count += 1;
-        if *count <= MAX_OF_A_KIND {
-            report_fix(formula, found);
-        }
-    }
-    for (code, count) in counts.into_iter().filter(|(_, count)| *count > MAX_OF_A_KIND) {
-        report("fixed", format_args!("{code}: and {} more places", count - MAX_OF_A_KIND));
+    let (few, others) = few_of_each_code(applied.iter().copied());
+    few.into_iter().for_each(|found| report_fix(formula, found));
+    for (code, count) in others {
+        report("fixed", format_args!("{code}: and {count} more places"));
     }
 }
 

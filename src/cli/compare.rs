@@ -76,10 +76,10 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     out.flush()?;
     if let Some(path) = &arguments.report {
         let drawn_findings = [
-            page::drawn(&sources.old, &submitted.old, findings.old.clone()),
-            page::drawn(&sources.new, &submitted.new, findings.new.clone()),
+            page::drawn(&sources.old, &submitted.old, &findings.old),
+            page::drawn(&sources.new, &submitted.new, &findings.new),
         ];
-        let shares = page::tree(new_site);
+        let shares = page::tree(new_site)?;
         let tree = shares.as_ref().map(|shares| (shares.assessed.tree(), shares.assessed.shares()));
         let page = CompareHtml { findings: &drawn_findings.concat(), tree };
         page::write_page(path, |out| page.write(&compare_report, out))?;

@@ -1,6 +1,7 @@
 //! The command line: turns arguments into calls of the library, and results into text and an exit code.
 
 pub mod args;
+mod atomic_file;
 mod check;
 mod compare;
 mod explain;
@@ -18,7 +19,6 @@ mod trajectory;
 mod usage_file;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -27,7 +27,7 @@ use args::{Cli, Command, FormulaArgs, SiteArgs, is_stdin, require_one_reader};
 use clap::error::ContextValue;
 use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::pbs::submission::FormulaSubmission;
-use job_sort_formula::report::{FormulaSource, draw_finding, printable, printable_lines};
+use job_sort_formula::report::{FormulaSource, draw_finding, few_of_each_code, printable, printable_lines};
 use job_sort_formula::site::{FormulaText, SiteError, few_of_each_kind};
 use job_sort_formula::{Formula, Site};
 pub use panic_report::exit_on_panic;
@@ -60,8 +60,6 @@ const OPTIONS: [(&str, &str); 17] = [
     ("keep the defaults for numbers and errors", "no --numbers, no --on-error null"),
     ("name the active entities", "--active NAME,…"),
 ];
-/// The most warnings of one kind that are shown; the others are counted.
-const MAX_OF_A_KIND: usize = 10;
 
 /// The result of a command that could be carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -272,16 +270,10 @@ fn terminal_width() -> Option<usize> {
 
 /// Draws findings on standard error: of each code the first ten, then how many more there are.
 fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for found in findings {
-        let count = counts.entry(found.code).or_default();
-        *count += 1;
-        if *count <= MAX_OF_A_KIND {
-            draw(source, found);
-        }
-    }
-    for (code, count) in counts.into_iter().filter(|(_, count)| *count > MAX_OF_A_KIND) {
-        warn(format_args!("and {} more findings {code}", count - MAX_OF_A_KIND));
+    let (few, others) = few_of_each_code(findings);
+    few.into_iter().for_each(|found| draw(source, found));
+    for (code, count) in others {
+        warn(format_args!("and {count} more findings {code}"));
     }
 }
 

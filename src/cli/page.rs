@@ -6,11 +6,11 @@ use std::path::Path;
 use job_sort_formula::Site;
 use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::pbs::submission::FormulaSubmission;
-use job_sort_formula::report::draw_finding;
+use job_sort_formula::report::{draw_finding, few_of_each_code};
 use job_sort_formula::site::{FormulaText, PolicyShares, SharesRequest};
 
-use super::usage_file::replace_file;
-use super::{CliError, formula_source, report};
+use super::atomic_file::replace_file;
+use super::{CliError, finding_with_options, formula_source, report};
 
 /// Writes a page to a file, of which a reader sees either all or nothing.
 pub(super) fn write_page(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
@@ -23,27 +23,25 @@ pub(super) fn write_page(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::
 }
 
 /// The fair-share tree of a site under the policy in force; `None` if it has none.
-pub(super) fn tree(site: &Site) -> Option<PolicyShares> {
-    site.shares(&SharesRequest::default()).ok()?.into_iter().next()
+pub(super) fn tree(site: &Site) -> Result<Option<PolicyShares>, CliError> {
+    let files = site.files();
+    if files.tree.is_none() && files.resource_group.is_none() {
+        return Ok(None);
+    }
+    Ok(site.shares(&SharesRequest::default())?.into_iter().next())
 }
 
-/// The most findings on a page; the others are counted.
-const MAX_FINDINGS: usize = 50;
 /// The number of characters in a line of a finding.
 const WIDTH: usize = 110;
 
-/// Findings on the parsed formula, drawn under the text that was submitted.
-pub(super) fn drawn(
-    source: &FormulaText,
-    submitted: &FormulaSubmission<'_>,
-    findings: impl IntoIterator<Item = Diagnostic>,
-) -> Vec<String> {
-    let mut findings = findings.into_iter();
-    let draw = |found| draw_finding(&formula_source(source), &submitted.in_source(found), false, Some(WIDTH));
-    let mut drawn: Vec<String> = findings.by_ref().take(MAX_FINDINGS).map(draw).collect();
-    let more = findings.count();
-    if more > 0 {
-        drawn.push(format!("{more} more findings"));
-    }
-    drawn
+/// Findings on the parsed formula, drawn under the text that was submitted: of each code the first ten, then how many more
+/// there are.
+pub(super) fn drawn(source: &FormulaText, submitted: &FormulaSubmission<'_>, findings: &[Diagnostic]) -> Vec<String> {
+    let (few, others) = few_of_each_code(findings);
+    let draw = |found: &Diagnostic| {
+        let found = finding_with_options(&submitted.in_source(found.clone()));
+        draw_finding(&formula_source(source), &found, false, Some(WIDTH))
+    };
+    let others = others.into_iter().map(|(code, count)| format!("and {count} more findings {code}"));
+    few.into_iter().map(draw).chain(others).collect()
 }

@@ -45,8 +45,8 @@ fn rank(arguments: &RankArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Res
     out.flush()?;
     if let Some(path) = &arguments.report {
         let errors = error_findings(&ranked.table, &ranked.ranking);
-        let drawn = page::drawn(source, submitted, findings.iter().cloned().chain(errors));
-        let shares = page::tree(site);
+        let drawn = page::drawn(source, submitted, &[findings.clone(), errors].concat());
+        let shares = page::tree(site)?;
         let tree = shares.as_ref().map(|shares| &shares.assessed);
         let (table, ranking) = (&ranked.table, &ranked.ranking);
         let side = ComparedRanking { table, ranking, under_threshold: &[], tree };

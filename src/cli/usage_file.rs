@@ -2,10 +2,11 @@
 //! one, never a part of it, and a writer never overwrites what another one has written since it read the file.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::atomic_file::{TemporaryFile, first_free, link_or_copy, resolved, sync_folder, temporary_path, with_suffix};
 use super::warn;
 
 /// The name of the usage file.
@@ -18,8 +19,6 @@ const TOUCH: &str = "usage.touch";
 pub(super) const LOCK_LIMIT: Duration = Duration::from_secs(30);
 /// How often a waiting writer tries again.
 const LOCK_INTERVAL: Duration = Duration::from_millis(5);
-/// The most names that are tried for a file that must not exist yet.
-const MAX_NAMES: u32 = 1000;
 
 /// The usage file of a folder, which no other process changes through this type until the value is dropped.
 pub(super) struct LockedUsage {
@@ -100,20 +99,6 @@ impl LockedUsage {
     }
 }
 
-/// The path of a file behind symbolic links. A file that does not exist has its own path.
-fn resolved(path: &Path) -> io::Result<PathBuf> {
-    match path.canonicalize() {
-        Err(error) if error.kind() == ErrorKind::NotFound => match path.read_link() {
-            Err(_) => Ok(path.to_owned()),
-            Ok(target) => Err(io::Error::other(format!(
-                "it is a symbolic link to `{}`, which does not exist: create that file, or remove the link",
-                target.display()
-            ))),
-        },
-        found => found,
-    }
-}
-
 /// A lock file, which exists while a process holds the lock.
 struct Lock {
     path: PathBuf,
@@ -187,63 +172,6 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// A temporary file that is removed on drop, unless it was renamed.
-struct TemporaryFile(PathBuf);
-
-impl Drop for TemporaryFile {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
-impl TemporaryFile {
-    /// Writes a new file and flushes it to the disk.
-    fn write(path: &Path, bytes: &[u8], old: Option<&File>) -> io::Result<Self> {
-        let mut file = None;
-        let path = first_free(path, |path| {
-            file = Some(create(path, old.is_some())?);
-            Ok(())
-        })?;
-        let temporary = Self(path);
-        let mut file = file.ok_or(ErrorKind::AlreadyExists)?;
-        if let Some(old) = old {
-            copy_attributes(&temporary.0, &file, old)?;
-        }
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        Ok(temporary)
-    }
-
-    /// Links a file to a temporary name.
-    fn link(original: &Path, path: &Path) -> io::Result<Self> {
-        first_free(path, |path| link_or_copy(original, path)).map(Self)
-    }
-}
-
-/// Replaces any file, or the one that a symbolic link points to: a reader sees either the old file or the new one. What is
-/// not a regular file, such as a pipe, is written to.
-pub(super) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let path = resolved(path)?;
-    let old = match fs::metadata(&path) {
-        Ok(found) if !found.is_file() => return OpenOptions::new().write(true).open(&path)?.write_all(bytes),
-        Ok(_) => File::open(&path).ok(),
-        Err(_) => None,
-    };
-    let new = TemporaryFile::write(&temporary_path(&path, "new"), bytes, old.as_ref())?;
-    fs::rename(&new.0, &path)
-}
-
-/// The path of a temporary file of this process, in the same folder.
-fn temporary_path(path: &Path, kind: &str) -> PathBuf {
-    with_suffix(path, &format!(".{kind}-{}", std::process::id()))
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut path = path.as_os_str().to_owned();
-    path.push(suffix);
-    path.into()
-}
-
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
@@ -263,112 +191,6 @@ fn is_running(process: u32) -> bool {
 #[cfg(not(unix))]
 fn is_running(_: u32) -> bool {
     true
-}
-
-/// Calls `make` with the path, then with numbered ones, until it succeeds with one that did not exist.
-fn first_free(path: &Path, mut make: impl FnMut(&Path) -> io::Result<()>) -> io::Result<PathBuf> {
-    for number in 0..MAX_NAMES {
-        let path = if number == 0 { path.to_owned() } else { with_suffix(path, &format!("-{number}")) };
-        match make(&path) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            made => return made.map(|()| path),
-        }
-    }
-    Err(ErrorKind::AlreadyExists.into())
-}
-
-/// Creates a hard link, or a copy if the file system has no hard links.
-fn link_or_copy(original: &Path, path: &Path) -> io::Result<()> {
-    match fs::hard_link(original, path) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            let mut source = File::open(original)?;
-            let mut copy = create(path, true)?;
-            let copied = copy_attributes(path, &copy, &source)
-                .and_then(|()| io::copy(&mut source, &mut copy))
-                .and_then(|_| copy.sync_all());
-            copied.inspect_err(|_| drop(fs::remove_file(path)))
-        }
-        linked => linked,
-    }
-}
-
-/// Creates a file that must not exist; if `hidden`, other users cannot read it until its permissions are set.
-fn create(path: &Path, hidden: bool) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    if hidden {
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    }
-    #[cfg(not(unix))]
-    let _ = hidden;
-    options.open(path)
-}
-
-/// Copies the owner, the permissions and the extended attributes of another file. Whether a process may set them depends
-/// on its rights, so a failure is a warning, except for the permissions, which the owner of a file may always set.
-fn copy_attributes(path: &Path, file: &File, old: &File) -> io::Result<()> {
-    let kept = old.metadata()?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{MetadataExt, fchown};
-        let own = file.metadata()?;
-        if (own.uid(), own.gid()) != (kept.uid(), kept.gid())
-            && let Err(error) = fchown(file, Some(kept.uid()), Some(kept.gid()))
-        {
-            // a user may give a file to another of the user's groups
-            let _ = fchown(file, None, Some(kept.gid()));
-            warn(format_args!("`{}` cannot be given the owner of the old file: {error}", path.display()));
-        }
-    }
-    file.set_permissions(kept.permissions())?;
-    #[cfg(any(target_os = "linux", target_os = "macos"))]
-    extended_attributes::copy(path, file, old);
-    Ok(())
-}
-
-/// Access control lists and labels of SELinux are extended attributes too.
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-mod extended_attributes {
-    use std::ffi::CStr;
-    use std::fs::File;
-    use std::path::Path;
-
-    use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fsetxattr};
-
-    /// The most bytes that Linux allows for the list of names, and for one value.
-    const MAX_BYTES: usize = 64 << 10;
-
-    /// Copies the extended attributes of another file; those that cannot be set are warnings.
-    pub(super) fn copy(path: &Path, file: &File, old: &File) {
-        let mut names = vec![0; MAX_BYTES];
-        let listed = flistxattr(old, &mut names[..]).unwrap_or(0);
-        for name in names[..listed].split_inclusive(|&byte| byte == 0) {
-            let Ok(name) = CStr::from_bytes_with_nul(name) else { continue };
-            let Some(value) = value(old, name) else { continue };
-            if Some(&value) != self::value(file, name).as_ref()
-                && let Err(error) = fsetxattr(file, name, &value, XattrFlags::empty())
-            {
-                let name = name.to_string_lossy();
-                crate::cli::warn(format_args!(
-                    "`{}` cannot be given the extended attribute `{name}` of the old file: {error}",
-                    path.display()
-                ));
-            }
-        }
-    }
-
-    fn value(file: &File, name: &CStr) -> Option<Vec<u8>> {
-        let mut value = vec![0; MAX_BYTES];
-        let bytes = fgetxattr(file, name, &mut value[..]).ok()?;
-        value.truncate(bytes);
-        Some(value)
-    }
-}
-
-/// Flushes the folder to the disk; otherwise a rename may be lost.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod compare_csv;
 mod compare_human;
 mod compare_json;
 pub mod explain;
+mod finding;
 #[cfg(feature = "html")]
 #[doc(hidden)]
 pub mod html;
@@ -29,7 +30,8 @@ mod trajectory_svg;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-pub use check::{CheckFormat, CheckHuman, CheckJson, CheckReport, FormulaSource, draw_finding};
+pub use check::{CheckFormat, CheckHuman, CheckJson, CheckReport};
+pub use finding::{FormulaSource, draw_finding, few_of_each_code};
 pub use rank_csv::Csv;
 pub use rank_filter::{Filtered, JobFilter};
 pub use rank_human::Human;

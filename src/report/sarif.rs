@@ -6,7 +6,8 @@ use std::ops::Range;
 use serde_json::{Map, Value, json};
 
 use crate::diagnostic::{Applicability, Code, Diagnostic, Fix, Label, Severity, Span};
-use crate::report::check::{CheckFormat, CheckReport, FormulaSource};
+use crate::report::check::{CheckFormat, CheckReport};
+use crate::report::finding::FormulaSource;
 
 /// The published JSON schema of the standard.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";

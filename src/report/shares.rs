@@ -132,7 +132,7 @@ impl Serialize for Member<'_> {
 const MAX_PATH: usize = 100;
 
 /// The depth of every node, by its index: 0 for the root.
-fn depths(tree: &ShareTree) -> Vec<u32> {
+pub(super) fn depths(tree: &ShareTree) -> Vec<u32> {
     let mut depths: Vec<u32> = Vec::with_capacity(tree.len());
     for node in tree.nodes() {
         depths.push(tree.parent(node).and_then(|parent| depths.get(parent.index())).map_or(0, |above| above + 1));

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::svg::{Anchor, Svg, WIDTH, fitting, step};
 use crate::fairshare::{NodeId, ShareTable, ShareTree};
 use crate::rank::JobMove;
+use crate::report::shares::depths;
 
 /// The number of first jobs whose moves are drawn as lines.
 pub(super) const SLOPES: usize = 50;
@@ -224,7 +225,7 @@ pub(super) fn icicle(tree: &ShareTree, shares: &ShareTable) -> String {
     /// A node of less than this width is not drawn.
     const NARROWEST: f64 = 0.4;
     let total = tree.usage(tree.root());
-    let mut depth = vec![0usize; tree.len()];
+    let depths = depths(tree);
     let mut next_x = vec![0.0f64; tree.len()];
     let mut width = vec![0.0f64; tree.len()];
     let mut drawn: Vec<(NodeId, f64)> = Vec::new();
@@ -238,7 +239,6 @@ pub(super) fn icicle(tree: &ShareTree, shares: &ShareTable) -> String {
             }
             Some(parent) => {
                 let parent = parent.index();
-                depth[index] = depth[parent] + 1;
                 width[index] = (WIDTH * perc).min(width[parent]);
                 let x = next_x[parent];
                 next_x[parent] += width[index];
@@ -250,16 +250,16 @@ pub(super) fn icicle(tree: &ShareTree, shares: &ShareTable) -> String {
             drawn.push((node, x));
         }
     }
-    let rows = drawn.iter().map(|(node, _)| depth[node.index()] + 1).max().unwrap_or(1).min(MAX_DEPTH);
-    let mut svg = Svg::new(ROW * rows as f64 + 4.0);
-    for (node, x) in drawn.into_iter().filter(|(node, _)| depth[node.index()] < MAX_DEPTH) {
-        let (level, wide) = (depth[node.index()], width[node.index()]);
+    let rows = drawn.iter().map(|(node, _)| depths[node.index()] + 1).max().unwrap_or(1).min(MAX_DEPTH);
+    let mut svg = Svg::new(ROW * f64::from(rows) + 4.0);
+    for (node, x) in drawn.into_iter().filter(|(node, _)| depths[node.index()] < MAX_DEPTH) {
+        let (level, wide) = (depths[node.index()], width[node.index()]);
         let perc = shares.get(node).map_or(0.0, |shares| shares.fairshare_perc);
         let used = if total > 0.0 { tree.usage(node) / total } else { 0.0 };
         let class = if level == 0 { "even" } else { usage_class(used, perc) };
         let name = tree.name(node);
         let title = format!("{name}: share {:.2} %, usage {:.2} %", perc * 100.0, used * 100.0);
-        let y = ROW * level as f64;
+        let y = ROW * f64::from(level);
         svg.rect((x, y), (wide, ROW - 2.0), &format!("cell {class}"), &title);
         let label = fitting(name, wide - 8.0);
         if !label.is_empty() {
@@ -271,7 +271,7 @@ pub(super) fn icicle(tree: &ShareTree, shares: &ShareTable) -> String {
 }
 
 /// The deepest level of the tree that is drawn.
-const MAX_DEPTH: usize = 24;
+const MAX_DEPTH: u32 = 24;
 
 /// The classes of an [`icicle`], and what they mean.
 pub(super) const USAGE_LEGEND: [(&str, &str); 5] = [

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use super::charts::{self, SLOPES, Slope};
-use super::{Cell, MAX_ROWS, MarkedFormula, Page, Piece, Section, Table, facts, findings_section, or_dash};
+use super::groups::group_sections;
+use super::{Cell, MAX_ROWS, MarkedFormula, Page, Piece, Section, Table, facts, findings_section};
 use crate::fairshare::{ShareTable, ShareTree};
-use crate::pbs::number_format;
-use crate::rank::{Change, GroupChange, JobMove};
+use crate::rank::{Change, JobMove};
 use crate::report::compare::{CompareFormat, CompareReport};
 use crate::report::compare_human::{sentence, summary_lines};
 use crate::report::terminal::printable;
@@ -29,7 +29,7 @@ impl CompareFormat for CompareHtml<'_> {
         if !moves.is_empty() {
             sections.extend(charts(report, &moves));
         }
-        sections.extend(groups(report));
+        sections.extend(group_sections(report.comparison, false));
         sections.push(jobs(report, &moves));
         sections.extend(self.tree.map(|(tree, shares)| super::shares::icicle_section(tree, shares)));
         let mut facts = facts(&shared_rules(report));
@@ -117,7 +117,7 @@ fn marked_pieces(old: &str, new: &str) -> (Vec<Piece>, Vec<Piece>) {
     (before, after)
 }
 
-/// Appends a token; a blank between two marked tokens is marked too.
+/// Appends a token to the last piece, or begins another one.
 fn push_piece(pieces: &mut Vec<Piece>, token: &str, changed: bool) {
     match pieces.last_mut() {
         Some(last) if last.changed == changed => last.text.push_str(token),
@@ -166,50 +166,6 @@ fn charts(report: &CompareReport<'_>, moves: &[JobMove]) -> Vec<Section> {
     ]
 }
 
-/// The tables of entities, groups, queues and sizes.
-fn groups(report: &CompareReport<'_>) -> Vec<Section> {
-    let comparison = report.comparison;
-    let all = comparison.considered.old.max(comparison.considered.new);
-    let size = comparison.size_input.unwrap_or_default();
-    let tables = [
-        ("Entities", "entity", &comparison.entities),
-        ("Groups", "group", &comparison.groups),
-        ("Queues", "queue", &comparison.queues),
-        ("Sizes of the jobs", size, &comparison.sizes),
-    ];
-    let is_named = |changes: &[GroupChange]| changes.iter().any(|change| !change.name.is_empty());
-    let shown = tables.into_iter().filter(|(_, _, changes)| is_named(changes));
-    shown.map(|(heading, column, changes)| Section::new(heading).table(group_table(column, changes, all))).collect()
-}
-
-/// `all` is the number of jobs: it is no news how many are among so many.
-fn group_table(column: &str, changes: &[GroupChange], all: usize) -> Table {
-    let mut headings = [column, "#jobs", "#old mean rank", "#new mean rank", "#places won"].map(str::to_owned).to_vec();
-    let first = changes.first().map(|change| change.top.map(|(first, _)| first)).unwrap_or_default();
-    for first in first.iter().filter(|first| **first < all) {
-        headings.extend([format!("#old in first {first}"), format!("#new in first {first}")]);
-    }
-    headings.push("#share".to_owned());
-    let headings: Vec<&str> = headings.iter().map(|heading| &**heading).collect();
-    let row = |change: &GroupChange| {
-        let mean = change.mean_rank();
-        let name = if change.path.is_empty() { change.name.clone() } else { change.path.join("/") };
-        let mut cells = vec![
-            Cell::text(&name),
-            Cell::count(Some(change.jobs)),
-            Cell::decimals(mean.map(|mean| mean.old), 1),
-            Cell::decimals(mean.map(|mean| mean.new), 1),
-            Cell::places(Some(change.won())),
-        ];
-        for (_, counts) in change.top.iter().filter(|(first, _)| *first < all) {
-            cells.extend([Cell::count(Some(counts.old)), Cell::count(Some(counts.new))]);
-        }
-        cells.push(Cell::percent(change.perc));
-        cells
-    };
-    Table::new(&headings, changes.iter().map(row))
-}
-
 /// The jobs, those that move farthest first.
 fn jobs(report: &CompareReport<'_>, moves: &[JobMove]) -> Section {
     let mut order: Vec<&JobMove> = moves.iter().collect();
@@ -222,19 +178,15 @@ fn jobs(report: &CompareReport<'_>, moves: &[JobMove]) -> Section {
     let headings = ["job", "entity", "queue", "#old rank", "#new rank", "#moved", "#old value", "#new value"];
     let row = |job: &&JobMove| {
         let scores = report.scores(job.row);
-        let score = |score: Option<f64>| match score {
-            Some(value) => Cell::number(number_format::logged(value), value),
-            None => Cell::count(None),
-        };
         vec![
             Cell::text(report.table.id(job.row)),
-            Cell::text(&or_dash(report.table.entity(job.row))),
-            Cell::text(&or_dash(report.table.queue(job.row))),
+            Cell::text(report.table.entity(job.row)),
+            Cell::text(report.table.queue(job.row)),
             Cell::count(job.old),
             Cell::count(job.new),
             Cell::places(job.moved()),
-            score(scores.old),
-            score(scores.new),
+            Cell::score(scores.old),
+            Cell::score(scores.new),
         ]
     };
     Section::new("Jobs").table(Table::new(&headings, order.iter().map(row)))

@@ -4,9 +4,8 @@ use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use super::shares::shares_table;
-use super::{Bar, Cell, MarkedFormula, Page, Piece, Section, Table, facts};
-use crate::pbs::number_format;
-use crate::python::Value as PythonValue;
+use super::{Bar, Cell, Page, Section, Table, facts, formula_section};
+use crate::formula::program::Term;
 use crate::rank::explain::{NodeValue, nearest_double};
 use crate::report::explain::human::{decision, input_unit};
 use crate::report::explain::sentence::sentence;
@@ -27,9 +26,7 @@ pub fn write_explanation(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let jobs = &report.explanations.jobs;
-    let text = printable(report.formula.trim_end()).into_owned();
-    let formula = MarkedFormula { side: "", tag: "span", pieces: vec![Piece { text, changed: false }] };
-    let mut sections = vec![Section { formulas: vec![formula], ..Section::new("Formula") }];
+    let mut sections = vec![formula_section(report.formula)];
     for job in jobs {
         let id = printable(report.table().id(job.row)).into_owned();
         let of = if jobs.len() > 1 { format!(" of {id}") } else { String::new() };
@@ -50,19 +47,14 @@ pub fn write_explanation(
         [only] => format!("{}.", sentence(report, only)),
         _ => format!("Why {} jobs have their places.", jobs.len()),
     };
-    let rules: Vec<_> = report.rules.iter().filter(|(heading, _)| *heading != "formula:").cloned().collect();
     Page {
         kind: "jsf explain",
         title: "Why a job has its place".to_owned(),
         headline: printable(&headline).into_owned(),
-        facts: facts(&rules),
+        facts: facts(report.rules),
         sections,
     }
     .write(out)
-}
-
-fn value_cell(value: &PythonValue) -> Cell {
-    Cell::number(value.repr(), value.to_f64().map_or(serde_json::Value::Null, Into::into))
 }
 
 /// The terms as bars around zero.
@@ -71,11 +63,11 @@ fn terms(job: &Explanation, of: &str) -> Option<Section> {
     let largest = values.iter().map(|value| value.abs()).filter(|value| value.is_finite()).fold(0.0, f64::max);
     let has_negative = values.iter().any(|value| *value < 0.0);
     let zero = if has_negative { 50.0 } else { 0.0 };
-    let row = |(term, value): (&crate::formula::program::Term, &f64)| {
+    let row = |(term, value): (&Term, &f64)| {
         let length = if largest > 0.0 && value.is_finite() { value.abs() / largest * (100.0 - zero) } else { 0.0 };
         let (start, class) = if *value < 0.0 { (zero - length, "down") } else { (zero, "up") };
         let bar = Bar { start, width: length, class };
-        vec![Cell::text(&term.text), Cell { bar: Some(bar), ..value_cell(&term.value) }]
+        vec![Cell::text(&term.text), Cell { bar: Some(bar), ..Cell::python(Some(&term.value)) }]
     };
     let rows = job.terms.iter().zip(&values).map(row);
     let section = Section::new(format!("Terms{of}")).note("They add up to the value.");
@@ -84,10 +76,7 @@ fn terms(job: &Explanation, of: &str) -> Option<Section> {
 
 fn inputs(job: &Explanation, of: &str) -> Option<Section> {
     let rows = job.inputs.iter().map(|input| {
-        let value = match &input.value {
-            Some(value) => value_cell(value),
-            None => Cell::count(None),
-        };
+        let value = Cell::python(input.value.as_ref());
         vec![Cell::text(&input.name), value, Cell::text(&input_unit(input)), Cell::text(&input.origin.to_string())]
     });
     let table = Table::new(&["input", "#value", "unit", "from"], rows);
@@ -100,7 +89,7 @@ fn parts(job: &Explanation, of: &str) -> Option<Section> {
     nodes.sort_by_key(|node| (node.span.start, Reverse(node.span.end), node.depth));
     let rows = nodes.iter().map(|node| {
         let class = format!("depth-{}", node.depth.min(MAX_INDENT));
-        vec![Cell { class, ..Cell::text(&node.text) }, value_cell(&node.value)]
+        vec![Cell { class, ..Cell::text(&node.text) }, Cell::python(Some(&node.value))]
     });
     let table = Table::new(&["part", "#value"], rows);
     (!nodes.is_empty()).then(|| Section::new(format!("Value of each part{of}")).table(table))
@@ -110,10 +99,7 @@ fn neighbours(report: &ExplainReport<'_>, job: &Explanation, of: &str) -> Option
     let rank = job.rank.filter(|_| !job.above.is_empty() || !job.below.is_empty())?;
     let (table, ranking) = (report.table(), &report.queue.ranking);
     let cells = |rank: usize, row: usize, decided: &str| {
-        let value = match ranking.score(row) {
-            Some(score) => Cell::number(number_format::logged(score.value), score.value),
-            None => Cell::count(None),
-        };
+        let value = Cell::score(ranking.score(row).map(|score| score.value));
         let (id, entity) = (Cell::text(table.id(row)), Cell::text(table.entity(row)));
         vec![Cell::count(Some(rank)), id, entity, value, Cell::text(decided)]
     };

@@ -6,6 +6,7 @@
 mod charts;
 mod compare;
 mod explain;
+mod groups;
 mod rank;
 mod shares;
 mod svg;
@@ -24,6 +25,8 @@ pub use explain::write_explanation;
 pub use rank::RankHtml;
 pub use shares::write_shares;
 
+use crate::pbs::number_format;
+use crate::python::Value as PythonValue;
 use crate::report::terminal::printable;
 
 const TEMPLATE: &str = include_str!("page.html");
@@ -143,10 +146,10 @@ impl Section {
 
 impl Table {
     /// A table of the first [`MAX_ROWS`] rows, whose number is the iterator's lower bound. A heading that begins with `#` is that of a column of numbers.
-    fn new(headings: &[&str], rows: impl Iterator<Item = Vec<Cell>>) -> Self {
-        let columns = headings.iter().map(|heading| match heading.strip_prefix('#') {
+    fn new<H: AsRef<str>>(headings: &[H], rows: impl Iterator<Item = Vec<Cell>>) -> Self {
+        let columns = headings.iter().map(|heading| match heading.as_ref().strip_prefix('#') {
             Some(heading) => Heading { heading: heading.to_owned(), is_number: true },
-            None => Heading { heading: (*heading).to_owned(), is_number: false },
+            None => Heading { heading: heading.as_ref().to_owned(), is_number: false },
         });
         let all = rows.size_hint().0;
         let shown: Vec<_> = rows.take(MAX_ROWS).collect();
@@ -159,8 +162,10 @@ impl Table {
 }
 
 impl Cell {
+    /// A text, or a dash if it is empty.
     fn text(text: &str) -> Self {
-        Self { text: or_dash(&printable(text)), ..Self::default() }
+        let text = if text.is_empty() { "–".into() } else { printable(text) };
+        Self { text: text.into_owned(), ..Self::default() }
     }
 
     /// A number: `value` as it is in JSON, and `text` as it is shown.
@@ -175,6 +180,22 @@ impl Cell {
         match count {
             Some(count) => Self::number(count.to_string(), count),
             None => Self::number("–", Value::Null),
+        }
+    }
+
+    /// A value that jobs are compared by, with the digits that OpenPBS logs, or a dash.
+    fn score(score: Option<f64>) -> Self {
+        match score {
+            Some(score) => Self::number(number_format::logged(score), score),
+            None => Self::count(None),
+        }
+    }
+
+    /// A value of Python, or a dash.
+    fn python(value: Option<&PythonValue>) -> Self {
+        match value {
+            Some(value) => Self::number(value.repr(), value.to_f64().map_or(Value::Null, Into::into)),
+            None => Self::count(None),
         }
     }
 
@@ -206,17 +227,19 @@ impl Cell {
     }
 }
 
-fn or_dash(text: &str) -> String {
-    if text.is_empty() { "–".to_owned() } else { text.to_owned() }
-}
-
-/// The rules of a ranking as facts.
+/// The rules of a ranking as facts, without the formula, which has a section of its own.
 fn facts(rules: &[(&'static str, String)]) -> Vec<Fact> {
     let fact = |(heading, text): &(&str, String)| Fact {
         heading: heading.trim_end_matches(':').to_owned(),
         text: printable(text).into_owned(),
     };
-    rules.iter().map(fact).collect()
+    rules.iter().filter(|(heading, _)| *heading != "formula:").map(fact).collect()
+}
+
+/// The only formula of a page.
+fn formula_section(formula: &str) -> Section {
+    let pieces = vec![Piece { text: printable(formula.trim_end()).into_owned(), changed: false }];
+    Section { formulas: vec![MarkedFormula { side: "", tag: "span", pieces }], ..Section::new("Formula") }
 }
 
 /// The findings as they are drawn in a terminal; no section without findings.

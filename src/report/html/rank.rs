@@ -2,11 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::charts::{self};
-use super::{Cell, MarkedFormula, Page, Piece, Section, Table, facts, findings_section, or_dash};
+use super::groups::group_sections;
+use super::{Cell, Page, Section, Table, charts, facts, findings_section, formula_section};
 use crate::fairshare::{ShareTable, ShareTree};
-use crate::pbs::number_format;
-use crate::python::Value as PythonValue;
 use crate::rank::Comparison;
 use crate::report::rank_human::{note, summary};
 use crate::report::terminal::printable;
@@ -25,10 +23,7 @@ pub struct RankHtml<'a> {
 
 impl RankFormat for RankHtml<'_> {
     fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let text = printable(report.formula.trim_end()).into_owned();
-        let pieces = vec![Piece { text, changed: false }];
-        let formula = MarkedFormula { side: "", tag: "span", pieces };
-        let mut sections = vec![Section { formulas: vec![formula], ..Section::new("Formula") }];
+        let mut sections = vec![formula_section(report.formula)];
         sections.extend(findings_section(self.findings));
         let values = report.ranking.scores().values();
         let ordered: Vec<f64> = report.ranking.order().iter().map(|&row| values[row]).collect();
@@ -40,14 +35,13 @@ impl RankFormat for RankHtml<'_> {
             );
         }
         sections.push(jobs(report));
-        sections.extend(self.groups());
+        sections.extend(group_sections(self.groups, true));
         sections.extend(self.tree.map(|(tree, shares)| super::shares::icicle_section(tree, shares)));
-        let rules: Vec<_> = report.rules.iter().filter(|(heading, _)| *heading != "formula:").cloned().collect();
         Page {
             kind: "jsf rank",
             title: "Ranking of a queue".to_owned(),
             headline: headline(report),
-            facts: facts(&rules),
+            facts: facts(report.rules),
             sections,
         }
         .write(out)
@@ -68,64 +62,19 @@ fn jobs(report: &RankReport<'_>) -> Section {
     let mut headings = ["#rank", "job", "entity", "queue", "state", "#value"].map(str::to_owned).to_vec();
     headings.extend(report.inputs.iter().map(|input| format!("#{input}")));
     headings.push("note".to_owned());
-    let headings: Vec<&str> = headings.iter().map(|heading| &**heading).collect();
     let lines = report.line_maker();
     let row = |line: Line<'_>| {
-        let value = match &line.score {
-            Some(score) => Cell::number(number_format::logged(score.value), score.value),
-            None => Cell::count(None),
-        };
         let mut cells = vec![
             Cell::count(line.rank),
             Cell::text(report.table.id(line.row)),
-            Cell::text(&or_dash(report.table.entity(line.row))),
-            Cell::text(&or_dash(report.table.queue(line.row))),
+            Cell::text(report.table.entity(line.row)),
+            Cell::text(report.table.queue(line.row)),
             Cell::text(report.table.state(line.row).letter()),
-            value,
+            Cell::score(line.score.as_ref().map(|score| score.value)),
         ];
-        cells.extend(report.inputs.iter().map(|name| input(report.input(name, line.row))));
+        cells.extend(report.inputs.iter().map(|name| Cell::python(report.input(name, line.row).as_ref())));
         cells.push(Cell::text(&note(report, &line)));
         cells
     };
     Section::new("Jobs").table(Table::new(&headings, report.rows.iter().map(|&ranked| row(lines.line(ranked)))))
-}
-
-fn input(value: Option<PythonValue>) -> Cell {
-    match value {
-        Some(value) => Cell::number(value.repr(), value.to_f64().map_or(serde_json::Value::Null, Into::into)),
-        None => Cell::count(None),
-    }
-}
-
-impl RankHtml<'_> {
-    /// The tables of entities, groups and queues.
-    fn groups(&self) -> Vec<Section> {
-        let tables = [
-            ("Entities", "entity", &self.groups.entities),
-            ("Groups", "group", &self.groups.groups),
-            ("Queues", "queue", &self.groups.queues),
-        ];
-        let mut sections = Vec::new();
-        for (heading, column, changes) in tables {
-            if changes.iter().all(|change| change.name.is_empty()) {
-                continue;
-            }
-            let [ten, hundred] = changes.first().map(|change| change.top.map(|(first, _)| first)).unwrap_or_default();
-            let first = [ten, hundred].map(|first| format!("#in first {first}"));
-            let headings = [column, "#jobs", "#mean rank", &first[0], &first[1], "#share"];
-            let rows = changes.iter().map(|change| {
-                let name = if change.path.is_empty() { change.name.clone() } else { change.path.join("/") };
-                let mut cells = vec![
-                    Cell::text(&name),
-                    Cell::count(Some(change.jobs)),
-                    Cell::decimals(change.mean_rank().map(|mean| mean.new), 1),
-                ];
-                cells.extend(change.top.map(|(_, count)| Cell::count(Some(count.new))));
-                cells.push(Cell::percent(change.perc));
-                cells
-            });
-            sections.push(Section::new(heading).table(Table::new(&headings, rows)));
-        }
-        sections
-    }
 }

@@ -7,11 +7,11 @@ use serde_json::Value;
 use super::charts::{USAGE_LEGEND, icicle};
 use super::{Cell, Fact, Page, Section, Table};
 use crate::fairshare::{NodeId, NodeKind, ShareTable, ShareTree};
-use crate::report::shares::{PolicyView, SharesHead, numbers, shown_number};
+use crate::report::shares::{PolicyView, SharesHead, depths, numbers, shown_number};
 use crate::report::terminal::printable;
 
 /// The deepest level whose names are moved to the right of the level above.
-const MAX_INDENT: usize = 4;
+const MAX_INDENT: u32 = 4;
 
 /// Writes the page of a fair-share tree.
 ///
@@ -38,18 +38,17 @@ fn headline(view: &PolicyView<'_>) -> String {
     let tree = view.tree;
     let total = tree.usage(tree.root());
     let entities: Vec<NodeId> = tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity).collect();
-    let part = |node: NodeId| {
+    let parts = |node: NodeId| {
         let perc = view.shares.get(node).map_or(0.0, |shares| shares.fairshare_perc);
-        let used = if total > 0.0 { tree.usage(node) / total } else { 0.0 };
-        used - perc
+        (if total > 0.0 { tree.usage(node) / total } else { 0.0 }, perc)
     };
-    let most = entities.iter().copied().max_by(|&left, &right| part(left).total_cmp(&part(right)));
+    let excess = |node: NodeId| parts(node).0 - parts(node).1;
+    let most = entities.iter().copied().max_by(|&left, &right| excess(left).total_cmp(&excess(right)));
     let mut headline =
         format!("The tree has {} entit{}", entities.len(), if entities.len() == 1 { "y" } else { "ies" });
-    match most.filter(|&node| total > 0.0 && part(node) > 0.0) {
+    match most.filter(|&node| excess(node) > 0.0) {
         Some(node) => {
-            let perc = view.shares.get(node).map_or(0.0, |shares| shares.fairshare_perc);
-            let used = tree.usage(node) / total;
+            let (used, perc) = parts(node);
             headline += &format!(
                 "; `{}` is farthest above its share: {:.1} % of the usage, {:.1} % of the shares.",
                 printable(tree.name(node)),
@@ -77,9 +76,9 @@ pub(super) fn shares_table(view: &PolicyView<'_>) -> Table {
         view.nodes.first().map_or_else(Vec::new, |&node| numbers(view, node).iter().map(|(name, _)| *name).collect());
     let headings: Vec<String> =
         std::iter::once("name".to_owned()).chain(names.iter().map(|name| format!("#{name}"))).collect();
-    let headings: Vec<&str> = headings.iter().map(|heading| &**heading).collect();
+    let depths = depths(view.tree);
     let row = |&node: &NodeId| {
-        let depth = view.tree.parent(node).map_or(0, |_| view.tree.path(node).len()).min(MAX_INDENT);
+        let depth = depths[node.index()].min(MAX_INDENT);
         let name = Cell { class: format!("depth-{depth}"), ..Cell::text(view.tree.name(node)) };
         let number = |(name, value): (&str, Value)| {
             let text = if value.is_null() { "–".to_owned() } else { shown_number(view, name, &value) };
