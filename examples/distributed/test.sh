@@ -27,7 +27,7 @@ fi
 
 # Spark starts other processes with the interpreter that is called python3
 export PYSPARK_PYTHON=$PYTHON PYSPARK_DRIVER_PYTHON=$PYTHON DAFT_PROGRESS_BAR=0 PYTHONDONTWRITEBYTECODE=1
-data=$(mktemp -d "$work/data.XXXXXX")
+data=$(mktemp -d -p "$work")
 trap 'rm -rf "$data"' EXIT
 skipped=()
 engines=${*:-datafusion daft spark}

@@ -31,11 +31,6 @@ const TOO_MANY_STEPS: &str = "a computation of too many steps";
 /// The text if it was granted only [`FREE_FUEL`].
 const AFTER_OTHER_JOBS: &str = "a computation of too many steps, after those of the jobs before it";
 
-/// Whether an evaluation needed more work than it was granted.
-pub(crate) fn needs_more_work(raised: &Raised) -> bool {
-    raised.kind == ErrorKind::Limit && raised.text.starts_with(TOO_MANY_STEPS)
-}
-
 /// The error for an integer longer than [`INTEGER_BITS`].
 pub(super) fn integer_too_long() -> Raised {
     Raised::new(ErrorKind::Limit, format!("an integer of more than {INTEGER_BITS} bits"))
@@ -56,18 +51,20 @@ pub(super) fn check_bits(bits: u64) -> Result<(), Raised> {
 pub(super) struct Fuel {
     capacity: u64,
     left: Cell<u64>,
+    is_spent: Cell<bool>,
 }
 
 impl Fuel {
     /// Starts with this many word operations left, at most [`FUEL`].
     pub(super) fn new(capacity: u64) -> Self {
         let capacity = capacity.min(FUEL);
-        Self { capacity, left: Cell::new(capacity) }
+        Self { capacity, left: Cell::new(capacity), is_spent: Cell::new(false) }
     }
 
     /// Restores what was consumed.
     pub(super) fn refill(&self) {
         self.left.set(self.capacity);
+        self.is_spent.set(false);
     }
 
     /// Grants the next evaluations another amount, at most [`FUEL`].
@@ -78,6 +75,11 @@ impl Fuel {
     /// How many word operations the evaluation has consumed.
     pub(super) fn consumed(&self) -> u64 {
         self.capacity.saturating_sub(self.left.get())
+    }
+
+    /// Whether the evaluation needed more word operations than it had.
+    pub(super) fn is_spent(&self) -> bool {
+        self.is_spent.get()
     }
 
     /// How many word operations are left.
@@ -93,8 +95,11 @@ impl Fuel {
                 self.left.set(left);
                 Ok(())
             }
-            None if self.capacity == FREE_FUEL => Err(Raised::new(ErrorKind::Limit, AFTER_OTHER_JOBS)),
-            None => Err(Raised::new(ErrorKind::Limit, TOO_MANY_STEPS)),
+            None => {
+                self.is_spent.set(true);
+                let text = if self.capacity == FREE_FUEL { AFTER_OTHER_JOBS } else { TOO_MANY_STEPS };
+                Err(Raised::new(ErrorKind::Limit, text))
+            }
         }
     }
 }

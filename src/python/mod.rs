@@ -51,6 +51,11 @@ pub trait Arithmetic {
     fn work(&self) -> u64 {
         0
     }
+    /// Whether the evaluation so far needed more work than it was granted.
+    #[doc(hidden)]
+    fn needed_more_work(&self) -> bool {
+        false
+    }
     /// `op x`; `not` returns the system's truth value.
     fn unary(&self, op: UnaryOperator, x: &Self::Value) -> Result<Self::Value, Raised>;
     /// `x op y`.
@@ -133,6 +138,10 @@ impl Arithmetic for Python {
 
     fn work(&self) -> u64 {
         self.fuel.consumed()
+    }
+
+    fn needed_more_work(&self) -> bool {
+        self.fuel.is_spent()
     }
 
     #[inline]

@@ -10,7 +10,7 @@ use crate::diagnostic::Span;
 use crate::formula::program::{EvalError, Interpreter, LANES, Program};
 use crate::jobs::{BLOCK_ROWS, Column, JobTable};
 use crate::parallel;
-use crate::python::limits::{FREE_FUEL, FUEL, QUEUE_FUEL, needs_more_work};
+use crate::python::limits::{FREE_FUEL, FUEL, QUEUE_FUEL};
 use crate::python::{Arithmetic, ColumnView, DecimalArithmetic, DecimalValue, ErrorKind, Python, Raised, Value};
 use crate::rank::scores::Partition;
 use crate::rank::{FormulaResult, OnError, ScoreError, ScorePrecision, Scores};
@@ -135,8 +135,7 @@ impl<'p> RowScorer<'p> {
         let granted = FREE_FUEL.saturating_add(self.left.unwrap_or(0));
         self.interpreter.grant(granted);
         let result = self.interpreter.evaluate(inputs).map_err(ScoreError::Raised);
-        let is_cut_short =
-            granted < FUEL && matches!(&result, Err(ScoreError::Raised(error)) if needs_more_work(&error.raised));
+        let is_cut_short = granted < FUEL && self.interpreter.arithmetic().needed_more_work();
         let excess = self.interpreter.arithmetic().work().saturating_sub(FREE_FUEL);
         self.left = self.left.filter(|_| !is_cut_short).map(|left| left.saturating_sub(excess));
         match result.and_then(|value| python_result(value, self.formula_span)) {

@@ -146,6 +146,9 @@ pub(super) const FORMULA: Expected = Expected {
     what: "a formula as text, `sched_formula`, `qstat -Bf` or `qmgr -c 'print server'`",
     limit: LARGE,
 };
+/// The line that `jsf capture` writes about its time.
+pub(super) const CAPTURE_TIME: Expected =
+    Expected { kinds: &[FileKind::Text], what: "the time of the snapshot", limit: 4096 };
 pub(super) const JOBS: Expected = Expected {
     kinds: &[FileKind::Jobs, FileKind::Json, FileKind::Text, FileKind::Empty, FileKind::Binary],
     what: "jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON",

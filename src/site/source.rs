@@ -10,6 +10,7 @@ use super::SiteError;
 use super::compression::{Compression, decompressed};
 use super::file_kind::{self, Expected, FileKind};
 use crate::ingest::{JobReader, ParsedJobs, ReadOptions};
+use crate::json_visitor::decode_utf8;
 use crate::slurm::conf::SlurmConf;
 
 /// The largest file that is kept to be read several times, in bytes: no kind of file has a greater limit but the jobs.
@@ -108,7 +109,7 @@ impl FileSource {
     /// The whole content as text; bytes that are not UTF-8 are replaced.
     pub(super) fn read_text(&self, expected: &Expected) -> Result<String, SiteError> {
         let bytes = self.read_unless_binary(expected)?;
-        Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+        Ok(decode_utf8(&bytes).into_owned())
     }
 
     /// Reads `slurm.conf`. Only a file can include others.

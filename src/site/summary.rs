@@ -100,7 +100,7 @@ impl SiteFiles {
 
 /// When the snapshot was taken, if its file is a short line.
 fn taken(source: &FileSource) -> Option<String> {
-    let text = source.read_text(&file_kind::FORMULA).ok()?;
+    let text = source.read_text(&file_kind::CAPTURE_TIME).ok()?;
     let line = text.lines().next()?.trim();
     (!line.is_empty() && line.len() < 64 && !line.contains(char::is_control)).then(|| format!(", taken {line}"))
 }

@@ -1,6 +1,6 @@
 //! Replays the inputs that once made a fuzz target fail, and the recorded files as the targets take them.
 
-mod targets;
+pub mod targets;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -351,7 +351,7 @@ fn outcome(read: Result<ParsedJobs, ReadError>) -> Result<(String, String), Stri
 }
 
 /// All that a table contains.
-fn describe(table: &JobTable) -> String {
+pub fn describe(table: &JobTable) -> String {
     let value = |value: Value| match value {
         Value::Float(x) => format!("{:016x}", x.to_bits()),
         other => format!("{other:?}"),
@@ -359,15 +359,17 @@ fn describe(table: &JobTable) -> String {
     let mut text = format!("{:?} {:?}\n", table.entities(), table.queues());
     for row in 0..table.len() {
         text += &format!(
-            "{} {} {} {:?} {:?} {:?}",
+            "{} {} {} {:?} {:?} {:?} {}",
             table.id(row),
             table.entity(row),
             table.queue(row),
             table.state(row),
             table.submit_order(row),
             table.exclusion(row),
+            table.row(table.id(row)) == Some(row),
         );
         for (name, column) in table.columns() {
+            assert_eq!(column.len(), table.len(), "{name}");
             let is_set = if column.is_set(row) { "" } else { "?" };
             text += &format!(" {}{is_set} {:?}", value(column.value(row)), table.origin(name, row));
         }

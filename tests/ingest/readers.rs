@@ -12,6 +12,7 @@ use job_sort_formula::pbs::resource_amount::NumberMode;
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::{InputType, Schema};
 
+use crate::fuzzing::targets::describe;
 use crate::support::random::Xorshift;
 use crate::support::setting;
 
@@ -392,37 +393,9 @@ fn mutate(dice: &mut Dice, mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// All that can be told of a table.
-fn told(table: &JobTable) -> String {
-    let value = |value: Value| match value {
-        Value::Float(x) => format!("{:016x}", x.to_bits()),
-        other => format!("{other:?}"),
-    };
-    let mut told = format!("{:?} {:?}\n", table.entities(), table.queues());
-    for row in 0..table.len() {
-        told += &format!(
-            "{} {} {} {:?} {:?} {:?} {}",
-            table.id(row),
-            table.entity(row),
-            table.queue(row),
-            table.state(row),
-            table.submit_order(row),
-            table.exclusion(row),
-            table.row(table.id(row)) == Some(row),
-        );
-        for (name, column) in table.columns() {
-            assert_eq!(column.len(), table.len(), "{name}");
-            let origin = table.origin(name, row);
-            told += &format!(" {}{} {origin:?}", value(column.value(row)), if column.is_set(row) { "" } else { "?" });
-        }
-        told.push('\n');
-    }
-    format!("{told}{:?} {:?}", table.undeclared().collect::<Vec<_>>(), table.truncated_amounts().collect::<Vec<_>>())
-}
-
 /// The table and the problems, or the error.
 fn answer(read: Result<ParsedJobs, ReadError>) -> Result<(String, String), ReadError> {
-    read.map(|read| (told(&read.table), format!("{:?}", read.problems)))
+    read.map(|read| (describe(&read.table), format!("{:?}", read.problems)))
 }
 
 /// Gives a few bytes at a time.

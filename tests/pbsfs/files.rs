@@ -141,27 +141,19 @@ fn a_folder_in_the_place_of_the_usage_file_is_kept() {
     assert_eq!(names_in(folder.path()), ["resource_group", "sched_config", "usage"]);
 }
 
-/// The tests may run as root, who can write everywhere; so the failure is a folder in the place of the backup.
+/// The tests may run as root, who can write everywhere; so the failure is a folder in the place of a file. One that would
+/// show only after the replacement is found before it.
 #[test]
 fn a_failed_write_changes_nothing() {
-    let before = usage(&[("Bob", 4.0)]);
-    let folder = sched_priv(Some(&before));
-    fs::create_dir(folder.path().join("usage.bak")).expect("a folder");
-    let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), &["-d"]));
-    assert!(code == 2 && stderr.contains("cannot replace"), "{stderr}");
-    assert_eq!(fs::read(folder.path().join("usage")).expect("a file"), before);
-    assert_eq!(names_in(folder.path()), ["resource_group", "sched_config", "usage", "usage.bak"]);
-}
-
-#[test]
-fn what_fails_after_the_replacement_is_prevented_before_it() {
-    let before = usage(&[("Bob", 4.0)]);
-    let folder = sched_priv(Some(&before));
-    fs::create_dir(folder.path().join("usage.touch")).expect("a folder");
-    let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), &["-d"]));
-    assert!(code == 2 && stderr.contains("usage.touch` is a folder"), "{stderr}");
-    assert_eq!(fs::read(folder.path().join("usage")).expect("a file"), before);
-    assert_eq!(names_in(folder.path()), ["resource_group", "sched_config", "usage", "usage.touch"]);
+    for (name, expected) in [("usage.bak", "cannot replace"), ("usage.touch", "usage.touch` is a folder")] {
+        let before = usage(&[("Bob", 4.0)]);
+        let folder = sched_priv(Some(&before));
+        fs::create_dir(folder.path().join(name)).expect("a folder");
+        let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), &["-d"]));
+        assert!(code == 2 && stderr.contains(expected), "{stderr}");
+        assert_eq!(fs::read(folder.path().join("usage")).expect("a file"), before);
+        assert_eq!(names_in(folder.path()), ["resource_group", "sched_config", "usage", name]);
+    }
 }
 
 #[test]

@@ -102,7 +102,7 @@ impl Formula {
     }
 
     /// What is wrong with the formula, as a dict: `verdict` (whether the server accepts it), `crashes_scheduler` (as soon as it is
-    /// evaluated, or at the next start, because every job has an error), `findings`, whose `span` counts bytes of the text, and with a
+    /// evaluated), `findings`, whose `span` counts bytes of the text, and with a
     /// site `jobs`, on which the formula is tried.
     #[pyo3(signature = (site = None))]
     fn check<'py>(&self, py: Python<'py>, site: Option<&Bound<'py, Site>>) -> PyResult<Bound<'py, PyAny>> {
