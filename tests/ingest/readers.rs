@@ -5,11 +5,9 @@
 use std::io::{self, Read};
 
 use job_sort_formula::ingest::{JobReader, ParsedJobs, ReadError, ReadOptions};
-use job_sort_formula::jobs::JobTable;
 use job_sort_formula::pbs::entity::FairshareEntity;
 use job_sort_formula::pbs::files::queues::Queues;
 use job_sort_formula::pbs::resource_amount::NumberMode;
-use job_sort_formula::python::Value;
 use job_sort_formula::schema::{InputType, Schema};
 
 use crate::fuzzing::targets::describe;
