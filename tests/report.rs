@@ -165,3 +165,25 @@ fn regions_are_those_of_the_formula_file() {
     let rule = &document["runs"][0]["tool"]["driver"]["rules"][0];
     assert!(rule["help"]["markdown"].as_str().expect("a page").contains("## Use instead"));
 }
+
+#[test]
+fn regions_count_the_line_breaks_and_escapes_of_the_document() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let documents = [
+        ("server.json", r#"{"Server":{"vm":{"job_sort_formula":"1 \u002b mem\/ncpus"}}}"#),
+        ("server.txt", "Server: vm\r\n    job_sort_formula = 1 + \r\n\tmem/ncpus\r\n"),
+    ];
+    for (name, text) in documents {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        let document = sarif(&["--formula-file", path.to_str().expect("UTF-8")]);
+        let results = document["runs"][0]["results"].as_array().expect("results");
+        let region = |result: &Value| {
+            let region = &result["locations"][0]["physicalLocation"]["region"];
+            let [start, length] =
+                ["byteOffset", "byteLength"].map(|key| region[key].as_u64().expect("a number") as usize);
+            text[start..start + length].to_owned()
+        };
+        assert!(results.iter().any(|result| region(result) == "ncpus"), "{name}: {results:#?}");
+    }
+}

@@ -46,8 +46,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
         for _ in 0..MAX_FIX_ROUNDS {
             let Some(fixed) = FixedText::new(&source.text, &checked.findings, arguments.unsafe_fixes) else { break };
             report_fixes(&source.text, &fixed.applied);
-            source.text = fixed.text;
-            source.wraps.clear();
+            source = source.with_text(fixed.text);
             (checked, hidden) = shown(check(&source)?);
         }
     }

@@ -279,8 +279,8 @@ fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
 
 /// The formula in its document, as reports take it.
 fn formula_source(source: &FormulaText) -> FormulaSource<'_> {
-    let FormulaText { text, origin, before, wraps } = source;
-    FormulaSource { text, origin, before, wraps }
+    let FormulaText { text, origin, before, written, differences } = source;
+    FormulaSource { text, origin, before, written, differences }
 }
 
 /// Draws a finding under the formula on standard error.

@@ -9,6 +9,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::diagnostic::{Applicability, Diagnostic, Severity, Span};
 use crate::report::terminal::{printable, printable_in_place};
+use crate::site::WrittenDifference;
 
 /// The most findings of one code that are shown as text; the others are counted.
 const MAX_OF_A_CODE: usize = 10;
@@ -39,30 +40,30 @@ pub struct FormulaSource<'a> {
     pub origin: &'a str,
     /// What precedes the formula in the document; empty if the document does not contain the formula.
     pub before: &'a str,
-    /// The bytes of the formula before which the document has a line break and a tab.
-    pub wraps: &'a [usize],
+    /// The formula as the document has it.
+    pub written: &'a str,
+    /// Where `written` differs from `text`, ascending.
+    pub differences: &'a [WrittenDifference],
 }
 
-/// What a listing of PBS puts into a long value.
-const WRAP: &str = "\n\t";
-
 impl FormulaSource<'_> {
-    /// The formula as the document has it.
-    pub(super) fn written(&self) -> String {
-        let ends = self.wraps.iter().copied().chain([self.text.len()]);
-        let starts = std::iter::once(0).chain(self.wraps.iter().copied());
-        let parts: Vec<&str> = starts.zip(ends).map(|(start, end)| self.text.get(start..end).unwrap_or("")).collect();
-        parts.join(WRAP)
-    }
-
     /// The range in the formula as the document has it.
     pub(super) fn range_in_written(&self, span: Span) -> Range<usize> {
         let range = clamped(self.text, span);
-        let before =
-            |is_before: &dyn Fn(usize) -> bool| WRAP.len() * self.wraps.iter().filter(|&&wrap| is_before(wrap)).count();
-        let start = range.start + before(&|wrap| wrap <= range.start);
-        let end = range.end + before(&|wrap| wrap < range.end || wrap <= range.start);
-        start..end
+        let start = self.place_in_written(range.start, |place| place.start);
+        let end = self.place_in_written(range.end, |place| place.end);
+        start..end.max(start)
+    }
+
+    /// The byte of the document's form that corresponds to a byte of the formula; `side` is that of a difference which is
+    /// just there.
+    fn place_in_written(&self, at: usize, side: fn(&WrittenDifference) -> usize) -> usize {
+        let next = self.differences.partition_point(|place| place.at <= at);
+        match next.checked_sub(1).and_then(|last| self.differences.get(last)) {
+            None => at,
+            Some(place) if place.at == at => side(place),
+            Some(place) => place.start + (at - place.at),
+        }
     }
 
     /// The line of the document on which the formula begins, from 1, and what precedes the formula on it.
@@ -76,7 +77,7 @@ impl FormulaSource<'_> {
 /// the part around the finding.
 pub fn draw_finding(source: &FormulaSource<'_>, finding: &Diagnostic, coloured: bool, width: Option<usize>) -> String {
     let (first_line, before) = source.first_line();
-    let shown = printable_in_place(&format!("{before}{}", source.written()));
+    let shown = printable_in_place(&format!("{before}{}", source.written));
     let place = |span: Span| {
         let range = source.range_in_written(span);
         clamped(&shown, Span::new(before.len() + range.start, before.len() + range.end))

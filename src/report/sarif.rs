@@ -83,7 +83,7 @@ const KEPT_EVERY: usize = 256;
 
 impl<'a> Source<'a> {
     fn new(formula: FormulaSource<'a>) -> Self {
-        let whole = format!("{}{}", formula.before, formula.written());
+        let whole = format!("{}{}", formula.before, formula.written);
         let mut position = Position { line: 1, column: 1, characters: 0 };
         let mut known = Vec::new();
         for (at, character) in whole.char_indices() {
@@ -196,8 +196,9 @@ mod tests {
     fn positions_are_those_that_counting_from_the_start_gives() {
         let before = "Server: größe\n\tx = ".repeat(40);
         let text = "größe + 日本\n * ncpus ".repeat(60);
-        let formula = FormulaSource { text: &text, origin: "f", before: &before, wraps: &[7, 40] };
-        let (source, written) = (Source::new(formula), formula.written());
+        let written = text.replacen(" + ", "\n\t + ", 2);
+        let formula = FormulaSource { text: &text, origin: "f", before: &before, written: &written, differences: &[] };
+        let source = Source::new(formula);
         for (at, _) in written.char_indices().chain([(written.len(), ' ')]) {
             let mut expected = Position { line: 1, column: 1, characters: 0 };
             before.chars().chain(written[..at].chars()).for_each(|character| expected.pass(character));

@@ -30,8 +30,21 @@ pub struct FormulaText {
     pub origin: String,
     /// The text before the formula in its source; empty if the source does not contain the formula.
     pub before: String,
-    /// The bytes of the formula before which its source has a line break and a tab, as listings of PBS wrap long values.
-    pub wraps: Vec<usize>,
+    /// The formula as its source has it: with the line breaks of a listing of PBS, or with the escapes of JSON.
+    pub written: String,
+    /// Where `written` differs from `text`, ascending.
+    pub differences: Vec<WrittenDifference>,
+}
+
+/// A place where the formula in its source differs from its text. Up to the next one, both are alike again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WrittenDifference {
+    /// The byte of the formula.
+    pub at: usize,
+    /// Where what precedes this byte ends in the source's form.
+    pub end: usize,
+    /// Where what follows starts there: after a line break, or where an escape ends.
+    pub start: usize,
 }
 
 impl FormulaText {
@@ -47,13 +60,28 @@ impl FormulaText {
         }
         Ok(match pasted(&given) {
             Some(formula) => Self::in_document(formula, "FORMULA".into(), &given),
-            None => Self { text: given, origin: "FORMULA".into(), before: String::new(), wraps: Vec::new() },
+            None => Self::alone(given, "FORMULA".into()),
         })
     }
 
     fn in_document(text: String, origin: String, document: &str) -> Self {
-        let (before, wraps) = place(document, &text);
-        Self { before: before.to_owned(), wraps, text, origin }
+        match Place::find(document, &text) {
+            Some(Place { before, written, differences }) => {
+                Self { before: before.to_owned(), written: written.to_owned(), differences, text, origin }
+            }
+            None => Self::alone(text, origin),
+        }
+    }
+
+    /// A formula without its document.
+    fn alone(text: String, origin: String) -> Self {
+        Self { written: text.clone(), text, origin, before: String::new(), differences: Vec::new() }
+    }
+
+    /// Replaces the formula in its document.
+    #[must_use]
+    pub fn with_text(self, text: String) -> Self {
+        Self { before: self.before, ..Self::alone(text, self.origin) }
     }
 
     /// Reads the formula from a file: plain text, `sched_formula`, `qmgr -c 'print server'`, `qstat -Bf` as text or
@@ -107,40 +135,112 @@ impl FormulaText {
     }
 }
 
-/// The text before a formula in a document, and the bytes of the formula before which the document has a line break and
-/// a tab; an empty text if the document does not contain the formula.
-fn place<'d>(document: &'d str, formula: &str) -> (&'d str, Vec<usize>) {
-    let from = document.find("job_sort_formula").map_or(0, |at| at + "job_sort_formula".len());
-    let Some(first) = formula.chars().next() else { return ("", Vec::new()) };
-    let mut starts = document[from..].match_indices(first).take(MAX_STARTS).map(|(at, _)| from + at);
-    let found = starts.find_map(|at| Some((&document[..at], wraps(&document[at..], formula)?)));
-    found.unwrap_or_default()
+/// Where a document contains a formula.
+#[derive(Debug, PartialEq, Eq)]
+struct Place<'d> {
+    /// The text before it.
+    before: &'d str,
+    /// The formula as the document has it.
+    written: &'d str,
+    differences: Vec<WrittenDifference>,
 }
 
-/// Where a text that begins with a formula wraps it; `None` if it does not begin with the formula.
-fn wraps(text: &str, formula: &str) -> Option<Vec<usize>> {
-    let (mut rest, mut wraps) = (text, Vec::new());
-    for (at, character) in formula.char_indices() {
-        if !rest.starts_with(character) {
-            rest = rest.strip_prefix("\r\n\t").or_else(|| rest.strip_prefix("\n\t"))?;
-            wraps.push(at);
-        }
-        rest = rest.strip_prefix(character)?;
+impl<'d> Place<'d> {
+    fn find(document: &'d str, formula: &str) -> Option<Self> {
+        let from = document.find("job_sort_formula").map_or(0, |at| at + "job_sort_formula".len());
+        let is_json = document.trim_start_matches('\u{feff}').trim_start().starts_with('{');
+        let first = formula.chars().next()?;
+        let mut starts = document[from..]
+            .char_indices()
+            .filter(|&(_, character)| character == first || (is_json && character == '\\'))
+            .take(MAX_STARTS);
+        starts.find_map(|(at, _)| {
+            let (before, text) = document.split_at(from + at);
+            let (length, differences) = match_formula(text, formula, is_json)?;
+            Some(Self { before, written: &text[..length], differences })
+        })
     }
-    Some(wraps)
+}
+
+/// Compares the start of a text with a formula; the text may wrap it, and escape its characters if it is JSON. The length
+/// of the formula in the text, and where both differ; `None` if the text does not begin with the formula.
+fn match_formula(text: &str, formula: &str, is_json: bool) -> Option<(usize, Vec<WrittenDifference>)> {
+    let (mut rest, mut differences) = (text, Vec::new());
+    for (at, character) in formula.char_indices() {
+        if let Some(after) = rest.strip_prefix("\r\n\t").or_else(|| rest.strip_prefix("\n\t"))
+            && after.starts_with(character)
+        {
+            differences.push(WrittenDifference { at, end: text.len() - rest.len(), start: text.len() - after.len() });
+            rest = after;
+        }
+        match rest.strip_prefix('\\').filter(|_| is_json) {
+            Some(escape) => {
+                rest = after_escape(escape, character)?;
+                let end = text.len() - rest.len();
+                differences.push(WrittenDifference { at: at + character.len_utf8(), end, start: end });
+            }
+            None => rest = rest.strip_prefix(character)?,
+        }
+    }
+    Some((text.len() - rest.len(), differences))
+}
+
+/// What follows the escape of this character in JSON; `escape` begins after its backslash.
+fn after_escape(escape: &str, character: char) -> Option<&str> {
+    let mut rest = escape.chars();
+    let is_same = match rest.next()? {
+        'b' => character == '\u{8}',
+        'f' => character == '\u{c}',
+        'n' => character == '\n',
+        'r' => character == '\r',
+        't' => character == '\t',
+        'u' => {
+            let mut units = [0; 2];
+            let mut digits = escape;
+            for (index, unit) in character.encode_utf16(&mut units).iter().enumerate() {
+                digits = digits.strip_prefix(if index == 0 { "u" } else { "\\u" })?;
+                let (hexadecimal, after) = digits.split_at_checked(4)?;
+                if u16::from_str_radix(hexadecimal, 16) != Ok(*unit) {
+                    return None;
+                }
+                digits = after;
+            }
+            return Some(digits);
+        }
+        other => other == character,
+    };
+    is_same.then_some(rest.as_str())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn place(document: &str, formula: &str) -> Option<(usize, String, Vec<(usize, usize, usize)>)> {
+        let Place { before, written, differences } = Place::find(document, formula)?;
+        let differences = differences.iter().map(|place| (place.at, place.end, place.start)).collect();
+        Some((before.len(), written.to_owned(), differences))
+    }
+
     #[test]
     fn a_formula_is_found_in_its_document() {
         let listing = "Server: vm\n    job_sort_formula = a + b\n\t + c\n    x = a\n";
-        assert_eq!(place(listing, "a + b + c"), ("Server: vm\n    job_sort_formula = ", vec![5]));
+        assert_eq!(place(listing, "a + b + c"), Some((34, "a + b\n\t + c".into(), vec![(5, 5, 7)])));
+        let windows = listing.replace('\n', "\r\n");
+        assert_eq!(place(&windows, "a + b + c"), Some((35, "a + b\r\n\t + c".into(), vec![(5, 5, 8)])));
         let json = "{\"Server\":{\"a\":{\n\"job_sort_formula\": \"a + b\"}}}";
-        assert_eq!(place(json, "a + b"), ("{\"Server\":{\"a\":{\n\"job_sort_formula\": \"", vec![]));
-        assert_eq!(place("x", "a + b"), ("", vec![]));
-        assert_eq!(place("a", ""), ("", vec![]));
+        assert_eq!(place(json, "a + b"), Some((38, "a + b".into(), vec![])));
+        assert_eq!(place("x", "a + b"), None);
+        assert_eq!(place("a", ""), None);
+    }
+
+    #[test]
+    fn escapes_of_json_are_longer_than_their_characters() {
+        let json = r#"{"job_sort_formula":"a\/b+\"c\"+\u00e9\ud835\udc4e"}"#;
+        let formula = "a/b+\"c\"+é𝑎";
+        let expected = vec![(2, 3, 3), (5, 7, 7), (7, 10, 10), (10, 17, 17), (14, 29, 29)];
+        assert_eq!(place(json, formula), Some((21, r#"a\/b+\"c\"+\u00e9\ud835\udc4e"#.into(), expected)));
+        assert_eq!(place(r#"{"job_sort_formula":"\u0061"}"#, "a"), Some((21, r"\u0061".into(), vec![(1, 6, 6)])));
+        assert_eq!(place(r#"{"job_sort_formula":"\u00"}"#, "a"), None);
     }
 }

@@ -41,6 +41,8 @@ pub use explain::{
 };
 pub use files::SiteFiles;
 pub use formula_text::FormulaText;
+#[doc(hidden)]
+pub use formula_text::WrittenDifference;
 pub use policy::PolicyName;
 pub use rank::{RankedQueue, SiteJobs};
 #[doc(hidden)]
