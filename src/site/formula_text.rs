@@ -216,7 +216,10 @@ fn after_escape(escape: &str, character: char) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn place(document: &str, formula: &str) -> Option<(usize, String, Vec<(usize, usize, usize)>)> {
+    /// The start, the text and the differences of a formula in its document.
+    type Found = (usize, String, Vec<(usize, usize, usize)>);
+
+    fn place(document: &str, formula: &str) -> Option<Found> {
         let Place { before, written, differences } = Place::find(document, formula)?;
         let differences = differences.iter().map(|place| (place.at, place.end, place.start)).collect();
         Some((before.len(), written.to_owned(), differences))
