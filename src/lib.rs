@@ -88,6 +88,8 @@
 //! state, prints nothing and never ends the process. Without the default feature `cli` only the library and its few dependencies
 //! are built.
 
+#![forbid(unsafe_code)]
+
 pub mod diagnostic;
 pub mod fairshare;
 pub mod formula;

@@ -69,7 +69,8 @@ fn document() -> Option<String> {
          A test keeps this page true: `cargo test --test integration dependencies`; `JSF_WRITE_DOCS=1` rewrites it.\n\n\
          On Linux, the library without its default features runs with {} other packages, and the command `jsf` with {}. \
          What only builds or tests them is not counted.\n\n\
-         The package itself forbids unsafe code. Its bindings need it; each block says why it is sound:\n\n\
+         The library forbids unsafe code, and the command contains none; the package `ctor` runs one check of it before `main`, \
+         whether standard output is open. The bindings need it; each block says why it is sound:\n\n\
          | folder | lines with `unsafe` |\n|---|---|\n",
         library.len(),
         command.len()

@@ -15,6 +15,7 @@ mod rank;
 mod reference;
 mod replay;
 mod shares;
+mod standard_output;
 mod trajectory;
 mod usage_file;
 
@@ -32,6 +33,7 @@ use job_sort_formula::site::{FormulaText, SiteError, few_of_each_kind};
 use job_sort_formula::{Formula, Site};
 pub use panic_report::exit_on_panic;
 use progress::Progress;
+use standard_output::StandardOutput;
 use thiserror::Error;
 
 /// The path that means standard input.
@@ -123,7 +125,7 @@ pub fn print_answer(mut answer: clap::Error) -> io::Result<ExitCode> {
         answer.insert(kind, escaped);
     }
     if !answer.use_stderr() {
-        return answer.print().and_then(|()| io::stdout().flush()).map(|()| ExitCode::SUCCESS);
+        return standard_output::require().and_then(|()| answer.print()).and_then(|()| io::stdout().flush()).map(|()| ExitCode::SUCCESS);
     }
     // the reason why a value is refused may repeat it; there is no other place to say that nothing can be written
     let _ = match printable_lines(&answer.render().to_string()) {
@@ -136,7 +138,7 @@ pub fn print_answer(mut answer: clap::Error) -> io::Result<ExitCode> {
 /// Runs a command.
 pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
     arguments.color.write_global();
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(StandardOutput::lock());
     let outcome = match &arguments.command {
         Command::Rank(arguments) => rank::run(arguments, &mut out)?,
         Command::Explain(arguments) => explain::run(arguments, &mut out)?,

@@ -14,6 +14,7 @@ use job_sort_formula::report::printable_lines;
 use job_sort_formula::site::{SiteError, read_bytes};
 
 use super::args::PbsfsArgs;
+use super::standard_output::StandardOutput;
 use super::usage_file::{LOCK_LIMIT, LockedUsage, USAGE};
 use super::{CliError, Outcome, report, warn};
 
@@ -69,7 +70,7 @@ fn respond(
 ) -> Result<Outcome, CliError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
     let is_terminal = io::stdout().is_terminal();
-    let mut out = BufWriter::new(Escaped { out: io::stdout().lock(), is_terminal });
+    let mut out = BufWriter::new(Escaped { out: StandardOutput::lock(), is_terminal });
     let answer = answer(request, files, now, &mut out).map_err(|error| match error {
         PbsfsError::Tree(error) => CliError::content(error),
         PbsfsError::Output(error) => error.into(),
