@@ -1,10 +1,11 @@
-//! Parallel work on rayon's threads.
+//! Parallel work on rayon's threads: those of the pool that the caller runs in, or those of a pool of this crate. Where the
+//! system starts no threads, the calling thread does all work.
 //!
 //! A panic in a piece of work propagates to the caller as soon as the pieces that have started are done.
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 use rayon::prelude::*;
@@ -43,25 +44,76 @@ const ITEMS_PER_THREAD: usize = 4;
 /// The number of items that the calling thread works on alone; other threads would not speed up so little work.
 const SERIAL_ITEMS: usize = 2;
 
+/// The threads for callers outside a pool of rayon: one for each processor, or half as many as often as the system refuses
+/// them; `None` if it starts fewer than two.
+static POOL: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
+
+fn start_pool() -> Option<rayon::ThreadPool> {
+    let start = |count| rayon::ThreadPoolBuilder::new().num_threads(count).build();
+    let mut pool = start(0);
+    let mut count = thread::available_parallelism().map_or(1, usize::from);
+    while pool.is_err() && count > 2 {
+        count /= 2;
+        pool = start(count);
+    }
+    pool.ok().filter(|pool| pool.current_num_threads() > 1)
+}
+
+/// Whether the caller runs on a thread of a pool.
+fn is_in_pool() -> bool {
+    rayon::current_thread_index().is_some()
+}
+
+/// The number of threads that work in parallel, at least 1.
+pub(crate) fn threads() -> usize {
+    if is_in_pool() {
+        return rayon::current_num_threads();
+    }
+    POOL.get_or_init(start_pool).as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
+}
+
+/// Runs `parallel` in a pool, where functions of rayon find its threads, or `serial` if there is none.
+fn in_pool<T: Send, R: Send>(input: T, parallel: impl FnOnce(T) -> R + Send, serial: impl FnOnce(T) -> R) -> R {
+    if is_in_pool() {
+        return parallel(input);
+    }
+    match POOL.get_or_init(start_pool) {
+        Some(pool) => pool.install(|| parallel(input)),
+        None => serial(input),
+    }
+}
+
 /// Applies `work` to each item in parallel; the results are in the order of the items.
 pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let serial = |items: Vec<T>| items.into_iter().map(&work).collect();
     if items.len() < 2 {
-        return items.into_iter().map(work).collect();
+        return serial(items);
     }
-    items.into_par_iter().with_max_len(1).map(&work).collect()
+    in_pool(items, |items| items.into_par_iter().with_max_len(1).map(&work).collect(), serial)
+}
+
+/// Sorts the items in parallel if they are many. The order of equal items is not kept.
+pub(crate) fn sort_unstable<T: Ord + Send>(items: &mut [T]) {
+    if items.len() < PARALLEL_ROWS {
+        items.sort_unstable();
+    } else {
+        in_pool(items, <[T]>::par_sort_unstable, <[T]>::sort_unstable);
+    }
 }
 
 /// The number of rows of a table from which two threads are faster than one at work that takes nanoseconds per row.
 const PARALLEL_ROWS: usize = 10_000;
 
 /// Does two pieces of work, in parallel if they concern many rows of a table.
-pub(crate) fn join(rows: usize, one: impl FnOnce() + Send, other: impl FnOnce() + Send) {
+pub(crate) fn join<A: Send, B: Send>(
+    rows: usize,
+    one: impl FnOnce() -> A + Send,
+    other: impl FnOnce() -> B + Send,
+) -> (A, B) {
     if rows < PARALLEL_ROWS {
-        one();
-        other();
-    } else {
-        rayon::join(one, other);
+        return (one(), other());
     }
+    in_pool((one, other), |(one, other)| rayon::join(one, other), |(one, other)| (one(), other()))
 }
 
 /// Passes items through three stages until `fill` or `drain` returns `false`: `fill` prepares them one after the other,
@@ -77,7 +129,7 @@ pub(crate) fn pipeline<T: Send>(
     work: impl Fn(&mut T) + Sync,
     mut drain: impl FnMut(&mut T) -> io::Result<bool>,
 ) -> io::Result<()> {
-    let threads = rayon::current_num_threads();
+    let threads = threads();
     let pipeline =
         Pipeline { state: Mutex::new(State::new(fill, threads * ITEMS_PER_THREAD)), changed: Condvar::new() };
     let work_on = |number: usize, mut item: T| {
@@ -90,13 +142,13 @@ pub(crate) fn pipeline<T: Send>(
             work_on(number, item);
         }
     };
-    rayon::in_place_scope(|scope| {
+    let mut run_and_drain = |start_workers: &dyn Fn()| {
         let _guard = StopOnPanic(&pipeline);
         loop {
             match pipeline.next_step(true, &new) {
                 Step::Work(number, item) => {
                     if number == SERIAL_ITEMS {
-                        (1..threads).for_each(|_| scope.spawn(|_| run_worker()));
+                        start_workers();
                     }
                     work_on(number, item);
                 }
@@ -107,8 +159,20 @@ pub(crate) fn pipeline<T: Send>(
                 Step::End => return,
             }
         }
-    });
+    };
+    match POOL.get().and_then(Option::as_ref).filter(|_| !is_in_pool()) {
+        Some(pool) => pool.in_place_scope(|scope| run_and_drain(&|| spawn(scope, threads - 1, &run_worker))),
+        None if is_in_pool() => {
+            rayon::in_place_scope(|scope| run_and_drain(&|| spawn(scope, threads - 1, &run_worker)))
+        }
+        None => run_and_drain(&|| {}),
+    }
     pipeline.lock().end.take().unwrap_or(Ok(()))
+}
+
+/// Runs `work` on several threads at once.
+fn spawn<'s>(scope: &rayon::Scope<'s>, threads: usize, work: &'s (impl Fn() + Sync)) {
+    (0..threads).for_each(|_| scope.spawn(|_| work()));
 }
 
 /// What a thread of a pipeline does next.

@@ -125,7 +125,10 @@ pub fn print_answer(mut answer: clap::Error) -> io::Result<ExitCode> {
         answer.insert(kind, escaped);
     }
     if !answer.use_stderr() {
-        return standard_output::require().and_then(|()| answer.print()).and_then(|()| io::stdout().flush()).map(|()| ExitCode::SUCCESS);
+        return standard_output::require()
+            .and_then(|()| answer.print())
+            .and_then(|()| io::stdout().flush())
+            .map(|()| ExitCode::SUCCESS);
     }
     // the reason why a value is refused may repeat it; there is no other place to say that nothing can be written
     let _ = match printable_lines(&answer.render().to_string()) {

@@ -163,7 +163,7 @@ struct TableScorer<'t> {
 
 /// The number of rows of a partition, a multiple of [`BLOCK_ROWS`].
 fn partition_rows(table: &JobTable) -> usize {
-    let blocks = table.len().div_ceil(BLOCK_ROWS).div_ceil(rayon::current_num_threads());
+    let blocks = table.len().div_ceil(BLOCK_ROWS).div_ceil(parallel::threads());
     blocks.clamp(1, PARTITION_BLOCKS) * BLOCK_ROWS
 }
 

@@ -1,11 +1,7 @@
 //! Numbers that say how far two rankings agree, and how evenly something is distributed.
 
-use rayon::slice::ParallelSliceMut;
-
 use super::order::double_key;
-
-/// From this many items on, the halves of a merge sort are sorted in parallel.
-const PARALLEL_ITEMS: usize = 1 << 14;
+use crate::parallel;
 
 /// Kendall's tau-b of two lists of values of the same things: 1 if both order them alike, -1 if one reverses the other.
 /// Pairs that are tied in a list are left out of its part of the denominator. Things with a NaN are left out. `None` if
@@ -17,7 +13,7 @@ pub fn tau_b(first: &[f64], second: &[f64]) -> Option<f64> {
     let is_number = |(first, second): &(&f64, &f64)| !first.is_nan() && !second.is_nan();
     let keys = |(&first, &second): (&f64, &f64)| (double_key(first), double_key(second));
     let mut pairs: Vec<(u64, u64)> = first.iter().zip(second).filter(is_number).map(keys).collect();
-    pairs.par_sort_unstable();
+    parallel::sort_unstable(&mut pairs);
     let ties_in_first = tied_pairs(&pairs, |left, right| left.0 == right.0);
     let ties_in_both = tied_pairs(&pairs, |left, right| left == right);
     let mut seconds: Vec<u64> = pairs.into_iter().map(|(_, second)| second).collect();
@@ -45,12 +41,11 @@ fn sort_counting_inversions(items: &mut [u64], scratch: &mut [u64]) -> i64 {
         return 0;
     }
     let middle = items.len() / 2;
-    let is_parallel = items.len() >= PARALLEL_ITEMS;
+    let count = items.len();
     let ((left, right), (left_scratch, right_scratch)) = (items.split_at_mut(middle), scratch.split_at_mut(middle));
-    let mut sort_left = || sort_counting_inversions(left, left_scratch);
-    let mut sort_right = || sort_counting_inversions(right, right_scratch);
-    let (in_left, in_right) =
-        if is_parallel { rayon::join(sort_left, sort_right) } else { (sort_left(), sort_right()) };
+    let sort_left = || sort_counting_inversions(left, left_scratch);
+    let sort_right = || sort_counting_inversions(right, right_scratch);
+    let (in_left, in_right) = parallel::join(count, sort_left, sort_right);
     let (mut left, mut right, mut between) = (0, middle, 0);
     for slot in scratch.iter_mut() {
         if right == items.len() || left < middle && items[left] <= items[right] {

@@ -2,10 +2,7 @@
 
 use std::cmp::Ordering;
 
-use rayon::slice::ParallelSliceMut;
-
-/// The least number of rows that are sorted in parallel.
-const PARALLEL_ROWS: usize = 100_000;
+use crate::parallel;
 
 /// Compares two values as OpenPBS does: the higher comes first, and NaN equals every value.
 pub fn higher_first(left: f64, right: f64) -> Ordering {
@@ -57,11 +54,7 @@ fn lowest_sorted<K: Copy + Ord + Send>(keys: impl Iterator<Item = K>, limit: usi
             bound = lowest.last().copied();
         }
     }
-    if lowest.len() < PARALLEL_ROWS {
-        lowest.sort_unstable();
-    } else {
-        lowest.par_sort_unstable();
-    }
+    parallel::sort_unstable(&mut lowest);
     lowest.truncate(limit);
     lowest
 }
@@ -132,7 +125,7 @@ mod tests {
 
     #[test]
     fn rows_of_equal_value_keep_their_order() {
-        for count in [0, 5, 1000, 3 * PARALLEL_ROWS] {
+        for count in [0, 5, 1000, 300_000] {
             for divisor in [4.0, 7.0] {
                 let value = |row: usize| (((row * 7919) % 1009) as f64 - 500.0) / divisor;
                 let values: Vec<f64> = (0..count).map(value).collect();
