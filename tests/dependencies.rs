@@ -75,7 +75,7 @@ fn document() -> Option<String> {
         library.len(),
         command.len()
     );
-    for folder in ["src", "bindings/c/src", "bindings/python/src"] {
+    for folder in ["src", "bindings/c/src", "bindings/python/src", "bindings/wasm/src"] {
         text += &format!("| `{folder}` | {} |\n", unsafe_lines(&root.join(folder)));
     }
     text += "\n| package | version | used by | lines with `unsafe` |\n|---|---|---|---|\n";

@@ -82,6 +82,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Show why jobs have their places in the queue
     Explain(ExplainArgs),
+    /// Write a page for a browser, on which the formula is edited while the queue follows
+    Page(PageArgs),
     /// Show how ranks change while jobs wait, and who overtakes whom when
     Trajectory(TrajectoryArgs),
     /// Show the fair-share tree with the numbers of a policy
@@ -313,6 +315,26 @@ pub enum CheckFormatName {
     Json,
     /// SARIF 2.1.0, for CI.
     Sarif,
+}
+
+/// `jsf page`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The page is one file, which works without a network and sends nothing. It holds what the given files say about the server,
+the queues, the scheduler and the fair-share tree, and of each job its id, entity, queue, state, place in the order of
+submission and the numbers that a formula can use. Other files can be dropped onto it.
+
+Examples:
+  jsf page --site examples/site --out page.html
+  jsf page 'eligible_time / 3600 + ncpus' --site examples/site \\
+      --out page.html")]
+pub struct PageArgs {
+    /// The formula that the page begins with, and the queue that it ranks.
+    #[command(flatten)]
+    pub queue: QueueArgs,
+    /// The file to write; - is standard output
+    #[arg(long, value_name = "FILE.html")]
+    pub out: PathBuf,
 }
 
 /// `jsf names`

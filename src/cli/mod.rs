@@ -145,6 +145,7 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
     let outcome = match &arguments.command {
         Command::Rank(arguments) => rank::run(arguments, &mut out)?,
         Command::Explain(arguments) => explain::run(arguments, &mut out)?,
+        Command::Page(arguments) => page::run(arguments, &mut out)?,
         Command::Trajectory(arguments) => trajectory::run(arguments, &mut out)?,
         Command::Check(arguments) => check::run(arguments, &mut out)?,
         Command::Compare(arguments) => compare::run(arguments, &mut out)?,
@@ -201,11 +202,7 @@ fn parsed_formula<'s>(source: &FormulaText, submitted: &'s FormulaSubmission<'_>
 
 /// Opens the site of a command that also takes a formula. Standard input can be only one of its files.
 fn open_site(site: &SiteArgs, formula: &FormulaArgs, threshold: Option<f64>) -> Result<Site, CliError> {
-    let mut readers = site.files_from(is_stdin);
-    if formula.formula.as_deref() == Some(STDIN) || formula.formula_file.as_deref().is_some_and(is_stdin) {
-        readers.push("the formula");
-    }
-    require_one_reader(&readers)?;
+    require_one_file(site, formula)?;
     let file = match formula {
         FormulaArgs { formula: Some(text), .. } if text == STDIN => Some(Path::new(STDIN)),
         FormulaArgs { formula: Some(_), .. } => None,
@@ -213,6 +210,15 @@ fn open_site(site: &SiteArgs, formula: &FormulaArgs, threshold: Option<f64>) -> 
     };
     let source = file.map(FormulaText::source).transpose()?;
     site.open(source, threshold)
+}
+
+/// Standard input can be only one file of the site, or the formula.
+fn require_one_file(site: &SiteArgs, formula: &FormulaArgs) -> Result<(), CliError> {
+    let mut readers = site.files_from(is_stdin);
+    if formula.formula.as_deref() == Some(STDIN) || formula.formula_file.as_deref().is_some_and(is_stdin) {
+        readers.push("the formula");
+    }
+    require_one_reader(&readers)
 }
 
 /// Whether a formula is a misspelled option rather than a formula with two signs.

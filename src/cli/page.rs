@@ -1,16 +1,22 @@
-//! The page for a browser that a command writes beside what it prints.
+//! Pages for a browser: those that commands write beside what they print, and `jsf page`.
 
 use std::io::{self, Write};
 use std::path::Path;
 
 use job_sort_formula::Site;
 use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::pbs::qmgr::object_after;
 use job_sort_formula::pbs::submission::FormulaSubmission;
+use job_sort_formula::report::html::WhatIfPage;
 use job_sort_formula::report::{draw_finding, few_of_each_code};
-use job_sort_formula::site::{FormulaText, PolicyShares, SharesRequest};
+use job_sort_formula::site::{FormulaText, PolicyShares, SharesRequest, SiteError};
 
+use super::args::{PageArgs, QueueArgs, is_stdin};
 use super::atomic_file::replace_file;
-use super::{CliError, finding_with_options, formula_source, report};
+use super::{
+    CliError, Outcome, Progress, finding_with_options, formula_source, read_formula, report, require_one_file,
+    show_site, warn_all,
+};
 
 /// Writes a page to a file, of which a reader sees either all or nothing.
 pub(super) fn write_page(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
@@ -44,4 +50,52 @@ pub(super) fn drawn(source: &FormulaText, submitted: &FormulaSubmission<'_>, fin
     };
     let others = others.into_iter().map(|(code, count)| format!("and {count} more findings {code}"));
     few.into_iter().map(draw).chain(others).collect()
+}
+
+/// The WebAssembly module of the page, if this build has it.
+#[cfg(page_module)]
+const MODULE: Option<&[u8]> = Some(include_bytes!(env!("JSF_PAGE_MODULE")));
+#[cfg(not(page_module))]
+const MODULE: Option<&[u8]> = None;
+
+/// `jsf page`
+pub(super) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let Some(module) = MODULE else {
+        return Err(CliError::usage(
+            "this build of jsf cannot write the page, which needs a WebAssembly module: released binaries have it; from the \
+             sources, `bindings/wasm/build.sh` builds it, and `cargo build --release --features page` a jsf that carries it",
+        ));
+    };
+    let PageArgs { queue: QueueArgs { formula, site: given, threshold }, out: path } = arguments;
+    require_one_file(given, formula)?;
+    let site = given.open(None, *threshold)?;
+    let is_given = formula.formula.is_some() || formula.formula_file.is_some();
+    let in_force = match site.formula_text() {
+        Ok(in_force) => Some(in_force),
+        Err(SiteError::Missing(_)) if is_given => None,
+        Err(error) => return Err(error.into()),
+    };
+    let formula = match &in_force {
+        Some(in_force) if !is_given => in_force.clone(),
+        _ => read_formula(formula, None)?,
+    };
+    show_site(given, &site, true);
+    warn_all(site.warnings());
+    let progress = Progress::start("reading the jobs");
+    let bundle = site.to_bundle()?;
+    drop(progress);
+    warn_all(&bundle.warnings);
+    let page = WhatIfPage {
+        formula: formula.text.trim_end(),
+        in_force: in_force.as_ref().map(|in_force| in_force.text.trim_end()),
+        object: &object_after(in_force.as_ref().map_or("", |in_force| &in_force.before)),
+        warnings: &bundle.warnings,
+        bundle: &bundle.bytes,
+        module,
+    };
+    match is_stdin(path) {
+        true => page.write(out)?,
+        false => write_page(path, |out| page.write(out))?,
+    }
+    Ok(Outcome::Fine)
 }

@@ -67,13 +67,23 @@ pub fn set_command(formula: &str) -> Result<String, NotSettable> {
 /// [`NotSettable`] when no quoting makes `qmgr` read the formula.
 #[doc(hidden)]
 pub fn set_command_after(before: &str, formula: &str) -> Result<String, NotSettable> {
-    let object = object_in(before);
-    set_command_for(object.as_deref().unwrap_or(SERVER), formula)
+    set_command_for(&object_after(before), formula)
 }
 
-fn set_command_for(object: &str, formula: &str) -> Result<String, NotSettable> {
+/// Makes the command of [`set_command`] for an object, such as `sched NAME`.
+///
+/// # Errors
+/// [`NotSettable`] when no quoting makes `qmgr` read the formula.
+#[doc(hidden)]
+pub fn set_command_for(object: &str, formula: &str) -> Result<String, NotSettable> {
     let directive = directive_for(object, formula)?;
     Ok(format!("qmgr -c {}", quoted_for_shell(&directive)))
+}
+
+/// The object that the text before a formula names, else the server.
+#[doc(hidden)]
+pub fn object_after(before: &str) -> String {
+    object_in(before).unwrap_or_else(|| SERVER.to_owned())
 }
 
 /// The object that the directive or the listing before a formula names.

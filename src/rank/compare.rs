@@ -28,6 +28,18 @@ pub struct Change<T> {
     pub new: T,
 }
 
+impl<T> Change<T> {
+    /// The same as references.
+    pub fn as_ref(&self) -> Change<&T> {
+        Change { old: &self.old, new: &self.new }
+    }
+
+    /// Applies a function to both.
+    pub fn map<U>(self, f: impl Fn(T) -> U) -> Change<U> {
+        Change { old: f(self.old), new: f(self.new) }
+    }
+}
+
 /// One of the two rankings.
 #[derive(Debug, Clone, Copy)]
 pub struct ComparedRanking<'a> {

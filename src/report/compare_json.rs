@@ -87,11 +87,7 @@ impl CompareFormat for CompareJson {
             groups: comparison.groups.iter().map(Group::new).collect(),
             queues: comparison.queues.iter().map(Group::new).collect(),
             sizes: comparison.sizes.iter().map(Group::new).collect(),
-            fairness: json!({
-                "old": fairness(&comparison.fairness.old),
-                "new": fairness(&comparison.fairness.new),
-                "first": comparison.first,
-            }),
+            fairness: both_fairness(report),
         };
         serde_json::to_writer_pretty(&mut *out, &document)?;
         out.write_all(b"\n")
@@ -144,6 +140,21 @@ fn summary(report: &CompareReport<'_>) -> Value {
         "considered": counts(comparison.considered),
         "size": comparison.size_input,
     })
+}
+
+fn both_fairness(report: &CompareReport<'_>) -> Value {
+    let comparison = report.comparison;
+    json!({
+        "old": fairness(&comparison.fairness.old),
+        "new": fairness(&comparison.fairness.new),
+        "first": comparison.first,
+    })
+}
+
+/// The numbers that concern the whole queue.
+#[cfg(feature = "html")]
+pub(super) fn summary_and_fairness(report: &CompareReport<'_>) -> Value {
+    json!({"summary": summary(report), "fairness": both_fairness(report)})
 }
 
 fn counts(change: Change<usize>) -> Value {

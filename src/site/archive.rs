@@ -15,7 +15,7 @@ pub(super) fn read_archive(path: &Path, _: File) -> Result<FoundFiles, SiteError
 }
 
 #[cfg(not(feature = "archives"))]
-pub(super) fn read_archive_stream(name: &str, _: io::Stdin) -> Result<FoundFiles, SiteError> {
+pub(super) fn read_archive_stream(name: &str, _: impl io::Read) -> Result<FoundFiles, SiteError> {
     Err(SiteError::Content(format!("{name} cannot be a site, give a folder: this build reads no archives")))
 }
 

@@ -13,7 +13,7 @@ use crate::rank::{Change, ComparedRanking, Comparison, Ranking};
 use crate::schema::Schema;
 
 /// The inputs that give the size of a job.
-const SIZES: [&str; 2] = ["ncpus", "nodect"];
+pub(super) const SIZES: [&str; 2] = ["ncpus", "nodect"];
 
 /// The jobs of a site, with the columns that both formulas of a comparison need.
 #[derive(Debug)]
@@ -168,7 +168,7 @@ impl Site {
     }
 
     /// Fills in the fair-share numbers of the jobs, if they are needed, and returns the tree in any case.
-    fn fill_for_comparison(
+    pub(super) fn fill_for_comparison(
         &self,
         inputs: &[Box<str>],
         table: &mut JobTable,
@@ -183,7 +183,7 @@ impl Site {
         Ok(tree)
     }
 
-    fn compared_side(&self, program: Program, table: &JobTable, tree: Option<&AppliedTree>) -> ComparedSide {
+    pub(super) fn compared_side(&self, program: Program, table: &JobTable, tree: Option<&AppliedTree>) -> ComparedSide {
         let tree = tree.filter(|_| self.needs_shares(program.inputs())).and_then(AppliedTree::pbs);
         let Ordered { ranking, not_considered } = self.order(&program, table, tree, self.threshold(), usize::MAX);
         let rules = self.rules(&program, tree);
@@ -215,7 +215,7 @@ fn assessed(tree: &Option<AppliedTree>) -> Option<&AssessedTree> {
     tree.as_ref().map(AppliedTree::assessed)
 }
 
-fn compare(
+pub(super) fn compare(
     old: &ComparedSide,
     new: &ComparedSide,
     tables: Change<&JobTable>,

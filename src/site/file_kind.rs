@@ -83,6 +83,18 @@ impl FileKind {
     }
 }
 
+impl FileKind {
+    /// The message about a file that a site has no use for.
+    pub(super) fn not_of_a_site(self, name: &str) -> String {
+        format!(
+            "`{}` {}, expected a file of a site: jobs (`qstat -f`), `sched_priv`, `qstat -Bf`, `sshare`, `slurm.conf` or an \
+             archive of them",
+            clipped(name),
+            self.description()
+        )
+    }
+}
+
 /// A file that an option asks for: the kinds that it may be.
 pub(super) struct Expected {
     pub kinds: &'static [FileKind],

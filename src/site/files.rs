@@ -81,6 +81,15 @@ impl SiteFiles {
         Ok(Self { root: Some(path.to_owned()), ..files })
     }
 
+    /// The files in an archive in memory, as for [`open`](Self::open).
+    pub(super) fn from_archive(name: &str, archive: &FileSource) -> Result<Self, SiteError> {
+        let files = read_archive_stream(name, archive.open()?)?.into_site_files();
+        if files.is_empty() {
+            return Err(SiteError::Missing(format!("`{name}` contains no file of a site")));
+        }
+        Ok(files)
+    }
+
     /// These files, with each one replaced that is also among `given`. A given `sched_priv` replaces all of the scheduler's
     /// files; it or a given `resource_group` also replaces the tree. The declared resources are those of `given`.
     pub fn replaced_by(self, given: Self) -> Self {

@@ -128,10 +128,15 @@ impl FormulaText {
 
     /// The formula as Python reads it: with OpenPBS's numbers, from the string literal in the scheduler's script.
     pub fn submitted(&self, numbers: NumberMode) -> FormulaSubmission<'_> {
-        match numbers {
-            NumberMode::OpenPbs => FormulaSubmission::to_openpbs(&self.text),
-            NumberMode::Exact | NumberMode::Decimal => FormulaSubmission::as_expression(&self.text),
-        }
+        submitted(&self.text, numbers)
+    }
+}
+
+/// A formula as Python reads it.
+pub(super) fn submitted(text: &str, numbers: NumberMode) -> FormulaSubmission<'_> {
+    match numbers {
+        NumberMode::OpenPbs => FormulaSubmission::to_openpbs(text),
+        NumberMode::Exact | NumberMode::Decimal => FormulaSubmission::as_expression(text),
     }
 }
 

@@ -4,6 +4,7 @@
 //! [`RankedQueue`], the findings of a checked formula, the fair-share tree under any policy.
 
 mod archive;
+mod bundle;
 mod compare;
 mod compression;
 mod documents;
@@ -24,12 +25,15 @@ mod summary;
 mod trajectory;
 mod tree;
 mod warnings;
+mod what_if;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+#[doc(hidden)]
+pub use bundle::SiteBundle;
 #[doc(hidden)]
 pub use compare::{ComparedJobs, ComparedQueue, ComparedSide};
 #[doc(hidden)]
@@ -55,6 +59,8 @@ pub use source::FileSource;
 pub use source::read_bytes;
 #[doc(hidden)]
 pub use warnings::few_of_each_kind;
+#[doc(hidden)]
+pub use what_if::WhatIf;
 
 use crate::fairshare::{Release, Rules};
 use crate::pbs::files::queues::Queues;

@@ -219,7 +219,7 @@ impl Site {
             if jobs.table.is_empty() {
                 warnings.push(format!("`{}` has no job: the formula is tried on none", self.queue_name()));
             }
-            guessed_types = self.guessed_types(formula, &jobs);
+            guessed_types = self.guessed_types(formula, &jobs.table, &jobs.schema);
             let warning = |name: &String| {
                 format!(
                     "`{name}` is declared by no document: it is taken for a number because the jobs' amounts are numbers; \
@@ -246,22 +246,32 @@ impl Site {
         let queue =
             ranked.as_ref().map(|(table, ordered, _)| ScoredQueue { table, ordered, precision: self.precision() });
         let tree = ranked.as_ref().and_then(|(_, _, tree)| tree.as_ref());
-        let (config, server) = (Some(&self.config), self.server);
-        let defaulted = self.queues.defaulted_resources();
-        let facts = SiteFacts { queue, tree, config, server, threshold, defaulted: &defaulted };
-        let mut checked = Checked::new(submitted, schema.as_ref().unwrap_or(&self.schema), &facts);
+        let mut checked = self.checked(submitted, schema.as_ref().unwrap_or(&self.schema), queue, tree);
         checked.warnings = warnings;
         checked.guessed_types = guessed_types;
         Ok(checked)
     }
 
+    /// Checks a formula against jobs that it has ranked, if there are any.
+    pub(super) fn checked(
+        &self,
+        submitted: &FormulaSubmission<'_>,
+        schema: &Schema,
+        queue: Option<ScoredQueue<'_>>,
+        tree: Option<&PbsTree>,
+    ) -> Checked {
+        let (config, server, threshold) = (Some(&self.config), self.server, self.threshold());
+        let defaulted = self.queues.defaulted_resources();
+        Checked::new(submitted, schema, &SiteFacts { queue, tree, config, server, threshold, defaulted: &defaulted })
+    }
+
     /// The names of a formula that no document declares and that are numbers by the amounts of the jobs only: a string can
     /// have such amounts too.
-    fn guessed_types(&self, formula: &Formula, jobs: &SiteJobs) -> Vec<String> {
+    pub(super) fn guessed_types(&self, formula: &Formula, table: &JobTable, schema: &Schema) -> Vec<String> {
         let names = formula.names();
-        let guessed = jobs.table.undeclared().map(|(name, _)| name);
+        let guessed = table.undeclared().map(|(name, _)| name);
         let is_guess =
-            |name: &&str| names.contains(name) && self.schema.entry(name).is_none() && jobs.schema.is_numeric(name);
+            |name: &&str| names.contains(name) && self.schema.entry(name).is_none() && schema.is_numeric(name);
         guessed.filter(is_guess).map(str::to_owned).collect()
     }
 

@@ -144,7 +144,7 @@ impl FileSource {
     }
 
     /// The first bytes of a file that can be read again.
-    fn head(&self) -> Option<Vec<u8>> {
+    pub(super) fn head(&self) -> Option<Vec<u8>> {
         if matches!(self, Self::Path(path) if !path.is_file()) {
             return None;
         }
@@ -157,7 +157,7 @@ impl FileSource {
         matches!(self, Self::Path(path) if open(path).is_ok_and(|mut file| is_plain(&mut file).unwrap_or(false)))
     }
 
-    fn open(&self) -> Result<Box<dyn Read + Send + '_>, SiteError> {
+    pub(super) fn open(&self) -> Result<Box<dyn Read + Send + '_>, SiteError> {
         Ok(match self {
             Self::Path(path) if is_stdin(path) => Box::new(io::stdin()),
             Self::Path(path) => Box::new(open(path).map_err(|error| SiteError::read(path, error))?),

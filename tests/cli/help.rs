@@ -55,8 +55,9 @@ fn the_examples_run_as_they_stand() {
             .output()
             .expect("sh");
         let message = String::from_utf8_lossy(&output.stderr);
-        assert!(matches!(output.status.code(), Some(0 | 1)), "{example}: {message}");
-        let is_silent = example.contains('>') || example.contains("--check");
+        let lacks_module = example.starts_with("jsf page") && message.contains("this build of jsf");
+        assert!(matches!(output.status.code(), Some(0 | 1)) || lacks_module, "{example}: {message}");
+        let is_silent = example.contains('>') || example.contains("--check") || example.contains("--out");
         assert!(is_silent || !stdout(&output).is_empty(), "{example}: {message}");
     }
 }

@@ -24,7 +24,7 @@ pub struct CompareHtml<'a> {
 impl CompareFormat for CompareHtml<'_> {
     fn write(&self, report: &CompareReport<'_>, out: &mut dyn Write) -> io::Result<()> {
         let moves: Vec<JobMove> = report.rows.iter().map(|ranked| report.comparison.job(ranked.row())).collect();
-        let mut sections = vec![formulas(report)];
+        let mut sections = vec![marked_formulas(report)];
         sections.extend(findings_section(self.findings));
         if !moves.is_empty() {
             sections.extend(charts(report, &moves));
@@ -46,7 +46,7 @@ impl CompareFormat for CompareHtml<'_> {
 }
 
 /// The rules of both sides but the formulas; those that differ twice.
-fn shared_rules(report: &CompareReport<'_>) -> Vec<(&'static str, String)> {
+pub(super) fn shared_rules(report: &CompareReport<'_>) -> Vec<(&'static str, String)> {
     let Change { old, new } = report.rules;
     let mut rules = Vec::new();
     for (heading, text) in new {
@@ -61,7 +61,7 @@ fn shared_rules(report: &CompareReport<'_>) -> Vec<(&'static str, String)> {
 }
 
 /// Both formulas, with the parts that differ marked.
-fn formulas(report: &CompareReport<'_>) -> Section {
+pub(super) fn marked_formulas(report: &CompareReport<'_>) -> Section {
     let Change { old, new } = report.formulas;
     let (old, new) = (printable(old.trim_end()), printable(new.trim_end()));
     let (before, after) = marked_pieces(&old, &new);
@@ -146,7 +146,7 @@ fn job_name(report: &CompareReport<'_>, row: usize) -> String {
     if entity.is_empty() { id.to_owned() } else { format!("{id} {entity}") }
 }
 
-fn charts(report: &CompareReport<'_>, moves: &[JobMove]) -> Vec<Section> {
+pub(super) fn charts(report: &CompareReport<'_>, moves: &[JobMove]) -> Vec<Section> {
     let comparison = report.comparison;
     let most = comparison.considered.old.max(comparison.considered.new);
     let first = most.min(SLOPES);

@@ -10,11 +10,13 @@ mod groups;
 mod rank;
 mod shares;
 mod svg;
+#[cfg(feature = "archives")]
+mod what_if;
 
 use std::io::{self, Write};
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use minijinja::{Environment, context};
 use serde::Serialize;
 use serde_json::Value;
@@ -24,6 +26,8 @@ pub use compare::CompareHtml;
 pub use explain::write_explanation;
 pub use rank::RankHtml;
 pub use shares::write_shares;
+#[cfg(feature = "archives")]
+pub use what_if::{Shown, WhatIfPage, check_json, ranking_json};
 
 use crate::pbs::number_format;
 use crate::python::Value as PythonValue;
@@ -268,5 +272,5 @@ impl Page {
 
 /// The hash by which a page's policy names a style or a script that it contains.
 fn hash(text: &str) -> String {
-    format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
+    format!("sha256-{}", BASE64.encode(Sha256::digest(text)))
 }

@@ -1,0 +1,505 @@
+// The page on which a formula is edited while the queue follows. The WebAssembly module does all the work: a text goes in,
+// JSON with sections, as the reports have them, comes out.
+const byId = (id) => document.getElementById(id);
+const formulaField = byId("formula");
+const settings = JSON.parse(byId("settings").textContent);
+/** The functions of the module. */
+let engine;
+/** The site that the page was written with. */
+let written;
+/** The formula with which the others are compared. */
+let inForce = settings.in_force ?? settings.formula;
+/** The numbers in the formula, with their places and sliders. */
+let literals = [];
+let findings = [];
+/** How long a complete update took, in milliseconds: while it is short, every frame has one. */
+let completeTime = Infinity;
+let isScheduled = false;
+let idle;
+
+const FRAME = 12;
+const IDLE = 140;
+
+async function unpacked(id) {
+  const element = byId(id);
+  const text = atob(element.textContent);
+  element.remove();
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Calls a function of the module with a text or with bytes; its JSON, which has `error` if the call failed. */
+function call(name, argument, ...others) {
+  const bytes = typeof argument === "string" ? new TextEncoder().encode(argument) : argument;
+  const start = engine.input(bytes.length);
+  new Uint8Array(engine.memory.buffer, start, bytes.length).set(bytes);
+  engine[name](...others);
+  const output = new Uint8Array(engine.memory.buffer, engine.output(), engine.output_length());
+  return JSON.parse(new TextDecoder().decode(output));
+}
+
+// Elements
+
+function element(tag, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...children);
+  return made;
+}
+
+function cellElement(cell) {
+  const made = element("td", { className: cell.class }, element("bdi", { textContent: cell.text }));
+  if (cell.value !== null) made.dataset.value = cell.value;
+  return made;
+}
+
+/** Shows a table in a region; a table with the same headings keeps them and its order. */
+function showTable(region, table, isSortable) {
+  const headings = JSON.stringify(table.columns);
+  let body = region.querySelector("tbody");
+  if (region.dataset.headings !== headings) {
+    region.dataset.headings = headings;
+    const heading = (column) => {
+      const content = isSortable ? element("button", { type: "button", textContent: column.heading }) : column.heading;
+      return element("th", { scope: "col", className: column.is_number ? "n" : "" }, content);
+    };
+    body = element("tbody");
+    region.replaceChildren(
+      element("table", {}, element("thead", {}, element("tr", {}, ...table.columns.map(heading))), body),
+    );
+    if (isSortable) makeSortable(region);
+  }
+  body.replaceChildren(...table.rows.map((row) => element("tr", {}, ...row.map(cellElement))));
+  if (isSortable) sortRows(region);
+}
+
+function showSection(place, section) {
+  let region = place.querySelector(".table");
+  const parts = [];
+  if (section.heading) parts.push(element("h2", { textContent: section.heading }));
+  if (section.note) parts.push(element("p", { className: "note", textContent: section.note }));
+  for (const row of section.formulas) {
+    const pieces = row.pieces.map((piece) => (piece.changed ? element(row.tag, { textContent: piece.text }) : piece.text));
+    const side = row.side ? [element("span", { className: "side", textContent: row.side }), " "] : [];
+    parts.push(element("p", { className: "formula" }, ...side, element("code", {}, ...pieces)));
+  }
+  if (section.chart) {
+    const figure = element("figure", { tabIndex: 0 });
+    // the module escapes every name in a chart
+    figure.innerHTML = section.chart;
+    const keys = section.legend.map((entry) => {
+      const key = element("span", { className: "key" });
+      key.innerHTML = '<svg viewBox="0 0 12 12" aria-hidden="true"><rect width="12" height="12"/></svg>';
+      key.querySelector("rect").setAttribute("class", entry.class);
+      key.append(entry.text);
+      return key;
+    });
+    if (keys.length > 0) figure.append(element("figcaption", {}, ...keys));
+    parts.push(figure);
+  }
+  if (section.table) {
+    region ??= element("div", { className: "table", tabIndex: 0, role: "region", ariaLabel: section.heading });
+    showTable(region, section.table, true);
+    parts.push(region);
+    if (section.table.omitted) parts.push(element("p", { className: "note", textContent: section.table.omitted }));
+  }
+  place.replaceChildren(...parts);
+}
+
+/** Shows sections below each other; one of the same heading keeps its table. */
+function showSections(place, sections) {
+  const before = new Map([...place.children].map((child) => [child.dataset.name, child]));
+  const shown = sections.map((section) => {
+    const name = section.heading.replace(/\d+/g, "#");
+    const made = before.get(name) ?? element("section");
+    made.dataset.name = name;
+    showSection(made, section);
+    return made;
+  });
+  place.replaceChildren(...shown);
+}
+
+// The ranking
+
+/** Shows a ranking, or why there is none. */
+function showRanking(update, isComplete) {
+  byId("results").classList.toggle("stale", "error" in update);
+  if ("error" in update) {
+    if (byId("queue").childElementCount === 0) byId("headline").textContent = "There is no ranking yet.";
+    return update.error;
+  }
+  byId("headline").textContent = update.headline;
+  const facts = update.facts.map((fact) =>
+    element("div", {}, element("dt", { textContent: fact.heading }), element("dd", {}, element("bdi", { textContent: fact.text }))),
+  );
+  byId("facts").replaceChildren(...facts);
+  byId("results").dataset.numbers = JSON.stringify(update.numbers);
+  byId("queue-heading").textContent = update.queue.heading;
+  showTable(byId("queue"), update.queue.table, false);
+  showSection(byId("formulas"), update.formulas);
+  if (isComplete) showSections(byId("sections"), update.sections);
+  byId("warnings").replaceChildren(
+    ...[...settings.warnings, ...update.warnings].map((warning) => element("li", { textContent: warning })),
+  );
+  return "";
+}
+
+/** Ranks the queue by the formula, and shows what changes. */
+function rank(isComplete) {
+  const begin = performance.now();
+  const update = call("rank", formulaField.value, Number(byId("count").value), isComplete && byId("search").value === "");
+  const ranked = performance.now() - begin;
+  let reason = showRanking(update, isComplete && byId("search").value === "");
+  if (byId("search").value !== "" && reason === "") {
+    reason = showRanking(call("show", byId("search").value, Number(byId("count").value), isComplete), isComplete);
+  }
+  const total = performance.now() - begin;
+  if (isComplete) completeTime = total;
+  const timing = byId("timing");
+  timing.dataset.rank = ranked;
+  timing.dataset.total = total;
+  if (reason === "") {
+    const jobs = engine.job_count().toLocaleString("en");
+    timing.textContent = `${jobs} jobs ranked in ${ranked < 10 ? ranked.toFixed(1) : ranked.toFixed(0)} ms`;
+  }
+  return reason;
+}
+
+function check(reason) {
+  const checked = call("check", `${settings.object}\n${formulaField.value}`);
+  if ("error" in checked) {
+    byId("verdict").textContent = checked.error;
+    return;
+  }
+  findings = checked.findings;
+  const isRanked = reason === "" || findings.some((found) => found.severity === "error");
+  byId("verdict").textContent = isRanked ? checked.verdict : `${checked.verdict}\nnot ranked: ${reason}`;
+  const command = byId("command");
+  command.textContent = checked.command ?? checked.reason;
+  command.classList.toggle("none", checked.command === null);
+  byId("copy").disabled = checked.command === null;
+  showFindings(checked.omitted);
+  showLiterals(checked.literals);
+  showMarks();
+}
+
+/** Updates everything, the expensive parts as soon as nothing changes any more. */
+function update() {
+  isScheduled = false;
+  const isFast = completeTime < FRAME;
+  const reason = rank(isFast);
+  if (isFast) check(reason);
+  clearTimeout(idle);
+  if (!isFast) {
+    idle = setTimeout(() => check(reason === "" ? rank(true) : reason), IDLE);
+  }
+}
+
+function schedule() {
+  if (isScheduled) return;
+  isScheduled = true;
+  requestAnimationFrame(update);
+}
+
+// The formula
+
+function edited() {
+  formulaField.style.height = "auto";
+  formulaField.style.height = `${formulaField.scrollHeight}px`;
+  findings = [];
+  showMarks();
+  schedule();
+}
+
+function setFormula(text) {
+  formulaField.value = text;
+  edited();
+}
+
+/** Underlines the findings in the formula, and marks the number whose slider has the focus. */
+function showMarks() {
+  const text = formulaField.value;
+  const moving = literals.find((literal) => literal.element.contains(document.activeElement));
+  const ranges = findings.map((found) => ({ start: found.start, end: Math.max(found.end, found.start + 1), name: found.severity }));
+  if (moving) ranges.push({ start: moving.start, end: moving.end, name: "moving" });
+  const borders = [...new Set([0, text.length, ...ranges.flatMap(({ start, end }) => [start, end])])];
+  const cuts = borders.filter((at) => at <= text.length).sort((left, right) => left - right);
+  const pieces = cuts.slice(1).map((end, index) => {
+    const start = cuts[index];
+    const names = ranges.filter((range) => range.start <= start && end <= range.end).map((range) => range.name);
+    const piece = text.slice(start, end);
+    return names.length > 0 ? element("span", { className: names.join(" "), textContent: piece }) : piece;
+  });
+  byId("marks").replaceChildren(...pieces, text.endsWith("\n") || text === "" ? " " : "");
+}
+
+/** Lists the findings, those at the caret first. */
+function showFindings(omitted) {
+  const caret = formulaField.selectionStart;
+  const isAtCaret = (found) => document.activeElement === formulaField && found.start <= caret && caret <= found.end;
+  const ordered = [...findings.filter(isAtCaret), ...findings.filter((found) => !isAtCaret(found))];
+  const items = ordered.map((found) => {
+    const drawn = element("pre", { textContent: found.drawn, tabIndex: 0 });
+    const item = element("li", { className: found.severity }, drawn);
+    item.dataset.code = found.code;
+    if (isAtCaret(found)) item.setAttribute("aria-current", "true");
+    if (found.fix) {
+      const { start, end, replacement } = found.fix;
+      const button = element("button", { type: "button", textContent: found.fix.is_safe ? "Fix" : "Fix (probably)" });
+      button.addEventListener("click", () => {
+        const text = formulaField.value;
+        setFormula(text.slice(0, start) + replacement + text.slice(end));
+        formulaField.focus();
+      });
+      item.append(button);
+    }
+    return item;
+  });
+  if (omitted > 0) items.push(element("li", { textContent: `${omitted} more findings` }));
+  byId("findings").replaceChildren(...items);
+}
+
+document.addEventListener("selectionchange", () => {
+  if (document.activeElement === formulaField && findings.length > 1) showFindings(0);
+});
+
+// The numbers
+
+/** A step of 1, 2 or 5 times a power of ten, of which about 200 cover a range. */
+function niceStep(range) {
+  const power = 10 ** Math.floor(Math.log10(range / 200));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= range / 200) ?? 10 * power;
+}
+
+/** The range of a slider: from 0 to twice the number. */
+function sliderRange({ value, is_integer: isInteger }) {
+  const most = value === 0 ? (isInteger ? 10 : 1) : 2 * value;
+  const step = isInteger ? Math.max(1, Math.round(niceStep(most))) : niceStep(most);
+  return { most: Math.ceil(most / step) * step, step };
+}
+
+/** A number as a literal of Python: a float keeps its point. */
+function literalText(value, isInteger, step) {
+  if (isInteger) return String(value);
+  const decimals = Math.max(0, Math.min(12, -Math.floor(Math.log10(step))));
+  const text = String(Number(value.toFixed(decimals)));
+  return /[.e]/.test(text) ? text : `${text}.0`;
+}
+
+/** Replaces a number in the formula. */
+function replaceLiteral(literal, text) {
+  const formula = formulaField.value;
+  const moved = text.length - (literal.end - literal.start);
+  formulaField.value = formula.slice(0, literal.start) + text + formula.slice(literal.end);
+  literal.text = text;
+  literal.end += moved;
+  for (const other of literals) {
+    if (other.start > literal.start) {
+      other.start += moved;
+      other.end += moved;
+    }
+  }
+  literals.forEach(showLabel);
+  edited();
+}
+
+/** Shows a number among its neighbours in the formula. */
+function showLabel(literal) {
+  const AROUND = 22;
+  const text = formulaField.value;
+  const before = text.slice(Math.max(0, literal.start - AROUND), literal.start);
+  const after = text.slice(literal.end, literal.end + AROUND);
+  literal.label.replaceChildren(
+    (literal.start > AROUND ? "…" : "") + before,
+    element("b", { textContent: text.slice(literal.start, literal.end) }),
+    after + (literal.end + AROUND < text.length ? "…" : ""),
+  );
+}
+
+/** Shows a slider for every number; the sliders stay where only numbers have changed. */
+function showLiterals(found) {
+  const isSame = found.length === literals.length && found.every((one, index) => one.start === literals[index].start
+    && one.text === literals[index].text);
+  if (isSame) return;
+  literals = found.map((literal, index) => {
+    const { most, step } = sliderRange(literal);
+    const id = `number-${index}`;
+    const slider = element("input", { type: "range", id, min: 0, max: most, step, value: literal.value });
+    const box = element("input", { type: "number", min: 0, step: "any", value: literal.value, ariaLabel: `number ${index + 1}` });
+    literal.label = element("code");
+    literal.element = element("div", { className: "number" }, element("label", { htmlFor: id }, literal.label), slider, box);
+    slider.addEventListener("input", () => {
+      const text = literalText(Number(slider.value), literal.is_integer, step);
+      box.value = Number(text);
+      replaceLiteral(literal, text);
+    });
+    box.addEventListener("input", () => {
+      const value = box.valueAsNumber;
+      if (Number.isNaN(value) || value < 0) return;
+      slider.max = Math.max(slider.max, value);
+      slider.value = value;
+      const text = String(value);
+      replaceLiteral(literal, literal.is_integer || /[.e]/.test(text) ? text : `${text}.0`);
+    });
+    literal.element.addEventListener("focusin", showMarks);
+    literal.element.addEventListener("focusout", showMarks);
+    return literal;
+  });
+  literals.forEach(showLabel);
+  byId("numbers-section").hidden = literals.length === 0;
+  byId("numbers").replaceChildren(...literals.map((literal) => literal.element));
+}
+
+// The site
+
+/** Splits a bundle into its files. */
+function splitBundle(bytes) {
+  const end = bytes.indexOf(10);
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)));
+  let start = end + 1;
+  const contents = header.files.map((file) => bytes.subarray(start, (start += file.bytes)));
+  return { header, contents };
+}
+
+function joinBundle({ header, contents }) {
+  const head = new TextEncoder().encode(`${JSON.stringify(header)}\n`);
+  const bytes = new Uint8Array(head.length + contents.reduce((sum, content) => sum + content.length, 0));
+  bytes.set(head);
+  let at = head.length;
+  for (const content of contents) {
+    bytes.set(content, at);
+    at += content.length;
+  }
+  return bytes;
+}
+
+/** Opens a bundle in the module; the answer has `error` if that failed. */
+function openSite(bundle) {
+  const opened = call("open", bundle instanceof Uint8Array ? bundle : joinBundle(bundle));
+  if (!("error" in opened)) {
+    settings.warnings = opened.warnings;
+    const size = (bytes) => (bytes < 1e5 ? `${bytes} bytes` : `${(bytes / 1e6).toFixed(1)} MB`);
+    const item = (file) => element("li", { textContent: `${file.name} (${file.role ?? "recognised by its content"}, ${size(file.bytes)})` });
+    const { header } = bundle instanceof Uint8Array ? splitBundle(bundle) : bundle;
+    byId("contents").replaceChildren(...header.files.map(item));
+  }
+  return opened;
+}
+
+/** Opens files that were dropped or chosen: `[path, File]` each. */
+async function openFiles(files, isWhole) {
+  const status = byId("opened");
+  if (files.length === 0) return;
+  status.textContent = "The files are being read.";
+  const contents = await Promise.all(files.map(async ([, file]) => new Uint8Array(await file.arrayBuffer())));
+  const entries = files.map(([name], index) => ({ role: null, name, bytes: contents[index].length }));
+  const base = isWhole || files.some(([name]) => /\.(tar|tgz|tar\.gz|tar\.zst)$/.test(name)) ? null : written;
+  const bundle = {
+    header: { ...(base?.header ?? {}), files: [...(base?.header.files ?? []), ...entries] },
+    contents: [...(base?.contents ?? []), ...contents],
+  };
+  const opened = openSite(bundle);
+  if ("error" in opened) {
+    status.textContent = opened.error;
+    openSite(written);
+    call("compare_with", inForce);
+    schedule();
+    return;
+  }
+  written = bundle;
+  const names = files.slice(0, 5).map(([name]) => name).join(", ");
+  status.textContent = `Read ${names}${files.length > 5 ? ` and ${files.length - 5} more files` : ""}.`;
+  const wasInForce = formulaField.value === inForce;
+  if (opened.formula !== null && (base === null || settings.in_force === null)) {
+    inForce = opened.formula;
+    if (wasInForce) formulaField.value = inForce;
+  }
+  call("compare_with", inForce);
+  completeTime = Infinity;
+  edited();
+}
+
+/** The files below a dropped folder, with their paths. */
+async function filesBelow(entry) {
+  if (entry.isFile) {
+    const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+    return [[entry.fullPath.replace(/^\//, ""), file]];
+  }
+  const reader = entry.createReader();
+  const found = [];
+  for (;;) {
+    const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+    if (some.length === 0) return found;
+    for (const child of some) found.push(...(await filesBelow(child)));
+  }
+}
+
+function listen() {
+  formulaField.addEventListener("input", edited);
+  addEventListener("resize", () => {
+    formulaField.style.height = "auto";
+    formulaField.style.height = `${formulaField.scrollHeight}px`;
+  });
+  byId("search").addEventListener("input", schedule);
+  byId("count").addEventListener("input", schedule);
+  byId("reset").addEventListener("click", () => setFormula(inForce));
+  byId("hold").addEventListener("click", () => {
+    inForce = formulaField.value;
+    call("compare_with", inForce);
+    schedule();
+  });
+  byId("copy").addEventListener("click", async () => {
+    const text = byId("command").textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      getSelection().selectAllChildren(byId("command"));
+      document.execCommand("copy");
+    }
+    byId("copied").textContent = "The command is copied.";
+    setTimeout(() => (byId("copied").textContent = ""), 3000);
+  });
+  byId("files").addEventListener("change", (event) => openFiles([...event.target.files].map((file) => [file.name, file]), false));
+  byId("folder").addEventListener("change", (event) =>
+    openFiles([...event.target.files].map((file) => [file.webkitRelativePath, file]), true));
+  addEventListener("dragover", (event) => {
+    event.preventDefault();
+    document.body.classList.add("dropping");
+  });
+  addEventListener("dragleave", (event) => {
+    if (event.relatedTarget === null) document.body.classList.remove("dropping");
+  });
+  addEventListener("drop", async (event) => {
+    event.preventDefault();
+    document.body.classList.remove("dropping");
+    const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+    if (entries.length === 0) {
+      openFiles([...event.dataTransfer.files].map((file) => [file.name, file]), false);
+      return;
+    }
+    const files = (await Promise.all(entries.map(filesBelow))).flat();
+    openFiles(files, entries.some((entry) => entry.isDirectory));
+  });
+}
+
+async function start() {
+  const [module, bundle] = await Promise.all([unpacked("module"), unpacked("bundle")]);
+  engine = (await WebAssembly.instantiate(module, {})).instance.exports;
+  formulaField.value = settings.formula;
+  const opened = openSite(bundle);
+  written = splitBundle(bundle);
+  if ("error" in opened) {
+    byId("headline").textContent = "The site cannot be read.";
+    byId("opened").textContent = opened.error;
+  }
+  call("compare_with", inForce);
+  listen();
+  edited();
+  document.body.dataset.ready = performance.now();
+}
+
+start().catch((error) => {
+  byId("headline").textContent = "The page does not work in this browser.";
+  byId("opened").textContent = String(error);
+});
