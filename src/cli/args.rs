@@ -24,6 +24,7 @@ pub use trajectory::{TrajectoryArgs, TrajectoryFormatName};
 #[command(
     name = "jsf",
     version,
+    long_version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("JSF_BUILD"), ")"),
     after_help = "\
 Examples:
   jsf check 'pow(2, -(fairshare_tree_usage/fairshare_perc))'

@@ -18,7 +18,7 @@ pub extern "C" fn jsf_abi_version() -> u32 {
     JSF_ABI_VERSION
 }
 
-/// The version of the library, such as "0.1.0". The text is static: do not free it. Any thread may call it.
+/// The version of the library, such as "0.2.0". The text is static: do not free it. Any thread may call it.
 #[unsafe(no_mangle)]
 pub extern "C" fn jsf_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
