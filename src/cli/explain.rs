@@ -66,7 +66,8 @@ fn explain(arguments: &ExplainArgs, queue: ReadQueue<'_>, out: &mut impl Write) 
     }
     out.flush()?;
     if let Some(path) = &arguments.report {
-        page::write_page(path, |out| write_explanation(&report, &|job| draw(job, false, None), out))?;
+        let draw = |job: &Explanation| draw(job, false, Some(page::WIDTH));
+        page::write_page(path, |command, out| write_explanation(&report, command, &draw, out))?;
     }
     Ok(if findings.iter().any(is_error) || queue.ranking.failure().is_some() {
         Outcome::Findings

@@ -18,14 +18,36 @@ use super::{
     show_site, warn_all,
 };
 
-/// Writes a page to a file, of which a reader sees either all or nothing.
-pub(super) fn write_page(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
+/// Writes a page to a file, of which a reader sees either all or nothing. `write` gets the command line, which the page shows.
+pub(super) fn write_page(
+    path: &Path,
+    write: impl FnOnce(&str, &mut dyn Write) -> io::Result<()>,
+) -> Result<(), CliError> {
     let mut page = Vec::new();
-    write(&mut page)?;
+    write(&command_line(), &mut page)?;
     replace_file(path, &page)
         .map_err(|error| io::Error::new(error.kind(), format!("`{}`: {error}", path.display())))?;
     report("note", format_args!("the page is in `{}`", path.display()));
     Ok(())
+}
+
+/// The command line of this process as a shell takes it.
+fn command_line() -> String {
+    /// The most characters of an argument; a formula is on the page anyway.
+    const MAX_ARGUMENT: usize = 200;
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_./=:,@%+".contains(character);
+    let quoted = |argument: std::ffi::OsString| {
+        let argument = argument.to_string_lossy();
+        match argument.char_indices().nth(MAX_ARGUMENT) {
+            Some((end, _)) => format!("'{}…'", argument[..end].replace('\'', r"'\''")),
+            None if argument.is_empty() || !argument.chars().all(is_plain) => {
+                format!("'{}'", argument.replace('\'', r"'\''"))
+            }
+            None => argument.into_owned(),
+        }
+    };
+    let arguments = std::env::args_os().skip(1).map(quoted);
+    std::iter::once("jsf".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
 /// The fair-share tree of a site under the policy in force; `None` if it has none.
@@ -38,7 +60,7 @@ pub(super) fn tree(site: &Site) -> Result<Option<PolicyShares>, CliError> {
 }
 
 /// The number of characters in a line of a finding.
-const WIDTH: usize = 110;
+pub(super) const WIDTH: usize = 110;
 
 /// Findings on the parsed formula, drawn under the text that was submitted: of each code the first ten, then how many more
 /// there are.
@@ -95,7 +117,7 @@ pub(super) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
     };
     match is_stdin(path) {
         true => page.write(out)?,
-        false => write_page(path, |out| page.write(out))?,
+        false => write_page(path, |_, out| page.write(out))?,
     }
     Ok(Outcome::Fine)
 }

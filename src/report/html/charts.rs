@@ -1,8 +1,10 @@
 //! The charts of the pages: how jobs move between two orders, how values fall with the rank, and the fair-share tree.
 
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 
-use super::svg::{Anchor, Svg, WIDTH, fitting, step};
+use super::grouped;
+use super::svg::{Anchor, LETTER, Svg, WIDTH, fitting, step};
 use crate::fairshare::{NodeId, ShareTable, ShareTree};
 use crate::rank::JobMove;
 use crate::report::shares::depths;
@@ -23,42 +25,51 @@ pub(super) struct Slope {
 }
 
 /// The moves of the first jobs as lines from the old order, on the left, to the new one, on the right. A job that leaves
-/// the first ones ends at the lower edge.
+/// the first ones, or comes from beyond them, has a short line and its other place beside it.
 pub(super) fn slopes(slopes: &[Slope], first: usize) -> String {
     const ROW: f64 = 17.0;
-    const NAMES: f64 = 300.0;
-    let bottom = 40.0 + ROW * first as f64 + 14.0;
-    let mut svg = Svg::new(bottom + 24.0);
-    let (left, right) = (NAMES, WIDTH - NAMES);
+    const TOP: f64 = 40.0;
+    const WIDEST_NAME: f64 = 300.0;
+    /// Between a name and the line of its job, where its rank is.
+    const RANK: f64 = 42.0;
+    const STUB: f64 = 26.0;
+    let longest = slopes.iter().map(|slope| slope.name.chars().count()).max().unwrap_or(0);
+    let names = (longest as f64 * LETTER + 8.0).clamp(80.0, WIDEST_NAME);
+    let mut svg = Svg::new(TOP + ROW * first as f64);
+    let (left, right) = (names, WIDTH - names);
     svg.text((left, 18.0), Anchor::End, "axis strong", "old order");
     svg.text((right, 18.0), Anchor::Start, "axis strong", "new order");
-    let is_shown = |rank: Option<usize>| rank.is_some_and(|rank| rank <= first);
-    let y = |rank: Option<usize>| match rank {
-        Some(rank) if rank <= first => 40.0 + ROW * (rank - 1) as f64,
-        _ => bottom,
-    };
-    for Slope { name, job } in slopes.iter().filter(|slope| is_shown(slope.job.old) || is_shown(slope.job.new)) {
-        let (start, end) = (y(job.old), y(job.new));
-        let middle = WIDTH / 2.0;
-        let commands = format!(
-            "M{:.1} {start:.1}C{middle:.1} {start:.1} {middle:.1} {end:.1} {:.1} {end:.1}",
-            left + 42.0,
-            right - 42.0
-        );
-        let place = |rank: Option<usize>| rank.map_or_else(|| "not considered".to_owned(), |rank| rank.to_string());
+    let y = |rank: Option<usize>| rank.filter(|rank| *rank <= first).map(|rank| TOP + ROW * (rank - 1) as f64);
+    let place =
+        |rank: Option<usize>| rank.map_or_else(|| "not considered".to_owned(), |rank| grouped(&rank.to_string()));
+    for Slope { name, job } in slopes {
         let title = format!("{name}: {} → {}", place(job.old), place(job.new));
-        svg.path(&commands, direction(job), &title);
+        let (from, to) = (left + RANK, right - RANK);
+        match (y(job.old), y(job.new)) {
+            (Some(start), Some(end)) => {
+                let middle = WIDTH / 2.0;
+                let curve =
+                    format!("M{from:.1} {start:.1}C{middle:.1} {start:.1} {middle:.1} {end:.1} {to:.1} {end:.1}");
+                svg.path(&curve, direction(job), &title);
+            }
+            (Some(y), None) => {
+                svg.path(&format!("M{from:.1} {y:.1}h{STUB}"), direction(job), &title);
+                let other = format!("→ {}", place(job.new));
+                svg.text((from + STUB + 6.0, y + 4.0), Anchor::Start, "axis", &other);
+            }
+            (None, Some(y)) => {
+                svg.path(&format!("M{to:.1} {y:.1}h-{STUB}"), direction(job), &title);
+                let other = format!("{} →", place(job.old));
+                svg.text((to - STUB - 6.0, y + 4.0), Anchor::End, "axis", &other);
+            }
+            (None, None) => {}
+        }
         for (rank, x, anchor, sign) in [(job.old, left, Anchor::End, 1.0), (job.new, right, Anchor::Start, -1.0)] {
-            if is_shown(rank) {
-                let at = y(rank) + 4.0;
-                svg.text((x, at), anchor, "label", &fitting(name, NAMES - 8.0));
-                svg.text((x + sign * 22.0, at), Anchor::Middle, "axis", &place(rank));
+            if let Some(y) = y(rank) {
+                svg.text((x, y + 4.0), anchor, "label", &fitting(name, names - 8.0));
+                svg.text((x + sign * 22.0, y + 4.0), Anchor::Middle, "axis", &place(rank));
             }
         }
-    }
-    let leaves = |slope: &Slope| is_shown(slope.job.old) != is_shown(slope.job.new);
-    if slopes.iter().any(leaves) {
-        svg.text((WIDTH / 2.0, bottom + 18.0), Anchor::Middle, "axis", &format!("beyond the first {first}"));
     }
     svg.finish(&format!("The first {first} jobs of either order, with a line from the old place to the new one"))
 }
@@ -75,10 +86,12 @@ fn direction(job: &JobMove) -> &'static str {
 
 /// The edges of a chart with two axes.
 const LEFT: f64 = 60.0;
-const TOP: f64 = 16.0;
+const TOP: f64 = 28.0;
 
 /// How many jobs move how far, as bars around zero.
 pub(super) fn displacements(moves: &[i64]) -> String {
+    /// Few bars do not fill the width.
+    const WIDEST_BAR: f64 = 60.0;
     let bottom = 220.0;
     let mut svg = Svg::new(bottom + 44.0);
     let largest = moves.iter().map(|moved| moved.unsigned_abs()).max().unwrap_or(0) as f64;
@@ -89,21 +102,23 @@ pub(super) fn displacements(moves: &[i64]) -> String {
     let mut counts = vec![0usize; (2 * reach + 1) as usize];
     moves.iter().for_each(|&moved| counts[(bar_of(moved) + reach) as usize] += 1);
     let most = counts.iter().copied().max().unwrap_or(0).max(1);
-    let bar = (WIDTH - LEFT - 20.0) / counts.len() as f64;
+    let all_bars = WIDTH - LEFT - 20.0;
+    let bar = (all_bars / counts.len() as f64).min(WIDEST_BAR);
+    let first_bar = LEFT + (all_bars - bar * counts.len() as f64) / 2.0;
     let height = |count: usize| (bottom - TOP) * count as f64 / most as f64;
     y_axis(&mut svg, most as f64, bottom, "jobs");
     for (index, &count) in counts.iter().enumerate() {
         let place = index as i64 - reach;
         let (from, to) = (((place.abs() - 1) as f64 * width + 1.0) as i64, (place.abs() as f64 * width) as i64);
-        let span = if from == to { from.to_string() } else { format!("{from} to {to}") };
+        let span = if from == to { from.to_string() } else { grouped(&format!("{from} to {to}")) };
         let (class, what) = match place {
             1.. => ("up", format!("{span} places up")),
             0 => ("same", "same place".to_owned()),
             _ => ("down", format!("{span} places down")),
         };
-        let x = LEFT + bar * index as f64;
+        let x = first_bar + bar * index as f64;
         if count > 0 {
-            let title = format!("{what}: {count} job{}", if count == 1 { "" } else { "s" });
+            let title = format!("{what}: {}", jobs_of(count));
             svg.rect((x + 1.0, bottom - height(count)), ((bar - 2.0).max(1.0), height(count)), class, &title);
         }
         let is_labelled = place == 0 || place.abs() == reach || (reach >= 8 && place.abs() * 2 == reach);
@@ -115,7 +130,7 @@ pub(super) fn displacements(moves: &[i64]) -> String {
             } else {
                 ""
             };
-            svg.text((x + bar / 2.0, bottom + 18.0), Anchor::Middle, "axis", &format!("{sign}{to}", to = to.max(0)));
+            svg.text((x + bar / 2.0, bottom + 18.0), Anchor::Middle, "axis", &grouped(&format!("{sign}{}", to.max(0))));
         }
     }
     svg.line((LEFT, bottom), (WIDTH - 20.0, bottom), "frame");
@@ -125,15 +140,20 @@ pub(super) fn displacements(moves: &[i64]) -> String {
 
 /// Lines with numbers on the left, from 0 to `most`.
 fn y_axis(svg: &mut Svg, most: f64, bottom: f64, unit: &str) {
-    let step = step(most, 4.0).max(1.0);
+    let step = step(most, 5.0).max(1.0);
     let mut at = 0.0;
     while at <= most {
         let y = bottom - (bottom - TOP) * at / most;
         svg.line((LEFT, y), (WIDTH - 20.0, y), "grid");
-        svg.text((LEFT - 8.0, y + 4.0), Anchor::End, "axis", &format!("{at}"));
+        svg.text((LEFT - 8.0, y + 4.0), Anchor::End, "axis", &grouped(&format!("{at}")));
         at += step;
     }
-    svg.text((LEFT, TOP - 4.0), Anchor::Start, "axis", unit);
+    svg.text((LEFT - 8.0, TOP - 16.0), Anchor::End, "axis", unit);
+}
+
+/// Whether there are too many jobs for a point each.
+pub(super) fn is_dense(moves: &[JobMove]) -> bool {
+    moves.len() > MAX_POINTS
 }
 
 /// The new rank of every job over its old one: above the diagonal are the jobs that win places.
@@ -146,12 +166,13 @@ pub(super) fn ranks(moves: &[JobMove], name: impl Fn(&JobMove) -> String, most: 
     for rank in std::iter::once(1).chain((labels..=most).step_by(labels).filter(|rank| *rank > 1)) {
         let at = scale(rank);
         svg.line((left, bottom - size + at), (left + size, bottom - size + at), "grid");
-        svg.text((left - 8.0, bottom - size + at + 4.0), Anchor::End, "axis", &rank.to_string());
-        svg.text((left + at, bottom + 18.0), Anchor::Middle, "axis", &rank.to_string());
+        svg.line((left + at, bottom - size), (left + at, bottom), "grid");
+        let label = grouped(&rank.to_string());
+        svg.text((left - 8.0, bottom - size + at + 4.0), Anchor::End, "axis", &label);
+        svg.text((left + at, bottom + 18.0), Anchor::Middle, "axis", &label);
     }
-    svg.line((left, bottom - size), (left + size, bottom), "frame");
     let both = moves.iter().filter_map(|job| Some((job, job.old?, job.new?)));
-    if moves.len() <= MAX_POINTS {
+    if !is_dense(moves) {
         for (job, old, new) in both {
             let centre = (left + scale(old), bottom - size + scale(new));
             svg.circle(centre, 3.0, direction(job), &format!("{}: {old} → {new}", name(job)));
@@ -164,10 +185,18 @@ pub(super) fn ranks(moves: &[JobMove], name: impl Fn(&JobMove) -> String, most: 
         let side = size / CELLS as f64;
         for (index, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let density = 1 + (3.0 * (count as f64).ln() / densest.ln()).round().clamp(0.0, 3.0) as usize;
-            let corner = (left + side * (index % CELLS) as f64, bottom - size + side * (index / CELLS) as f64);
-            svg.rect(corner, (side, side), &format!("density-{density}"), &format!("{count} jobs"));
+            let (row, column) = (index / CELLS, index % CELLS);
+            let corner = (left + side * column as f64, bottom - size + side * row as f64);
+            let direction = match row.cmp(&column) {
+                Ordering::Less => "up",
+                Ordering::Equal => "same",
+                Ordering::Greater => "down",
+            };
+            // neighbours overlap a little, else the ground is seen between them
+            svg.rect(corner, (side + 0.6, side + 0.6), &format!("{direction} density-{density}"), &jobs_of(count));
         }
     }
+    svg.line((left, bottom - size), (left + size, bottom), "frame");
     svg.text((left + size / 2.0, bottom + 40.0), Anchor::Middle, "axis", "old rank");
     svg.text((left - 8.0, bottom - size - 12.0), Anchor::End, "axis", "new rank");
     svg.finish("The new rank of every job over its old rank; jobs above the diagonal win places")
@@ -179,15 +208,18 @@ pub(super) fn values(values: &[f64]) -> String {
     let mut svg = Svg::new(bottom + 44.0);
     let finite = || values.iter().copied().filter(|value| value.is_finite());
     let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+    let is_level = low >= high || !(high - low).is_finite();
+    let step_y = if is_level { 1.0 } else { step(high - low, 4.0) };
+    // the axis ends at labelled values
+    let (low, high) =
+        if is_level { (low, high) } else { ((low / step_y).floor() * step_y, (high / step_y).ceil() * step_y) };
     let span = if high > low { high - low } else { 1.0 };
     let y = |value: f64| bottom - (bottom - TOP) * ((value - low) / span).clamp(0.0, 1.0);
     let x = |index: f64| LEFT + 20.0 + (WIDTH - LEFT - 60.0) * index / values.len().max(1) as f64;
-    let step_y = step(span, 4.0);
-    let mut line = (low / step_y).ceil() * step_y;
-    while line <= high && high > low {
+    let lines = if is_level { 0 } else { (span / step_y).round() as usize };
+    for line in (0..=lines).map(|index| low + step_y * index as f64) {
         svg.line((LEFT + 20.0, y(line)), (WIDTH - 40.0, y(line)), "grid");
         svg.text((LEFT + 12.0, y(line) + 4.0), Anchor::End, "axis", &short_number(line));
-        line += step_y;
     }
     let mut commands = String::new();
     let every = values.len().div_ceil(MAX_POINTS).max(1);
@@ -201,10 +233,10 @@ pub(super) fn values(values: &[f64]) -> String {
     svg.path(&commands, "curve", "");
     let labels = step(values.len() as f64, 6.0).max(1.0) as usize;
     for rank in std::iter::once(1).chain((labels..=values.len()).step_by(labels).filter(|rank| *rank > 1)) {
-        svg.text((x(rank as f64 - 0.5), bottom + 18.0), Anchor::Middle, "axis", &rank.to_string());
+        svg.text((x(rank as f64 - 0.5), bottom + 18.0), Anchor::Middle, "axis", &grouped(&rank.to_string()));
     }
     svg.text((WIDTH / 2.0, bottom + 38.0), Anchor::Middle, "axis", "rank");
-    svg.text((LEFT + 20.0, TOP - 4.0), Anchor::Start, "axis", "value");
+    svg.text((LEFT + 12.0, TOP - 16.0), Anchor::End, "axis", "value");
     svg.finish("The value of each job over its rank")
 }
 
@@ -215,16 +247,21 @@ fn short_number(number: f64) -> String {
         return format!("{number:.1e}");
     }
     let text = format!("{number:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    grouped(text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+fn jobs_of(count: usize) -> String {
+    format!("{} job{}", grouped(&count.to_string()), if count == 1 { "" } else { "s" })
 }
 
 /// The fair-share tree from the root, on top, to the entities: the width of a node is its share of the machine, the
 /// colour says how its part of the usage compares with that share.
-pub(super) fn icicle(tree: &ShareTree, shares: &ShareTable) -> String {
+pub(super) fn icicle(tree: &ShareTree, shares: &ShareTable) -> Icicle {
     const ROW: f64 = 34.0;
     /// A node of less than this width is not drawn.
     const NARROWEST: f64 = 0.4;
-    let total = tree.usage(tree.root());
+    /// A name of which less fits is left out.
+    const FEWEST_LETTERS: usize = 4;
     let depths = depths(tree);
     let mut next_x = vec![0.0f64; tree.len()];
     let mut width = vec![0.0f64; tree.len()];
@@ -250,24 +287,43 @@ pub(super) fn icicle(tree: &ShareTree, shares: &ShareTable) -> String {
             drawn.push((node, x));
         }
     }
-    let rows = drawn.iter().map(|(node, _)| depths[node.index()] + 1).max().unwrap_or(1).min(MAX_DEPTH);
+    drawn.retain(|(node, _)| depths[node.index()] < MAX_DEPTH);
+    let rows = drawn.iter().map(|(node, _)| depths[node.index()] + 1).max().unwrap_or(1);
     let mut svg = Svg::new(ROW * f64::from(rows) + 4.0);
-    for (node, x) in drawn.into_iter().filter(|(node, _)| depths[node.index()] < MAX_DEPTH) {
+    let omitted = tree.len() - drawn.len();
+    for (node, x) in drawn {
         let (level, wide) = (depths[node.index()], width[node.index()]);
         let perc = shares.get(node).map_or(0.0, |shares| shares.fairshare_perc);
-        let used = if total > 0.0 { tree.usage(node) / total } else { 0.0 };
+        let used = usage_part(tree, node);
         let class = if level == 0 { "even" } else { usage_class(used, perc) };
         let name = tree.name(node);
         let title = format!("{name}: share {:.2} %, usage {:.2} %", perc * 100.0, used * 100.0);
         let y = ROW * f64::from(level);
         svg.rect((x, y), (wide, ROW - 2.0), &format!("cell {class}"), &title);
         let label = fitting(name, wide - 8.0);
-        if !label.is_empty() {
+        if label == name || label.chars().count() > FEWEST_LETTERS {
             let class = if matches!(class, "under-2" | "over-2") { "on" } else { "label" };
             svg.text((x + 4.0, y + 20.0), Anchor::Start, class, &label);
         }
     }
-    svg.finish("The fair-share tree: the wider a node, the larger its share; its colour compares usage with share")
+    let chart = svg.finish(
+        "The fair-share tree: the wider a node, the larger its share; its colour compares usage with share. A table with the \
+         same numbers follows.",
+    );
+    Icicle { chart, omitted }
+}
+
+/// The chart of a tree.
+pub(super) struct Icicle {
+    pub(super) chart: String,
+    /// The number of nodes that are too narrow or too deep to be drawn.
+    pub(super) omitted: usize,
+}
+
+/// The part of all usage that is a node's, or is below it.
+pub(super) fn usage_part(tree: &ShareTree, node: NodeId) -> f64 {
+    let total = tree.usage(tree.root());
+    if total > 0.0 { tree.usage(node) / total } else { 0.0 }
 }
 
 /// The deepest level of the tree that is drawn.
@@ -327,13 +383,14 @@ mod tests {
     }
 
     #[test]
-    fn slopes_end_at_the_edge_for_jobs_that_leave() {
+    fn jobs_that_leave_the_first_ones_have_their_place_beside_them() {
         let jobs = [moved(0, 1, 60), moved(1, 60, 1), moved(2, 70, 80)];
         let slopes_of: Vec<Slope> =
             jobs.into_iter().map(|job| Slope { name: format!("{}.vm", job.row), job }).collect();
         let chart = slopes(&slopes_of, 50);
         assert_eq!(chart.matches("<path").count(), 2);
         assert!(chart.contains("0.vm: 1 → 60") && !chart.contains("2.vm"));
+        assert!(chart.contains(">→ 60</text>") && chart.contains(">60 →</text>"));
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use super::charts::{self, SLOPES, Slope};
 use super::groups::group_sections;
-use super::{Cell, MAX_ROWS, MarkedFormula, Page, Piece, Section, Table, facts, findings_section};
+use super::shares::icicle_section;
+use super::{Cell, MAX_ROWS, MarkedFormula, Page, Piece, Section, Table, facts, findings_section, sentence_pieces};
 use crate::fairshare::{ShareTable, ShareTree};
 use crate::rank::{Change, JobMove};
 use crate::report::compare::{CompareFormat, CompareReport};
@@ -15,6 +16,8 @@ use crate::report::terminal::printable;
 /// A comparison as a page for a browser.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CompareHtml<'a> {
+    /// The command line, which the page shows.
+    pub command: &'a str,
     /// The findings about the formulas, as they are drawn in a terminal.
     pub findings: &'a [String],
     /// The fair-share tree of the new side with its numbers.
@@ -26,19 +29,20 @@ impl CompareFormat for CompareHtml<'_> {
         let moves: Vec<JobMove> = report.rows.iter().map(|ranked| report.comparison.job(ranked.row())).collect();
         let mut sections = vec![marked_formulas(report)];
         sections.extend(findings_section(self.findings));
-        if !moves.is_empty() {
+        let is_changed = |job: &JobMove| job.old != job.new;
+        if moves.iter().any(is_changed) {
             sections.extend(charts(report, &moves));
         }
         sections.extend(group_sections(report.comparison, false));
         sections.push(jobs(report, &moves));
-        sections.extend(self.tree.map(|(tree, shares)| super::shares::icicle_section(tree, shares)));
-        let mut facts = facts(&shared_rules(report));
-        facts.extend(super::facts(&summary_lines(report)));
+        sections.extend(self.tree.map(|(tree, shares)| icicle_section(tree, shares)));
+        let rules: Vec<_> = shared_rules(report).into_iter().chain(summary_lines(report)).collect();
         Page {
             kind: "jsf compare",
             title: "Comparison of two formulas".to_owned(),
-            headline: printable(&sentence(report)).into_owned(),
-            facts,
+            headline: sentence_pieces(&sentence(report)),
+            facts: facts(&rules),
+            command: printable(self.command).into_owned(),
             sections,
         }
         .write(out)
@@ -76,22 +80,23 @@ pub(super) fn marked_formulas(report: &CompareReport<'_>) -> Section {
 }
 
 /// The most tokens of a formula whose differences are searched for; in a longer one all of it is marked.
-const MAX_TOKENS: usize = 2000;
+const MAX_TOKENS: usize = 1500;
 
-/// The pieces of two texts, of which those are marked that are not in a longest common sequence of tokens.
+/// The pieces of two texts, of which those are marked that are not in a common sequence of tokens. Of all such sequences
+/// it is the one with the most names, then the most numbers: an equal bracket says little.
 fn marked_pieces(old: &str, new: &str) -> (Vec<Piece>, Vec<Piece>) {
     let (old_tokens, new_tokens) = (tokens(old), tokens(new));
     if old_tokens.len().max(new_tokens.len()) > MAX_TOKENS {
-        let all = |text: &str| vec![Piece { text: text.to_owned(), changed: old != new }];
+        let all = |text: &str| vec![Piece { text: text.to_owned(), is_marked: old != new }];
         return (all(old), all(new));
     }
-    // the length of the longest common sequence of the tokens from each pair of positions on
+    // the weight of the best common sequence of the tokens from each pair of positions on
     let columns = new_tokens.len() + 1;
-    let mut common = vec![0u16; (old_tokens.len() + 1) * columns];
+    let mut common = vec![0u32; (old_tokens.len() + 1) * columns];
     for i in (0..old_tokens.len()).rev() {
         for j in (0..new_tokens.len()).rev() {
             common[i * columns + j] = match old_tokens[i] == new_tokens[j] {
-                true => common[(i + 1) * columns + j + 1] + 1,
+                true => common[(i + 1) * columns + j + 1] + weight(old_tokens[i]),
                 false => common[(i + 1) * columns + j].max(common[i * columns + j + 1]),
             };
         }
@@ -114,27 +119,56 @@ fn marked_pieces(old: &str, new: &str) -> (Vec<Piece>, Vec<Piece>) {
             j += 1;
         }
     }
-    (before, after)
+    (without_islands(before), without_islands(after))
 }
 
-/// Appends a token to the last piece, or begins another one.
-fn push_piece(pieces: &mut Vec<Piece>, token: &str, changed: bool) {
-    match pieces.last_mut() {
-        Some(last) if last.changed == changed => last.text.push_str(token),
-        _ => pieces.push(Piece { text: token.to_owned(), changed }),
+/// How much it says that two formulas have this token in common.
+fn weight(token: &str) -> u32 {
+    match token.chars().next() {
+        Some(first) if first.is_ascii_digit() || first == '.' => 20,
+        Some(first) if is_word(first) => 100,
+        _ => 1,
     }
 }
 
-/// The words and the numbers of a formula, and every other character alone.
+/// Marks operators, brackets and spaces that are alone between marked pieces.
+fn without_islands(pieces: Vec<Piece>) -> Vec<Piece> {
+    let says_little = |index: usize| {
+        let is_between = index > 0 && index + 1 < pieces.len();
+        is_between && !pieces[index].text.contains(is_word)
+    };
+    let marks: Vec<bool> = (0..pieces.len()).map(|index| pieces[index].is_marked || says_little(index)).collect();
+    let mut joined = Vec::new();
+    pieces.iter().zip(marks).for_each(|(piece, is_marked)| push_piece(&mut joined, &piece.text, is_marked));
+    joined
+}
+
+/// Appends a token to the last piece, or begins another one.
+fn push_piece(pieces: &mut Vec<Piece>, token: &str, is_marked: bool) {
+    match pieces.last_mut() {
+        Some(last) if last.is_marked == is_marked => last.text.push_str(token),
+        _ => pieces.push(Piece { text: token.to_owned(), is_marked }),
+    }
+}
+
+fn is_word(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '.')
+}
+
+/// The names and the numbers of a formula, and every other character alone.
 fn tokens(text: &str) -> Vec<&str> {
-    let is_word = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.');
     let mut tokens = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let end = match is_word(first) {
+        let mut end = match is_word(first) {
             true => rest.find(|character| !is_word(character)).unwrap_or(rest.len()),
             false => first.len_utf8(),
         };
+        // the exponent of a number has a sign
+        if first.is_ascii_digit() && rest[..end].ends_with(['e', 'E']) && rest[end..].starts_with(['+', '-']) {
+            let exponent = &rest[end + 1..];
+            end += 1 + exponent.find(|character| !is_word(character)).unwrap_or(exponent.len());
+        }
         tokens.push(&rest[..end]);
         rest = &rest[end..];
     }
@@ -155,14 +189,31 @@ pub(super) fn charts(report: &CompareReport<'_>, moves: &[JobMove]) -> Vec<Secti
         moves.iter().filter(is_shown).map(|job| Slope { name: job_name(report, job.row), job: *job }).collect();
     let places: Vec<i64> = moves.iter().filter_map(JobMove::moved).collect();
     let directions = [("up", "wins places"), ("down", "loses places"), ("same", "keeps its place")];
+    let of_slopes = match first < most {
+        true => format!(
+            "Every line is a job, from its place in the old order to its place in the new one. A job that is among the first \
+             {first} of one order only has a short line, and its place in the other order beside it."
+        ),
+        false => "Every line is a job, from its place in the old order to its place in the new one.".to_owned(),
+    };
+    let of_ranks = match charts::is_dense(moves) {
+        true => {
+            "Above the diagonal are the jobs that win places, below it those that lose some. The stronger the \
+             colour of a cell, the more jobs it has."
+        }
+        false => {
+            "Every point is a job. Above the diagonal are the jobs that win places, below it those that lose some."
+        }
+    };
+    let name = |job: &JobMove| job_name(report, job.row);
     vec![
-        Section::new(format!("The first {first} jobs"))
-            .note("Every line is a job, from its place in the old order to its place in the new one.")
+        Section::new(if first < most { format!("The first {first} jobs") } else { "Every job's place".to_owned() })
+            .note(of_slopes)
             .chart(charts::slopes(&slopes, first), &directions),
-        Section::new("How far jobs move").chart(charts::displacements(&places), &directions),
-        Section::new("Old and new rank")
-            .note("Above the diagonal are the jobs that win places, below it those that lose some.")
-            .chart(charts::ranks(moves, |job| job_name(report, job.row), most), &directions),
+        Section::new("How far jobs move")
+            .note("Every bar counts the jobs that move that far.")
+            .chart(charts::displacements(&places), &directions),
+        Section::new("Old and new rank").note(of_ranks).chart(charts::ranks(moves, name, most), &directions),
     ]
 }
 
@@ -189,7 +240,8 @@ fn jobs(report: &CompareReport<'_>, moves: &[JobMove]) -> Section {
             Cell::score(scores.new),
         ]
     };
-    Section::new("Jobs").table(Table::new(&headings, order.iter().map(row)))
+    let section = Section::new("Jobs").note("Those that move farthest first.");
+    section.table(Table::new(&headings, order.iter().map(row)))
 }
 
 #[cfg(test)]
@@ -199,7 +251,7 @@ mod tests {
     fn marked(old: &str, new: &str) -> (String, String) {
         let (before, after) = marked_pieces(old, new);
         let show = |pieces: Vec<Piece>| {
-            pieces.into_iter().map(|one| if one.changed { format!("[{}]", one.text) } else { one.text }).collect()
+            pieces.into_iter().map(|one| if one.is_marked { format!("[{}]", one.text) } else { one.text }).collect()
         };
         (show(before), show(after))
     }
@@ -211,13 +263,11 @@ mod tests {
             ("a + 10*b", "a + 12*b", "a + [10]*b", "a + [12]*b"),
             ("a + b", "a + b - c", "a + b", "a + b[ - c]"),
             ("", "x", "", "[x]"),
-            ("pow(2, x)", "exp2(x)", "[pow](2, x)", "[exp2](x)"),
+            ("pow(2, x)", "exp2(x)", "[pow(2, ]x)", "[exp2](x)"),
+            ("a * 1e-7", "a * 1e+7", "a * [1e-7]", "a * [1e+7]"),
+            ("(b) + (4 * a)", "100 * a + c", "[(b) + (4] * a[)]", "[100] * a[ + c]"),
         ] {
-            let (got_before, got_after) = marked(old, new);
-            assert_eq!(got_after, after, "{old} {new}");
-            if old != "pow(2, x)" {
-                assert_eq!(got_before, before, "{old} {new}");
-            }
+            assert_eq!(marked(old, new), (before.to_owned(), after.to_owned()));
         }
     }
 
@@ -225,6 +275,6 @@ mod tests {
     fn long_formulas_are_marked_whole() {
         let long = "1+".repeat(MAX_TOKENS) + "1";
         let (before, after) = marked_pieces(&long, "1");
-        assert!(before.len() == 1 && before[0].changed && after[0].changed);
+        assert!(before.len() == 1 && before[0].is_marked && after[0].is_marked);
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use super::shares::shares_table;
-use super::{Bar, Cell, Page, Section, Table, facts, formula_section};
+use super::{Bar, Cell, Page, Section, Table, facts, formula_section, sentence_pieces};
 use crate::formula::program::Term;
 use crate::rank::explain::{NodeValue, nearest_double};
 use crate::report::explain::human::{decision, input_unit};
@@ -16,12 +16,14 @@ use crate::site::{Explanation, Neighbour};
 /// The deepest level of a part of the formula that is moved to the right.
 const MAX_INDENT: usize = 4;
 
-/// Writes the page of one or more explanations. `draw_error` draws the error of a job under the formula.
+/// Writes the page of one or more explanations. `command` is the command line, which the page shows; `draw_error` draws the
+/// error of a job under the formula.
 ///
 /// # Errors
 /// `out` cannot be written.
 pub fn write_explanation(
     report: &ExplainReport<'_>,
+    command: &str,
     draw_error: &dyn Fn(&Explanation) -> Option<String>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -31,8 +33,7 @@ pub fn write_explanation(
         let id = printable(report.table().id(job.row)).into_owned();
         let of = if jobs.len() > 1 { format!(" of {id}") } else { String::new() };
         if jobs.len() > 1 {
-            let place = printable(&sentence(report, job)).into_owned();
-            sections.push(Section::new(id).note(place));
+            sections.push(Section::new(id).note(format!("{}.", sentence(report, job))));
         }
         sections.extend(draw_error(job).map(|drawn| Section { findings: vec![drawn], ..Section::new("Error") }));
         sections.extend(terms(job, &of));
@@ -50,8 +51,9 @@ pub fn write_explanation(
     Page {
         kind: "jsf explain",
         title: "Why a job has its place".to_owned(),
-        headline: printable(&headline).into_owned(),
+        headline: sentence_pieces(&headline),
         facts: facts(report.rules),
+        command: printable(command).into_owned(),
         sections,
     }
     .write(out)
@@ -62,15 +64,15 @@ fn terms(job: &Explanation, of: &str) -> Option<Section> {
     let values: Vec<f64> = job.terms.iter().map(|term| nearest_double(&term.value).unwrap_or(0.0)).collect();
     let largest = values.iter().map(|value| value.abs()).filter(|value| value.is_finite()).fold(0.0, f64::max);
     let has_negative = values.iter().any(|value| *value < 0.0);
-    let zero = if has_negative { 50.0 } else { 0.0 };
     let row = |(term, value): (&Term, &f64)| {
-        let length = if largest > 0.0 && value.is_finite() { value.abs() / largest * (100.0 - zero) } else { 0.0 };
-        let (start, class) = if *value < 0.0 { (zero - length, "down") } else { (zero, "up") };
-        let bar = Bar { start, width: length, class };
-        vec![Cell::text(&term.text), Cell { bar: Some(bar), ..Cell::python(Some(&term.value)) }]
+        let bar = Bar::new(*value, largest, has_negative);
+        vec![Cell::code(&term.text), Cell { bar: Some(bar), ..Cell::python(Some(&term.value)) }]
     };
     let rows = job.terms.iter().zip(&values).map(row);
-    let section = Section::new(format!("Terms{of}")).note("They add up to the value.");
+    let section = Section::new(format!("Terms{of}")).note(match &job.result {
+        Some(Ok(value)) => format!("They add up to the value, {value}."),
+        _ => "They add up to the value.".to_owned(),
+    });
     (!job.terms.is_empty()).then(|| section.table(Table::new(&["term", "#value"], rows)))
 }
 
@@ -88,8 +90,9 @@ fn parts(job: &Explanation, of: &str) -> Option<Section> {
     let mut nodes: Vec<&NodeValue> = job.nodes.iter().filter(|node| !node.is_literal).collect();
     nodes.sort_by_key(|node| (node.span.start, Reverse(node.span.end), node.depth));
     let rows = nodes.iter().map(|node| {
-        let class = format!("depth-{}", node.depth.min(MAX_INDENT));
-        vec![Cell { class, ..Cell::text(&node.text) }, Cell::python(Some(&node.value))]
+        let part = Cell::code(&node.text);
+        let class = format!("{} depth-{}", part.class, node.depth.min(MAX_INDENT));
+        vec![Cell { class, ..part }, Cell::python(Some(&node.value))]
     });
     let table = Table::new(&["part", "#value"], rows);
     (!nodes.is_empty()).then(|| Section::new(format!("Value of each part{of}")).table(table))

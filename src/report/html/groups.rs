@@ -1,6 +1,6 @@
 //! The tables of the entities, groups, queues and sizes of the jobs, of a comparison or of one ranking.
 
-use super::{Cell, Section, Table};
+use super::{Bar, Cell, Section, Table};
 use crate::rank::{Change, Comparison, GroupChange};
 
 /// The tables that have names, each in a section. A ranking that is compared with itself has no columns for what changes.
@@ -42,16 +42,19 @@ fn table(column: &str, changes: &[GroupChange], all: usize, sides: &[Side]) -> T
     for (first, _) in tops.iter().filter(|(first, _)| *first < all) {
         headings.extend(sides.iter().map(|side| format!("#{}in first {first}", name(side))));
     }
-    headings.push("#share".to_owned());
+    let has_shares = changes.iter().any(|change| change.perc.is_some());
+    headings.extend(has_shares.then(|| "#share".to_owned()));
+    let largest = changes.iter().map(|change| change.won().unsigned_abs()).max().unwrap_or(0) as f64;
     let row = |change: &GroupChange| {
         let name = if change.path.is_empty() { change.name.clone() } else { change.path.join("/") };
         let mut cells = vec![Cell::text(&name), Cell::count(Some(change.jobs))];
         cells.extend(sides.iter().map(|side| Cell::decimals(change.mean_rank().map(side.mean), 1)));
-        cells.extend((!is_one).then(|| Cell::places(Some(change.won()))));
+        let bar = || Some(Bar::new(change.won() as f64, largest, true));
+        cells.extend((!is_one).then(|| Cell { bar: bar(), ..Cell::places(Some(change.won())) }));
         for (_, counts) in change.top.iter().filter(|(first, _)| *first < all) {
             cells.extend(sides.iter().map(|side| Cell::count(Some((side.count)(*counts)))));
         }
-        cells.push(Cell::percent(change.perc));
+        cells.extend(has_shares.then(|| Cell::percent(change.perc)));
         cells
     };
     Table::new(&headings, changes.iter().map(row))

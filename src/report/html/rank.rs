@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use super::groups::group_sections;
-use super::{Cell, Page, Section, Table, charts, facts, findings_section, formula_section};
+use super::shares::icicle_section;
+use super::{Cell, Page, Section, Table, charts, facts, findings_section, formula_section, sentence_pieces};
 use crate::fairshare::{ShareTable, ShareTree};
 use crate::rank::Comparison;
 use crate::report::rank_human::{note, summary};
@@ -13,6 +14,8 @@ use crate::report::{Line, RankFormat, RankReport};
 /// A ranking as a page for a browser.
 #[derive(Debug, Clone, Copy)]
 pub struct RankHtml<'a> {
+    /// The command line, which the page shows.
+    pub command: &'a str,
     /// The findings about the formula, as they are drawn in a terminal.
     pub findings: &'a [String],
     /// The ranking compared with itself, which counts the jobs of each entity and of each queue.
@@ -36,12 +39,13 @@ impl RankFormat for RankHtml<'_> {
         }
         sections.push(jobs(report));
         sections.extend(group_sections(self.groups, true));
-        sections.extend(self.tree.map(|(tree, shares)| super::shares::icicle_section(tree, shares)));
+        sections.extend(self.tree.map(|(tree, shares)| icicle_section(tree, shares)));
         Page {
             kind: "jsf rank",
             title: "Ranking of a queue".to_owned(),
-            headline: headline(report),
+            headline: sentence_pieces(&headline(report)),
             facts: facts(report.rules),
+            command: printable(self.command).into_owned(),
             sections,
         }
         .write(out)
@@ -51,8 +55,8 @@ impl RankFormat for RankHtml<'_> {
 fn headline(report: &RankReport<'_>) -> String {
     let first = report.ranking.order().first().map(|&row| {
         let (id, entity) = (report.table.id(row), report.table.entity(row));
-        let of = if entity.is_empty() { String::new() } else { format!(" of `{}`", printable(entity)) };
-        format!("; `{}`{of} is first", printable(id))
+        let of = if entity.is_empty() { String::new() } else { format!(" of `{entity}`") };
+        format!("; `{id}`{of} is first")
     });
     format!("{}{}.", summary(report), first.unwrap_or_default())
 }
@@ -73,7 +77,7 @@ fn jobs(report: &RankReport<'_>) -> Section {
             Cell::score(line.score.as_ref().map(|score| score.value)),
         ];
         cells.extend(report.inputs.iter().map(|name| Cell::python(report.input(name, line.row).as_ref())));
-        cells.push(Cell::text(&note(report, &line)));
+        cells.push(Cell::prose(&note(report, &line)));
         cells
     };
     Section::new("Jobs").table(Table::new(&headings, report.rows.iter().map(|&ranked| row(lines.line(ranked)))))

@@ -8,7 +8,7 @@ use crate::report::terminal::printable;
 /// The width of every chart in its own units; a browser scales it to the width of the page.
 pub(super) const WIDTH: f64 = 900.0;
 /// About the width of a letter of a label.
-const LETTER: f64 = 6.2;
+pub(super) const LETTER: f64 = 7.0;
 
 /// A chart while it is drawn.
 pub(super) struct Svg {
@@ -141,7 +141,7 @@ mod tests {
         for (span, count, expected) in [(10.0, 10.0, 1.0), (33.0, 20.0, 2.0), (41.0, 10.0, 5.0), (0.07, 10.0, 0.01)] {
             assert!((step(span, count) - expected).abs() < 1e-12, "{span} {count}");
         }
-        assert_eq!(fitting("alice@example", 6.2 * 6.0), "alice…");
+        assert_eq!(fitting("alice@example", LETTER * 6.0), "alice…");
         assert_eq!((fitting("bob", 100.0), fitting("bob", 3.0)), ("bob".to_owned(), String::new()));
     }
 }

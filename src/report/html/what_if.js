@@ -48,8 +48,25 @@ function element(tag, properties = {}, ...children) {
   return made;
 }
 
+/** A text in which the marked pieces are elements of their own. */
+function pieceElements(pieces, tag = "code") {
+  return pieces.map((piece) => (piece.is_marked ? element(tag, { textContent: piece.text, dir: "auto" }) : piece.text));
+}
+
 function cellElement(cell) {
-  const made = element("td", { className: cell.class }, element("bdi", { textContent: cell.text }));
+  const text = [element("bdi", { textContent: cell.text }), cell.padding];
+  const made = element("td", { className: cell.class });
+  if (cell.bar) {
+    const { start, width, zero } = cell.bar;
+    const bar = element("div", { className: "with-bar" });
+    // numbers and the name of a class
+    bar.innerHTML = `<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect x="${start}"`
+      + ` width="${width}" height="10" class="${cell.bar.class}"/><path d="M${zero} 0V10" class="zero"/></svg>`;
+    bar.append(element("span", {}, ...text));
+    made.append(bar);
+  } else {
+    made.append(...text);
+  }
   if (cell.value !== null) made.dataset.value = cell.value;
   return made;
 }
@@ -78,9 +95,9 @@ function showSection(place, section) {
   let region = place.querySelector(".table");
   const parts = [];
   if (section.heading) parts.push(element("h2", { textContent: section.heading }));
-  if (section.note) parts.push(element("p", { className: "note", textContent: section.note }));
+  if (section.note.length > 0) parts.push(element("p", { className: "note" }, ...pieceElements(section.note)));
   for (const row of section.formulas) {
-    const pieces = row.pieces.map((piece) => (piece.changed ? element(row.tag, { textContent: piece.text }) : piece.text));
+    const pieces = pieceElements(row.pieces, row.tag);
     const side = row.side ? [element("span", { className: "side", textContent: row.side }), " "] : [];
     parts.push(element("p", { className: "formula" }, ...side, element("code", {}, ...pieces)));
   }
@@ -101,8 +118,15 @@ function showSection(place, section) {
   if (section.table) {
     region ??= element("div", { className: "table", tabIndex: 0, role: "region", ariaLabel: section.heading });
     showTable(region, section.table, true);
-    parts.push(region);
-    if (section.table.omitted) parts.push(element("p", { className: "note", textContent: section.table.omitted }));
+    const shown = [region];
+    if (section.table.omitted) shown.push(element("p", { className: "note", textContent: section.table.omitted }));
+    if (section.summary) {
+      const details = place.querySelector("details") ?? element("details");
+      details.replaceChildren(element("summary", { textContent: section.summary }), ...shown);
+      parts.push(details);
+    } else {
+      parts.push(...shown);
+    }
   }
   place.replaceChildren(...parts);
 }
@@ -129,9 +153,10 @@ function showRanking(update, isComplete) {
     if (byId("queue").childElementCount === 0) byId("headline").textContent = "There is no ranking yet.";
     return update.error;
   }
-  byId("headline").textContent = update.headline;
+  byId("headline").replaceChildren(...pieceElements(update.headline));
   const facts = update.facts.map((fact) =>
-    element("div", {}, element("dt", { textContent: fact.heading }), element("dd", {}, element("bdi", { textContent: fact.text }))),
+    element("div", {}, element("dt", { textContent: fact.heading }),
+      ...fact.lines.map((line) => element("dd", {}, ...pieceElements(line)))),
   );
   byId("facts").replaceChildren(...facts);
   byId("results").dataset.numbers = JSON.stringify(update.numbers);

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::compare::{self, marked_formulas, shared_rules};
 use super::groups::group_sections;
-use super::{BASE64, Cell, Fact, SCRIPT, STYLE, Section, Table, facts, hash};
+use super::{BASE64, Cell, Fact, Piece, SCRIPT, STYLE, Section, Table, facts, hash, sentence_pieces};
 use crate::diagnostic::{Applicability, Diagnostic, Severity, Span};
 use crate::formula::Formula;
 use crate::formula::syntax::NodeKind;
@@ -104,7 +104,7 @@ pub struct Shown<'a> {
 
 #[derive(Serialize)]
 struct RankingUpdate {
-    headline: String,
+    headline: Vec<Piece>,
     facts: Vec<Fact>,
     /// The numbers of the comparison, as `jsf compare` writes them as JSON.
     numbers: Value,
@@ -136,7 +136,7 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
         sections.extend(tree.map(|tree| super::shares::icicle_section(tree.tree(), tree.shares())));
     }
     let update = RankingUpdate {
-        headline: printable(&sentence(&report)).into_owned(),
+        headline: sentence_pieces(&sentence(&report)),
         facts,
         numbers: summary_and_fairness(&report),
         formulas: marked_formulas(&report),

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Opens the pages that `jsf … --report` writes in a headless Chromium, and operates them. Needs cargo and python3; installs
+# the packages of requirements.txt into an environment of its own and, as root on Debian, the browser. Where they cannot be
+# had, it says so and tests nothing. Arguments go to pytest.
+#
+#   tests/browser/run.sh --picture    writes docs/report.png, the picture of the README, and tests nothing
+#   JSF_CHROMIUM=PATH                 another Chromium or Chrome
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+export CARGO_PROFILE_DEV_DEBUG=${CARGO_PROFILE_DEV_DEBUG:-0}
+target=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
+environment=$target/browser
+
+not_run() {
+    printf '%s\n' "" "********************************************************************" \
+        "  THE BROWSER TEST WAS NOT RUN: $1" \
+        "********************************************************************" "" >&2
+    exit 0
+}
+
+browser=${JSF_CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
+if [ -z "$browser" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    echo "installing chromium" >&2
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium \
+        fonts-dejavu-core; } >/dev/null || true
+    browser=$(command -v chromium || true)
+fi
+[ -n "$browser" ] || not_run "there is no chromium; install Debian's package, or set JSF_CHROMIUM"
+
+if ! cmp -s tests/browser/requirements.txt "$environment/requirements.txt"; then
+    rm -rf "$environment"
+    if ! python3 -m venv "$environment" ||
+        ! "$environment/bin/python" -m pip install --quiet --disable-pip-version-check -r tests/browser/requirements.txt; then
+        rm -rf "$environment"
+        not_run "pip cannot get the packages of tests/browser/requirements.txt"
+    fi
+    cp tests/browser/requirements.txt "$environment/"
+fi
+
+cargo build --quiet --bin jsf
+export JSF_BINARY=$target/debug/jsf JSF_CHROMIUM=$browser
+if [ "${1:-}" = --picture ]; then
+    exec "$environment/bin/python" tests/browser/picture.py docs/report.png
+fi
+"$environment/bin/python" -m pytest --quiet -p no:cacheprovider tests/browser "$@"
