@@ -122,3 +122,8 @@ pub use python::Value;
 pub use rank::{OnError, Ranking};
 pub use schema::Schema;
 pub use site::{Site, SiteError};
+
+/// Compiles the examples of the guide for authors of schedulers.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/scheduler-guide.md")]
+struct SchedulerGuide;

@@ -12,6 +12,7 @@ mod fairshare;
 #[cfg(feature = "cli")]
 mod fuzzing;
 mod ingest;
+mod links;
 mod lint;
 mod live_table;
 mod pbsfs;

@@ -387,6 +387,9 @@ fn write_changes(view: &PolicyView<'_>, head: &SharesHead<'_>, out: &mut dyn Wri
         for (quantity, first, second) in change.quantities.iter().filter(|(_, first, second)| first != second) {
             let difference = difference(first, second).map_or_else(String::new, |by| signed(quantity, by));
             let [first, second] = [first, second].map(|value| shown_number(view, quantity, value));
+            if first == second {
+                continue;
+            }
             rows.push(vec![std::mem::take(&mut name), (*quantity).to_owned(), first, second, difference]);
         }
     }

@@ -117,10 +117,19 @@ impl Site {
         let (queue, warnings) = self.queue_entities()?;
         let in_force = [self.policy.name];
         let policies = if request.policies.is_empty() { &in_force[..] } else { &request.policies };
-        let shares = policies.iter().map(|&policy| self.policy_shares(policy, tree, &queue, request));
-        let mut shares: Vec<PolicyShares> = shares.collect::<Result<_, _>>()?;
+        let (mut shares, mut notes) = (Vec::new(), warnings);
+        for &policy in policies {
+            match self.policy_shares(policy, tree, &queue, request) {
+                Ok(one) => shares.push(one),
+                // a tree of Slurm may not suit PBS, and is of use all the same
+                Err(error) if policy == PolicyName::Pbs && policies.len() > 1 => {
+                    notes.push(format!("no numbers of the policy `{}`: {error}", policy.as_str()));
+                }
+                Err(error) => return Err(error),
+            }
+        }
         if let Some(first) = shares.first_mut() {
-            first.notes.splice(..0, warnings);
+            first.notes.splice(..0, notes);
         }
         Ok(shares)
     }
