@@ -21,7 +21,7 @@ fn find_module() {
     }
     let folder = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let given = env::var_os("JSF_PAGE_MODULE").map(PathBuf::from);
-    let module = folder.join(given.unwrap_or_else(|| "target/page/job_sort_formula.wasm".into()));
+    let module = folder.join(given.unwrap_or_else(|| "target/wasm/job_sort_formula.wasm".into()));
     println!("cargo::rerun-if-changed={}", module.display());
     if module.is_file() {
         println!("cargo::rustc-cfg=page_module");

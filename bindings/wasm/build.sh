@@ -1,10 +1,10 @@
 #!/bin/sh
 # Builds the WebAssembly module that `jsf page` writes into its pages, where a build of `jsf` with the feature `page` finds it:
-# target/page/job_sort_formula.wasm, or the file named in JSF_PAGE_MODULE. Needs `rustup target add wasm32-unknown-unknown`.
+# target/wasm/job_sort_formula.wasm, or the file named in JSF_PAGE_MODULE. Needs `rustup target add wasm32-unknown-unknown`.
 set -eu
 cd "$(dirname "$0")/../.."
 target=${CARGO_TARGET_DIR:-target}
-module=${JSF_PAGE_MODULE:-target/page/job_sort_formula.wasm}
+module=${JSF_PAGE_MODULE:-target/wasm/job_sort_formula.wasm}
 RUSTFLAGS="${RUSTFLAGS-} -C target-feature=+simd128" \
     cargo build --locked --package job-sort-formula-wasm --target wasm32-unknown-unknown --profile page
 mkdir -p "$(dirname "$module")"

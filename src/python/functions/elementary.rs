@@ -1,6 +1,6 @@
 //! Elementary functions of doubles, with the bits of the C library and the errors of `math`.
 //!
-//! Most call the platform's C library through Rust's `f64`. Where Rust's own implementation differs from glibc's in the
+//! Most call the C library, see [`c_library`](crate::python::c_library). Where Rust's own implementation differs from glibc's in the
 //! last bits, the function is here: `cbrt` after glibc's published algorithm, and the inverse hyperbolic functions after
 //! the formulas of fdlibm.
 
@@ -9,7 +9,7 @@ use std::hint::black_box;
 
 use crate::python::functions::special;
 use crate::python::value::{Integer, Number};
-use crate::python::{Function, Raised, Value, conversion, float, float_parts};
+use crate::python::{Function, Raised, Value, c_library, conversion, float, float_parts};
 
 /// What an infinite result for a finite argument means.
 #[derive(Clone, Copy)]
@@ -31,7 +31,7 @@ pub fn real_function(function: Function, x: f64) -> Result<f64, Raised> {
     use Function as F;
     match function {
         F::Sqrt => checked(x, x.sqrt(), Infinite::Domain),
-        F::Exp => checked(x, x.exp(), Infinite::Range),
+        F::Exp => checked(x, c_library::exp(x), Infinite::Range),
         F::Log | F::Log2 | F::Log10 => logarithm_of_float(function, x),
         F::Fabs => Ok(x.abs()),
         F::Degrees => Ok(x * (180.0 / PI)),
@@ -50,7 +50,7 @@ pub fn real_function(function: Function, x: f64) -> Result<f64, Raised> {
 fn compute_unchecked(function: Function, x: f64) -> (f64, Infinite) {
     use Function as F;
     match function {
-        F::Exp2 => (x.exp2(), Infinite::Range),
+        F::Exp2 => (c_library::exp2(x), Infinite::Range),
         F::Expm1 => (x.exp_m1(), Infinite::Range),
         F::Log1p => (x.ln_1p(), Infinite::Domain),
         F::Cbrt => (cbrt(x), Infinite::Domain),
@@ -61,8 +61,8 @@ fn compute_unchecked(function: Function, x: f64) -> (f64, Infinite) {
         F::Acos => (x.acos(), Infinite::Domain),
         F::Atan => (x.atan(), Infinite::Domain),
         F::Sinh => (x.sinh(), Infinite::Range),
-        F::Cosh => (x.cosh(), Infinite::Range),
-        F::Tanh => (x.tanh(), Infinite::Domain),
+        F::Cosh => (c_library::cosh(x), Infinite::Range),
+        F::Tanh => (c_library::tanh(x), Infinite::Domain),
         F::Asinh => (asinh(x), Infinite::Domain),
         F::Acosh => (acosh(x), Infinite::Domain),
         F::Atanh => (atanh(x), Infinite::Domain),
@@ -161,9 +161,9 @@ fn logarithm_of_float(function: Function, x: f64) -> Result<f64, Raised> {
 
 fn library_logarithm(function: Function, x: f64) -> f64 {
     match function {
-        Function::Log2 => x.log2(),
-        Function::Log10 => x.log10(),
-        _ => x.ln(),
+        Function::Log2 => c_library::log2(x),
+        Function::Log10 => c_library::log10(x),
+        _ => c_library::ln(x),
     }
 }
 
@@ -229,9 +229,9 @@ fn asinh(x: f64) -> f64 {
         return x;
     }
     let result = if is_above(a, LARGE) {
-        a.ln() + LN_2
+        c_library::ln(a) + LN_2
     } else if is_above(a, 2.0) {
-        (2.0 * a + 1.0 / ((a * a + 1.0).sqrt() + a)).ln()
+        c_library::ln(2.0 * a + 1.0 / ((a * a + 1.0).sqrt() + a))
     } else {
         let square = a * a;
         (a + square / (1.0 + (1.0 + square).sqrt())).ln_1p()
@@ -246,10 +246,10 @@ fn acosh(x: f64) -> f64 {
     } else if x == f64::INFINITY || x.is_nan() {
         x
     } else if x >= LARGE {
-        x.ln() + LN_2
+        c_library::ln(x) + LN_2
     } else if x > 2.0 {
         let square = x * x;
-        (2.0 * x - 1.0 / (x + (square - 1.0).sqrt())).ln()
+        c_library::ln(2.0 * x - 1.0 / (x + (square - 1.0).sqrt()))
     } else {
         let above = x - 1.0;
         (above + (2.0 * above + above * above).sqrt()).ln_1p()

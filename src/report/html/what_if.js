@@ -15,6 +15,8 @@ let findings = [];
 /** How long a complete update took, in milliseconds: while it is short, every frame has one. */
 let completeTime = Infinity;
 let isScheduled = false;
+/** Whether the expensive parts are still to be updated. */
+let isPending = false;
 let idle;
 
 const FRAME = 12;
@@ -204,6 +206,8 @@ function check(reason) {
   command.textContent = checked.command ?? checked.reason;
   command.classList.toggle("none", checked.command === null);
   byId("copy").disabled = checked.command === null;
+  byId("differs").textContent = checked.differences.join(" ");
+  byId("differs").hidden = checked.differences.length === 0;
   showFindings(checked.omitted);
   showLiterals(checked.literals);
   showMarks();
@@ -216,8 +220,12 @@ function update() {
   const reason = rank(isFast);
   if (isFast) check(reason);
   clearTimeout(idle);
-  if (!isFast) {
-    idle = setTimeout(() => check(reason === "" ? rank(true) : reason), IDLE);
+  isPending = !isFast;
+  if (isPending) {
+    idle = setTimeout(() => {
+      check(reason === "" ? rank(true) : reason);
+      isPending = false;
+    }, IDLE);
   }
 }
 
@@ -259,14 +267,28 @@ function showMarks() {
   byId("marks").replaceChildren(...pieces, text.endsWith("\n") || text === "" ? " " : "");
 }
 
+/** The part of the formula around a finding, with carets under the finding. */
+function excerpt({ start, end }) {
+  const WIDTH = 46;
+  const text = formulaField.value.replace(/\s/g, " ");
+  const from = Math.max(0, Math.min(start - 8, text.length - WIDTH));
+  const to = Math.min(text.length, from + WIDTH);
+  const carets = Math.max(1, Math.min(end, to) - start);
+  const before = from > 0 ? "…" : "";
+  const line = before + text.slice(from, to) + (to < text.length ? "…" : "");
+  return `${line}\n${" ".repeat(before.length + start - from)}${"^".repeat(carets)}`;
+}
+
 /** Lists the findings, those at the caret first. */
 function showFindings(omitted) {
   const caret = formulaField.selectionStart;
   const isAtCaret = (found) => document.activeElement === formulaField && found.start <= caret && caret <= found.end;
   const ordered = [...findings.filter(isAtCaret), ...findings.filter((found) => !isAtCaret(found))];
   const items = ordered.map((found) => {
-    const drawn = element("pre", { textContent: found.drawn, tabIndex: 0 });
-    const item = element("li", { className: found.severity }, drawn);
+    const heading = element("p", {}, element("b", { textContent: `${found.severity} ${found.code}` }), ` ${found.message}`);
+    const item = element("li", { className: found.severity }, heading, element("pre", { textContent: excerpt(found) }));
+    const rest = [found.label, found.help].filter((text) => text !== "").join("; ");
+    if (rest !== "") item.append(element("p", { className: "help", textContent: rest }));
     item.dataset.code = found.code;
     if (isAtCaret(found)) item.setAttribute("aria-current", "true");
     if (found.fix) {

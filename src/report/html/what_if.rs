@@ -3,6 +3,7 @@
 //! In: a [`WhatIf`] and the text of a formula. Out: JSON with the sections that the reports have, which the page's script
 //! turns into elements, and the findings with their places in the text.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use flate2::Compression;
@@ -20,12 +21,13 @@ use crate::formula::syntax::NodeKind;
 use crate::pbs::check::Checked;
 use crate::pbs::number_format;
 use crate::pbs::qmgr::set_command_for;
+use crate::python::c_library::may_differ;
 use crate::rank::{Change, JobMove};
 use crate::report::check::{CheckFormat, CheckHuman, CheckReport};
 use crate::report::compare::CompareReport;
 use crate::report::compare_human::{sentence, summary_lines};
 use crate::report::compare_json::summary_and_fairness;
-use crate::report::finding::{FormulaSource, draw_finding};
+use crate::report::finding::FormulaSource;
 use crate::report::terminal::{printable, printable_lines};
 use crate::site::{ComparedQueue, WhatIf};
 
@@ -39,8 +41,6 @@ const MAX_FINDINGS: usize = 20;
 const MAX_LITERALS: usize = 40;
 /// The most inputs that are shown beside a job.
 const MAX_INPUTS: usize = 6;
-/// The number of characters in a line of a finding.
-const WIDTH: usize = 100;
 
 /// A page that holds a site and the WebAssembly module which ranks its queue.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -203,6 +203,8 @@ struct CheckUpdate {
     /// Why there is no command.
     reason: String,
     literals: Vec<ShownLiteral>,
+    /// Where this build's numbers differ from the scheduler's, one sentence each.
+    differences: Vec<String>,
 }
 
 /// A finding; its places count UTF-16 units, as a browser does.
@@ -213,7 +215,8 @@ struct ShownFinding {
     message: String,
     start: usize,
     end: usize,
-    drawn: String,
+    label: String,
+    help: String,
     fix: Option<ShownFix>,
 }
 
@@ -249,7 +252,8 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
             message: printable(&found.message).into_owned(),
             start,
             end,
-            drawn: draw_finding(&source, found, false, Some(WIDTH)),
+            label: printable(&found.label).into_owned(),
+            help: printable(found.help.as_deref().unwrap_or_default()).into_owned(),
             fix: applicable.map(|fix| {
                 let (start, end) = place(fix.span);
                 let is_safe = fix.applicability == Applicability::Safe;
@@ -273,6 +277,7 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
         command,
         reason,
         literals: literals(text, &place),
+        differences: differences(text),
     };
     serde_json::to_string(&update).ok()
 }
@@ -287,6 +292,25 @@ fn command(text: &str, object: &str, checked: &Checked) -> Result<String, String
         true => Ok(command),
         false => Err("No command for a formula with control characters.".to_owned()),
     }
+}
+
+/// What is said of the functions in a formula whose last place differs from the C library's that the scheduler has.
+fn differences(text: &str) -> Vec<String> {
+    let Ok(formula) = Formula::parse(text) else { return Vec::new() };
+    let nodes = formula.expr().nodes();
+    let called = nodes.iter().filter_map(|node| match &node.kind {
+        NodeKind::Call { callee, .. } => match &nodes[callee.index()].kind {
+            NodeKind::Name(name) => Some(&**name),
+            _ => None,
+        },
+        _ => None,
+    });
+    let functions: BTreeSet<&str> = called.collect();
+    let sentence = |name: &str| {
+        let how_often = may_differ(name)?;
+        Some(format!("The last digit of `{name}` differs in a browser from the scheduler's {how_often}."))
+    };
+    functions.into_iter().filter_map(sentence).collect()
 }
 
 /// The numbers in a formula, in the order of the text.

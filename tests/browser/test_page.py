@@ -1,0 +1,246 @@
+"""The page of `jsf page`: what a reader types, moves, drops and copies, and that its numbers are those of the commands."""
+
+import json
+import math
+import os
+import struct
+import subprocess
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from conftest import ROOT, jsf
+
+SITE = ["--site", "examples/site"]
+FORMULA = "1000 * fairshare_factor + eligible_time / 3600 + 2.5 * ncpus"
+GOLDEN = ROOT / "tests/golden/openpbs/evaluate"
+# in a name: leaves an attribute, an element, a script; turns the text round; fills the page
+HOSTILE = ["</script><script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "' onmouseover='alert(1)",
+           "\u202eesrever\u2066", "&lt;b&gt;", "x" * 4096]
+
+
+def write(path, *arguments):
+    """Writes a page; skips the test if this build has no module."""
+    command = [os.environ["JSF_BINARY"], "page", *arguments, "--out", str(path)]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    if "this build of jsf cannot write the page" in ended.stderr:
+        pytest.skip("this build of jsf has no WebAssembly module: run bindings/wasm/build.sh, and build with --features page")
+    assert ended.returncode == 0, ended.stderr
+    return path
+
+
+@pytest.fixture(scope="session")
+def page_file(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("page") / "page.html", *SITE)
+
+
+@pytest.fixture
+def page(page_file, open_page):
+    return opened(open_page, page_file)
+
+
+def opened(open_page, path, **options):
+    page = open_page(path, **options)
+    page.wait_for_selector("body[data-ready]", timeout=60_000)
+    settle(page)
+    return page
+
+
+def settle(page):
+    """Waits until the page has shown everything about the formula."""
+    page.wait_for_function("!isScheduled && !isPending", timeout=60_000)
+
+
+def type_formula(page, formula):
+    page.fill("#formula", formula)
+    settle(page)
+
+
+def numbers(page):
+    return json.loads(page.locator("#results").get_attribute("data-numbers"))
+
+
+def compared(formula, *context):
+    return json.loads(jsf("compare", "--new", formula, *(context or SITE), "--format", "json"))
+
+
+def first_ids(page, count):
+    return page.locator("#queue tbody tr td:nth-child(4)").all_inner_texts()[:count]
+
+
+def test_numbers_are_those_of_the_commands(page):
+    type_formula(page, FORMULA)
+    expected = compared(FORMULA)
+    assert numbers(page) == {"summary": expected["summary"], "fairness": expected["fairness"]}
+    ranked = json.loads(jsf("rank", FORMULA, *SITE, "--format", "json"))["jobs"]
+    ranked = [job for job in ranked if job["considered"]]
+    cells = page.locator("#queue tbody tr").evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.dataset.value))")
+    assert first_ids(page, 50) == [job["id"] for job in ranked[:50]]
+    assert [float(row[6]) for row in cells] == [job["score"] for job in ranked[:50]]
+    moved = {job["id"]: job["moved"] for job in expected["jobs"]}
+    assert [int(row[2]) for row in cells] == [moved[job["id"]] for job in ranked[:50]]
+    entities = page.locator("#sections section", has=page.locator("h2", has_text="Entities")).locator("tbody tr")
+    assert [row.split("\t")[0] for row in entities.all_inner_texts()] == [entity["name"] for entity in expected["entities"]]
+
+
+def test_a_finding_appears_under_the_caret_while_typing(page):
+    page.fill("#formula", "")
+    page.locator("#formula").press_sequentially("ncpus * walltme")
+    settle(page)
+    finding = page.locator("#findings li").first
+    assert finding.get_attribute("aria-current") == "true" and finding.get_attribute("data-code") == "JSF201"
+    drawn = finding.locator("pre").inner_text().split("\n")
+    assert drawn == ["ncpus * walltme", "        ^^^^^^^"]
+    assert "walltime" in finding.inner_text()
+    assert page.locator("#marks .error").inner_text() == "walltme"
+    assert page.locator("#copy").is_disabled() and "qmgr -c" not in page.locator("#command").inner_text()
+    finding.locator("button").click()
+    settle(page)
+    assert page.input_value("#formula") == "ncpus * walltime"
+
+
+def test_sliders_move_the_ranking(page):
+    type_formula(page, "0 * ncpus + eligible_time")
+    before = first_ids(page, 33)
+    slider = page.locator(".number input[type=range]").first
+    slider.focus()
+    slider.press("End")
+    settle(page)
+    moved = page.input_value("#formula")
+    assert moved == "10 * ncpus + eligible_time"
+    page.locator(".number input[type=number]").first.fill("90000")
+    settle(page)
+    assert page.input_value("#formula") == "90000 * ncpus + eligible_time"
+    assert first_ids(page, 33) != before
+    assert numbers(page)["summary"] == compared("90000 * ncpus + eligible_time")["summary"]
+
+
+def test_the_command_is_the_one_of_check(page):
+    for formula in [FORMULA, "ncpus if queue_priority > 'a' else 1", "ncpus * 2"]:
+        type_formula(page, formula)
+        expected = jsf("check", formula, *SITE, "--qmgr").strip()
+        shown = page.locator("#command").inner_text() if page.locator("#copy").is_enabled() else ""
+        assert shown == expected, formula
+
+
+def test_another_formula_to_compare_with(page):
+    type_formula(page, "ncpus")
+    page.click("#hold")
+    settle(page)
+    type_formula(page, "-ncpus")
+    expected = json.loads(jsf("compare", "--old", "ncpus", "--new", "-ncpus", *SITE, "--format", "json"))
+    assert numbers(page)["summary"] == expected["summary"]
+    page.click("#reset")
+    settle(page)
+    assert page.input_value("#formula") == "ncpus" and numbers(page)["summary"]["moved"] == 0
+
+
+def test_files_are_read_in_the_browser(page, tmp_path):
+    queue = tmp_path / "other.ndjson"
+    queue.write_text("".join(json.dumps({"id": f"{n}.x", "entity": "jsolberg", "resources": {"ncpus": n}}) + "\n" for n in range(1, 8)))
+    page.set_input_files("#files", str(queue))
+    page.wait_for_function("document.getElementById('opened').textContent.startsWith('Read')")
+    type_formula(page, "ncpus * 1000 + fairshare_factor")
+    assert first_ids(page, 3) == ["7.x", "6.x", "5.x"]
+    expected = compared("ncpus * 1000 + fairshare_factor", *SITE, "--queue", str(queue))
+    assert numbers(page) == {"summary": expected["summary"], "fairness": expected["fairness"]}
+    wrong = tmp_path / "wrong.txt"
+    wrong.write_text("nothing of a site\n")
+    page.set_input_files("#files", str(wrong))
+    page.wait_for_function("document.getElementById('opened').textContent.includes('expected')")
+    settle(page)
+    assert first_ids(page, 1) == ["7.x"]
+
+
+def test_hostile_names_are_text(open_page, tmp_path):
+    jobs = [{"id": f"{n}{name}"[:4096], "entity": name, "queue": name, "resources": {"ncpus": n}, "eligible_time": 60} for n, name in enumerate(HOSTILE)]
+    queue = tmp_path / "queue.json"
+    queue.write_text(json.dumps({"jobs": jobs}))
+    tree = tmp_path / "</script>tree.json"[-9:]
+    tree.write_text(json.dumps({"unknown_shares": 1, "children": [{"name": name, "shares": 2, "usage": 5} for name in HOSTILE]}))
+    path = write(tmp_path / "page.html", "ncpus * fairshare_factor # </script><b>", "--queue", str(queue), "--tree", str(tree))
+    page = opened(open_page, path)
+    shown = page.locator("body").inner_text()
+    for name in ["</script><script>alert(1)</script>", "onerror=alert(1)", r"\u{202e}esrever", "&lt;b&gt;"]:
+        assert name in shown, name
+    assert page.locator("img, script:not([type])").count() == 1
+    page.fill("#search", "<img")
+    settle(page)
+    assert page.locator("#queue tbody tr").count() == 1
+
+
+def test_golden_formulas_have_equal_bits(open_page, tmp_path):
+    """All values over the recorded jobs, before they are rounded to a float."""
+    lines = [json.loads(line) for line in (GOLDEN / "jobs.jsonl").read_text().splitlines()]
+    own = {"fairshare_perc", "fairshare_tree_usage", "fairshare_factor"}
+    number = lambda text: float(text) if "." in text else int(text)
+    jobs = [
+        {"id": line["job"], "entity": "x", "inputs": {name: number(value) for name, value in line["scheduler_inputs"].items()}}
+        for line in lines if not line["invalid"]
+    ]
+    queue = tmp_path / "queue.json"
+    queue.write_text(json.dumps({"jobs": jobs}))
+    page = opened(open_page, write(tmp_path / "page.html", "1", "--queue", str(queue)))
+    assert own <= set(jobs[0]["inputs"])
+    formulas = [json.loads(line)["formula"] for line in (GOLDEN / "evaluate.jsonl").read_text().splitlines()]
+    different, compared_values = {}, 0
+    for formula in dict.fromkeys(formulas):
+        # as an argument, one that begins with `--` would be an option
+        text = tmp_path / "sched_formula"
+        text.write_text(f"### PBS INTERNAL FILE DO NOT MODIFY ###\n{formula}")
+        ended = subprocess.run([os.environ["JSF_BINARY"], "rank", "-f", str(text), "--queue", str(queue), "--format", "json"],
+                               cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+        answer = page.evaluate("""formula => {
+            const answer = call("rank", formula, 0, false);
+            if ("error" in answer) return null;
+            return [...new Float64Array(engine.memory.buffer, engine.values(), engine.job_count())].map(String);
+        }""", formula)
+        if not ended.stdout.strip():
+            assert answer is None, formula
+            continue
+        assert answer is not None, formula
+        native = {job["id"]: job for job in json.loads(ended.stdout)["jobs"]}
+        for job, shown in zip(jobs, answer, strict=True):
+            exact = native[job["id"]]["exact"]
+            expected = math.nan if exact is None else float({"True": 1, "False": 0}.get(exact, exact))
+            shown = float(shown.replace("Infinity", "inf"))
+            compared_values += 1
+            if struct.pack("<d", shown) != struct.pack("<d", expected) and not (math.isnan(shown) and math.isnan(expected)):
+                different.setdefault(formula, []).append((job["id"], exact, repr(shown)))
+    print(f"{compared_values} values compared; differences: {different}")
+    assert compared_values > 5000
+    assert all(any(name in formula for name in ["sin", "cos", "tan", "gamma", "erf", "log1p", "expm1", "hypot"]) for formula in different), different
+
+
+def test_ranking_times_are_reported(open_page, tmp_path, capsys):
+    """Not asserted: the machine may be busy."""
+    for count in [10_000, 100_000]:
+        queue = tmp_path / "queue.ndjson"
+        names = ["jsolberg", "tmorita", "vlindqvist", "rvasquez"]
+        job = lambda n: {"id": f"{n}.x", "entity": names[n % 4], "queue": "workq", "eligible_time": n * 7919 % 1_000_000,
+                         "resources": {"ncpus": n % 128 + 1}}
+        queue.write_text("".join(json.dumps(job(n)) + "\n" for n in range(count)))
+        page = opened(open_page, write(tmp_path / "page.html", FORMULA, *SITE, "--queue", str(queue)))
+        ready = float(page.locator("body").get_attribute("data-ready"))
+        slider = page.locator(".number input[type=range]").first
+        slider.focus()
+        times = []
+        for _ in range(9):
+            slider.press("ArrowLeft")
+            page.wait_for_function("!isScheduled")
+            times.append(float(page.locator("#timing").get_attribute("data-rank")))
+            settle(page)
+        with capsys.disabled():
+            print(f"\n{count} jobs: the page is ready after {ready:.0f} ms and ranks in {sorted(times)[4]:.1f} ms (median)")
+        assert page.locator("#queue tbody tr").count() == 50
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_serious_for_assistive_technology(page_file, open_page, scheme):
+    for width in [1280, 400]:
+        page = opened(open_page, page_file, color_scheme=scheme, viewport={"width": width, "height": 900})
+        type_formula(page, FORMULA + " + walltme")
+        found = [(one["id"], one["impact"]) for one in Axe().run(page).response["violations"]]
+        assert not [one for one in found if one[1] in ("serious", "critical")], found
+        overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert overflow <= 0, width
