@@ -107,6 +107,8 @@ pub mod rank;
 pub mod report;
 pub mod schema;
 mod simd;
+#[doc(hidden)]
+pub mod simulate;
 pub mod site;
 #[doc(hidden)]
 pub mod slurm;

@@ -32,6 +32,11 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ("rank", &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "parallel", "python", "schema"]),
     ("pbs", &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "json_visitor", "python", "rank", "schema"]),
     ("slurm", &["diagnostic", "fairshare", "json_visitor"]),
+    // `pbs`: durations and amounts in a log, and the daemon's fair-share policy
+    (
+        "simulate",
+        &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "json_visitor", "pbs", "python", "rank", "schema"],
+    ),
     (
         "site",
         &[
@@ -46,6 +51,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
             "python",
             "rank",
             "schema",
+            "simulate",
             "slurm",
         ],
     ),
@@ -62,6 +68,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
             "python",
             "rank",
             "schema",
+            "simulate",
             "site",
             "slurm",
         ],

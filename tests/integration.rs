@@ -22,6 +22,7 @@ mod qmgr;
 mod rank;
 #[cfg(feature = "cli")]
 mod report;
+mod simulate;
 #[cfg(feature = "cli")]
 mod site;
 mod slurm;

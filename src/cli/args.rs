@@ -9,6 +9,7 @@ mod compare;
 mod explain;
 mod replay;
 mod shares;
+mod simulate;
 mod site;
 mod trajectory;
 
@@ -16,7 +17,10 @@ pub use compare::{CompareArgs, CompareFormatName};
 pub use explain::{ExplainArgs, ExplainFormatName};
 pub use replay::{ReplayArgs, ReplayFormatName};
 pub use shares::{SharesArgs, SharesFormatName};
-pub use site::{OnErrorArg, PolicyArg, SiteArgs, is_stdin, note_idle, refuse_idle, require_one_reader, threshold};
+pub use simulate::{BackfillArg, SimulateArgs, SimulateFormatName};
+pub use site::{
+    NumbersArg, OnErrorArg, PolicyArg, SiteArgs, is_stdin, note_idle, refuse_idle, require_one_reader, threshold,
+};
 pub use trajectory::{TrajectoryArgs, TrajectoryFormatName};
 
 /// Shows what a PBS job_sort_formula does before the scheduler runs it.
@@ -89,6 +93,8 @@ pub enum Command {
     Trajectory(TrajectoryArgs),
     /// Show the fair-share tree with the numbers of a policy
     Shares(SharesArgs),
+    /// Run a log of jobs through time under a formula: who would wait how long
+    Simulate(SimulateArgs),
     /// Compare the values in a scheduler's log with ours, and explain the differences
     Replay(ReplayArgs),
     /// Print a formula with normalised spaces

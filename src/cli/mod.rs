@@ -15,6 +15,7 @@ mod rank;
 mod reference;
 mod replay;
 mod shares;
+mod simulate;
 mod standard_output;
 mod trajectory;
 mod usage_file;
@@ -150,6 +151,7 @@ pub fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         Command::Check(arguments) => check::run(arguments, &mut out)?,
         Command::Compare(arguments) => compare::run(arguments, &mut out)?,
         Command::Shares(arguments) => shares::run(arguments, &mut out)?,
+        Command::Simulate(arguments) => simulate::run(arguments, &mut out)?,
         Command::Replay(arguments) => replay::run(arguments, &mut out)?,
         Command::Fmt(arguments) => check::format_formula(arguments, &mut out)?,
         Command::Codes(arguments) => reference::codes(arguments, &mut out)?,

@@ -23,6 +23,7 @@ pub use compare::{Change, ComparedRanking, Fairness, GroupChange, JobMove, Trans
 pub(crate) use evaluate::{RowScorer, python_result};
 pub use evaluate::{rescore, score};
 pub use input_columns::{ColumnError, ColumnScratch, InputColumn};
+pub(crate) use order::double_key;
 #[doc(hidden)]
 pub use order::{higher_first, merge_sort};
 pub(crate) use order::{sort_by_value, sort_listed_by_value};

@@ -66,7 +66,7 @@ fn is_float(value: f64) -> bool {
 
 /// An integer that orders values as [`higher_first`] does: the higher the value, the lower the key. Both zeros have the
 /// same key. The value must not be NaN.
-pub(super) fn double_key(value: f64) -> u64 {
+pub(crate) fn double_key(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
     if bits >> 63 == 1 { bits } else { !(bits | 1 << 63) }
 }

@@ -21,6 +21,8 @@ mod rank_json;
 pub mod replay;
 mod sarif;
 pub mod shares;
+#[doc(hidden)]
+pub mod simulation;
 mod table;
 mod terminal;
 #[doc(hidden)]

@@ -56,7 +56,7 @@ impl FileKind {
     }
 
     /// What the file is, for messages.
-    fn description(self) -> &'static str {
+    pub(super) fn description(self) -> &'static str {
         match self {
             Self::Empty => "is empty",
             Self::Jobs => "is a document of jobs, such as `qstat -f` prints",

@@ -20,6 +20,7 @@ mod rank;
 mod reach_rank;
 mod replay;
 mod shares;
+mod simulate;
 mod source;
 mod summary;
 mod trajectory;
@@ -54,6 +55,8 @@ pub use reach_rank::{Reached, SmallestChange, Wait};
 #[doc(hidden)]
 pub use replay::LogReplay;
 pub use shares::{PolicyShares, SharesRequest};
+#[doc(hidden)]
+pub use simulate::{SimulatedQueue, open_workload};
 pub use source::FileSource;
 #[doc(hidden)]
 pub use source::read_bytes;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::support::command::{command, jsf, stderr, stdout, success};
 
 const SITE: &str = "examples/site";
+const WORKLOAD: &str = "tests/golden/simulate/w1.swf";
 const FORMULA: &str = "fairshare_factor + ncpus";
 
 /// A call of every command, and of what clap prints by itself.
@@ -35,6 +36,9 @@ const CALLS: &[&[&str]] = &[
     &["shares", "--site", SITE],
     &["shares", "--site", SITE, "--policy", "all"],
     &["shares", "--site", SITE, "--format", "json"],
+    &["simulate", "ncpus", "--workload", WORKLOAD, "--processors", "64"],
+    &["simulate", "ncpus", "--workload", WORKLOAD, "--processors", "64", "--format", "json"],
+    &["simulate", "ncpus", "--workload", WORKLOAD, "--processors", "64", "--format", "csv"],
     &["replay", "examples/site/sched.log", FORMULA, "--site", SITE],
     &["fmt", "ncpus  *2"],
     &["fmt", "ncpus  *2", "--check"],

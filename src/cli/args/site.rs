@@ -254,16 +254,9 @@ impl SiteArgs {
         SiteRules {
             policy: self.policy.and_then(PolicyArg::name),
             slurm_release: self.slurm_release,
-            rules: match self.rules {
-                RulesArg::Scheduler => Rules::Scheduler,
-                RulesArg::Documented => Rules::Documented,
-            },
+            rules: self.rules.into(),
             numbers: self.number_mode(),
-            on_error: match self.on_error {
-                OnErrorArg::Zero => OnError::ZeroLikePbs,
-                OnErrorArg::Fail => OnError::Fail,
-                OnErrorArg::Null => OnError::Null,
-            },
+            on_error: self.on_error.into(),
             threshold,
             strict: self.strict,
         }
@@ -271,10 +264,35 @@ impl SiteArgs {
 
     /// How numbers reach the formula.
     pub fn number_mode(&self) -> NumberMode {
-        match self.numbers {
-            NumbersArg::Openpbs => NumberMode::OpenPbs,
-            NumbersArg::Exact => NumberMode::Exact,
-            NumbersArg::Decimal => NumberMode::Decimal,
+        self.numbers.into()
+    }
+}
+
+impl From<RulesArg> for Rules {
+    fn from(rules: RulesArg) -> Self {
+        match rules {
+            RulesArg::Scheduler => Self::Scheduler,
+            RulesArg::Documented => Self::Documented,
+        }
+    }
+}
+
+impl From<NumbersArg> for NumberMode {
+    fn from(numbers: NumbersArg) -> Self {
+        match numbers {
+            NumbersArg::Openpbs => Self::OpenPbs,
+            NumbersArg::Exact => Self::Exact,
+            NumbersArg::Decimal => Self::Decimal,
+        }
+    }
+}
+
+impl From<OnErrorArg> for OnError {
+    fn from(on_error: OnErrorArg) -> Self {
+        match on_error {
+            OnErrorArg::Zero => Self::ZeroLikePbs,
+            OnErrorArg::Fail => Self::Fail,
+            OnErrorArg::Null => Self::Null,
         }
     }
 }

@@ -26,7 +26,7 @@ pub mod classic;
 pub mod depth_oblivious;
 mod exponential_factor;
 pub mod fair_tree;
-mod normalization;
+pub(crate) mod normalization;
 pub mod pbs;
 mod rank_walk;
 mod sibling_lists;

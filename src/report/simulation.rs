@@ -1,0 +1,259 @@
+//! A simulated queue: as tables, JSON and CSV.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+
+use super::byte_buffer::ByteBuffer;
+use super::rank_csv::push_text;
+use super::rank_human::count;
+use super::table::{Column, write_table};
+use super::{printable, waiting_time};
+use crate::simulate::{Distribution, GroupStatistics, Period, Schedule, Statistics, Summary, Workload};
+
+/// A table of more entities or groups shows those with the most processor time.
+const MAX_GROUPS: usize = 20;
+/// The width of a heading.
+const LABEL: usize = 18;
+
+/// One simulated side, ready to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct SimulationReport<'a> {
+    /// The formula's text.
+    pub formula: &'a str,
+    /// The jobs.
+    pub workload: &'a Workload,
+    /// When they start.
+    pub schedule: &'a Schedule,
+    /// The numbers.
+    pub statistics: &'a Statistics,
+    /// What is shown above the tables: a heading and a text each.
+    pub rules: &'a [(&'static str, String)],
+}
+
+#[derive(Serialize)]
+struct JobLine<'a> {
+    id: &'a str,
+    entity: &'a str,
+    queue: &'a str,
+    processors: u32,
+    submit: i64,
+    start: i64,
+    end: i64,
+}
+
+impl SimulationReport<'_> {
+    fn jobs(&self) -> impl Iterator<Item = JobLine<'_>> {
+        let (workload, schedule) = (self.workload, self.schedule);
+        workload.jobs().iter().enumerate().filter_map(move |(index, job)| {
+            let start = schedule.start(index)?;
+            Some(JobLine {
+                id: workload.id(index),
+                entity: &workload.entities()[job.entity as usize],
+                queue: &workload.queues()[job.queue as usize],
+                processors: job.processors,
+                submit: job.submit,
+                start,
+                end: start + job.duration(),
+            })
+        })
+    }
+
+    /// Writes one JSON document, a line for each job.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.write_side(out)?;
+        writeln!(out)
+    }
+
+    fn write_side(&self, out: &mut dyn Write) -> io::Result<()> {
+        write!(out, "{{\"formula\":{},\n\"jobs\":[", json!(self.formula))?;
+        for (index, job) in self.jobs().enumerate() {
+            out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
+            serde_json::to_writer(&mut *out, &job)?;
+        }
+        let statistics = self.statistics;
+        let too_large: Vec<&str> = self.schedule.too_large.iter().map(|&job| self.workload.id(job)).collect();
+        let errors = self.schedule.errors.kinds().map(|(kind, errors)| {
+            let job = self.workload.id(errors.job);
+            json!({"kind": kind, "jobs": errors.jobs, "job": job, "message": errors.message})
+        });
+        let parts = [
+            ("summary", summary_json(&statistics.summary)),
+            ("entities", groups_json(&statistics.entities)),
+            ("groups", groups_json(&statistics.groups)),
+            ("queues", groups_json(&statistics.queues)),
+            ("sizes", groups_json(&statistics.sizes)),
+            ("lengths", groups_json(&statistics.lengths)),
+            ("over_time", statistics.periods.iter().map(period_json).collect()),
+            ("too_large", json!(too_large)),
+            ("errors", errors.collect()),
+            ("skipped_lines", json!(self.workload.faults().count())),
+            ("complete", json!(self.schedule.is_complete)),
+        ];
+        out.write_all(b"\n]")?;
+        parts.iter().try_for_each(|(key, value)| write!(out, ",\n\"{key}\":{value}"))?;
+        out.write_all(b"}")
+    }
+
+    /// Writes comma-separated values as in RFC 4180: a line for each job. `for_spreadsheets` is as in [`Csv`](super::Csv).
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn write_csv(&self, for_spreadsheets: bool, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(b"id,entity,queue,processors,submit,start,end,wait\n")?;
+        let mut line = Vec::new();
+        for job in self.jobs() {
+            line.clear();
+            let mut text = ByteBuffer::new(&mut line);
+            for field in [job.id, job.entity, job.queue] {
+                push_text(field, for_spreadsheets, &mut text);
+                text.push_byte(b',');
+            }
+            let (processors, wait) = (i64::from(job.processors), job.start - job.submit);
+            text.push_str(&format!("{processors},{},{},{},{wait}\n", job.submit, job.start, job.end));
+            text.finish();
+            out.write_all(&line)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a sentence and tables for people, fitted into `width` characters if there is a limit.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn write_human(&self, width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+        let Statistics { summary, entities, groups, queues, sizes, lengths, .. } = self.statistics;
+        let Distribution { mean, median, p95, max } = summary.wait;
+        writeln!(out, "{}\n", printable(&sentence(summary)))?;
+        for (heading, text) in self.rules {
+            writeln!(out, "{heading:LABEL$} {}", printable(text))?;
+        }
+        let waits = [("mean", mean), ("median", median), ("95 % within", p95), ("longest", max)];
+        let waits = waits.map(|(name, wait)| format!("{name} {}", seconds(wait)));
+        writeln!(out, "{:LABEL$} {}", "wait:", waits.join(", "))?;
+        let slowdown = summary.bounded_slowdown;
+        writeln!(out, "{:LABEL$} mean {:.1}, median {:.1}", "bounded slowdown:", slowdown.mean, slowdown.median)?;
+        writeln!(out, "{:LABEL$} {:.1} jobs on average", "queue:", summary.mean_queue)?;
+        for (heading, groups) in
+            [("entity", entities), ("group", groups), ("queue", queues), ("processors", sizes), ("run time", lengths)]
+        {
+            write_groups(heading, groups, width, out)?;
+        }
+        Ok(())
+    }
+}
+
+fn sentence(summary: &Summary) -> String {
+    if summary.jobs == 0 {
+        return "No job started.".to_owned();
+    }
+    format!(
+        "{} in {}: they wait {} on average, and hold {:.1} % of the machine.",
+        count(summary.jobs, "job"),
+        waiting_time(summary.makespan),
+        seconds(summary.wait.mean),
+        100.0 * summary.utilisation
+    )
+}
+
+/// A time in words, from a number of seconds.
+fn seconds(seconds: f64) -> String {
+    waiting_time(seconds.round() as i64)
+}
+
+fn write_groups(
+    heading: &str,
+    groups: &[GroupStatistics],
+    width: Option<usize>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let is_named = groups.iter().any(|group| !group.name.is_empty());
+    if groups.is_empty() || !is_named {
+        return Ok(());
+    }
+    let mut kept: Vec<usize> = (0..groups.len()).collect();
+    if groups.len() > MAX_GROUPS {
+        kept.sort_by_key(|&index| (std::cmp::Reverse(groups[index].core_seconds), index));
+        kept.truncate(MAX_GROUPS);
+        kept.sort_unstable();
+    }
+    let row = |&index: &usize| {
+        let GroupStatistics { name, jobs, core_seconds, wait, mean_bounded_slowdown } = &groups[index];
+        let name = if name.is_empty() { "-".to_owned() } else { name.clone() };
+        let hours = format!("{:.1}", *core_seconds as f64 / 3600.0);
+        let waits = [wait.mean, wait.median, wait.p95, wait.max].map(seconds);
+        [vec![name, jobs.to_string(), hours], waits.to_vec(), vec![format!("{mean_bounded_slowdown:.1}")]].concat()
+    };
+    let columns = vec![
+        Column::id(heading, 9),
+        Column::number("jobs", 8),
+        Column::number("core hours", 4),
+        Column::number("mean wait", 7),
+        Column::number("median", 6),
+        Column::number("95 %", 5),
+        Column::number("longest", 3),
+        Column::number("slowdown", 2),
+    ];
+    writeln!(out)?;
+    write_table(columns, &kept.iter().map(row).collect::<Vec<_>>(), width, out)?;
+    if kept.len() < groups.len() {
+        let left = groups.len() - kept.len();
+        writeln!(out, "and {left} more with fewer core hours; --format json lists all")?;
+    }
+    Ok(())
+}
+
+/// A whole number without a fraction.
+fn number(value: f64) -> Json {
+    if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) }
+}
+
+fn core_seconds(amount: u128) -> Json {
+    u64::try_from(amount).map_or_else(|_| json!(amount as f64), |amount| json!(amount))
+}
+
+fn distribution_json(distribution: &Distribution) -> Json {
+    let Distribution { mean, median, p95, max } = *distribution;
+    json!({"mean": mean, "median": number(median), "p95": number(p95), "max": number(max)})
+}
+
+fn summary_json(summary: &Summary) -> Json {
+    json!({
+        "jobs": summary.jobs,
+        "makespan": summary.makespan,
+        "utilisation": summary.utilisation,
+        "core_seconds": core_seconds(summary.core_seconds),
+        "mean_queue": summary.mean_queue,
+        "wait": distribution_json(&summary.wait),
+        "bounded_slowdown": distribution_json(&summary.bounded_slowdown),
+    })
+}
+
+fn groups_json(groups: &[GroupStatistics]) -> Json {
+    let group = |group: &GroupStatistics| {
+        json!({
+            "name": group.name,
+            "jobs": group.jobs,
+            "mean_wait": group.wait.mean,
+            "wait": distribution_json(&group.wait),
+            "mean_bounded_slowdown": group.mean_bounded_slowdown,
+            "core_seconds": core_seconds(group.core_seconds),
+        })
+    };
+    groups.iter().map(group).collect()
+}
+
+fn period_json(period: &Period) -> Json {
+    json!({
+        "start": period.start,
+        "seconds": period.seconds,
+        "submitted": period.submitted,
+        "mean_wait": period.mean_wait,
+        "utilisation": period.utilisation,
+        "mean_queue": period.mean_queue,
+    })
+}

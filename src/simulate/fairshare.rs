@@ -1,0 +1,205 @@
+//! The usage of a fair-share tree while jobs run: charged, decayed, and turned into the numbers that a formula gets.
+
+use crate::fairshare::policy::normalization::{share_fraction, sibling_sums};
+use crate::fairshare::{NodeId, NodeKind, Policy, Pp718, ShareTree};
+
+/// The usage that every entity starts with, and below which no decay brings it.
+const LEAST_USAGE: f64 = 1.0;
+
+/// How usage decays.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Decay {
+    /// The time between two decays, in seconds: usage decays at every multiple of it.
+    pub period: u64,
+    /// The factor by which usage is multiplied, 0..=1.
+    pub factor: f64,
+}
+
+/// The policy that turns usage into numbers.
+pub enum FairsharePolicy {
+    /// PP-718 as it is documented, in doubles.
+    Documented,
+    /// Any other one.
+    Other(Box<dyn Policy>),
+}
+
+/// A job that holds processors.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RunningJob {
+    pub(super) job: u32,
+    pub(super) entity: u32,
+    pub(super) processors: u32,
+}
+
+/// The fair-share numbers of every entity of a workload, by its index.
+#[derive(Debug, Default)]
+pub(super) struct EntityNumbers {
+    pub(super) perc: Vec<f64>,
+    pub(super) tree_usage: Vec<f64>,
+    pub(super) factor: Vec<f64>,
+}
+
+/// A fair-share tree whose usage follows a simulation.
+pub struct Fairshare {
+    tree: ShareTree,
+    policy: FairsharePolicy,
+    decay: Option<Decay>,
+    /// The node of every entity of the workload; `None` if the tree does not have it.
+    nodes: Vec<Option<NodeId>>,
+    /// The usage that is charged to each node itself.
+    own_usage: Vec<f64>,
+    /// The usage of each node and of all nodes below it.
+    usage: Vec<f64>,
+    /// The fraction of its siblings' shares that each node has, and of the whole machine.
+    fractions: Vec<f64>,
+    percs: Vec<f64>,
+    tree_usages: Vec<f64>,
+    is_floored: Vec<bool>,
+    time: i64,
+    pub(super) numbers: EntityNumbers,
+}
+
+impl Fairshare {
+    /// A tree in which every entity has a usage of 1, whatever usage the tree has. `entities` are those of the workload.
+    pub fn new(tree: ShareTree, policy: FairsharePolicy, decay: Option<Decay>, entities: &[Box<str>]) -> Self {
+        let nodes: Vec<Option<NodeId>> = entities.iter().map(|entity| tree.resolve(entity)).collect();
+        let is_floored: Vec<bool> = tree.nodes().map(|node| tree.kind(node) == NodeKind::Entity).collect();
+        let own_usage = is_floored.iter().map(|&is_entity| if is_entity { LEAST_USAGE } else { 0.0 }).collect();
+        let sums = sibling_sums(&tree);
+        let fraction = |node| {
+            let sum = tree.parent(node).map_or(0, |parent| sums[parent.index()]);
+            share_fraction(tree.shares(node), sum)
+        };
+        let fractions = tree.nodes().map(fraction).collect();
+        let assessed = Pp718.assess(&tree);
+        let perc = |node| assessed.get(node).map_or(0.0, |shares| shares.fairshare_perc);
+        let percs: Vec<f64> = tree.nodes().map(perc).collect();
+        let numbers = EntityNumbers {
+            perc: nodes.iter().map(|node| node.map_or(0.0, |node| percs[node.index()])).collect(),
+            tree_usage: vec![0.0; nodes.len()],
+            factor: vec![0.0; nodes.len()],
+        };
+        let decay = decay.filter(|decay| decay.period > 0 && decay.factor < 1.0);
+        let (usage, tree_usages) = (vec![0.0; tree.len()], vec![0.0; tree.len()]);
+        Self {
+            tree,
+            policy,
+            decay,
+            nodes,
+            own_usage,
+            usage,
+            fractions,
+            percs,
+            tree_usages,
+            is_floored,
+            time: 0,
+            numbers,
+        }
+    }
+
+    /// The entities of the workload that the tree does not have, by their indices.
+    pub fn unknown_entities(&self) -> impl Iterator<Item = usize> + '_ {
+        self.nodes.iter().enumerate().filter(|(_, node)| node.is_none()).map(|(entity, _)| entity)
+    }
+
+    /// Begins at a time before which nothing ran.
+    pub(super) fn begin(&mut self, time: i64) {
+        self.time = time;
+    }
+
+    /// Charges the running jobs up to a time, and decays usage at every multiple of the period up to it.
+    pub(super) fn advance(&mut self, time: i64, running: &[RunningJob]) {
+        if let Some(Decay { period, factor }) = self.decay {
+            let period = i64::try_from(period).unwrap_or(i64::MAX);
+            let mut next = self.time.div_euclid(period).saturating_add(1).saturating_mul(period);
+            let mut before = Vec::new();
+            while next <= time {
+                self.charge(next, running);
+                self.decay_once(factor);
+                let left = (time - next) / period;
+                if left > 1 {
+                    // a whole period that changes nothing is followed by others that change nothing
+                    if before == self.own_usage {
+                        next += left * period;
+                        self.time = next;
+                    } else {
+                        before.clone_from(&self.own_usage);
+                    }
+                }
+                next = next.saturating_add(period);
+            }
+        }
+        self.charge(time, running);
+    }
+
+    fn charge(&mut self, time: i64, running: &[RunningJob]) {
+        let seconds = time - self.time;
+        if seconds > 0 {
+            for job in running {
+                if let Some(node) = self.nodes[job.entity as usize] {
+                    self.own_usage[node.index()] += (i64::from(job.processors) * seconds) as f64;
+                }
+            }
+        }
+        self.time = time;
+    }
+
+    fn decay_once(&mut self, factor: f64) {
+        for (usage, &is_floored) in self.own_usage.iter_mut().zip(&self.is_floored) {
+            let decayed = *usage * factor;
+            *usage = if is_floored && decayed < LEAST_USAGE { LEAST_USAGE } else { decayed };
+        }
+    }
+
+    /// Computes the numbers of those entities for which `is_waiting` holds.
+    pub(super) fn assess(&mut self, needs_factor: bool, is_waiting: impl Fn(usize) -> bool) {
+        match &self.policy {
+            FairsharePolicy::Documented => self.assess_documented(needs_factor, is_waiting),
+            FairsharePolicy::Other(policy) => {
+                for (index, node) in self.tree.nodes().enumerate() {
+                    let change = self.own_usage[index] - self.tree.own_usage(node);
+                    if change != 0.0 {
+                        self.tree.add_usage(node, change);
+                    }
+                }
+                let shares = policy.assess(&self.tree);
+                for (entity, node) in self.nodes.iter().enumerate() {
+                    let numbers = node.and_then(|node| shares.get(node)).unwrap_or_default();
+                    self.numbers.perc[entity] = numbers.fairshare_perc;
+                    self.numbers.tree_usage[entity] = numbers.fairshare_tree_usage;
+                    self.numbers.factor[entity] = numbers.fairshare_factor;
+                }
+            }
+        }
+    }
+
+    /// What [`Pp718`] computes, without the factors that nobody asks for.
+    fn assess_documented(&mut self, needs_factor: bool, is_waiting: impl Fn(usize) -> bool) {
+        let (tree, root) = (&self.tree, self.tree.root());
+        for node in tree.nodes().rev() {
+            let below = tree.children(node).iter().map(|child| self.usage[child.index()]);
+            self.usage[node.index()] = below.fold(self.own_usage[node.index()], |sum, usage| sum + usage);
+        }
+        let total = self.usage[root.index()];
+        let actual = |node: NodeId| if total == 0.0 { 0.0 } else { self.usage[node.index()] / total };
+        self.tree_usages[root.index()] = actual(root);
+        for node in tree.nodes().skip(1) {
+            let Some(parent) = tree.parent(node) else { continue };
+            let actual = actual(node);
+            self.tree_usages[node.index()] = if parent == root {
+                actual
+            } else {
+                actual + (self.tree_usages[parent.index()] - actual) * self.fractions[node.index()]
+            };
+        }
+        for (entity, node) in self.nodes.iter().enumerate() {
+            let Some(node) = node else { continue };
+            let usage = self.tree_usages[node.index()];
+            self.numbers.tree_usage[entity] = usage;
+            if needs_factor && is_waiting(entity) {
+                let perc = self.percs[node.index()];
+                self.numbers.factor[entity] = if perc == 0.0 { 0.0 } else { libm::exp2(-(usage / perc)) };
+            }
+        }
+    }
+}

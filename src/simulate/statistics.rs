@@ -1,0 +1,316 @@
+//! What a schedule means for those who wait: waits, slowdown and utilisation, for all jobs, by group and over time.
+
+use std::collections::BTreeMap;
+
+use super::schedule::Schedule;
+use super::workload::{Workload, WorkloadJob, compare_ids};
+
+/// The shortest run time that the bounded slowdown divides by, in seconds.
+const SLOWDOWN_BOUND: i64 = 10;
+/// The largest number of processors of each class of sizes but the last.
+const SIZE_CLASSES: [u32; 7] = [1, 4, 16, 64, 256, 1024, 4096];
+/// The longest run time of each class of lengths but the last, in seconds, and its name.
+const LENGTH_CLASSES: [(i64, &str); 5] =
+    [(60, "up to 1 min"), (600, "up to 10 min"), (3600, "up to 1 h"), (6 * 3600, "up to 6 h"), (86_400, "up to 1 d")];
+const LONGEST_CLASS: &str = "longer";
+/// The lengths that a period of the course of time may have, in seconds.
+const PERIODS: [i64; 8] = [60, 600, 3600, 6 * 3600, 86_400, 7 * 86_400, 30 * 86_400, 365 * 86_400];
+/// The most periods.
+const MAX_PERIODS: i64 = 200;
+
+/// The distribution of a quantity over jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Distribution {
+    /// The mean.
+    pub mean: f64,
+    /// The median; of an even number of values the mean of the two in the middle.
+    pub median: f64,
+    /// The least value that is not below 95 % of all.
+    pub p95: f64,
+    /// The greatest value.
+    pub max: f64,
+}
+
+impl Distribution {
+    /// The distribution of these values, which are sorted; all zeros for none.
+    pub fn new(values: &mut [f64]) -> Self {
+        values.sort_unstable_by(f64::total_cmp);
+        let Some(&max) = values.last() else { return Self::default() };
+        let count = values.len();
+        Self {
+            mean: values.iter().sum::<f64>() / count as f64,
+            median: (values[(count - 1) / 2] + values[count / 2]) / 2.0,
+            p95: values[(count * 95).div_ceil(100).max(1) - 1],
+            max,
+        }
+    }
+}
+
+/// The numbers of all jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Summary {
+    /// The number of jobs that started.
+    pub jobs: usize,
+    /// The time from the first submission to the last end, in seconds.
+    pub makespan: i64,
+    /// The processors times seconds that the jobs held.
+    pub core_seconds: u128,
+    /// The fraction of the machine that the jobs held during the makespan.
+    pub utilisation: f64,
+    /// The waits, in seconds.
+    pub wait: Distribution,
+    /// The bounded slowdowns: `max(1, (wait + run) / max(run, 10 s))`.
+    pub bounded_slowdown: Distribution,
+    /// The number of waiting jobs, averaged over the makespan.
+    pub mean_queue: f64,
+}
+
+/// The numbers of the jobs of an entity, a group, a queue or a class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GroupStatistics {
+    /// The name of the entity, the group, the queue or the class.
+    pub name: String,
+    /// The number of jobs that started.
+    pub jobs: usize,
+    /// The processors times seconds that they held.
+    pub core_seconds: u128,
+    /// Their waits, in seconds.
+    pub wait: Distribution,
+    /// Their mean bounded slowdown.
+    pub mean_bounded_slowdown: f64,
+}
+
+/// The numbers of a period.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Period {
+    /// When the period begins, in seconds of the log's clock.
+    pub start: i64,
+    /// How long it lasts, in seconds: the last one until the last end.
+    pub seconds: i64,
+    /// The number of jobs that were submitted in it and started.
+    pub submitted: usize,
+    /// Their mean wait, in seconds; `None` without jobs.
+    pub mean_wait: Option<f64>,
+    /// The fraction of the machine that jobs held.
+    pub utilisation: f64,
+    /// The number of waiting jobs, averaged over the period.
+    pub mean_queue: f64,
+}
+
+/// The numbers of a simulated workload.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Statistics {
+    /// All jobs.
+    pub summary: Summary,
+    /// By entity.
+    pub entities: Vec<GroupStatistics>,
+    /// By the group or account that the log names.
+    pub groups: Vec<GroupStatistics>,
+    /// By queue.
+    pub queues: Vec<GroupStatistics>,
+    /// By number of processors.
+    pub sizes: Vec<GroupStatistics>,
+    /// By run time.
+    pub lengths: Vec<GroupStatistics>,
+    /// Over time.
+    pub periods: Vec<Period>,
+}
+
+/// The wait of a job, in seconds; `None` if it did not start.
+pub fn wait_of(workload: &Workload, schedule: &Schedule, job: usize) -> Option<i64> {
+    Some(schedule.start(job)? - workload.jobs().get(job)?.submit)
+}
+
+/// The bounded slowdown of a job: how many times longer it took than it ran, where a run time of less than 10 s counts as
+/// 10 s.
+///
+/// Source: D. G. Feitelson, "Metrics for Parallel Job Scheduling and Their Convergence", 2001.
+pub fn bounded_slowdown(wait: i64, run: i64) -> f64 {
+    ((wait + run) as f64 / run.max(SLOWDOWN_BOUND) as f64).max(1.0)
+}
+
+/// The class of sizes that a number of processors belongs to.
+fn size_class(processors: u32) -> usize {
+    SIZE_CLASSES.iter().position(|&most| processors <= most).unwrap_or(SIZE_CLASSES.len())
+}
+
+fn size_class_name(class: usize) -> String {
+    let first = class.checked_sub(1).and_then(|before| SIZE_CLASSES.get(before)).map_or(1, |most| most + 1);
+    match SIZE_CLASSES.get(class) {
+        Some(&most) if most == first => most.to_string(),
+        Some(most) => format!("{first}-{most}"),
+        None => format!("{first} and more"),
+    }
+}
+
+fn length_class(seconds: i64) -> usize {
+    LENGTH_CLASSES.iter().position(|(most, _)| seconds <= *most).unwrap_or(LENGTH_CLASSES.len())
+}
+
+fn length_class_name(class: usize) -> String {
+    LENGTH_CLASSES.get(class).map_or(LONGEST_CLASS, |(_, name)| name).to_owned()
+}
+
+impl Statistics {
+    /// The numbers of the jobs that were submitted at least `warm_up` seconds after the first one and that started.
+    pub fn new(workload: &Workload, schedule: &Schedule, processors: u32, warm_up: i64) -> Self {
+        let begin = workload.jobs().first().map_or(0, |job| job.submit).saturating_add(warm_up);
+        let jobs = workload.jobs().iter().enumerate().filter(|(_, job)| job.submit >= begin);
+        let jobs: Vec<StartedJob> =
+            jobs.filter_map(|(index, job)| Some(StartedJob { job: *job, start: schedule.start(index)? })).collect();
+        let by_name = |names: &[Box<str>], index: fn(&WorkloadJob) -> u32| {
+            let mut groups = grouped(&jobs, |job| index(job) as usize, |index| names[index].to_string());
+            groups.sort_by(|one, other| compare_ids(&one.name, &other.name));
+            groups
+        };
+        Self {
+            summary: summary(&jobs, processors),
+            entities: by_name(workload.entities(), |job| job.entity),
+            groups: by_name(workload.groups(), |job| job.group),
+            queues: by_name(workload.queues(), |job| job.queue),
+            sizes: grouped(&jobs, |job| size_class(job.processors), size_class_name),
+            lengths: grouped(&jobs, |job| length_class(job.duration()), length_class_name),
+            periods: periods(&jobs, processors),
+        }
+    }
+}
+
+/// A job that started.
+#[derive(Debug, Clone, Copy)]
+struct StartedJob {
+    job: WorkloadJob,
+    start: i64,
+}
+
+impl StartedJob {
+    fn wait(&self) -> i64 {
+        self.start - self.job.submit
+    }
+
+    fn end(&self) -> i64 {
+        self.start + self.job.duration()
+    }
+
+    fn slowdown(&self) -> f64 {
+        bounded_slowdown(self.wait(), self.job.duration())
+    }
+}
+
+/// The first submission and the last end.
+fn span(jobs: &[StartedJob]) -> Option<(i64, i64)> {
+    Some((jobs.first()?.job.submit, jobs.iter().map(StartedJob::end).max()?))
+}
+
+fn summary(jobs: &[StartedJob], processors: u32) -> Summary {
+    let Some((first, last)) = span(jobs) else { return Summary::default() };
+    let makespan = last - first;
+    let core_seconds = jobs.iter().map(|job| job.job.core_seconds()).sum::<u128>();
+    let mut waits: Vec<f64> = jobs.iter().map(|job| job.wait() as f64).collect();
+    let mut slowdowns: Vec<f64> = jobs.iter().map(StartedJob::slowdown).collect();
+    let over_makespan = |amount: f64| if makespan == 0 { 0.0 } else { amount / makespan as f64 };
+    Summary {
+        jobs: jobs.len(),
+        makespan,
+        core_seconds,
+        utilisation: over_makespan(core_seconds as f64) / f64::from(processors),
+        mean_queue: over_makespan(waits.iter().sum()),
+        wait: Distribution::new(&mut waits),
+        bounded_slowdown: Distribution::new(&mut slowdowns),
+    }
+}
+
+fn grouped(
+    jobs: &[StartedJob],
+    index: impl Fn(&WorkloadJob) -> usize,
+    name: impl Fn(usize) -> String,
+) -> Vec<GroupStatistics> {
+    let mut members: BTreeMap<usize, Vec<&StartedJob>> = BTreeMap::new();
+    for job in jobs {
+        members.entry(index(&job.job)).or_default().push(job);
+    }
+    let group = |(index, jobs): (usize, Vec<&StartedJob>)| {
+        let mut waits: Vec<f64> = jobs.iter().map(|job| job.wait() as f64).collect();
+        GroupStatistics {
+            name: name(index),
+            jobs: jobs.len(),
+            core_seconds: jobs.iter().map(|job| job.job.core_seconds()).sum(),
+            wait: Distribution::new(&mut waits),
+            mean_bounded_slowdown: jobs.iter().map(|job| job.slowdown()).sum::<f64>() / jobs.len() as f64,
+        }
+    };
+    members.into_iter().map(group).collect()
+}
+
+/// The course of time in periods of equal length.
+fn periods(jobs: &[StartedJob], processors: u32) -> Vec<Period> {
+    let Some((first, last)) = span(jobs) else { return Vec::new() };
+    let fits = |length: &&i64| last.div_euclid(**length) - first.div_euclid(**length) < MAX_PERIODS;
+    let length = PERIODS.iter().find(fits).copied().unwrap_or((last - first) / (MAX_PERIODS - 1) + 1);
+    let origin = first.div_euclid(length);
+    let count = (last.div_euclid(length) - origin + 1) as usize;
+    let mut submitted = vec![(0_usize, 0.0); count];
+    let mut held = TimeShares::new(origin * length, length, count);
+    let mut waited = TimeShares::new(origin * length, length, count);
+    for job in jobs {
+        let (jobs, waits) = &mut submitted[(job.job.submit.div_euclid(length) - origin) as usize];
+        *jobs += 1;
+        *waits += job.wait() as f64;
+        held.add(job.start, job.end(), job.job.processors.into());
+        waited.add(job.job.submit, job.start, 1.0);
+    }
+    let (held, waited) = (held.finish(), waited.finish());
+    let period = |index: usize| {
+        let start = ((origin + index as i64) * length).max(first);
+        let seconds = ((origin + index as i64 + 1) * length).min(last) - start;
+        let per_second = |amount: f64| if seconds <= 0 { 0.0 } else { amount / seconds as f64 };
+        let (submitted, waits) = submitted[index];
+        Period {
+            start,
+            seconds,
+            submitted,
+            mean_wait: (submitted > 0).then(|| waits / submitted as f64),
+            utilisation: per_second(held[index]) / f64::from(processors),
+            mean_queue: per_second(waited[index]),
+        }
+    };
+    (0..count).map(period).filter(|period| period.seconds > 0 || period.submitted > 0).collect()
+}
+
+/// Distributes intervals of time to periods.
+struct TimeShares {
+    origin: i64,
+    length: i64,
+    /// What lies in a part of the period.
+    parts: Vec<f64>,
+    /// By how much the amount of whole periods changes from the period before.
+    changes: Vec<f64>,
+}
+
+impl TimeShares {
+    fn new(origin: i64, length: i64, count: usize) -> Self {
+        Self { origin, length, parts: vec![0.0; count], changes: vec![0.0; count + 1] }
+    }
+
+    fn add(&mut self, from: i64, to: i64, weight: f64) {
+        let period = |time: i64| ((time - self.origin) / self.length) as usize;
+        let (first, last) = (period(from), period(to));
+        if first == last {
+            self.parts[first] += (to - from) as f64 * weight;
+            return;
+        }
+        let start_of = |period: usize| self.origin + period as i64 * self.length;
+        self.parts[first] += (start_of(first + 1) - from) as f64 * weight;
+        self.parts[last] += (to - start_of(last)) as f64 * weight;
+        self.changes[first + 1] += weight;
+        self.changes[last] -= weight;
+    }
+
+    fn finish(self) -> Vec<f64> {
+        let mut weight = 0.0;
+        let whole = self.parts.iter().zip(&self.changes).map(|(part, change)| {
+            weight += change;
+            part + weight * self.length as f64
+        });
+        whole.collect()
+    }
+}

@@ -1,0 +1,416 @@
+//! A workload: jobs with the times at which they were submitted, the processors and the time that they ask for, and how
+//! long they run.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+
+/// The most jobs in a workload.
+pub const MAX_JOBS: usize = 50_000_000;
+/// The longest id or name, in bytes.
+pub const MAX_NAME: usize = 4096;
+/// The latest time and the longest duration, in seconds: about 3000 years.
+pub const MAX_SECONDS: i64 = 100_000_000_000;
+/// The most processors that a job may ask for.
+pub const MAX_PROCESSORS: i64 = 1_000_000_000;
+/// The most lines of one kind that are named; the others are counted.
+const MAX_NAMED: usize = 10;
+/// The most kinds of faults that are told apart.
+const MAX_KINDS: usize = 50;
+
+/// A job as a log describes it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LoggedJob<'a> {
+    /// The id, such as `12` or `12.vm`.
+    pub id: &'a str,
+    /// The fair-share entity; empty if the log does not say.
+    pub entity: &'a str,
+    /// The group or account; empty if the log does not say.
+    pub group: &'a str,
+    /// The queue; empty if the log does not say.
+    pub queue: &'a str,
+    /// When the job was submitted, in seconds of the log's clock.
+    pub submit: i64,
+    /// How long it ran, in seconds.
+    pub run: i64,
+    /// The time that it asks for, in seconds.
+    pub walltime: i64,
+    /// The processors that it asks for.
+    pub processors: i64,
+    /// When it started according to the log.
+    pub started: Option<i64>,
+    /// Whether the line describes only a part of the job's execution: another line with the same id replaces it.
+    pub is_partial: bool,
+}
+
+/// A job of a [`Workload`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkloadJob {
+    /// When the job is submitted, in seconds of the log's clock.
+    pub submit: i64,
+    /// How long it would run without a limit, in seconds.
+    pub run: i64,
+    /// The time that it asks for, in seconds: it is ended after this time.
+    pub walltime: i64,
+    /// The processors that it asks for.
+    pub processors: u32,
+    /// The index of its entity in [`Workload::entities`].
+    pub entity: u32,
+    /// The index of its group in [`Workload::groups`].
+    pub group: u32,
+    /// The index of its queue in [`Workload::queues`].
+    pub queue: u32,
+    id_start: u32,
+    id_length: u32,
+    started: i64,
+    is_partial: bool,
+}
+
+impl WorkloadJob {
+    /// How long the job runs: at most the time that it asks for.
+    pub fn duration(&self) -> i64 {
+        self.run.min(self.walltime)
+    }
+
+    /// When it started according to the log.
+    pub fn started(&self) -> Option<i64> {
+        (self.started != UNKNOWN).then_some(self.started)
+    }
+
+    /// The processors times the seconds for which the job holds them.
+    pub fn core_seconds(&self) -> u128 {
+        u128::from(self.processors) * self.duration().unsigned_abs() as u128
+    }
+}
+
+/// Stands for a start that the log does not give.
+const UNKNOWN: i64 = i64::MIN;
+
+/// Distinct names in the order in which they were added.
+#[derive(Debug, Clone, Default)]
+struct Names {
+    names: Vec<Box<str>>,
+    indices: HashMap<Box<str>, u32>,
+}
+
+impl Names {
+    fn index(&mut self, name: &str) -> u32 {
+        if let Some(&index) = self.indices.get(name) {
+            return index;
+        }
+        let index = self.names.len() as u32;
+        self.names.push(name.into());
+        self.indices.insert(name.into(), index);
+        index
+    }
+}
+
+/// The jobs of a workload in the order of their submission, jobs of the same second in the order of their ids.
+#[derive(Debug, Clone, Default)]
+pub struct Workload {
+    jobs: Vec<WorkloadJob>,
+    ids: String,
+    entities: Vec<Box<str>>,
+    groups: Vec<Box<str>>,
+    queues: Vec<Box<str>>,
+    faults: Faults,
+}
+
+impl Workload {
+    /// The jobs.
+    pub fn jobs(&self) -> &[WorkloadJob] {
+        &self.jobs
+    }
+
+    /// The id of a job.
+    pub fn id(&self, job: usize) -> &str {
+        self.jobs.get(job).map_or("", |job| id_in(&self.ids, job))
+    }
+
+    /// The entities.
+    pub fn entities(&self) -> &[Box<str>] {
+        &self.entities
+    }
+
+    /// The groups.
+    pub fn groups(&self) -> &[Box<str>] {
+        &self.groups
+    }
+
+    /// The queues.
+    pub fn queues(&self) -> &[Box<str>] {
+        &self.queues
+    }
+
+    /// What of the logs could not be read.
+    pub fn faults(&self) -> &Faults {
+        &self.faults
+    }
+
+    /// Replaces every name of an entity and of a group by a letter and a number, in the order of their first submission.
+    pub fn anonymise(&mut self) {
+        let rename = |names: &mut [Box<str>], letter: char, index: fn(&WorkloadJob) -> u32| {
+            let mut numbers = vec![0_usize; names.len()];
+            let mut next = 0;
+            for job in &self.jobs {
+                let number = &mut numbers[index(job) as usize];
+                if *number == 0 {
+                    next += 1;
+                    *number = next;
+                }
+            }
+            for (name, number) in names.iter_mut().zip(numbers).filter(|(name, _)| !name.is_empty()) {
+                *name = format!("{letter}{number}").into();
+            }
+        };
+        rename(&mut self.entities, 'u', |job| job.entity);
+        rename(&mut self.groups, 'g', |job| job.group);
+    }
+}
+
+fn id_in<'i>(ids: &'i str, job: &WorkloadJob) -> &'i str {
+    let start = job.id_start as usize;
+    ids.get(start..start + job.id_length as usize).unwrap_or("")
+}
+
+/// Lines of logs that are left out, and why: of each kind the first ones are named and all are counted.
+#[derive(Debug, Clone, Default)]
+pub struct Faults {
+    kinds: BTreeMap<&'static str, Kind>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Kind {
+    count: usize,
+    named: Vec<String>,
+}
+
+impl Faults {
+    /// Adds a line. `kind` says what is wrong with lines of its kind, and `line` names it.
+    pub fn add(&mut self, kind: &'static str, line: impl FnOnce() -> String) {
+        if self.kinds.len() == MAX_KINDS && !self.kinds.contains_key(kind) {
+            return;
+        }
+        let entry = self.kinds.entry(kind).or_default();
+        entry.count += 1;
+        if entry.named.len() < MAX_NAMED {
+            entry.named.push(line());
+        }
+    }
+
+    /// The number of lines that are left out.
+    pub fn count(&self) -> usize {
+        self.kinds.values().map(|kind| kind.count).sum()
+    }
+
+    /// The number of lines of each kind.
+    pub fn kinds(&self) -> impl Iterator<Item = (&'static str, usize)> + '_ {
+        self.kinds.iter().map(|(name, kind)| (*name, kind.count))
+    }
+
+    /// A sentence for each of the named lines and, where a kind has more, one with their number.
+    pub fn messages(&self) -> Vec<String> {
+        let mut messages = Vec::new();
+        for (name, kind) in &self.kinds {
+            messages.extend(kind.named.iter().map(|line| format!("{line}: {name}")));
+            if kind.count > kind.named.len() {
+                messages.push(format!("and {} more lines: {name}", kind.count - kind.named.len()));
+            }
+        }
+        messages
+    }
+}
+
+/// Collects the jobs of one or more logs.
+#[derive(Debug, Default)]
+pub struct WorkloadBuilder {
+    jobs: Vec<WorkloadJob>,
+    ids: String,
+    entities: Names,
+    groups: Names,
+    queues: Names,
+    faults: Faults,
+}
+
+impl WorkloadBuilder {
+    /// A builder without jobs.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The number of jobs.
+    pub fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// Whether there is no job.
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// What of the logs could not be read.
+    pub fn faults(&mut self) -> &mut Faults {
+        &mut self.faults
+    }
+
+    /// Adds a job.
+    ///
+    /// # Errors
+    /// Why the job cannot be simulated.
+    pub fn push(&mut self, job: &LoggedJob<'_>) -> Result<(), &'static str> {
+        let is_time = |seconds: i64| (0..=MAX_SECONDS).contains(&seconds);
+        if !(-MAX_SECONDS..=MAX_SECONDS).contains(&job.submit) {
+            return Err("the time of submission is out of range");
+        }
+        if !is_time(job.run) || !is_time(job.walltime) {
+            return Err("a duration is out of range");
+        }
+        if !(1..=MAX_PROCESSORS).contains(&job.processors) {
+            return Err("the number of processors is out of range");
+        }
+        if [job.id, job.entity, job.group, job.queue].iter().any(|name| name.len() > MAX_NAME) {
+            return Err("a name is too long");
+        }
+        let id_start = u32::try_from(self.ids.len()).ok().filter(|_| self.jobs.len() < MAX_JOBS);
+        let id_start = id_start.ok_or("the workload has too many jobs")?;
+        self.ids.push_str(job.id);
+        self.jobs.push(WorkloadJob {
+            submit: job.submit,
+            run: job.run,
+            walltime: job.walltime,
+            processors: job.processors as u32,
+            entity: self.entities.index(job.entity),
+            group: self.groups.index(job.group),
+            queue: self.queues.index(job.queue),
+            id_start,
+            id_length: job.id.len() as u32,
+            started: job.started.unwrap_or(UNKNOWN),
+            is_partial: job.is_partial,
+        });
+        Ok(())
+    }
+
+    /// The workload. Its names are in the order of their first submission, so that it does not depend on the order in which
+    /// the jobs were added. Of several jobs with the same id one is kept: a whole execution before a part of one, then the
+    /// job that was submitted first.
+    pub fn finish(mut self) -> Workload {
+        let ids = std::mem::take(&mut self.ids);
+        let [entities, groups, queues] =
+            [&mut self.entities, &mut self.groups, &mut self.queues].map(|names| std::mem::take(&mut names.names));
+        let name = |names: &[Box<str>], index: u32| names[index as usize].clone();
+        let by_submission = |one: &WorkloadJob, other: &WorkloadJob| {
+            one.submit.cmp(&other.submit).then_with(|| compare_ids(id_in(&ids, one), id_in(&ids, other)))
+        };
+        // equal jobs are compared by all they have, so that the lines' order does not decide which one is kept
+        let by_content = |one: &WorkloadJob, other: &WorkloadJob| {
+            let numbers = |job: &WorkloadJob| (job.run, job.walltime, job.processors, job.started);
+            let names =
+                |job: &WorkloadJob| (name(&entities, job.entity), name(&groups, job.group), name(&queues, job.queue));
+            numbers(one).cmp(&numbers(other)).then_with(|| names(one).cmp(&names(other)))
+        };
+        let mut jobs = self.jobs;
+        jobs.sort_by(|one, other| by_submission(one, other).then_with(|| by_content(one, other)));
+        remove_duplicates(&mut jobs, &ids, &mut self.faults);
+        let mut order = [&entities, &groups, &queues].map(|names| FirstUse::new(names.len()));
+        for job in &mut jobs {
+            job.entity = order[0].renumber(job.entity);
+            job.group = order[1].renumber(job.group);
+            job.queue = order[2].renumber(job.queue);
+        }
+        let [of_entities, of_groups, of_queues] = order;
+        Workload {
+            jobs,
+            ids,
+            entities: of_entities.names(&entities),
+            groups: of_groups.names(&groups),
+            queues: of_queues.names(&queues),
+            faults: self.faults,
+        }
+    }
+}
+
+/// Numbers names in the order of their first use.
+struct FirstUse {
+    /// The new number of each name, 0 for none, else one more than it.
+    numbers: Vec<u32>,
+    used: Vec<u32>,
+}
+
+impl FirstUse {
+    fn new(names: usize) -> Self {
+        Self { numbers: vec![0; names], used: Vec::new() }
+    }
+
+    fn renumber(&mut self, name: u32) -> u32 {
+        let number = &mut self.numbers[name as usize];
+        if *number == 0 {
+            self.used.push(name);
+            *number = self.used.len() as u32;
+        }
+        *number - 1
+    }
+
+    fn names(self, names: &[Box<str>]) -> Vec<Box<str>> {
+        self.used.iter().map(|&name| names[name as usize].clone()).collect()
+    }
+}
+
+/// Keeps one of the jobs with the same id.
+fn remove_duplicates(jobs: &mut Vec<WorkloadJob>, ids: &str, faults: &mut Faults) {
+    if jobs.is_sorted_by(|one, other| compare_ids(id_in(ids, one), id_in(ids, other)).is_lt()) {
+        return;
+    }
+    let mut kept: HashMap<&str, usize> = HashMap::with_capacity(jobs.len());
+    let mut is_dropped = vec![false; jobs.len()];
+    for (index, job) in jobs.iter().enumerate() {
+        let id = id_in(ids, job);
+        let other = *kept.entry(id).or_insert(index);
+        if other == index {
+            continue;
+        }
+        let dropped = if jobs[other].is_partial && !job.is_partial { kept.insert(id, index) } else { Some(index) };
+        if let Some(dropped) = dropped {
+            is_dropped[dropped] = true;
+            faults.add("another line has the same id", || format!("job `{id}`"));
+        }
+    }
+    let mut dropped = is_dropped.into_iter();
+    jobs.retain(|_| !dropped.next().unwrap_or(false));
+}
+
+/// Compares ids as people order them: numbers in them by their value, everything else by its bytes.
+///
+/// ```
+/// use job_sort_formula::simulate::compare_ids;
+///
+/// let mut ids = ["10.vm", "9.vm", "9[10].vm", "9[2].vm", "b", "09.vm"];
+/// ids.sort_by(|one, other| compare_ids(one, other));
+/// assert_eq!(ids, ["09.vm", "9.vm", "9[2].vm", "9[10].vm", "10.vm", "b"]);
+/// ```
+pub fn compare_ids(one: &str, other: &str) -> Ordering {
+    let (mut left, mut right) = (one.as_bytes(), other.as_bytes());
+    while let (Some(first), Some(second)) = (left.first(), right.first()) {
+        let ordering = if first.is_ascii_digit() && second.is_ascii_digit() {
+            let (number, rest) = leading_number(left);
+            let (other_number, other_rest) = leading_number(right);
+            (left, right) = (rest, other_rest);
+            number.len().cmp(&other_number.len()).then_with(|| number.cmp(other_number))
+        } else {
+            (left, right) = (&left[1..], &right[1..]);
+            first.cmp(second)
+        };
+        if ordering.is_ne() {
+            return ordering;
+        }
+    }
+    left.len().cmp(&right.len()).then_with(|| one.cmp(other))
+}
+
+/// The digits at the start, without leading zeros, and what follows.
+fn leading_number(text: &[u8]) -> (&[u8], &[u8]) {
+    let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    let zeros = digits.iter().position(|&digit| digit != b'0').unwrap_or(digits.len());
+    (&digits[zeros..], rest)
+}
