@@ -115,6 +115,17 @@ impl ShareTree {
         (0..self.nodes.len() as u32).map(NodeId)
     }
 
+    /// All nodes, each before its children, and these in their order.
+    pub(crate) fn depth_first(&self) -> Vec<NodeId> {
+        let mut nodes = Vec::with_capacity(self.len());
+        let mut stack = vec![self.root()];
+        while let Some(node) = stack.pop() {
+            nodes.push(node);
+            stack.extend(self.children(node).iter().rev());
+        }
+        nodes
+    }
+
     /// The kind of the node.
     pub fn kind(&self, node: NodeId) -> NodeKind {
         self.nodes[node.index()].kind

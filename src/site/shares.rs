@@ -62,12 +62,7 @@ impl PolicyShares {
         }
         let is_below =
             |node: NodeId| is_named[node.index()] || tree.ancestors(node).any(|above| is_named[above.index()]);
-        let mut nodes = Vec::with_capacity(tree.len());
-        let mut stack = vec![tree.root()];
-        while let Some(node) = stack.pop() {
-            nodes.push(node);
-            stack.extend(tree.children(node).iter().rev());
-        }
+        let mut nodes = tree.depth_first();
         nodes.retain(|&node| named.is_empty() || is_above[node.index()] || is_below(node));
         Ok(nodes)
     }

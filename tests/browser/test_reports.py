@@ -148,14 +148,19 @@ def test_the_charts_have_a_mark_for_each(open_page, site_pages):
     visible = [share for share in column(table, "share") if share > 0]
     assert tree.locator("rect.cell").count() == len(visible) > 10
     assert all(chart.locator("svg[role=img]").get_attribute("aria-label") for chart in (slopes, displacements, ranks, tree))
-    # what is drawn is on the page, and no text is cut
-    for chart in (slopes, displacements, ranks, tree):
-        outside = chart.locator("> svg").evaluate(
-            """svg => { const frame = svg.getBoundingClientRect();
+    # nothing is drawn twice, or below the wrong group
+    names = [node["name"] for node in site_pages["shares"][1]["policies"][0]["nodes"]]
+    assert column(table, "name") == names
+
+
+def test_nothing_is_drawn_outside_a_chart(open_page, site_pages, hostile_pages, command):
+    for path, _ in (site_pages[command], hostile_pages[command]):
+        outside = open_page(path).locator("figure > svg").evaluate_all(
+            """charts => charts.flatMap(svg => { const frame = svg.getBoundingClientRect();
                 return [...svg.querySelectorAll('text, rect, circle, path')].filter(mark => {
                     const box = mark.getBoundingClientRect();
                     return box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1
-                        || box.bottom > frame.bottom + 1; }).map(mark => mark.outerHTML); }"""
+                        || box.bottom > frame.bottom + 1; }).map(mark => mark.outerHTML); })"""
         )
         assert outside == []
 

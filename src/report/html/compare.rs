@@ -36,7 +36,10 @@ impl CompareFormat for CompareHtml<'_> {
         sections.extend(group_sections(report.comparison, false));
         sections.push(jobs(report, &moves));
         sections.extend(self.tree.map(|(tree, shares)| icicle_section(tree, shares)));
-        let rules: Vec<_> = shared_rules(report).into_iter().chain(summary_lines(report)).collect();
+        let agreement = report.comparison.tau_b.map(|tau| {
+            ("agreement", format!("tau-b {tau:.2} (1 is the same order, 0 an unrelated one, -1 the reverse)"))
+        });
+        let rules: Vec<_> = shared_rules(report).into_iter().chain(agreement).chain(summary_lines(report)).collect();
         Page {
             kind: "jsf compare",
             title: "Comparison of two formulas".to_owned(),

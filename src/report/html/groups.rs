@@ -17,7 +17,16 @@ pub(super) fn group_sections(comparison: &Comparison, is_one_ranking: bool) -> V
     let all = comparison.considered.old.max(comparison.considered.new);
     let sides = if is_one_ranking { &SIDES[1..] } else { &SIDES };
     let shown = tables.into_iter().filter(|(_, _, changes)| is_named(changes));
-    shown.map(|(heading, column, changes)| Section::new(heading).table(table(column, changes, all, sides))).collect()
+    let note = match (is_one_ranking, comparison.entities.iter().any(|change| change.perc.is_some())) {
+        (false, true) => "Places won are those of all jobs together; the share is that in the fair-share tree.",
+        (false, false) => "Places won are those of all jobs together.",
+        (true, _) => "",
+    };
+    let section = |(index, (heading, column, changes)): (usize, (&str, &str, &Vec<GroupChange>))| {
+        let note = if index == 0 { note } else { "" };
+        Section::new(heading).note(note).table(table(column, changes, all, sides))
+    };
+    shown.enumerate().map(section).collect()
 }
 
 /// One of the sides of a comparison: its name, and how its value is taken from a change.

@@ -85,9 +85,8 @@ pub(super) fn icicle_section(tree: &ShareTree, shares: &ShareTable) -> Section {
         let name = name_cell(tree, &depths, node);
         vec![name, Cell::percent(share), Cell::percent(Some(used)), Cell::decimals(ratio, 2)]
     };
-    // nodes have consecutive indices, of which the iterator does not tell the number
-    let nodes: Vec<NodeId> = tree.nodes().collect();
-    let table = Table::new(&["name", "#share", "#part of the usage", "#usage / share"], nodes.into_iter().map(row));
+    let headings = ["name", "#share", "#part of the usage", "#usage / share"];
+    let table = Table::new(&headings, tree.depth_first().into_iter().map(row));
     let note = "The wider a node, the larger its share of the machine. The colour compares its part of the usage with that \
                 share.";
     let section = Section::new("Fair-share tree").note(format!("{note}{omitted}")).chart(chart, &USAGE_LEGEND);
