@@ -5,7 +5,8 @@ set -eu
 cd "$(dirname "$0")/../.."
 target=${CARGO_TARGET_DIR:-target}
 module=${JSF_PAGE_MODULE:-target/wasm/job_sort_formula.wasm}
-RUSTFLAGS="${RUSTFLAGS-} -C target-feature=+simd128" \
+# the stack is for formulas of 200 levels of brackets
+RUSTFLAGS="${RUSTFLAGS-} -C target-feature=+simd128 -C link-arg=-zstack-size=16777216" \
     cargo build --locked --package job-sort-formula-wasm --target wasm32-unknown-unknown --profile page
 mkdir -p "$(dirname "$module")"
 cp "$target/wasm32-unknown-unknown/page/job_sort_formula_wasm.wasm" "$module"

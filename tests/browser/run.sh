@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Opens the pages that `jsf … --report` writes in a headless Chromium, and operates them. Needs cargo and python3; installs
+# Opens the pages that `jsf … --report` and `jsf page` write in a headless Chromium, and operates them. Needs cargo and python3; installs
 # the packages of requirements.txt into an environment of its own and, as root on Debian, the browser. Where they cannot be
 # had, it says so and tests nothing. Arguments go to pytest.
 #
@@ -37,7 +37,14 @@ if ! cmp -s tests/browser/requirements.txt "$environment/requirements.txt"; then
     cp tests/browser/requirements.txt "$environment/"
 fi
 
-cargo build --quiet --bin jsf
+# the module of `jsf page`, where its target can be had; without it, the tests of that page are skipped
+module=${JSF_PAGE_MODULE:-target/wasm/job_sort_formula.wasm}
+if rustup target add wasm32-unknown-unknown >/dev/null 2>&1; then
+    bindings/wasm/build.sh
+elif [ ! -e "$module" ]; then
+    echo "THE TESTS OF \`jsf page\` ARE NOT RUN: Rust has no target wasm32-unknown-unknown here" >&2
+fi
+cargo build --quiet --bin jsf --features page
 export JSF_BINARY=$target/debug/jsf JSF_CHROMIUM=$browser
 if [ "${1:-}" = --picture ]; then
     exec "$environment/bin/python" tests/browser/picture.py docs/report.png

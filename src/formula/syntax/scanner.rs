@@ -27,8 +27,12 @@ pub(super) fn scan(text: &str, max_length: usize) -> Result<usize> {
     Ok(scanner.deepest)
 }
 
-/// Runs `work` on a thread with a stack for [`MAX_NESTING`] levels; `None` if the system cannot start one.
+/// Runs `work` on a thread with a stack for [`MAX_NESTING`] levels; `None` if the system cannot start one. WebAssembly has no
+/// threads: there, the module is linked with such a stack.
 pub(super) fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+    if cfg!(target_family = "wasm") {
+        return Some(work());
+    }
     std::thread::scope(|scope| {
         std::thread::Builder::new().stack_size(DEEP_STACK).spawn_scoped(scope, work).ok()?.join().ok()
     })

@@ -3,7 +3,8 @@
 const byId = (id) => document.getElementById(id);
 const formulaField = byId("formula");
 const settings = JSON.parse(byId("settings").textContent);
-/** The functions of the module. */
+/** The module, and its functions. */
+let compiled;
 let engine;
 /** The site that the page was written with. */
 let written;
@@ -15,8 +16,6 @@ let findings = [];
 /** How long a complete update took, in milliseconds: while it is short, every frame has one. */
 let completeTime = Infinity;
 let isScheduled = false;
-/** Whether the expensive parts are still to be updated. */
-let isPending = false;
 let idle;
 
 const FRAME = 12;
@@ -32,12 +31,26 @@ async function unpacked(id) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+/** Starts the module anew, with the site that was open. */
+function restart() {
+  engine = new WebAssembly.Instance(compiled, {}).exports;
+  if (written === undefined) return;
+  call("open", joinBundle(written));
+  call("compare_with", inForce);
+}
+
 /** Calls a function of the module with a text or with bytes; its JSON, which has `error` if the call failed. */
 function call(name, argument, ...others) {
   const bytes = typeof argument === "string" ? new TextEncoder().encode(argument) : argument;
   const start = engine.input(bytes.length);
   new Uint8Array(engine.memory.buffer, start, bytes.length).set(bytes);
-  engine[name](...others);
+  try {
+    engine[name](...others);
+  } catch (error) {
+    // the module cannot be used after a panic, so another one takes its place
+    restart();
+    return { error: `jsf itself has failed (${error.message}); the page goes on` };
+  }
   const output = new Uint8Array(engine.memory.buffer, engine.output(), engine.output_length());
   return JSON.parse(new TextDecoder().decode(output));
 }
@@ -218,18 +231,17 @@ function update() {
   isScheduled = false;
   const isFast = completeTime < FRAME;
   const reason = rank(isFast);
-  if (isFast) check(reason);
+  const finish = () => {
+    check(isFast || reason !== "" ? reason : rank(true));
+    byId("results").ariaBusy = "false";
+  };
   clearTimeout(idle);
-  isPending = !isFast;
-  if (isPending) {
-    idle = setTimeout(() => {
-      check(reason === "" ? rank(true) : reason);
-      isPending = false;
-    }, IDLE);
-  }
+  if (isFast) finish();
+  else idle = setTimeout(finish, IDLE);
 }
 
 function schedule() {
+  byId("results").ariaBusy = "true";
   if (isScheduled) return;
   isScheduled = true;
   requestAnimationFrame(update);
@@ -269,7 +281,7 @@ function showMarks() {
 
 /** The part of the formula around a finding, with carets under the finding. */
 function excerpt({ start, end }) {
-  const WIDTH = 46;
+  const WIDTH = 42;
   const text = formulaField.value.replace(/\s/g, " ");
   const from = Math.max(0, Math.min(start - 8, text.length - WIDTH));
   const to = Math.min(text.length, from + WIDTH);
@@ -353,7 +365,7 @@ function replaceLiteral(literal, text) {
 
 /** Shows a number among its neighbours in the formula. */
 function showLabel(literal) {
-  const AROUND = 22;
+  const AROUND = 16;
   const text = formulaField.value;
   const before = text.slice(Math.max(0, literal.start - AROUND), literal.start);
   const after = text.slice(literal.end, literal.end + AROUND);
@@ -532,7 +544,8 @@ function listen() {
 
 async function start() {
   const [module, bundle] = await Promise.all([unpacked("module"), unpacked("bundle")]);
-  engine = (await WebAssembly.instantiate(module, {})).instance.exports;
+  compiled = await WebAssembly.compile(module);
+  restart();
   formulaField.value = settings.formula;
   const opened = openSite(bundle);
   written = splitBundle(bundle);
