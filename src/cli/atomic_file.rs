@@ -10,35 +10,149 @@ use super::warn;
 /// The most names that are tried for a file that must not exist yet.
 const MAX_NAMES: u32 = 1000;
 
-/// Replaces any file, or the one that a symbolic link points to: a reader sees either the old file or the new one. What is
-/// not a regular file, such as a pipe, is written to.
+/// Replaces a file, or the one that a symbolic link points to: a reader sees either the old file or the new one. A device,
+/// such as `/dev/null`, is written to; a pipe is refused, because nothing may ever read it. A file of another user passes on
+/// neither its owner nor its permissions.
 pub(super) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let path = resolved(path)?;
-    let old = match fs::metadata(&path) {
-        Ok(found) if !found.is_file() => return OpenOptions::new().write(true).open(&path)?.write_all(bytes),
-        Ok(_) => File::open(&path).ok(),
-        Err(_) => None,
+    let place = Place::find(path)?;
+    let old = match fs::symlink_metadata(&place.path) {
+        Ok(found) if is_character_device(&found) => {
+            return OpenOptions::new().write(true).open(&place.path)?.write_all(bytes);
+        }
+        Ok(found) if !found.is_file() => return Err(io::Error::other("it is not a file")),
+        Ok(found) if is_own(&found) => File::open(&place.path).ok(),
+        _ => None,
     };
-    let new = TemporaryFile::write(&temporary_path(&path, "new"), bytes, old.as_ref())?;
-    fs::rename(&new.0, &path)?;
+    let new = TemporaryFile::write(&temporary_path(&place.path, "new"), bytes, old.as_ref())?;
+    fs::rename(&new.0, &place.path)?;
     // the file is replaced, whether or not that outlives a crash of the system
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let _ = sync_folder(folder.unwrap_or(Path::new(".")));
+    let _ = sync_folder(&place.folder.path);
     Ok(())
 }
 
-/// The path of a file behind symbolic links. A file that does not exist has its own path.
-pub(super) fn resolved(path: &Path) -> io::Result<PathBuf> {
-    match path.canonicalize() {
-        Err(error) if error.kind() == ErrorKind::NotFound => match path.read_link() {
-            Err(_) => Ok(path.to_owned()),
-            Ok(target) => Err(io::Error::other(format!(
-                "it is a symbolic link to `{}`, which does not exist: create that file, or remove the link",
-                target.display()
-            ))),
-        },
-        found => found,
+#[cfg(unix)]
+fn is_character_device(found: &fs::Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_char_device(&found.file_type())
+}
+
+#[cfg(not(unix))]
+fn is_character_device(_: &fs::Metadata) -> bool {
+    false
+}
+
+#[cfg(unix)]
+fn is_own(found: &fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::uid(found) == rustix::process::geteuid().as_raw()
+}
+
+#[cfg(not(unix))]
+fn is_own(_: &fs::Metadata) -> bool {
+    true
+}
+
+/// A folder that is held open: whatever is renamed or linked meanwhile, its paths lead into this folder.
+pub(super) struct Folder {
+    /// The folder for functions that take paths: the open descriptor where the system has a path for it.
+    pub(super) path: PathBuf,
+    /// The folder for messages.
+    pub(super) shown: PathBuf,
+    _opened: File,
+}
+
+impl Folder {
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        let shown = path.canonicalize()?;
+        let opened = open_without_links(&shown)?;
+        let path = path_of_open(&opened).filter(|path| path.is_dir()).unwrap_or_else(|| shown.clone());
+        Ok(Self { path, shown, _opened: opened })
     }
+}
+
+/// Opens a folder by a path without symbolic links, and fails if there is one by now.
+#[cfg(target_os = "linux")]
+fn open_without_links(path: &Path) -> io::Result<File> {
+    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        Ok(opened) => Ok(opened.into()),
+        // a system before Linux 5.6, or one that filters the call
+        Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => {
+            let opened = rustix::fs::open(path, flags | OFlags::NOFOLLOW, Mode::empty())?;
+            Ok(opened.into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_without_links(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+#[cfg(target_os = "linux")]
+fn path_of_open(opened: &File) -> Option<PathBuf> {
+    use std::os::fd::AsRawFd;
+    Some(format!("/proc/self/fd/{}", opened.as_raw_fd()).into())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn path_of_open(_: &File) -> Option<PathBuf> {
+    None
+}
+
+/// A file in a folder that is held open. The file need not exist; it was no symbolic link when it was looked at.
+pub(super) struct Place {
+    pub(super) folder: Folder,
+    /// The file for functions that take paths.
+    pub(super) path: PathBuf,
+}
+
+impl Place {
+    /// The file of a path, behind symbolic links. A link must belong to root or to the user of this process: somebody else's
+    /// could lead to any file.
+    pub(super) fn find(path: &Path) -> io::Result<Self> {
+        let mut path = path.to_owned();
+        for followed in 0..MAX_LINKS {
+            let folder = Folder::open(path.parent().unwrap_or(Path::new("/")))?;
+            let name = path.file_name().ok_or_else(|| io::Error::other("it is not the path of a file"))?;
+            let inside = folder.path.join(name);
+            match fs::symlink_metadata(&inside) {
+                Ok(found) if found.is_symlink() => {
+                    let target = fs::read_link(&inside)?;
+                    if !is_trusted(&found) {
+                        return Err(io::Error::other(format!(
+                            "it is a symbolic link to `{}` that another user made: give the path of the file itself",
+                            target.display()
+                        )));
+                    }
+                    path = folder.shown.join(target);
+                }
+                Err(error) if error.kind() == ErrorKind::NotFound && followed > 0 => {
+                    return Err(io::Error::other(format!(
+                        "it is a symbolic link to `{}`, which does not exist: create that file, or remove the link",
+                        path.display()
+                    )));
+                }
+                _ => return Ok(Self { folder, path: inside }),
+            }
+        }
+        Err(io::Error::other("too many symbolic links follow each other"))
+    }
+}
+
+/// The most symbolic links that are followed one after the other.
+const MAX_LINKS: usize = 16;
+
+/// Whether root or the user of this process made the link.
+#[cfg(unix)]
+fn is_trusted(link: &fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::uid(link) == 0 || is_own(link)
+}
+
+#[cfg(not(unix))]
+fn is_trusted(_: &fs::Metadata) -> bool {
+    true
 }
 
 /// A temporary file that is removed on drop, unless it was renamed.
@@ -72,6 +186,11 @@ impl TemporaryFile {
     pub(super) fn link(original: &Path, path: &Path) -> io::Result<Self> {
         first_free(path, |path| link_or_copy(original, path)).map(Self)
     }
+}
+
+/// The last part of a path, for messages: what precedes it may be a descriptor.
+pub(super) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The path of a temporary file of this process, in the same folder.
@@ -138,7 +257,7 @@ fn copy_attributes(path: &Path, file: &File, old: &File) -> io::Result<()> {
         {
             // a user may give a file to another of the user's groups
             let _ = fchown(file, None, Some(kept.gid()));
-            warn(format_args!("`{}` cannot be given the owner of the old file: {error}", path.display()));
+            warn(format_args!("`{}` cannot be given the owner of the old file: {error}", file_name(path)));
         }
     }
     file.set_permissions(kept.permissions())?;
@@ -172,7 +291,7 @@ mod extended_attributes {
                 let name = name.to_string_lossy();
                 crate::cli::warn(format_args!(
                     "`{}` cannot be given the extended attribute `{name}` of the old file: {error}",
-                    path.display()
+                    super::file_name(path)
                 ));
             }
         }

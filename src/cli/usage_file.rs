@@ -6,7 +6,9 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::atomic_file::{TemporaryFile, first_free, link_or_copy, resolved, sync_folder, temporary_path, with_suffix};
+use super::atomic_file::{
+    Folder, Place, TemporaryFile, file_name, first_free, link_or_copy, sync_folder, temporary_path, with_suffix,
+};
 use super::warn;
 
 /// The name of the usage file.
@@ -22,18 +24,19 @@ const LOCK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The usage file of a folder, which no other process changes through this type until the value is dropped.
 pub(super) struct LockedUsage {
-    folder: PathBuf,
-    /// The file itself, where `usage` is a symbolic link to it.
-    file: PathBuf,
+    // dropped first, because its path leads through the folder that is held open
     _lock: Option<Lock>,
+    folder: Folder,
+    /// The file itself, where `usage` is a symbolic link to it.
+    file: Place,
 }
 
 impl LockedUsage {
     /// Waits at most `limit` for the other writers, and removes the temporary files of those that were killed.
     pub(super) fn lock(folder: &Path, limit: Duration) -> io::Result<Self> {
-        let folder = folder.canonicalize()?;
-        let file = resolved(&folder.join(USAGE))?;
-        let lock = Lock::wait(&with_suffix(&file, ".lock"), limit)?;
+        let folder = Folder::open(folder)?;
+        let file = Place::find(&folder.shown.join(USAGE))?;
+        let lock = Lock::wait(&with_suffix(&file.path, ".lock"), limit)?;
         let locked = Self { folder, file, _lock: lock };
         locked.remove_stale_files();
         Ok(locked)
@@ -43,29 +46,29 @@ impl LockedUsage {
     /// the old file becomes `usage.bak`, as with `pbsfs`. If there was a usage file, there is a complete one at every
     /// moment. An error means that the usage file is the old one: what fails afterwards is a warning.
     pub(super) fn replace(&self, bytes: &[u8]) -> io::Result<()> {
-        let old = match File::open(&self.file) {
+        let old = match File::open(&self.file.path) {
             Ok(old) => Some(old),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        let touch = self.folder.join(TOUCH);
+        let touch = self.folder.path.join(TOUCH);
         if touch.symlink_metadata().is_ok_and(|found| found.is_dir()) {
-            return Err(io::Error::other(format!("`{}` is a folder", touch.display())));
+            return Err(io::Error::other(format!("`{TOUCH}` is a folder")));
         }
-        let new = TemporaryFile::write(&temporary_path(&self.file, "new"), bytes, old.as_ref())?;
+        let new = TemporaryFile::write(&temporary_path(&self.file.path, "new"), bytes, old.as_ref())?;
         let new_touch = TemporaryFile::write(&temporary_path(&touch, "new"), b"", None)?;
         if old.is_some() {
-            let kept = TemporaryFile::link(&self.file, &temporary_path(&self.folder.join(USAGE), "old"))?;
-            fs::rename(&kept.0, self.folder.join(BACKUP))?;
+            let backup = self.folder.path.join(BACKUP);
+            let kept = TemporaryFile::link(&self.file.path, &temporary_path(&backup, "new"))?;
+            fs::rename(&kept.0, backup)?;
         }
-        fs::rename(&new.0, &self.file)?;
+        fs::rename(&new.0, &self.file.path)?;
         if let Err(error) = self.sync_folders() {
             warn(format_args!("the usage file is replaced, but a crash of the system now could undo that: {error}"));
         }
         if let Err(error) = fs::rename(&new_touch.0, &touch) {
             warn(format_args!(
-                "the usage file is replaced, but the scheduler is not told to read it, because `{}` cannot be made: {error}",
-                touch.display()
+                "the usage file is replaced, but the scheduler is not told to read it, because `{TOUCH}` cannot be made: {error}"
             ));
         }
         Ok(())
@@ -73,20 +76,19 @@ impl LockedUsage {
 
     /// Keeps the usage file under another name as well, which nothing replaces, and returns that name.
     pub(super) fn keep_as_unread(&self, now: i64) -> io::Result<PathBuf> {
-        let kept = self.folder.join(format!("{USAGE}.unread-{now}"));
-        let kept = first_free(&kept, |path| link_or_copy(&self.file, path))?;
-        sync_folder(&self.folder)?;
-        Ok(kept)
+        let kept = self.folder.path.join(format!("{USAGE}.unread-{now}"));
+        let kept = first_free(&kept, |path| link_or_copy(&self.file.path, path))?;
+        sync_folder(&self.folder.path)?;
+        Ok(self.folder.shown.join(file_name(&kept)))
     }
 
     /// Removes what writers left that were killed. No other writer runs now; one without locks might.
     fn remove_stale_files(&self) {
-        let touch = self.folder.join(TOUCH);
-        let usage = self.folder.join(USAGE);
-        for (path, kind) in [(&self.file, "new"), (&touch, "new"), (&usage, "old")] {
+        let [touch, backup] = [TOUCH, BACKUP].map(|name| self.folder.path.join(name));
+        for path in [&self.file.path, &touch, &backup] {
             let Some(entries) = path.parent().and_then(|folder| folder.read_dir().ok()) else { continue };
             let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-            let start = format!("{}.{kind}-", file_name(path));
+            let start = format!("{}.new-", file_name(path));
             for name in names.filter(|name| name.strip_prefix(&start).is_some_and(is_of_dead_process)) {
                 let _ = fs::remove_file(path.with_file_name(name));
             }
@@ -94,8 +96,8 @@ impl LockedUsage {
     }
 
     fn sync_folders(&self) -> io::Result<()> {
-        self.file.parent().map_or(Ok(()), sync_folder)?;
-        sync_folder(&self.folder)
+        sync_folder(&self.file.folder.path)?;
+        sync_folder(&self.folder.path)
     }
 }
 
@@ -118,7 +120,7 @@ impl Lock {
         let begin = Instant::now();
         loop {
             let file = open_lock(path).map_err(|error| {
-                io::Error::new(error.kind(), format!("the lock `{}` cannot be opened: {error}", path.display()))
+                io::Error::new(error.kind(), format!("the lock `{}` cannot be opened: {error}", file_name(path)))
             })?;
             match file.try_lock() {
                 Ok(()) if is_at(&file, path)? => return Ok(Some(Self { path: path.to_owned(), _file: file })),
@@ -128,14 +130,14 @@ impl Lock {
                 Err(TryLockError::WouldBlock) => {
                     return Err(io::Error::other(format!(
                         "another process has held the lock `{}` for {} s: wait until it has ended, then try again",
-                        path.display(),
+                        file_name(path),
                         limit.as_secs_f64()
                     )));
                 }
                 Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
                     warn(format_args!(
                         "the file system of `{}` has no locks: what another process writes now may be lost",
-                        path.display()
+                        file_name(path)
                     ));
                     return Ok(None);
                 }
@@ -170,10 +172,6 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
         let _ = (file, path);
         Ok(true)
     }
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Whether the end of a temporary file's name is that of a process that no longer runs. This process has none yet.

@@ -145,6 +145,18 @@ impl Value {
     }
 
     /// Returns the items of a tuple or a list.
+    /// Whether the value takes little memory: it is a number of at most 4,096 bits, or has at most 16 items, all of them
+    /// numbers of that kind.
+    pub(crate) fn is_small(&self) -> bool {
+        match self {
+            Self::Big(big) => big.digits().bits() <= 4096,
+            Self::Tuple(items) | Self::List(items) => {
+                items.len() <= 16 && items.iter().all(|item| item.items().is_none() && item.is_small())
+            }
+            _ => true,
+        }
+    }
+
     pub(super) fn items(&self) -> Option<&Arc<[Self]>> {
         match self {
             Self::Tuple(items) | Self::List(items) => Some(items),

@@ -41,6 +41,8 @@ mod members {
     const MAX_KEPT: u64 = 1 << 30;
     /// The most bytes of a member that holds the name of the next one.
     const MAX_NAME: u64 = 64 << 10;
+    /// The most bytes after the end of an archive, where tar only pads.
+    const MAX_AFTER: u64 = 16 << 20;
     /// How many bytes are read to recognise an archive.
     const HEAD: usize = 512;
     /// The bytes of a block; a header is one, and every content is padded to whole blocks.
@@ -78,6 +80,12 @@ mod members {
         let read = Cell::new(0);
         let mut archive = Archive::new(Counted { source: Cursor::new(head).chain(content), read: &read });
         let (mut found, end) = collect(path, archive.entries().map_err(failed)?, None)?;
+        // the checksum of the compressed data is behind the last member
+        let after = io::copy(&mut archive.into_inner().take(MAX_AFTER), &mut io::sink()).map_err(failed)?;
+        if after == MAX_AFTER {
+            let message = format!("`{}` has more than {MAX_AFTER} bytes after the end of the archive", path.display());
+            return Err(SiteError::Content(message));
+        }
         found.warnings.extend(missing_end(path, end, read.get()));
         Ok(found)
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::command::{jsf, json, success};
+use crate::support::command::{jsf, json, stderr, success};
 
 /// Runs a command, and returns its page and its JSON document.
 #[track_caller]
@@ -182,4 +182,38 @@ fn a_page_replaces_the_file_behind_a_link() {
     assert!(link.is_symlink() && fs::read_to_string(&target).expect("a page").starts_with("<!DOCTYPE html>"));
     assert_eq!(write(&folder.path().join("missing/page.html")).status.code(), Some(2));
     assert_eq!(folder.path().read_dir().expect("a folder").count(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_page_is_not_written_through_a_link_of_another_user_or_into_a_pipe() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let write = |name: &str| {
+        let page = path(name);
+        jsf(&["rank", "ncpus", "--site", "examples/site", "--report", page.to_str().expect("UTF-8")])
+    };
+    assert!(std::process::Command::new("mkfifo").arg(path("pipe")).status().is_ok_and(|status| status.success()));
+    let output = write("pipe");
+    assert!(output.status.code() == Some(2) && stderr(&output).contains("it is not a file"), "{}", stderr(&output));
+    fs::write(path("target"), "precious").expect("a file");
+    symlink(path("target"), path("link")).expect("a link");
+    fs::write(path("foreign"), "").expect("a file");
+    fs::set_permissions(path("foreign"), fs::Permissions::from_mode(0o666)).expect("permissions");
+    let given = lchown(path("link"), Some(65_534), None).and_then(|()| lchown(path("foreign"), Some(65_534), None));
+    if given.is_err() {
+        return println!("only root can give a file to another user");
+    }
+    let output = write("link");
+    assert!(
+        output.status.code() == Some(2) && stderr(&output).contains("that another user made"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(fs::read(path("target")).expect("a file"), b"precious");
+    success(&write("foreign"));
+    let page = fs::metadata(path("foreign")).expect("a page");
+    assert_eq!((page.uid(), page.mode() & 0o022), (fs::metadata(folder.path()).expect("a folder").uid(), 0));
 }

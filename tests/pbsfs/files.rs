@@ -194,6 +194,26 @@ fn a_linked_usage_file_is_replaced_behind_the_link() {
     assert_eq!(names_in(elsewhere.path()), ["fairshare"]);
 }
 
+/// Only root can make a link that belongs to somebody else.
+#[test]
+fn a_link_of_another_user_is_not_followed() {
+    let folder = sched_priv(None);
+    let target = folder.path().join("secret");
+    fs::write(&target, "precious").expect("a file");
+    for (name, arguments) in [("usage", &["-d"][..]), ("usage", &["-s", "Bob", "5"]), ("usage", &["-e"])] {
+        let link = folder.path().join(name);
+        symlink(&target, &link).expect("a link");
+        if std::os::unix::fs::lchown(&link, Some(65_534), Some(65_534)).is_err() {
+            return println!("only root can give a link to another user");
+        }
+        let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), arguments));
+        assert!(code == 2 && stderr.contains("that another user made"), "{stderr}");
+        assert_eq!(fs::read(&target).expect("a file"), b"precious");
+        assert_eq!(names_in(folder.path()), ["resource_group", "sched_config", "secret", "usage"]);
+        fs::remove_file(link).expect("removed");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn extended_attributes_are_kept() {
@@ -240,7 +260,7 @@ fn what_a_killed_process_left_is_removed() {
     let mut ended = std::process::Command::new("true").spawn().expect("a process");
     ended.wait().expect("it ends");
     let (ended, running) = (ended.id(), std::process::id());
-    for name in [&*format!("new-{ended}"), &format!("new-{ended}-1"), &format!("old-{ended}"), "new-notes"] {
+    for name in [&*format!("new-{ended}"), &format!("new-{ended}-1"), "old-2024", "new-notes"] {
         fs::write(folder.path().join(format!("usage.{name}")), "").expect("a file");
     }
     fs::write(folder.path().join(format!("usage.touch.new-{ended}")), "").expect("a file");
@@ -248,7 +268,16 @@ fn what_a_killed_process_left_is_removed() {
     assert_eq!(code_and_stderr(&pbsfs(folder.path(), &["-d"])), (0, String::new()));
     let left = names_in(folder.path());
     let kept = format!("usage.new-{running}");
-    let expected = ["resource_group", "sched_config", "usage", "usage.bak", &kept, "usage.new-notes", "usage.touch"];
+    let expected = [
+        "resource_group",
+        "sched_config",
+        "usage",
+        "usage.bak",
+        &kept,
+        "usage.new-notes",
+        "usage.old-2024",
+        "usage.touch",
+    ];
     assert_eq!(left, expected);
 }
 

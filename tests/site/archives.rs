@@ -171,3 +171,17 @@ fn a_cut_archive_is_not_read_as_a_whole_one() {
     assert_eq!(code, Some(0), "{message}");
     assert!(message.contains("ends without the two blocks of zeros that end a tar archive"), "{message}");
 }
+
+#[test]
+fn an_archive_with_a_wrong_checksum_is_refused() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let good = gzip(&tar_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/site"), "site"));
+    assert_eq!(open(&written(temporary.path(), "good.tgz", &good)).0, Some(0));
+    let mut bad = good.clone();
+    let checksum = bad.len() - 8;
+    bad[checksum] ^= 1;
+    let (code, message) = open(&written(temporary.path(), "bad.tgz", &bad));
+    assert!(code == Some(2), "{message}");
+    let (code, message) = open(&written(temporary.path(), "cut.tgz", &good[..checksum]));
+    assert!(code == Some(2), "{message}");
+}

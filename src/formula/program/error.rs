@@ -13,7 +13,7 @@ pub struct EvalError {
     pub raised: Raised,
     /// The sub-expression that raises it.
     pub span: Span,
-    /// The operands of the sub-expression.
+    /// The operands of the sub-expression, without large integers and long sequences.
     pub operands: Vec<Operand>,
 }
 

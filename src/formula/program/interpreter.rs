@@ -194,7 +194,8 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
         let values = self.stack[first..].iter().map(|value| self.arithmetic.to_python(value));
         let operands =
             children.iter().zip(values).map(|(child, value)| Operand { span: expr.node(*child).span, value });
-        EvalError { raised, span, operands: operands.collect() }
+        // every job that fails keeps its operands
+        EvalError { raised, span, operands: operands.filter(|operand| operand.value.is_small()).collect() }
     }
 }
 
