@@ -1,25 +1,35 @@
 //! A line on the terminal while work takes long.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// How long work takes before it is shown, and how often the line is rewritten.
 const INTERVAL: Duration = Duration::from_secs(1);
+/// The number of characters of a bar.
+const BAR: usize = 30;
 /// Erases the line of the cursor.
 const ERASE_LINE: &[u8] = b"\r\x1b[K";
 
 /// Shows on standard error what is being done and for how long, if standard error is a terminal. The line is erased when
 /// the value is dropped.
-pub(super) struct Progress(Option<(Sender<()>, JoinHandle<()>)>);
+pub(super) struct Progress {
+    thread: Option<(Sender<()>, JoinHandle<()>)>,
+    /// The per cent that are done; more than 100 where that is not known.
+    per_cent: Arc<AtomicUsize>,
+}
 
 impl Progress {
     pub(super) fn start(what: &'static str) -> Self {
         if !io::stderr().is_terminal() {
-            return Self(None);
+            return Self { thread: None, per_cent: Arc::default() };
         }
         let (sender, receiver) = mpsc::channel();
+        let per_cent = Arc::new(AtomicUsize::new(usize::MAX));
+        let shown = Arc::clone(&per_cent);
         let show = move || {
             let begin = Instant::now();
             let mut is_shown = false;
@@ -27,6 +37,10 @@ impl Progress {
                 let mut out = io::stderr().lock();
                 let _ = out.write_all(ERASE_LINE);
                 let _ = write!(out, "jsf: {what}, {} s", begin.elapsed().as_secs());
+                if let done @ 0..=100 = shown.load(Ordering::Relaxed) {
+                    let filled = done * BAR / 100;
+                    let _ = write!(out, " [{}{}] {done} %", "#".repeat(filled), "-".repeat(BAR - filled));
+                }
                 let _ = out.flush();
                 is_shown = true;
             }
@@ -34,13 +48,18 @@ impl Progress {
                 let _ = io::stderr().write_all(ERASE_LINE);
             }
         };
-        Self(thread::Builder::new().spawn(show).ok().map(|thread| (sender, thread)))
+        Self { thread: thread::Builder::new().spawn(show).ok().map(|thread| (sender, thread)), per_cent }
+    }
+
+    /// Shows a bar with how much of the work is done.
+    pub(super) fn show_fraction(&self, done: usize, all: usize) {
+        self.per_cent.store(done.saturating_mul(100).checked_div(all).unwrap_or(usize::MAX), Ordering::Relaxed);
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some((sender, thread)) = self.0.take() {
+        if let Some((sender, thread)) = self.thread.take() {
             drop(sender);
             let _ = thread.join();
         }

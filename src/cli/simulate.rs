@@ -1,16 +1,22 @@
 //! `jsf simulate`
 
 use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::Path;
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use job_sort_formula::rank::ScorePrecision;
+use job_sort_formula::rank::{Change, ScorePrecision};
+use job_sort_formula::report::simulated_change::SimulatedChangeReport;
 use job_sort_formula::report::simulation::SimulationReport;
-use job_sort_formula::simulate::{Decay, EvaluationErrors, SimulationRules, Statistics, Workload};
+use job_sort_formula::simulate::{
+    Decay, Difference, EvaluationErrors, Observer, SimulationRules, Statistics, Validation, Workload, WorkloadModel,
+    generate,
+};
 use job_sort_formula::site::{FileSource, FormulaText, SimulatedQueue, SiteFiles, SiteJobs, SiteRules, open_workload};
 use job_sort_formula::{JobTable, Site};
 
 use super::args::{
-    BackfillArg, NumbersArg, OnErrorArg, PolicyArg, SimulateArgs, SimulateFormatName, is_stdin, note_idle,
+    BackfillArg, FormulaArgs, NumbersArg, OnErrorArg, PolicyArg, SimulateArgs, SimulateFormatName, is_stdin, note_idle,
     require_one_reader,
 };
 use super::queue::draw_submitted;
@@ -19,31 +25,35 @@ use super::{CliError, Outcome, Progress, STDIN, parsed_formula, read_formula, re
 pub(super) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     require_one_reader(&readers(arguments))?;
     arguments.csv.note_idle(arguments.format == SimulateFormatName::Csv);
+    if is_change(arguments) && arguments.format == SimulateFormatName::Swf {
+        return Err(CliError::usage("--format swf writes one schedule: give one formula, not --old and --new"));
+    }
     let site = open_site(arguments)?;
     warn_all(site.warnings());
-    let source = read_formula(&arguments.formula, Some(&site))?;
-    let progress = Progress::start("reading the workload");
-    let sources: Vec<FileSource> = arguments.workload.iter().cloned().map(FileSource::from).collect();
-    let mut workload = open_workload(&sources)?;
-    drop(progress);
-    workload.faults().messages().iter().for_each(warn);
-    if arguments.anonymise {
-        workload.anonymise();
+    if !is_change(arguments) {
+        let source = read_formula(&arguments.formula, Some(&site))?;
+        let workload = read_workload(arguments)?;
+        let Some(side) = simulate(arguments, &site, &workload, &source)? else { return Ok(Outcome::Findings) };
+        return write_side(arguments, &site, &workload, &source, &side, out);
     }
-    let Some(side) = simulate(arguments, &site, &workload, &source)? else { return Ok(Outcome::Findings) };
-    let report = SimulationReport {
-        formula: &source.text,
-        workload: &workload,
-        schedule: &side.simulated.schedule,
-        statistics: &side.statistics,
-        rules: &rules(arguments, &site, &source),
+    let sources = formulas(arguments, &site)?;
+    let workload = read_workload(arguments)?;
+    let Some(old) = simulate(arguments, &site, &workload, &sources.old)? else { return Ok(Outcome::Findings) };
+    let Some(new) = simulate(arguments, &site, &workload, &sources.new)? else { return Ok(Outcome::Findings) };
+    let [old_rules, new_rules] = [&sources.old, &sources.new].map(|source| rules(arguments, &site, source));
+    let sides = Change {
+        old: side_report(&workload, &sources.old, &old, &old_rules),
+        new: side_report(&workload, &sources.new, &new, &new_rules),
     };
+    let (old_schedule, new_schedule) = (&old.simulated.schedule, &new.simulated.schedule);
+    let difference = Difference::new(&workload, old_schedule, new_schedule, warm_up(arguments));
+    let change = SimulatedChangeReport { sides: &sides, difference: &difference };
     match arguments.format {
-        SimulateFormatName::Human => report.write_human(terminal_width(), out)?,
-        SimulateFormatName::Json => report.write_json(out)?,
-        SimulateFormatName::Csv => report.write_csv(arguments.csv.csv_safe, out)?,
+        SimulateFormatName::Json => change.write_json(out)?,
+        SimulateFormatName::Csv => change.write_csv(arguments.csv.csv_safe, out)?,
+        SimulateFormatName::Human | SimulateFormatName::Swf => change.write_human(terminal_width(), out)?,
     }
-    Ok(if side.is_fine { Outcome::Fine } else { Outcome::Findings })
+    Ok(if old.is_fine && new.is_fine { Outcome::Fine } else { Outcome::Findings })
 }
 
 /// A workload simulated under one formula.
@@ -52,6 +62,103 @@ struct Side {
     statistics: Statistics,
     /// Whether the formula works.
     is_fine: bool,
+}
+
+fn side_report<'a>(
+    workload: &'a Workload,
+    source: &'a FormulaText,
+    side: &'a Side,
+    rules: &'a [(&'static str, String)],
+) -> SimulationReport<'a> {
+    SimulationReport {
+        formula: &source.text,
+        workload,
+        schedule: &side.simulated.schedule,
+        statistics: &side.statistics,
+        validation: None,
+        rules,
+    }
+}
+
+fn write_side(
+    arguments: &SimulateArgs,
+    site: &Site,
+    workload: &Workload,
+    source: &FormulaText,
+    side: &Side,
+    out: &mut impl Write,
+) -> Result<Outcome, CliError> {
+    let validation = Validation::new(workload, &side.simulated.schedule, warm_up(arguments));
+    if arguments.validate && validation.is_none() {
+        return Err(CliError::content(
+            "the log does not say when its jobs started, so there is nothing to compare with",
+        ));
+    }
+    let rules = rules(arguments, site, source);
+    let report = SimulationReport {
+        validation: validation.as_ref().filter(|_| arguments.validate),
+        ..side_report(workload, source, side, &rules)
+    };
+    match arguments.format {
+        SimulateFormatName::Human => report.write_human(terminal_width(), out)?,
+        SimulateFormatName::Json => report.write_json(out)?,
+        SimulateFormatName::Csv => report.write_csv(arguments.csv.csv_safe, out)?,
+        SimulateFormatName::Swf => report.write_swf(out)?,
+    }
+    Ok(if side.is_fine { Outcome::Fine } else { Outcome::Findings })
+}
+
+/// Whether two formulas are to be compared.
+fn is_change(arguments: &SimulateArgs) -> bool {
+    let SimulateArgs { old, new, old_file, new_file, .. } = arguments;
+    old.is_some() || new.is_some() || old_file.is_some() || new_file.is_some()
+}
+
+/// Both formulas; the one that is not given is the formula of the command or the site's.
+fn formulas(arguments: &SimulateArgs, site: &Site) -> Result<Change<FormulaText>, CliError> {
+    let SimulateArgs { old, new, old_file, new_file, formula, .. } = arguments;
+    let has_both = (old.is_some() || old_file.is_some()) && (new.is_some() || new_file.is_some());
+    if has_both && (formula.formula.is_some() || formula.formula_file.is_some()) {
+        return Err(CliError::usage("give two formulas: a third one has no effect beside --old and --new"));
+    }
+    let read = |text: &Option<String>, file: &Option<_>| {
+        let given = FormulaArgs { formula: text.clone(), formula_file: Option::clone(file) };
+        match text.is_some() || file.is_some() {
+            true => read_formula(&given, None),
+            false => read_formula(formula, Some(site)),
+        }
+    };
+    Ok(Change { old: read(old, old_file)?, new: read(new, new_file)? })
+}
+
+fn read_workload(arguments: &SimulateArgs) -> Result<Workload, CliError> {
+    let SimulateArgs { processors, load, seed, .. } = *arguments;
+    if let Some(jobs) = arguments.generate {
+        let _progress = Progress::start("generating the workload");
+        return Ok(generate(&WorkloadModel { jobs, processors, load, seed, ..WorkloadModel::default() }));
+    }
+    let progress = Progress::start("reading the workload");
+    let sources: Vec<FileSource> = arguments.workload.iter().cloned().map(FileSource::from).collect();
+    let mut workload = open_workload(&sources)?;
+    drop(progress);
+    workload.faults().messages().iter().for_each(warn);
+    if arguments.anonymise {
+        workload.anonymise();
+    }
+    Ok(workload)
+}
+
+/// Shows how far a simulation is.
+struct Counter<'p> {
+    progress: &'p Progress,
+    jobs: usize,
+}
+
+impl Observer for Counter<'_> {
+    fn progress(&mut self, started: usize) -> ControlFlow<()> {
+        self.progress.show_fraction(started, self.jobs);
+        ControlFlow::Continue(())
+    }
 }
 
 /// Simulates a workload under a formula; `None` if it is not arithmetic, and the finding is drawn.
@@ -69,17 +176,21 @@ fn simulate(
     draw_submitted(source, &submitted, findings.iter().cloned());
     let Ok(program) = formula.compile(&names.schema) else { return Ok(None) };
     let progress = Progress::start("simulating");
-    let simulated = site.simulate(&program, workload, &rules, decay(arguments, site), &mut ())?;
+    let mut counter = Counter { progress: &progress, jobs: workload.jobs().len() };
+    let simulated = site.simulate(&program, workload, &rules, decay(arguments, site), &mut counter)?;
     drop(progress);
     warn_all(&simulated.warnings);
     let errors = &simulated.schedule.errors;
     report_errors(arguments.on_error, errors, workload);
     let is_error = |found: &Diagnostic| found.severity == Severity::Error;
     let fails = errors.jobs() > 0 && (arguments.on_error == OnErrorArg::Fail || errors.jobs() == workload.jobs().len());
-    let warm_up = arguments.warm_up.map_or(0, |seconds| i64::try_from(seconds).unwrap_or(i64::MAX));
-    let statistics = Statistics::new(workload, &simulated.schedule, rules.processors, warm_up);
+    let statistics = Statistics::new(workload, &simulated.schedule, rules.processors, warm_up(arguments));
     let is_fine = !fails && !findings.iter().any(is_error);
     Ok(Some(Side { simulated, statistics, is_fine }))
+}
+
+fn warm_up(arguments: &SimulateArgs) -> i64 {
+    arguments.warm_up.map_or(0, |seconds| i64::try_from(seconds).unwrap_or(i64::MAX))
 }
 
 fn report_errors(on_error: OnErrorArg, errors: &EvaluationErrors, workload: &Workload) {
@@ -98,12 +209,19 @@ fn report_errors(on_error: OnErrorArg, errors: &EvaluationErrors, workload: &Wor
 
 /// The options that read standard input.
 fn readers(arguments: &SimulateArgs) -> Vec<&'static str> {
-    let formula = &arguments.formula;
-    let is_formula = formula.formula.as_deref() == Some(STDIN) || formula.formula_file.as_deref().is_some_and(is_stdin);
-    let site = [("--site", &arguments.site), ("--tree", &arguments.tree)];
-    let site = site.into_iter().filter(|(_, path)| path.as_deref().is_some_and(is_stdin)).map(|(option, _)| option);
+    let SimulateArgs { formula, old, new, old_file, new_file, .. } = arguments;
+    let reads =
+        |text: &Option<String>, file: Option<&Path>| text.as_deref() == Some(STDIN) || file.is_some_and(is_stdin);
+    let site = |path: &Option<_>| Option::as_ref(path).is_some_and(|path: &std::path::PathBuf| is_stdin(path));
+    let single = [
+        ("the formula", reads(&formula.formula, formula.formula_file.as_deref())),
+        ("--old", reads(old, old_file.as_deref())),
+        ("--new", reads(new, new_file.as_deref())),
+        ("--site", site(&arguments.site)),
+        ("--tree", site(&arguments.tree)),
+    ];
     let workloads = arguments.workload.iter().filter(|path| is_stdin(path)).map(|_| "--workload");
-    is_formula.then_some("the formula").into_iter().chain(site).chain(workloads).collect()
+    single.into_iter().filter(|(_, reads)| *reads).map(|(name, _)| name).chain(workloads).collect()
 }
 
 fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {

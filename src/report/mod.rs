@@ -22,6 +22,8 @@ pub mod replay;
 mod sarif;
 pub mod shares;
 #[doc(hidden)]
+pub mod simulated_change;
+#[doc(hidden)]
 pub mod simulation;
 mod table;
 mod terminal;

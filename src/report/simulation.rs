@@ -10,7 +10,7 @@ use super::rank_csv::push_text;
 use super::rank_human::count;
 use super::table::{Column, write_table};
 use super::{printable, waiting_time};
-use crate::simulate::{Distribution, GroupStatistics, Period, Schedule, Statistics, Summary, Workload};
+use crate::simulate::{Distribution, GroupStatistics, Period, Schedule, Statistics, Summary, Validation, Workload};
 
 /// A table of more entities or groups shows those with the most processor time.
 const MAX_GROUPS: usize = 20;
@@ -28,27 +28,30 @@ pub struct SimulationReport<'a> {
     pub schedule: &'a Schedule,
     /// The numbers.
     pub statistics: &'a Statistics,
+    /// How far the waits are from those in the log, if that was asked for.
+    pub validation: Option<&'a Validation>,
     /// What is shown above the tables: a heading and a text each.
     pub rules: &'a [(&'static str, String)],
 }
 
 #[derive(Serialize)]
-struct JobLine<'a> {
-    id: &'a str,
-    entity: &'a str,
-    queue: &'a str,
-    processors: u32,
-    submit: i64,
-    start: i64,
+pub(super) struct JobLine<'a> {
+    pub(super) id: &'a str,
+    pub(super) entity: &'a str,
+    pub(super) queue: &'a str,
+    pub(super) processors: u32,
+    pub(super) submit: i64,
+    pub(super) start: i64,
     end: i64,
 }
 
-impl SimulationReport<'_> {
-    fn jobs(&self) -> impl Iterator<Item = JobLine<'_>> {
+impl<'a> SimulationReport<'a> {
+    /// The jobs that start, with their indices.
+    pub(super) fn jobs(&self) -> impl Iterator<Item = (usize, JobLine<'a>)> + use<'a> {
         let (workload, schedule) = (self.workload, self.schedule);
         workload.jobs().iter().enumerate().filter_map(move |(index, job)| {
             let start = schedule.start(index)?;
-            Some(JobLine {
+            let line = JobLine {
                 id: workload.id(index),
                 entity: &workload.entities()[job.entity as usize],
                 queue: &workload.queues()[job.queue as usize],
@@ -56,7 +59,8 @@ impl SimulationReport<'_> {
                 submit: job.submit,
                 start,
                 end: start + job.duration(),
-            })
+            };
+            Some((index, line))
         })
     }
 
@@ -69,10 +73,10 @@ impl SimulationReport<'_> {
         writeln!(out)
     }
 
-    fn write_side(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn write_side(&self, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "{{\"formula\":{},\n\"jobs\":[", json!(self.formula))?;
-        for (index, job) in self.jobs().enumerate() {
-            out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
+        for (place, (_, job)) in self.jobs().enumerate() {
+            out.write_all(if place == 0 { b"\n" } else { b",\n" })?;
             serde_json::to_writer(&mut *out, &job)?;
         }
         let statistics = self.statistics;
@@ -96,6 +100,9 @@ impl SimulationReport<'_> {
         ];
         out.write_all(b"\n]")?;
         parts.iter().try_for_each(|(key, value)| write!(out, ",\n\"{key}\":{value}"))?;
+        if let Some(validation) = self.validation {
+            write!(out, ",\n\"validation\":{}", validation_json(validation))?;
+        }
         out.write_all(b"}")
     }
 
@@ -106,7 +113,7 @@ impl SimulationReport<'_> {
     pub fn write_csv(&self, for_spreadsheets: bool, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(b"id,entity,queue,processors,submit,start,end,wait\n")?;
         let mut line = Vec::new();
-        for job in self.jobs() {
+        for (_, job) in self.jobs() {
             line.clear();
             let mut text = ByteBuffer::new(&mut line);
             for field in [job.id, job.entity, job.queue] {
@@ -117,6 +124,39 @@ impl SimulationReport<'_> {
             text.push_str(&format!("{processors},{},{},{},{wait}\n", job.submit, job.start, job.end));
             text.finish();
             out.write_all(&line)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the jobs that start in the Standard Workload Format, with their simulated waits. Ids and names that are not
+    /// numbers are numbered.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn write_swf(&self, out: &mut dyn Write) -> io::Result<()> {
+        let workload = self.workload;
+        writeln!(out, "; Version: 2.2\n; Note: simulated by jsf under `{}`", printable(self.formula.trim_end()))?;
+        let is_number = |name: &str| name.parse::<u64>().is_ok();
+        let are_numbers = (0..workload.jobs().len()).all(|job| is_number(workload.id(job)));
+        let number = |names: &[Box<str>], index: u32| match &*names[index as usize] {
+            "" => "-1".to_owned(),
+            name if names.iter().all(|name| name.is_empty() || is_number(name)) => name.to_owned(),
+            _ => (index + 1).to_string(),
+        };
+        let names =
+            |names: &[Box<str>]| -> Vec<String> { (0..names.len() as u32).map(|index| number(names, index)).collect() };
+        let [entities, groups, queues] = [workload.entities(), workload.groups(), workload.queues()].map(names);
+        for (index, line) in self.jobs() {
+            let job = &workload.jobs()[index];
+            let id = if are_numbers { line.id.to_owned() } else { (index + 1).to_string() };
+            let (entity, group) = (&entities[job.entity as usize], &groups[job.group as usize]);
+            let queue = &queues[job.queue as usize];
+            let (wait, run, processors, walltime) = (line.start - job.submit, job.run, job.processors, job.walltime);
+            writeln!(
+                out,
+                "{id} {} {wait} {run} {processors} -1 -1 {processors} {walltime} -1 1 {entity} {group} -1 {queue} -1 -1 -1",
+                job.submit
+            )?;
         }
         Ok(())
     }
@@ -138,6 +178,9 @@ impl SimulationReport<'_> {
         let slowdown = summary.bounded_slowdown;
         writeln!(out, "{:LABEL$} mean {:.1}, median {:.1}", "bounded slowdown:", slowdown.mean, slowdown.median)?;
         writeln!(out, "{:LABEL$} {:.1} jobs on average", "queue:", summary.mean_queue)?;
+        if let Some(validation) = self.validation {
+            write_validation(validation, out)?;
+        }
         for (heading, groups) in
             [("entity", entities), ("group", groups), ("queue", queues), ("processors", sizes), ("run time", lengths)]
         {
@@ -161,8 +204,22 @@ fn sentence(summary: &Summary) -> String {
 }
 
 /// A time in words, from a number of seconds.
-fn seconds(seconds: f64) -> String {
+pub(super) fn seconds(seconds: f64) -> String {
     waiting_time(seconds.round() as i64)
+}
+
+fn write_validation(validation: &Validation, out: &mut dyn Write) -> io::Result<()> {
+    let Validation { jobs, equal, recorded_mean, simulated_mean, median_error, p95_error, rank_correlation } =
+        validation;
+    let means = [*recorded_mean, *simulated_mean].map(seconds);
+    let errors = [*median_error, *p95_error].map(seconds);
+    writeln!(out, "{:LABEL$} {equal} of {} start at the recorded second", "against the log:", count(*jobs, "job"))?;
+    writeln!(out, "{:LABEL$} mean wait {} recorded, {} simulated", "", means[0], means[1])?;
+    writeln!(out, "{:LABEL$} error of a wait: median {}, 95 % within {}", "", errors[0], errors[1])?;
+    match rank_correlation {
+        Some(tau) => writeln!(out, "{:LABEL$} rank correlation of the waits (tau-b) {tau:.2}", ""),
+        None => Ok(()),
+    }
 }
 
 fn write_groups(
@@ -245,6 +302,18 @@ fn groups_json(groups: &[GroupStatistics]) -> Json {
         })
     };
     groups.iter().map(group).collect()
+}
+
+fn validation_json(validation: &Validation) -> Json {
+    json!({
+        "jobs": validation.jobs,
+        "equal": validation.equal,
+        "recorded_mean_wait": validation.recorded_mean,
+        "simulated_mean_wait": validation.simulated_mean,
+        "median_error": number(validation.median_error),
+        "p95_error": number(validation.p95_error),
+        "rank_correlation": validation.rank_correlation,
+    })
 }
 
 fn period_json(period: &Period) -> Json {

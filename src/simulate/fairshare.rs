@@ -203,3 +203,51 @@ impl Fairshare {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fairshare::tree_document::read_tree;
+
+    const TREE: &str = r#"{"children":[{"name":"g","shares":40,"children":[{"name":"a","shares":5},{"name":"b","shares":0},
+        {"name":"h","shares":7,"children":[{"name":"c","shares":1},{"name":"d","shares":2}]}]},{"name":"e","shares":60}]}"#;
+
+    fn fairshare(policy: FairsharePolicy, decay: Option<Decay>) -> Fairshare {
+        let tree = read_tree("tree", TREE.as_bytes()).unwrap().share_tree().unwrap();
+        Fairshare::new(tree, policy, decay, &["a", "b", "c", "d", "e", "nobody"].map(Box::from))
+    }
+
+    fn running(entities: &[u32]) -> Vec<RunningJob> {
+        entities.iter().map(|&entity| RunningJob { job: entity, entity, processors: entity + 1 }).collect()
+    }
+
+    #[test]
+    fn the_numbers_are_those_of_the_policy() {
+        let decay = Some(Decay { period: 100, factor: 0.9 });
+        let mut documented = fairshare(FairsharePolicy::Documented, decay);
+        let mut other = fairshare(FairsharePolicy::Other(Box::new(Pp718)), decay);
+        for (time, entities) in [(10, &[0, 1, 4][..]), (250, &[2, 5]), (251, &[]), (10_000, &[3, 0])] {
+            for fairshare in [&mut documented, &mut other] {
+                fairshare.advance(time, &running(entities));
+                fairshare.assess(true, |_| true);
+            }
+            let pairs = |numbers: &EntityNumbers| [&numbers.perc[..], &numbers.tree_usage, &numbers.factor].concat();
+            for (one, other) in pairs(&documented.numbers).into_iter().zip(pairs(&other.numbers)) {
+                assert!((one - other).abs() <= 1e-12, "{one} {other}");
+            }
+        }
+        assert_eq!(documented.unknown_entities().collect::<Vec<_>>(), [5]);
+    }
+
+    #[test]
+    fn a_long_time_is_as_many_periods() {
+        let decay = Some(Decay { period: 7, factor: 0.5 });
+        let (mut at_once, mut stepwise) =
+            (fairshare(FairsharePolicy::Documented, decay), fairshare(FairsharePolicy::Documented, decay));
+        let jobs = running(&[0, 1, 2, 0]);
+        at_once.advance(7_000_003, &jobs);
+        (1..1_000_001).for_each(|period| stepwise.advance(7 * period, &jobs));
+        stepwise.advance(7_000_003, &jobs);
+        assert_eq!((at_once.own_usage, at_once.time), (stepwise.own_usage, stepwise.time));
+    }
+}

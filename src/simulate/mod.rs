@@ -10,18 +10,27 @@
 //!
 //! What is kept in memory: about 60 bytes for every job of the log, and the columns of the waiting and the running jobs.
 
+mod accounting;
+mod difference;
 mod fairshare;
+mod generate;
+mod native;
 mod read;
+mod sacct;
 mod schedule;
 mod statistics;
 mod swf;
+mod validate;
 mod waiting;
 mod workload;
 
+pub use difference::{Difference, GroupDifference, MeanChange};
 pub use fairshare::{Decay, Fairshare, FairsharePolicy};
+pub use generate::{WorkloadModel, generate};
 pub use read::{WorkloadFormat, read_workload};
 pub use schedule::{Backfill, ErrorKind, EvaluationErrors, Observer, Schedule, SimulationRules, simulate};
 pub use statistics::{Distribution, GroupStatistics, Period, Statistics, Summary, bounded_slowdown, wait_of};
+pub use validate::Validation;
 pub use workload::{
     Faults, LoggedJob, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_SECONDS, Workload, WorkloadBuilder, WorkloadJob,
     compare_ids,

@@ -2,8 +2,9 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::swf;
+use super::sacct::SacctColumns;
 use super::workload::WorkloadBuilder;
+use super::{accounting, native, swf};
 
 /// The longest line that is read, in bytes; the rest of a longer one is skipped, and it is counted as damaged.
 const MAX_LINE: u64 = 1 << 20;
@@ -13,12 +14,49 @@ const MAX_LINE: u64 = 1 << 20;
 pub enum WorkloadFormat {
     /// The Standard Workload Format.
     Swf,
+    /// An accounting log of PBS.
+    Accounting,
+    /// The output of `sacct -P`.
+    Sacct,
+    /// Native NDJSON.
+    Native,
 }
 
-impl WorkloadFormat {
-    /// The format of a log in which this is the first line that is neither blank nor a comment.
+/// A format, with what its first line says of the others.
+enum Reader {
+    Swf,
+    Accounting,
+    Sacct(SacctColumns),
+    Native,
+}
+
+impl Reader {
+    /// The reader of a log in which this is the first line that is neither blank nor a comment.
     fn detect(line: &str) -> Option<Self> {
-        swf::is_swf(line).then_some(Self::Swf)
+        match line {
+            _ if swf::is_swf(line) => Some(Self::Swf),
+            _ if accounting::is_accounting(line) => Some(Self::Accounting),
+            _ if native::is_native(line) => Some(Self::Native),
+            _ => SacctColumns::from_heading(line).map(Self::Sacct),
+        }
+    }
+
+    fn format(&self) -> WorkloadFormat {
+        match self {
+            Self::Swf => WorkloadFormat::Swf,
+            Self::Accounting => WorkloadFormat::Accounting,
+            Self::Sacct(_) => WorkloadFormat::Sacct,
+            Self::Native => WorkloadFormat::Native,
+        }
+    }
+
+    fn read_line(&self, line: &str, place: &str, builder: &mut WorkloadBuilder) -> Result<(), &'static str> {
+        match self {
+            Self::Swf => swf::read_line(line, builder),
+            Self::Accounting => accounting::read_line(line, place, builder),
+            Self::Sacct(columns) => columns.read_line(line, builder),
+            Self::Native => native::read_line(line, builder),
+        }
     }
 }
 
@@ -33,33 +71,35 @@ pub fn read_workload(
     log: impl BufRead,
     builder: &mut WorkloadBuilder,
 ) -> io::Result<Option<WorkloadFormat>> {
-    let mut format = None;
+    let mut reader: Option<Reader> = None;
     let mut unknown = Vec::new();
+    let place = |number: usize| format!("`{name}`, line {number}");
     for_each_line(log, |number, line| {
-        let is_blank = line.trim_start().is_empty() || line.trim_start().starts_with(';');
-        if format.is_none() && !is_blank {
-            format = WorkloadFormat::detect(line);
-        }
-        let read = match format {
-            Some(WorkloadFormat::Swf) => swf::read_line(line, builder),
-            None => {
-                if !is_blank && unknown.len() < MAX_UNKNOWN {
-                    unknown.push(number);
-                }
+        let text = line.trim_start();
+        let is_blank = text.is_empty() || text.starts_with([';', '#']);
+        if reader.is_none() && !is_blank {
+            reader = Reader::detect(line);
+            if reader.is_none() {
+                unknown.push(number);
+            }
+            // the line that names the columns is no job
+            if let None | Some(Reader::Sacct(_)) = reader {
                 return unknown.len() < MAX_UNKNOWN;
             }
-        };
-        if let Err(kind) = read {
-            builder.faults().add(kind, || format!("`{name}`, line {number}"));
+        }
+        if let Some(reader) = &reader
+            && let Err(kind) = reader.read_line(line, &place(number), builder)
+        {
+            builder.faults().add(kind, || place(number));
         }
         true
     })?;
-    if format.is_some() {
+    if reader.is_some() {
         for number in unknown {
-            builder.faults().add("not a line of this format", || format!("`{name}`, line {number}"));
+            builder.faults().add("not a line of this format", || place(number));
         }
     }
-    Ok(format)
+    Ok(reader.map(|reader| reader.format()))
 }
 
 /// How many lines may precede the first one whose format is recognised, apart from blank ones and comments.

@@ -130,11 +130,11 @@ pub fn bounded_slowdown(wait: i64, run: i64) -> f64 {
 }
 
 /// The class of sizes that a number of processors belongs to.
-fn size_class(processors: u32) -> usize {
+pub(super) fn size_class(processors: u32) -> usize {
     SIZE_CLASSES.iter().position(|&most| processors <= most).unwrap_or(SIZE_CLASSES.len())
 }
 
-fn size_class_name(class: usize) -> String {
+pub(super) fn size_class_name(class: usize) -> String {
     let first = class.checked_sub(1).and_then(|before| SIZE_CLASSES.get(before)).map_or(1, |most| most + 1);
     match SIZE_CLASSES.get(class) {
         Some(&most) if most == first => most.to_string(),
@@ -143,11 +143,11 @@ fn size_class_name(class: usize) -> String {
     }
 }
 
-fn length_class(seconds: i64) -> usize {
+pub(super) fn length_class(seconds: i64) -> usize {
     LENGTH_CLASSES.iter().position(|(most, _)| seconds <= *most).unwrap_or(LENGTH_CLASSES.len())
 }
 
-fn length_class_name(class: usize) -> String {
+pub(super) fn length_class_name(class: usize) -> String {
     LENGTH_CLASSES.get(class).map_or(LONGEST_CLASS, |(_, name)| name).to_owned()
 }
 

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 /// The most jobs in a workload.
 pub const MAX_JOBS: usize = 50_000_000;
@@ -222,9 +222,30 @@ impl Faults {
     }
 }
 
+/// What a log says of a job without saying when it ended. If it says several of these, the last one counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Mention {
+    Queued,
+    Deleted,
+    Started,
+}
+
+impl Mention {
+    /// Why the job is left out.
+    fn fault(self) -> &'static str {
+        match self {
+            Self::Queued => "the job still waits at the end of the log",
+            Self::Deleted => "the job was deleted before it started",
+            Self::Started => "the job still runs at the end of the log",
+        }
+    }
+}
+
 /// Collects the jobs of one or more logs.
 #[derive(Debug, Default)]
 pub struct WorkloadBuilder {
+    /// The jobs that are mentioned without an end, with the place of the mention that counts.
+    mentioned: BTreeMap<Box<str>, (Mention, String)>,
     jobs: Vec<WorkloadJob>,
     ids: String,
     entities: Names,
@@ -254,6 +275,15 @@ impl WorkloadBuilder {
         &mut self.faults
     }
 
+    /// Notes a job of which a line says something else than its end.
+    pub(super) fn mention(&mut self, id: &str, mention: Mention, place: &str) {
+        match self.mentioned.get_mut(id) {
+            Some((known, _)) if *known >= mention => {}
+            Some(known) => *known = (mention, place.to_owned()),
+            None => _ = self.mentioned.insert(id.into(), (mention, place.to_owned())),
+        }
+    }
+
     /// Adds a job.
     ///
     /// # Errors
@@ -274,6 +304,7 @@ impl WorkloadBuilder {
         }
         let id_start = u32::try_from(self.ids.len()).ok().filter(|_| self.jobs.len() < MAX_JOBS);
         let id_start = id_start.ok_or("the workload has too many jobs")?;
+        self.mentioned.remove(job.id);
         self.ids.push_str(job.id);
         self.jobs.push(WorkloadJob {
             submit: job.submit,
@@ -312,6 +343,13 @@ impl WorkloadBuilder {
         let mut jobs = self.jobs;
         jobs.sort_by(|one, other| by_submission(one, other).then_with(|| by_content(one, other)));
         remove_duplicates(&mut jobs, &ids, &mut self.faults);
+        if !self.mentioned.is_empty() {
+            let ended: HashSet<&str> = jobs.iter().map(|job| id_in(&ids, job)).collect();
+            let unfinished = self.mentioned.iter().filter(|(id, _)| !ended.contains(&***id));
+            for (id, (mention, place)) in unfinished {
+                self.faults.add(mention.fault(), || format!("{place}: job `{id}`"));
+            }
+        }
         let mut order = [&entities, &groups, &queues].map(|names| FirstUse::new(names.len()));
         for job in &mut jobs {
             job.entity = order[0].renumber(job.entity);

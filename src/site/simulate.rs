@@ -73,7 +73,7 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
     let is_known = read_workload(&name, BufReader::new(head.as_slice().chain(log)), builder).map_err(failed)?.is_some();
     if !is_known && kind != FileKind::Empty {
         return Err(SiteError::Content(format!(
-            "`{name}` {}, expected a log of jobs: Standard Workload Format",
+            "`{name}` {}, expected a log of jobs: Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON",
             kind.description()
         )));
     }

@@ -1,6 +1,6 @@
 //! Logs of jobs: what is read of them, and what is said about the rest.
 
-use job_sort_formula::simulate::{Statistics, WorkloadBuilder, read_workload};
+use job_sort_formula::simulate::{Statistics, Workload, WorkloadBuilder, read_workload};
 use job_sort_formula::site::open_workload;
 
 use super::{Case, bytes, read};
@@ -61,11 +61,11 @@ fn what_is_no_log_is_refused_with_what_it_seems_to_be() {
     let refusal = |content: &str| open_workload(&[bytes("file", content)]).expect_err("no log").to_string();
     assert_eq!(
         refusal("{\"children\":[]}"),
-        "`file` is a fair-share tree in native JSON, expected a log of jobs: Standard Workload Format"
+        "`file` is a fair-share tree in native JSON, expected a log of jobs: Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON"
     );
     assert_eq!(
         refusal("; nothing but a comment\n"),
-        "`file` is another text, expected a log of jobs: Standard Workload Format"
+        "`file` is another text, expected a log of jobs: Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON"
     );
     assert_eq!(refusal(""), "`file` has no job that can be simulated");
     assert_eq!(
@@ -122,4 +122,110 @@ fn statistics_of_a_schedule_that_is_known() {
     assert!((sums(|period| period.mean_queue) - 240.0).abs() < 1e-9);
     let warm = Statistics::new(&workload, &schedule, 2, 10);
     assert_eq!((warm.summary.jobs, warm.summary.makespan), (2, 195));
+}
+
+/// The id, entity, group, queue, submission, run time, walltime and processors of each job.
+fn described(workload: &Workload) -> Vec<String> {
+    let describe = |(index, job): (usize, &job_sort_formula::simulate::WorkloadJob)| {
+        let names = [&workload.entities()[job.entity as usize], &workload.groups()[job.group as usize]];
+        let queue = &workload.queues()[job.queue as usize];
+        let (id, [entity, group]) = (workload.id(index), names);
+        format!("{id} {entity} {group} {queue} {} {} {} {}", job.submit, job.run, job.walltime, job.processors)
+    };
+    workload.jobs().iter().enumerate().map(describe).collect()
+}
+
+const ACCOUNTING: &str = "\
+11/02/2026 10:00:00;L;license;floating license hour:0 day:0 month:0 max:0
+11/02/2026 10:00:01;Q;1.vm;queue=workq
+11/02/2026 10:00:01;Q;2.vm;queue=workq
+11/02/2026 10:00:01;Q;4.vm;queue=workq
+11/02/2026 10:00:01;Q;5[].vm;queue=workq
+11/02/2026 10:00:05;S;1.vm;user=ada group=users queue=workq ctime=1000 qtime=1000 etime=1005 start=1010
+11/02/2026 10:00:06;S;3.vm;user=ada group=users queue=workq ctime=1000 qtime=1000 etime=1005 start=1010
+11/02/2026 10:00:06;D;2.vm;requestor=ada@login
+11/02/2026 10:01:10;E;1.vm;user=ada group=users account=\"physics\" project=_pbs_project_default jobname=a b queue=workq ctime=1000 qtime=1001 etime=1005 start=1010 exec_host=n/0 Resource_List.ncpus=4 Resource_List.nodect=1 Resource_List.select=1:ncpus=4 Resource_List.walltime=00:02:00 session=1 end=1070 Exit_status=0 resources_used.walltime=00:01:00 run_count=1
+11/02/2026 10:02:00;E;5[1].vm;user=bob group=users queue=long ctime=1000 qtime=1000 etime=0 start=1020 Resource_List.select=2:ncpus=8:mem=1gb+ncpus=1 end=1100 Exit_status=0
+11/02/2026 10:02:00;E;5[2].vm;user=bob group=users queue=long ctime=1000 start=1030 Resource_List.nodect=3 Resource_List.walltime=90 end=1040
+11/02/2026 10:02:00;E;5[].vm;user=bob group=users queue=long ctime=1000 start=1030 end=1040 Resource_List.ncpus=1
+11/02/2026 10:02:00;E;6.vm;user=bob queue=long ctime=1000 start=900 end=1040 Resource_List.ncpus=1
+11/02/2026 10:02:00;E;7.vm;user=bob queue=long ctime=1000 Resource_List.ncpus=1
+cut off
+";
+
+#[test]
+fn pbs_accounting_records() {
+    let workload = read(ACCOUNTING);
+    let expected = [
+        "5[1].vm bob users long 1000 80 80 17",
+        "5[2].vm bob users long 1000 10 90 3",
+        "1.vm ada physics workq 1005 60 120 4",
+    ];
+    assert_eq!(described(&workload), expected);
+    assert_eq!(workload.jobs()[2].started(), Some(1010));
+    let mut messages = workload.faults().messages();
+    messages.sort();
+    assert_eq!(
+        messages,
+        [
+            "`log`, line 13: the times are not in the order etime, start, end",
+            "`log`, line 14: no start or end",
+            "`log`, line 15: not a record `date;type;id;…`",
+            "`log`, line 4: job `4.vm`: the job still waits at the end of the log",
+            "`log`, line 7: job `3.vm`: the job still runs at the end of the log",
+            "`log`, line 8: job `2.vm`: the job was deleted before it started",
+        ]
+    );
+    // the files of two days, the later one first
+    let (first, second) = ACCOUNTING.split_at(ACCOUNTING.find("11/02/2026 10:01:10").expect("a record"));
+    let days = open_workload(&[bytes("log", second), bytes("log", first)]).expect("logs");
+    assert_eq!(described(&days), expected);
+    assert_eq!(days.faults().count(), 6);
+}
+
+#[test]
+fn the_output_of_sacct() {
+    let log = "\
+JobID|JobIDRaw|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|Timelimit|TimelimitRaw|ReqCPUS|AllocCPUS|State
+7|7|ada|phys|cpu|2026-11-01T00:00:00|2026-11-01T00:00:10|2026-11-01T00:01:00|2026-11-01T00:02:00|60|01:00:00|60|3|4|COMPLETED
+7.batch|7.batch||phys||2026-11-01T00:01:00|2026-11-01T00:01:00|2026-11-01T00:01:00|2026-11-01T00:02:00|60||||4|COMPLETED
+8_1|9|bob|chem|gpu|2026-11-01T00:00:00|2026-11-01T00:00:00|2026-11-01T00:01:00|2026-11-01T01:01:00|3600|UNLIMITED||2|2|TIMEOUT
+10|10|bob|chem|gpu|2026-11-01T00:00:00|2026-11-01T00:00:00|None|2026-11-01T01:01:00|0|UNLIMITED||2|0|CANCELLED by 5
+11|11|bob|chem|gpu|2026-11-01T00:00:00|2026-11-01T00:00:00|2026-11-01T00:01:00|Unknown|9|UNLIMITED||2|2|RUNNING
+12|short
+";
+    let workload = read(log);
+    assert_eq!(
+        described(&workload),
+        ["8_1 bob chem gpu 1793491200 3600 3600 2", "7 ada phys cpu 1793491210 60 3600 4"]
+    );
+    assert_eq!(workload.jobs()[1].started(), Some(1_793_491_260));
+    assert_eq!(
+        workload.faults().messages(),
+        [
+            "`log`, line 7: not as many fields as the first line has",
+            "`log`, line 5: the job did not start",
+            "`log`, line 6: the job has not ended",
+        ]
+    );
+}
+
+#[test]
+fn native_ndjson() {
+    let log = r#"{"id":"2.vm","entity":"Bob","group":"g","queue":"q","submit":5,"run":60,"start":9,"resources":{"ncpus":4,"walltime":"01:00:00","mem":"1gb"}}
+{"id":1,"submit":5,"run":"00:01:00","resources":{"ncpus":"2"}}
+
+{"id":3,"submit":5,"resources":{"ncpus":2}}
+{"id":4,"#;
+    let workload = read(log);
+    assert_eq!(described(&workload), ["1    5 60 60 2", "2.vm Bob g q 5 60 3600 4"]);
+    assert_eq!(workload.faults().kinds().map(|(_, count)| count).sum::<usize>(), 2);
+}
+
+#[test]
+fn names_are_anonymised_in_the_order_of_their_first_submission() {
+    let mut workload = read(ACCOUNTING);
+    workload.anonymise();
+    assert_eq!(described(&workload)[0], "5[1].vm u1 g1 long 1000 80 80 17");
+    assert_eq!(described(&workload)[2], "1.vm u2 g2 workq 1005 60 120 4");
 }

@@ -1,0 +1,119 @@
+//! The speed of `jsf simulate`: a million generated jobs under a formula with fair share, the cost against the length of the
+//! queue, and the reference simulator in Python on the same small workload.
+//!
+//! ```sh
+//! cargo bench --bench simulation
+//! ```
+//!
+//! `JSF_BENCH_JOBS` sets the number of jobs. Everything runs on one thread.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use job_sort_formula::fairshare::tree_document::read_tree;
+use job_sort_formula::report::simulation::SimulationReport;
+use job_sort_formula::simulate::{
+    Decay, Fairshare, FairsharePolicy, Schedule, SimulationRules, Statistics, Workload, WorkloadModel, generate, simulate,
+};
+use job_sort_formula::{Formula, Program, Schema};
+use serde_json::json;
+
+const FORMULA: &str = "fairshare_factor * 1000 + eligible_time / 3600 + ncpus / 100";
+const PROCESSORS: u32 = 1024;
+const DECAY: Decay = Decay { period: 86_400, factor: 0.5 };
+
+fn tree() -> String {
+    let user = |user: usize| json!({"name": format!("u{user}"), "shares": user % 7 + 1});
+    let group = |group: usize| {
+        let users: Vec<_> = (group * 5 + 1..group * 5 + 6).map(user).collect();
+        json!({"name": format!("g{group}"), "shares": 10 + group, "children": users})
+    };
+    json!({"children": (0..8).map(group).collect::<Vec<_>>()}).to_string()
+}
+
+fn run(program: &Program, workload: &Workload) -> (Schedule, f64) {
+    let tree = read_tree("tree", tree().as_bytes()).expect("a tree").share_tree().expect("a tree");
+    let fairshare = Fairshare::new(tree, FairsharePolicy::Documented, Some(DECAY), workload.entities());
+    let rules = SimulationRules { processors: PROCESSORS, ..SimulationRules::default() };
+    let start = Instant::now();
+    let schedule = simulate(program, workload, &rules, Some(fairshare), &mut ()).expect("a schedule");
+    (schedule, start.elapsed().as_secs_f64())
+}
+
+fn measure(program: &Program, jobs: usize, load: f64) {
+    let workload = generate(&WorkloadModel { jobs, processors: PROCESSORS, load, ..WorkloadModel::default() });
+    let (schedule, seconds) = run(program, &workload);
+    let summary = Statistics::new(&workload, &schedule, PROCESSORS, 0).summary;
+    println!(
+        "{jobs:>9} jobs, load {load:.2}: {seconds:>7.2} s, {:>8.0} jobs/s; mean queue {:>7.1}, {} evaluations of {:.1} jobs, {:.1} \
+         ns for a value; utilisation {:.3}",
+        jobs as f64 / seconds,
+        summary.mean_queue,
+        schedule.evaluations,
+        schedule.values as f64 / schedule.evaluations as f64,
+        1e9 * seconds / schedule.values as f64,
+        summary.utilisation
+    );
+}
+
+/// The largest memory of the process so far, in MB; `None` where the system does not say.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kb| kb / 1024)
+}
+
+/// The seconds that the reference takes for a workload, and whether all starts are equal.
+fn reference(workload: &Workload, schedule: &Schedule) -> Option<(f64, bool)> {
+    let mut log = Vec::new();
+    let statistics = Statistics::default();
+    let report =
+        SimulationReport { formula: FORMULA, workload, schedule, statistics: &statistics, validation: None, rules: &[] };
+    report.write_swf(&mut log).expect("memory");
+    let numbered: serde_json::Value = serde_json::from_str(&numbered_tree(workload)).expect("JSON");
+    let case = json!({
+        "workload": String::from_utf8(log).expect("UTF-8"), "processors": PROCESSORS, "formula": FORMULA,
+        "backfill": "easy", "tree": numbered, "decay": DECAY.period, "decay_factor": DECAY.factor,
+    });
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/simulate/reference.py");
+    let start = Instant::now();
+    let mut python = Command::new("python3").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
+    let mut pipe = python.stdin.take()?;
+    writeln!(pipe, "{case}").ok()?;
+    drop(pipe);
+    let output = python.wait_with_output().ok()?;
+    let seconds = start.elapsed().as_secs_f64();
+    let starts: std::collections::BTreeMap<String, i64> = serde_json::from_slice(&output.stdout).ok()?;
+    let is_equal = (0..workload.jobs().len()).all(|job| starts.get(workload.id(job)).copied() == schedule.start(job));
+    Some((seconds, is_equal))
+}
+
+/// The tree with the numbers that the Standard Workload Format has for the users.
+fn numbered_tree(workload: &Workload) -> String {
+    let entities = workload.entities().iter().zip(1..);
+    entities.fold(tree(), |tree, (name, number)| tree.replace(&format!("\"{name}\""), &format!("\"{number}\"")))
+}
+
+fn main() {
+    let program = Formula::parse(FORMULA).expect("a formula").compile(&Schema::openpbs()).expect("a program");
+    let jobs = std::env::var("JSF_BENCH_JOBS").ok().and_then(|jobs| jobs.parse().ok()).unwrap_or(1_000_000);
+    println!("{FORMULA}, {PROCESSORS} processors, easy");
+    measure(&program, jobs, 0.9);
+    if let Some(memory) = peak_memory() {
+        println!("          peak memory {memory} MB");
+    }
+    for load in [0.6, 0.7, 0.8, 0.85, 0.95, 1.05] {
+        measure(&program, jobs / 10, load);
+    }
+    let workload = generate(&WorkloadModel { jobs: 2000, processors: PROCESSORS, load: 1.1, ..WorkloadModel::default() });
+    let (schedule, seconds) = run(&program, &workload);
+    match reference(&workload, &schedule) {
+        Some((python, is_equal)) => println!(
+            "2000 jobs: {seconds:.4} s here, {python:.2} s in the reference in Python: {:.0} times; starts {}",
+            python / seconds,
+            if is_equal { "equal" } else { "differ" }
+        ),
+        None => println!("there is no Python to compare with"),
+    }
+}
