@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::rank::{Change, ScorePrecision};
@@ -21,6 +22,11 @@ use super::args::{
 };
 use super::queue::draw_submitted;
 use super::{CliError, Outcome, Progress, STDIN, parsed_formula, read_formula, report, terminal_width, warn, warn_all};
+
+/// Whether Ctrl-C was pressed.
+static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// The exit code of a process that Ctrl-C ends.
+const INTERRUPTED: i32 = 130;
 
 pub(super) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     require_one_reader(&readers(arguments))?;
@@ -148,7 +154,7 @@ fn read_workload(arguments: &SimulateArgs) -> Result<Workload, CliError> {
     Ok(workload)
 }
 
-/// Shows how far a simulation is.
+/// Shows how far a simulation is, and ends it after Ctrl-C.
 struct Counter<'p> {
     progress: &'p Progress,
     jobs: usize,
@@ -157,7 +163,7 @@ struct Counter<'p> {
 impl Observer for Counter<'_> {
     fn progress(&mut self, started: usize) -> ControlFlow<()> {
         self.progress.show_fraction(started, self.jobs);
-        ControlFlow::Continue(())
+        if IS_INTERRUPTED.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
@@ -175,11 +181,23 @@ fn simulate(
     let findings = site.lint(formula, &names);
     draw_submitted(source, &submitted, findings.iter().cloned());
     let Ok(program) = formula.compile(&names.schema) else { return Ok(None) };
+    // the first Ctrl-C ends the simulation, and what it has is written; the second one ends the process. Where no handler
+    // can be set, the first one does
+    let _ = ctrlc::set_handler(|| {
+        if IS_INTERRUPTED.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED);
+        }
+    });
     let progress = Progress::start("simulating");
     let mut counter = Counter { progress: &progress, jobs: workload.jobs().len() };
     let simulated = site.simulate(&program, workload, &rules, decay(arguments, site), &mut counter)?;
     drop(progress);
     warn_all(&simulated.warnings);
+    if !simulated.schedule.is_complete {
+        let jobs = workload.jobs().len();
+        let started = (0..jobs).filter(|&job| simulated.schedule.start(job).is_some()).count();
+        warn(format_args!("interrupted: the results are those of the {started} of {jobs} jobs that have started"));
+    }
     let errors = &simulated.schedule.errors;
     report_errors(arguments.on_error, errors, workload);
     let is_error = |found: &Diagnostic| found.severity == Severity::Error;

@@ -30,13 +30,15 @@ pub(super) fn read_line(line: &str, place: &str, builder: &mut WorkloadBuilder) 
     if id.split('.').next().is_some_and(|number| number.ends_with("[]")) {
         return Ok(());
     }
-    match kind {
-        "E" => read_end(id, rest, builder),
-        "Q" => Ok(builder.mention(id, Mention::Queued, place)),
-        "D" => Ok(builder.mention(id, Mention::Deleted, place)),
-        "S" => Ok(builder.mention(id, Mention::Started, place)),
-        _ => Ok(()),
-    }
+    let mention = match kind {
+        "E" => return read_end(id, rest, builder),
+        "Q" => Mention::Queued,
+        "D" => Mention::Deleted,
+        "S" => Mention::Started,
+        _ => return Ok(()),
+    };
+    builder.mention(id, mention, place);
+    Ok(())
 }
 
 /// Adds the job of the attributes in a record of type `E`.

@@ -26,7 +26,7 @@ pub enum WorkloadFormat {
 enum Reader {
     Swf,
     Accounting,
-    Sacct(SacctColumns),
+    Sacct(Box<SacctColumns>),
     Native,
 }
 
@@ -37,7 +37,7 @@ impl Reader {
             _ if swf::is_swf(line) => Some(Self::Swf),
             _ if accounting::is_accounting(line) => Some(Self::Accounting),
             _ if native::is_native(line) => Some(Self::Native),
-            _ => SacctColumns::from_heading(line).map(Self::Sacct),
+            _ => SacctColumns::from_heading(line).map(|columns| Self::Sacct(Box::new(columns))),
         }
     }
 

@@ -1,7 +1,7 @@
 """Writes examples/site/accounting.gz: the log of a month in the Standard Workload Format, on standard input, becomes PBS
 accounting records of the users of the example site.
 
-  jsf simulate 'eligible_time' --generate 1800 --processors 256 --load 0.9 --seed 7 --format swf \
+  jsf simulate 'eligible_time' --generate 2700 --processors 256 --load 0.9 --seed 7 --format swf \
       | python3 tests/simulate/make_example_log.py > examples/site/accounting.gz
 """
 
