@@ -39,13 +39,15 @@ pub(super) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outc
     if !is_change(arguments) {
         let source = read_formula(&arguments.formula, Some(&site))?;
         let workload = read_workload(arguments)?;
-        let Some(side) = simulate(arguments, &site, &workload, &source)? else { return Ok(Outcome::Findings) };
+        let Some(side) = simulate(arguments, &site, &workload, &source, &[])? else { return Ok(Outcome::Findings) };
         return write_side(arguments, &site, &workload, &source, &side, out);
     }
     let sources = formulas(arguments, &site)?;
     let workload = read_workload(arguments)?;
-    let Some(old) = simulate(arguments, &site, &workload, &sources.old)? else { return Ok(Outcome::Findings) };
-    let Some(new) = simulate(arguments, &site, &workload, &sources.new)? else { return Ok(Outcome::Findings) };
+    let Some(old) = simulate(arguments, &site, &workload, &sources.old, &[])? else { return Ok(Outcome::Findings) };
+    let Some(new) = simulate(arguments, &site, &workload, &sources.new, &old.simulated.warnings)? else {
+        return Ok(Outcome::Findings);
+    };
     let [old_rules, new_rules] = [&sources.old, &sources.new].map(|source| rules(arguments, &site, source));
     let sides = Change {
         old: side_report(&workload, &sources.old, &old, &old_rules),
@@ -167,12 +169,14 @@ impl Observer for Counter<'_> {
     }
 }
 
-/// Simulates a workload under a formula; `None` if it is not arithmetic, and the finding is drawn.
+/// Simulates a workload under a formula; `None` if it is not arithmetic, and the finding is drawn. What is among `warned` is
+/// not shown again.
 fn simulate(
     arguments: &SimulateArgs,
     site: &Site,
     workload: &Workload,
     source: &FormulaText,
+    warned: &[String],
 ) -> Result<Option<Side>, CliError> {
     let rules = simulation_rules(arguments);
     let submitted = source.submitted(site_rules(arguments).numbers);
@@ -192,7 +196,8 @@ fn simulate(
     let mut counter = Counter { progress: &progress, jobs: workload.jobs().len() };
     let simulated = site.simulate(&program, workload, &rules, decay(arguments, site), &mut counter)?;
     drop(progress);
-    warn_all(&simulated.warnings);
+    let new: Vec<String> = simulated.warnings.iter().filter(|warning| !warned.contains(warning)).cloned().collect();
+    warn_all(&new);
     if !simulated.schedule.is_complete {
         let jobs = workload.jobs().len();
         let started = (0..jobs).filter(|&job| simulated.schedule.start(job).is_some()).count();
@@ -237,6 +242,7 @@ fn readers(arguments: &SimulateArgs) -> Vec<&'static str> {
         ("--new", reads(new, new_file.as_deref())),
         ("--site", site(&arguments.site)),
         ("--tree", site(&arguments.tree)),
+        ("--resources", site(&arguments.resources)),
     ];
     let workloads = arguments.workload.iter().filter(|path| is_stdin(path)).map(|_| "--workload");
     single.into_iter().filter(|(_, reads)| *reads).map(|(name, _)| name).chain(workloads).collect()
@@ -257,6 +263,8 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
     let given = SiteFiles {
         sched_priv: arguments.sched_priv.clone(),
         tree: arguments.tree.clone().map(FileSource::Path),
+        resources: arguments.resources.clone().map(FileSource::Path).into_iter().collect(),
+        declared: arguments.resource.clone(),
         formula,
         ..SiteFiles::default()
     };

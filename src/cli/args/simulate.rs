@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use job_sort_formula::schema::InputType;
 use job_sort_formula::simulate::{Backfill, MAX_JOBS};
 use job_sort_formula::site::parse_duration;
 
-use super::site::{NumbersArg, RulesArg};
+use super::site::{NumbersArg, RulesArg, declaration};
 use super::{CsvArgs, FormulaArgs, OnErrorArg, PolicyArg};
 
 /// `jsf simulate`
@@ -93,6 +94,12 @@ pub struct SimulateArgs {
     /// The fair-share tree: native JSON, `sshare -a -l -P`, `sshare -a --json` or a `sacctmgr dump` file
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub tree: Option<PathBuf>,
+    /// The site's resources: resourcedef, `qmgr -c 'print resource'`, `qmgr -c 'list resource'`; of every job they are 0
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub resources: Option<PathBuf>,
+    /// Declare a resource of the site, repeatable, as for `jsf rank`; of every job it is 0
+    #[arg(long, value_name = "NAME[=TYPE]", value_parser = declaration, help_heading = "Context")]
+    pub resource: Vec<(String, InputType)>,
     /// The time between two decays of usage [default: as in the sched_config; without one, nothing decays]
     #[arg(long, value_name = "DURATION", value_parser = decay_period, help_heading = "Context")]
     pub decay: Option<u64>,

@@ -141,7 +141,7 @@ fn release(text: &str) -> Result<Release, String> {
 }
 
 /// Parses `NAME[=TYPE]`.
-fn declaration(text: &str) -> Result<(String, InputType), String> {
+pub(super) fn declaration(text: &str) -> Result<(String, InputType), String> {
     let (name, word) = text.split_once('=').unwrap_or((text, "long"));
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
