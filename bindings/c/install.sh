@@ -11,7 +11,7 @@ case $1 in /*) prefix=$1 ;; *) prefix=$PWD/$1 ;; esac
 here=$(cd "$(dirname "$0")" && pwd)
 profile=${PROFILE:-release}
 
-version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$here/Cargo.toml")
+version=$(cd "$here" && cargo pkgid | sed 's/.*[@#]//')
 # as Cargo: the first number that is not 0 breaks compatibility
 case $version in 0.*) soname=libjob_sort_formula.so.${version%.*} ;; *) soname=libjob_sort_formula.so.${version%%.*} ;; esac
 
