@@ -187,7 +187,7 @@ const SMALL: u8 = 0x80;
 pub(super) struct BatchColumn {
     /// The small integers.
     small: Vec<u32>,
-    /// The other numbers; empty while there is none.
+    /// The other numbers.
     wide: Vec<f64>,
     /// 0 for the default, else twice the [`InputPrecedence`], plus [`INTEGER`] and [`SMALL`].
     flags: Vec<u8>,

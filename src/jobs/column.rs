@@ -267,6 +267,15 @@ impl Column {
         self.locate(row).and_then(|(block, offset)| block.number(offset)).unwrap_or(f64::NAN)
     }
 
+    /// The [nearest double](Column::nearest_double) of each of these rows. The loop only reads, so that the cache misses of
+    /// rows that are far apart overlap.
+    pub(crate) fn nearest_doubles(&self, rows: impl Iterator<Item = usize>) -> Vec<f64> {
+        let blocks: Option<Vec<&[f64]>> = self.blocks.iter().map(Block::doubles).collect();
+        let Some(blocks) = blocks else { return rows.map(|row| self.nearest_double(row)).collect() };
+        let double = |row: usize| blocks.get(row / BLOCK_ROWS)?.get(row % BLOCK_ROWS).copied();
+        rows.map(|row| double(row).unwrap_or(f64::NAN)).collect()
+    }
+
     /// Whether the job has this input; `false` if the row holds a default.
     pub fn is_set(&self, row: usize) -> bool {
         self.locate(row).is_some_and(|(block, offset)| block.set.get(offset))

@@ -38,6 +38,11 @@ impl Ids {
         self.pages.get(row / PAGE_ROWS)?.id_at(row % PAGE_ROWS)
     }
 
+    /// The bytes of the id of a row; `None` beyond the last row.
+    pub(super) fn bytes_at(&self, row: usize) -> Option<&[u8]> {
+        self.pages.get(row / PAGE_ROWS)?.bytes_at(row % PAGE_ROWS)
+    }
+
     /// The row of an id; `None` if the list does not contain it.
     pub(super) fn row_of(&self, id: &str) -> Option<usize> {
         match &self.index {

@@ -270,6 +270,11 @@ impl JobTable {
         self.ids.id_at(row).unwrap_or("")
     }
 
+    /// The bytes of the [id](JobTable::id) of a row, without a look at them.
+    pub(crate) fn id_bytes(&self, row: usize) -> &[u8] {
+        self.ids.bytes_at(row).unwrap_or_default()
+    }
+
     /// The least byte in all ids, entities and queues. A writer need not search them for a lower byte to escape.
     pub fn least_byte_in_names(&self) -> Option<u8> {
         let names = self.entities().iter().chain(self.queues());

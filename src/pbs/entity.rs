@@ -41,7 +41,7 @@ pub(crate) struct EntityAttributes<'a> {
 }
 
 impl<'a> EntityAttributes<'a> {
-    /// `euser`, or the user in `Job_Owner` if there is none: qstat does not show `euser` to ordinary users.
+    /// `euser`, or the user in `Job_Owner` for a job without it: qstat does not show `euser` to ordinary users.
     fn user_or_submitter(&self) -> &'a str {
         if self.takes_user_from_job_owner() { self.submitter.split('@').next().unwrap_or("") } else { self.user }
     }

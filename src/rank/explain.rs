@@ -169,7 +169,7 @@ impl TermDifference {
         Self { text: text.to_owned(), difference }
     }
 
-    /// The difference as the nearest double; `None` if there is none.
+    /// The difference as the nearest double; `None` if a term is not a number.
     pub fn nearest_double(&self) -> Option<f64> {
         nearest_double(self.difference.as_ref()?)
     }

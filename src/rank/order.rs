@@ -22,7 +22,8 @@ pub(crate) fn sort_by_value(rows: impl Iterator<Item = usize>, values: &[f64], l
     // the keys alone are sorted, since looking up the value of a row for every comparison would miss the cache
     if are_floats {
         let keys = rows.map(|row| u64::from(float_key(values[row] as f32)) << 32 | row as u64);
-        lowest_sorted(keys, limit).into_iter().map(|key| key as u32 as usize).collect()
+        let sorted = if limit >= values.len() { radix_sorted(keys.collect()) } else { lowest_sorted(keys, limit) };
+        sorted.into_iter().map(|key| key as u32 as usize).collect()
     } else {
         let keys = rows.map(|row| u128::from(double_key(values[row])) << 32 | row as u128);
         lowest_sorted(keys, limit).into_iter().map(|key| key as u32 as usize).collect()
@@ -57,6 +58,29 @@ fn lowest_sorted<K: Copy + Ord + Send>(keys: impl Iterator<Item = K>, limit: usi
     parallel::sort_unstable(&mut lowest);
     lowest.truncate(limit);
     lowest
+}
+
+/// Sorts keys of which the lower halves are ascending, byte by byte of the upper halves: faster than comparisons if all
+/// keys are wanted.
+fn radix_sorted(mut keys: Vec<u64>) -> Vec<u64> {
+    let mut sorted = vec![0; keys.len()];
+    for shift in [32, 40, 48, 56] {
+        let digit = |key: u64| usize::from((key >> shift) as u8);
+        let mut counts = [0; 256];
+        keys.iter().for_each(|&key| counts[digit(key)] += 1);
+        if counts.contains(&keys.len()) {
+            continue;
+        }
+        let mut next = [0; 256];
+        (1..next.len()).for_each(|byte| next[byte] = next[byte - 1] + counts[byte - 1]);
+        for &key in &keys {
+            let next = &mut next[digit(key)];
+            sorted[*next] = key;
+            *next += 1;
+        }
+        std::mem::swap(&mut keys, &mut sorted);
+    }
+    keys
 }
 
 /// Whether a C `float` represents this value exactly; false for NaN.
@@ -113,6 +137,18 @@ fn merge_sort_with<T: Copy>(items: &mut [T], scratch: &mut Vec<T>, compare: &mut
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_are_sorted_by_their_bytes() {
+        for spread in [1, 3, 1 << 9, 1 << 20, u32::MAX] {
+            let upper = |row: u64| row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & u64::from(spread);
+            let keys: Vec<u64> = (0..5000).map(|row| upper(row) << 32 | row).collect();
+            let mut expected = keys.clone();
+            expected.sort();
+            assert_eq!(radix_sorted(keys), expected);
+        }
+        assert!(radix_sorted(Vec::new()).is_empty());
+    }
 
     #[test]
     fn merge_sort_is_stable() {

@@ -203,14 +203,28 @@ impl Scores {
     /// The value of a row and its unrounded result, if that is a float and the column has no exceptions: a faster
     /// [`Scores::get`] for nearly all rows.
     #[inline]
-    pub(crate) fn float_score(&self, row: usize) -> Option<(f64, f64)> {
+    fn float_score(&self, row: usize) -> Option<(f64, f64)> {
         let ResultColumn::Python(column) = &self.results else { return None };
-        let is_number = column.exceptions().is_empty() && self.is_scored(row) && self.error(row).is_none();
-        if !is_number || column.is_int(row) {
-            return None;
-        }
-        let unrounded = column.nearest_double(row);
-        Some((self.precision.round(unrounded), unrounded))
+        self.has_float(column, row).then(|| self.rounded(column.nearest_double(row)))
+    }
+
+    /// The [float scores](Scores::float_score) of some rows, which may be far apart.
+    pub(crate) fn float_scores(&self, rows: impl Iterator<Item = usize> + Clone) -> Vec<Option<(f64, f64)>> {
+        let ResultColumn::Python(column) = &self.results else { return rows.map(|_| None).collect() };
+        let unrounded = column.nearest_doubles(rows.clone());
+        rows.zip(unrounded)
+            .map(|(row, unrounded)| self.has_float(column, row).then(|| self.rounded(unrounded)))
+            .collect()
+    }
+
+    #[inline]
+    fn has_float(&self, column: &Column, row: usize) -> bool {
+        column.exceptions().is_empty() && self.is_scored(row) && self.error(row).is_none() && !column.is_int(row)
+    }
+
+    #[inline]
+    fn rounded(&self, unrounded: f64) -> (f64, f64) {
+        (self.precision.round(unrounded), unrounded)
     }
 
     /// Every score with its row, by ascending row.

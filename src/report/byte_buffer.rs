@@ -21,7 +21,12 @@ impl<'t> ByteBuffer<'t> {
 
     #[inline]
     pub(super) fn push_str(&mut self, string: &str) {
-        let (string, len) = (string.as_bytes(), string.len());
+        self.push_bytes(string.as_bytes());
+    }
+
+    #[inline]
+    pub(super) fn push_bytes(&mut self, string: &[u8]) {
+        let len = string.len();
         if len > SHORT {
             self.flush();
             return self.text.extend_from_slice(string);

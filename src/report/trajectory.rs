@@ -14,7 +14,7 @@ use crate::rank::trajectory::{JobTrajectory, Overtaking, Trajectory};
 /// The size of the plot, in characters; a line covers several ranks if there are more ranks than lines.
 const PLOT_WIDTH: usize = 61;
 const MAX_PLOT_HEIGHT: usize = 24;
-/// The letters that stand for the jobs in the plot.
+/// The letters of the jobs in the plot.
 const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /// The most overtakings that the text lists; the others are counted.
 const MAX_LISTED: usize = 20;

@@ -30,7 +30,7 @@ pub struct SimulatedQueue {
     pub warnings: Vec<String>,
 }
 
-/// Reads logs of jobs as one workload. A folder stands for all files in it. What cannot be read of a log is in
+/// Reads logs of jobs as one workload. Of a folder, all files are read. What cannot be read of a log is in
 /// [`Workload::faults`].
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! The help of every command, and its examples, which run as they stand from the root of the repository.
+//! The help of every command, and its examples, which run unchanged from the root of the repository.
 
 use std::process::Command;
 

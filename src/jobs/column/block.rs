@@ -46,6 +46,14 @@ impl Block {
         }
     }
 
+    /// The numbers, if they are stored as doubles.
+    pub(super) fn doubles(&self) -> Option<&[f64]> {
+        match &self.numbers {
+            Encoded::F64(numbers) => Some(numbers),
+            _ => None,
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.len
     }

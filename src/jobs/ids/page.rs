@@ -43,6 +43,10 @@ impl Page {
         self.text.get(self.range(row)?)
     }
 
+    pub(super) fn bytes_at(&self, row: usize) -> Option<&[u8]> {
+        self.text.as_bytes().get(self.range(row)?)
+    }
+
     /// Appends the ids of some rows of another page, as many as fit; returns how many. The page must not be full.
     pub(super) fn extend_from(&mut self, other: &Self, rows: Range<usize>) -> usize {
         let rows = rows.start..rows.end.min(rows.start + PAGE_ROWS - self.count);

@@ -173,7 +173,7 @@ fn file_messages(files: &SchedPriv) -> Vec<u8> {
     messages
 }
 
-/// The node with the given name; if there is none, `answer` becomes a failure.
+/// The node with the given name; if the tree has no such node, `answer` becomes a failure.
 fn find_node(tree: &PbsTree, name: &[u8], answer: &mut Answer) -> Option<NodeId> {
     let node = tree.tree().find(&name_text(name));
     if node.is_none() {

@@ -34,7 +34,7 @@ pub struct Validation {
     pub accepted: Option<bool>,
     /// The PBS error code, 0 for none; `None` if it cannot be determined.
     pub code: Option<u32>,
-    /// The server's message, empty if there is none.
+    /// The server's message; may be empty.
     pub message: &'static str,
     /// Which program refuses the formula when it is set with `qmgr`; `None` if neither does, or if it cannot
     /// be determined.

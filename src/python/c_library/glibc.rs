@@ -47,7 +47,7 @@ fn biased_exponent(x: f64) -> u32 {
 const TINY: u32 = 0x3c9;
 /// The biased exponent of 512, from which on the result of an exponential may not be a normal number.
 const LARGE: u32 = 0x408;
-/// The biased exponent of 1024, from which on it is none.
+/// The biased exponent of 1024, from which on the result of an exponential is infinite or 0.
 const HUGE: u32 = 0x409;
 
 /// `exp(x)`.

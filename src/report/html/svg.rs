@@ -106,7 +106,7 @@ fn escaped(text: &str) -> String {
 
 /// The text, cut so that it fits a width of the chart.
 pub(super) fn fitting(text: &str, width: f64) -> String {
-    // escapes take more room than what they stand for
+    // an escape is longer than its character
     let text = &*printable(text);
     let letters = (width / LETTER).max(0.0) as usize;
     if text.chars().count() <= letters {

@@ -31,7 +31,7 @@ async function unpacked(id) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Starts the module anew, with the site that was open. */
+/** Starts a new instance of the module, with the site that was open. */
 function restart() {
   engine = new WebAssembly.Instance(compiled, {}).exports;
   if (written === undefined) return;
@@ -435,13 +435,12 @@ function joinBundle({ header, contents }) {
 
 /** Opens a bundle in the module; the answer has `error` if that failed. */
 function openSite(bundle) {
-  const opened = call("open", bundle instanceof Uint8Array ? bundle : joinBundle(bundle));
+  const opened = call("open", joinBundle(bundle));
   if (!("error" in opened)) {
     settings.warnings = opened.warnings;
     const size = (bytes) => (bytes < 1e5 ? `${bytes} bytes` : `${(bytes / 1e6).toFixed(1)} MB`);
     const item = (file) => element("li", { textContent: `${file.name} (${file.role ?? "recognised by its content"}, ${size(file.bytes)})` });
-    const { header } = bundle instanceof Uint8Array ? splitBundle(bundle) : bundle;
-    byId("contents").replaceChildren(...header.files.map(item));
+    byId("contents").replaceChildren(...bundle.header.files.map(item));
   }
   return opened;
 }
@@ -547,8 +546,8 @@ async function start() {
   compiled = await WebAssembly.compile(module);
   restart();
   formulaField.value = settings.formula;
-  const opened = openSite(bundle);
   written = splitBundle(bundle);
+  const opened = openSite(written);
   if ("error" in opened) {
     byId("headline").textContent = "The site cannot be read.";
     byId("opened").textContent = opened.error;

@@ -46,7 +46,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
         Some(Entry::Vector(self.each_lane(|python, lane| call(python, &|entry| entry.value(lane)))))
     }
 
-    /// Calls the kernel of a function; `None` if there is none for the function and these arguments.
+    /// Calls the kernel of a function; `None` if the function has no kernel for these arguments.
     fn call_kernel(&mut self, function: Function, arguments: &[Entry<'i>]) -> Option<Vector<'i>> {
         if arguments.iter().all(|argument| argument.scalar().is_some()) {
             return None;
