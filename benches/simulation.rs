@@ -40,7 +40,7 @@ fn run(program: &Program, workload: &Workload) -> (Schedule, f64) {
     let fairshare = Fairshare::new(tree, FairsharePolicy::Documented, Some(DECAY), workload.entities());
     let rules = SimulationRules { processors: PROCESSORS, ..SimulationRules::default() };
     let start = Instant::now();
-    let schedule = simulate(program, workload, &rules, Some(fairshare), &mut ()).expect("a schedule");
+    let schedule = simulate(program, workload, &rules, Some(fairshare), Vec::new(), &mut ()).expect("a schedule");
     (schedule, start.elapsed().as_secs_f64())
 }
 
@@ -76,6 +76,7 @@ fn reference(workload: &Workload, schedule: &Schedule) -> Option<(f64, bool)> {
         workload,
         schedule,
         statistics: &statistics,
+        fairness: None,
         validation: None,
         rules: &[],
     };

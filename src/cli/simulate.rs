@@ -7,19 +7,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::rank::{Change, ScorePrecision};
+use job_sort_formula::report::html::SimulationHtml;
 use job_sort_formula::report::simulated_change::SimulatedChangeReport;
 use job_sort_formula::report::simulation::SimulationReport;
 use job_sort_formula::simulate::{
-    Decay, Difference, EvaluationErrors, Observer, SimulationRules, Statistics, Validation, Workload, WorkloadModel,
-    generate,
+    Decay, Difference, EvaluationErrors, Fairness, Observer, SimulationRules, Statistics, Validation, Workload,
+    WorkloadModel, generate,
 };
-use job_sort_formula::site::{FileSource, FormulaText, SimulatedQueue, SiteFiles, SiteJobs, SiteRules, open_workload};
-use job_sort_formula::{JobTable, Site};
+use job_sort_formula::site::{FileSource, FormulaText, SimulatedQueue, SiteFiles, SiteJobs, SiteRules};
+use job_sort_formula::{Formula, JobTable, Site};
 
 use super::args::{
     BackfillArg, FormulaArgs, NumbersArg, OnErrorArg, PolicyArg, SimulateArgs, SimulateFormatName, is_stdin, note_idle,
     require_one_reader,
 };
+use super::page::{drawn, write_page};
 use super::queue::draw_submitted;
 use super::{CliError, Outcome, Progress, STDIN, parsed_formula, read_formula, report, terminal_width, warn, warn_all};
 
@@ -38,17 +40,16 @@ pub(super) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outc
     warn_all(site.warnings());
     if !is_change(arguments) {
         let source = read_formula(&arguments.formula, Some(&site))?;
-        let workload = read_workload(arguments)?;
-        let Some(side) = simulate(arguments, &site, &workload, &source, &[])? else { return Ok(Outcome::Findings) };
+        let workload = read_workload(arguments, &site, &[&source])?;
+        let Some(side) = simulate(arguments, &site, &workload, &source, None)? else { return Ok(Outcome::Findings) };
         return write_side(arguments, &site, &workload, &source, &side, out);
     }
     let sources = formulas(arguments, &site)?;
-    let workload = read_workload(arguments)?;
-    let Some(old) = simulate(arguments, &site, &workload, &sources.old, &[])? else { return Ok(Outcome::Findings) };
-    let Some(new) = simulate(arguments, &site, &workload, &sources.new, &old.simulated.warnings)? else {
-        return Ok(Outcome::Findings);
-    };
-    let [old_rules, new_rules] = [&sources.old, &sources.new].map(|source| rules(arguments, &site, source));
+    let workload = read_workload(arguments, &site, &[&sources.old, &sources.new])?;
+    let Some(old) = simulate(arguments, &site, &workload, &sources.old, None)? else { return Ok(Outcome::Findings) };
+    let new = simulate(arguments, &site, &workload, &sources.new, Some(&old.simulated))?;
+    let Some(new) = new else { return Ok(Outcome::Findings) };
+    let [old_rules, new_rules] = [&sources.old, &sources.new].map(|source| rules(arguments, &site, &workload, source));
     let sides = Change {
         old: side_report(&workload, &sources.old, &old, &old_rules),
         new: side_report(&workload, &sources.new, &new, &new_rules),
@@ -61,6 +62,12 @@ pub(super) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outc
         SimulateFormatName::Csv => change.write_csv(arguments.csv.csv_safe, out)?,
         SimulateFormatName::Human | SimulateFormatName::Swf => change.write_human(terminal_width(), out)?,
     }
+    out.flush()?;
+    if let Some(path) = &arguments.report {
+        let is_same = sources.old.text == sources.new.text;
+        let findings = if is_same { new.findings.clone() } else { [&*old.findings, &*new.findings].concat() };
+        write_page(path, |command, out| SimulationHtml { command, findings: &findings }.write_change(&change, out))?;
+    }
     Ok(if old.is_fine && new.is_fine { Outcome::Fine } else { Outcome::Findings })
 }
 
@@ -68,6 +75,9 @@ pub(super) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outc
 struct Side {
     simulated: SimulatedQueue,
     statistics: Statistics,
+    fairness: Option<Fairness>,
+    /// The findings about the formula, as they are drawn in a terminal.
+    findings: Vec<String>,
     /// Whether the formula works.
     is_fine: bool,
 }
@@ -83,6 +93,7 @@ fn side_report<'a>(
         workload,
         schedule: &side.simulated.schedule,
         statistics: &side.statistics,
+        fairness: side.fairness.as_ref(),
         validation: None,
         rules,
     }
@@ -102,7 +113,7 @@ fn write_side(
             "the log does not say when its jobs started, so there is nothing to compare with",
         ));
     }
-    let rules = rules(arguments, site, source);
+    let rules = rules(arguments, site, workload, source);
     let report = SimulationReport {
         validation: validation.as_ref().filter(|_| arguments.validate),
         ..side_report(workload, source, side, &rules)
@@ -112,6 +123,11 @@ fn write_side(
         SimulateFormatName::Json => report.write_json(out)?,
         SimulateFormatName::Csv => report.write_csv(arguments.csv.csv_safe, out)?,
         SimulateFormatName::Swf => report.write_swf(out)?,
+    }
+    out.flush()?;
+    if let Some(path) = &arguments.report {
+        let findings = &side.findings;
+        write_page(path, |command, out| SimulationHtml { command, findings }.write(&report, out))?;
     }
     Ok(if side.is_fine { Outcome::Fine } else { Outcome::Findings })
 }
@@ -139,15 +155,18 @@ fn formulas(arguments: &SimulateArgs, site: &Site) -> Result<Change<FormulaText>
     Ok(Change { old: read(old, old_file)?, new: read(new, new_file)? })
 }
 
-fn read_workload(arguments: &SimulateArgs) -> Result<Workload, CliError> {
+fn read_workload(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> Result<Workload, CliError> {
     let SimulateArgs { processors, load, seed, .. } = *arguments;
     if let Some(jobs) = arguments.generate {
         let _progress = Progress::start("generating the workload");
         return Ok(generate(&WorkloadModel { jobs, processors, load, seed, ..WorkloadModel::default() }));
     }
     let progress = Progress::start("reading the workload");
-    let sources: Vec<FileSource> = arguments.workload.iter().cloned().map(FileSource::from).collect();
-    let mut workload = open_workload(&sources)?;
+    let logs: Vec<FileSource> = arguments.workload.iter().cloned().map(FileSource::from).collect();
+    let submitted: Vec<_> = sources.iter().map(|source| source.submitted(site_rules(arguments).numbers)).collect();
+    // a formula that does not parse is drawn when it is simulated
+    let formulas: Vec<&Formula> = submitted.iter().filter_map(|submitted| submitted.formula().ok()).collect();
+    let mut workload = site.open_workload(&logs, &formulas)?;
     drop(progress);
     workload.faults().messages().iter().for_each(warn);
     if arguments.anonymise {
@@ -160,23 +179,34 @@ fn read_workload(arguments: &SimulateArgs) -> Result<Workload, CliError> {
 struct Counter<'p> {
     progress: &'p Progress,
     jobs: usize,
+    /// After how many starts it ends because Ctrl-C ended the one before there.
+    most: Option<usize>,
 }
 
 impl Observer for Counter<'_> {
     fn progress(&mut self, started: usize) -> ControlFlow<()> {
-        self.progress.show_fraction(started, self.jobs);
-        if IS_INTERRUPTED.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        self.progress.show_fraction(started, self.most.unwrap_or(self.jobs));
+        let is_over = match self.most {
+            Some(most) => started >= most,
+            None => IS_INTERRUPTED.load(Ordering::Relaxed),
+        };
+        if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
-/// Simulates a workload under a formula; `None` if it is not arithmetic, and the finding is drawn. What is among `warned` is
-/// not shown again.
+/// The number of jobs that have started.
+fn started(simulated: &SimulatedQueue, workload: &Workload) -> usize {
+    (0..workload.jobs().len()).filter(|&job| simulated.schedule.start(job).is_some()).count()
+}
+
+/// Simulates a workload under a formula; `None` if it is not arithmetic, and the finding is drawn. `before` is what it is
+/// compared with: its warnings are not shown again, and if Ctrl-C ended it, this one ends with as many jobs.
 fn simulate(
     arguments: &SimulateArgs,
     site: &Site,
     workload: &Workload,
     source: &FormulaText,
-    warned: &[String],
+    before: Option<&SimulatedQueue>,
 ) -> Result<Option<Side>, CliError> {
     let rules = simulation_rules(arguments);
     let submitted = source.submitted(site_rules(arguments).numbers);
@@ -193,14 +223,15 @@ fn simulate(
         }
     });
     let progress = Progress::start("simulating");
-    let mut counter = Counter { progress: &progress, jobs: workload.jobs().len() };
+    let interrupted = before.filter(|before| !before.schedule.is_complete);
+    let most = interrupted.map(|before| started(before, workload));
+    let mut counter = Counter { progress: &progress, jobs: workload.jobs().len(), most };
     let simulated = site.simulate(&program, workload, &rules, decay(arguments, site), &mut counter)?;
     drop(progress);
-    let new: Vec<String> = simulated.warnings.iter().filter(|warning| !warned.contains(warning)).cloned().collect();
-    warn_all(&new);
+    let is_new = |warning: &&String| before.is_none_or(|before| !before.warnings.contains(warning));
+    warn_all(&simulated.warnings.iter().filter(is_new).cloned().collect::<Vec<_>>());
     if !simulated.schedule.is_complete {
-        let jobs = workload.jobs().len();
-        let started = (0..jobs).filter(|&job| simulated.schedule.start(job).is_some()).count();
+        let (jobs, started) = (workload.jobs().len(), started(&simulated, workload));
         warn(format_args!("interrupted: the results are those of the {started} of {jobs} jobs that have started"));
     }
     let errors = &simulated.schedule.errors;
@@ -208,8 +239,11 @@ fn simulate(
     let is_error = |found: &Diagnostic| found.severity == Severity::Error;
     let fails = errors.jobs() > 0 && (arguments.on_error == OnErrorArg::Fail || errors.jobs() == workload.jobs().len());
     let statistics = Statistics::new(workload, &simulated.schedule, rules.processors, warm_up(arguments));
+    let shares = site.entity_shares(workload)?.filter(|shares| shares.iter().flatten().any(|perc| *perc > 0.0));
+    let fairness = shares.map(|shares| Fairness::new(workload, &simulated.schedule, &shares, warm_up(arguments)));
     let is_fine = !fails && !findings.iter().any(is_error);
-    Ok(Some(Side { simulated, statistics, is_fine }))
+    let findings = drawn(source, &submitted, &findings);
+    Ok(Some(Side { simulated, statistics, fairness, findings, is_fine }))
 }
 
 fn warm_up(arguments: &SimulateArgs) -> i64 {
@@ -242,6 +276,8 @@ fn readers(arguments: &SimulateArgs) -> Vec<&'static str> {
         ("--new", reads(new, new_file.as_deref())),
         ("--site", site(&arguments.site)),
         ("--tree", site(&arguments.tree)),
+        ("--server", site(&arguments.server)),
+        ("--queues", site(&arguments.queues)),
         ("--resources", site(&arguments.resources)),
     ];
     let workloads = arguments.workload.iter().filter(|path| is_stdin(path)).map(|_| "--workload");
@@ -263,6 +299,8 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
     let given = SiteFiles {
         sched_priv: arguments.sched_priv.clone(),
         tree: arguments.tree.clone().map(FileSource::Path),
+        server: arguments.server.clone().map(FileSource::Path).into_iter().collect(),
+        queues: arguments.queues.clone().map(FileSource::Path).into_iter().collect(),
         resources: arguments.resources.clone().map(FileSource::Path).into_iter().collect(),
         declared: arguments.resource.clone(),
         formula,
@@ -318,7 +356,12 @@ fn decay(arguments: &SimulateArgs, site: &Site) -> Option<Decay> {
 }
 
 /// What is shown above the tables.
-fn rules(arguments: &SimulateArgs, site: &Site, source: &FormulaText) -> Vec<(&'static str, String)> {
+fn rules(
+    arguments: &SimulateArgs,
+    site: &Site,
+    workload: &Workload,
+    source: &FormulaText,
+) -> Vec<(&'static str, String)> {
     let backfill = match arguments.backfill {
         BackfillArg::Easy => "easy",
         BackfillArg::Greedy => "greedy",
@@ -331,5 +374,7 @@ fn rules(arguments: &SimulateArgs, site: &Site, source: &FormulaText) -> Vec<(&'
     if let Some(Decay { period, factor }) = decay(arguments, site).filter(|_| has_tree(site.files())) {
         rules.push(("fair share:", format!("usage decays by {factor} every {period} s")));
     }
+    let limits = site.run_limits(workload);
+    rules.extend((!limits.is_empty()).then(|| ("limits:", limits.join("; "))));
     rules
 }

@@ -16,6 +16,14 @@ pub enum InputColumn<'a> {
     I64(&'a [i64]),
     /// Python floats.
     F64(&'a [f64]),
+    /// Python integers in the rows that are set in `is_int`, else floats.
+    #[doc(hidden)]
+    Mixed {
+        /// The number of each row; that of an integer is whole and at most 2^53.
+        values: &'a [f64],
+        /// Whether the number of each row is an integer.
+        is_int: &'a [bool],
+    },
     /// The same value for every job.
     Same(Value),
     /// A Python float for each entity: `values[index[row]]` is the input of a row.
@@ -94,6 +102,8 @@ pub struct ColumnScratch {
     columns: Vec<usize>,
     /// A block of each input whose values are by entity.
     gathered: Vec<Vec<f64>>,
+    /// The rows of a block of each mixed input that are integers, as bits.
+    masks: Vec<Vec<u64>>,
     /// The inputs of one row.
     row: Vec<Value>,
 }
@@ -144,14 +154,17 @@ impl Program {
         let formula_span = self.expr().node(self.expr().root()).span;
         let mut interpreter = self.interpreter_with(std::mem::take(&mut scratch.interpreter));
         scratch.gathered.resize_with(self.inputs().len().max(scratch.gathered.len()), Vec::new);
+        scratch.masks.resize_with(scratch.gathered.len(), Vec::new);
         let inputs = || scratch.columns.iter().map(|&index| &columns[index].1);
         for (start, scores) in (0..).step_by(LANES).zip(scores.chunks_mut(LANES)) {
             let rows = start..start + scores.len();
-            for (input, gathered) in inputs().zip(&mut scratch.gathered) {
-                input.gather(rows.clone(), gathered);
+            for (input, (gathered, mask)) in inputs().zip(scratch.gathered.iter_mut().zip(&mut scratch.masks)) {
+                input.gather(rows.clone(), gathered, mask);
             }
             let mut columnar = self.columnar_with(std::mem::take(&mut scratch.columnar));
-            let views = inputs().zip(&scratch.gathered).map(|(input, gathered)| input.view(rows.clone(), gathered));
+            let gathered = scratch.gathered.iter().zip(&scratch.masks);
+            let views =
+                inputs().zip(gathered).map(|(input, (gathered, mask))| input.view(rows.clone(), gathered, mask));
             let inexact = if inputs().any(InputColumn::is_inexact) { &ALL_LANES[..] } else { &[] };
             columnar.evaluate_views(views, scores.len(), inexact);
             scratch.columnar = columnar.into_buffers();
@@ -216,6 +229,7 @@ impl InputColumn<'_> {
             Self::I32(values) => Some(values.len()),
             Self::I64(values) => Some(values.len()),
             Self::F64(values) => Some(values.len()),
+            Self::Mixed { values, is_int } => Some(values.len().min(is_int.len())),
             Self::Same(_) => None,
             Self::ByEntity { index, .. } => Some(index.len()),
         }
@@ -240,20 +254,29 @@ impl InputColumn<'_> {
         }
     }
 
-    /// Collects the values of rows that are by entity.
-    fn gather(&self, rows: std::ops::Range<usize>, gathered: &mut Vec<f64>) {
-        if let Self::ByEntity { index, values } = self {
-            gathered.clear();
-            gathered.extend(index[rows].iter().map(|&index| values[index as usize]));
+    /// Collects the values of rows that are by entity, and which rows of a mixed column are integers.
+    fn gather(&self, rows: std::ops::Range<usize>, gathered: &mut Vec<f64>, mask: &mut Vec<u64>) {
+        match self {
+            Self::ByEntity { index, values } => {
+                gathered.clear();
+                gathered.extend(index[rows].iter().map(|&index| values[index as usize]));
+            }
+            Self::Mixed { is_int, .. } => {
+                let bits = |rows: &[bool]| rows.iter().rev().fold(0, |word, &is_int| word << 1 | u64::from(is_int));
+                mask.clear();
+                mask.extend(is_int[rows].chunks(64).map(bits));
+            }
+            _ => {}
         }
     }
 
     /// The values of a block of rows. A value that is the same in all rows and [inexact](Self::is_inexact) is not in it.
-    fn view<'s>(&'s self, rows: std::ops::Range<usize>, gathered: &'s [f64]) -> ColumnView<'s> {
+    fn view<'s>(&'s self, rows: std::ops::Range<usize>, gathered: &'s [f64], mask: &'s [u64]) -> ColumnView<'s> {
         let (values, ints) = match self {
             Self::I32(values) => (ColumnValues::I32(&values[rows]), IntMask::All),
             Self::I64(values) => (ColumnValues::I64(&values[rows]), IntMask::All),
             Self::F64(values) => (ColumnValues::F64(&values[rows]), IntMask::None),
+            Self::Mixed { values, .. } => (ColumnValues::F64(&values[rows]), IntMask::Bits(mask)),
             Self::Same(Value::Float(value)) => (ColumnValues::Constant(*value), IntMask::None),
             Self::Same(Value::Int(value)) => (ColumnValues::Constant(*value as f64), IntMask::All),
             Self::Same(_) => (ColumnValues::Constant(0.0), IntMask::All),
@@ -268,6 +291,8 @@ impl InputColumn<'_> {
             Self::I32(values) => Value::Int(values[row].into()),
             Self::I64(values) => Value::Int(values[row]),
             Self::F64(values) => Value::Float(values[row]),
+            Self::Mixed { values, is_int } if is_int[row] => Value::Int(values[row] as i64),
+            Self::Mixed { values, .. } => Value::Float(values[row]),
             Self::Same(value) => value.clone(),
             Self::ByEntity { index, values } => Value::Float(values[index[row] as usize]),
         }

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::byte_buffer::ByteBuffer;
 use super::rank_csv::push_text;
 use super::rank_human::count;
-use super::simulation::{SimulationReport, seconds};
+use super::simulation::{SimulationReport, seconds, write_fairness, write_periods};
 use super::table::{Column, write_table};
 use super::{printable, waiting_time};
 use crate::rank::Change;
@@ -126,6 +126,23 @@ impl SimulatedChangeReport<'_> {
             let number = |number: f64| format!("{number:.1}{unit}");
             rows.push(vec![name.to_owned(), number(old), number(new), format!("{:+.1}{unit}", new - old)]);
         }
+        if let (Some(old), Some(new)) = (old.fairness, new.fairness) {
+            let percent = |part: f64| format!("{:.1} %", part * 100.0);
+            if let (Some(old), Some(new)) = (old.jain, new.jain) {
+                rows.push(vec![
+                    "Jain's index of shares".to_owned(),
+                    format!("{old:.2}"),
+                    format!("{new:.2}"),
+                    format!("{:+.2}", new - old),
+                ]);
+            }
+            rows.push(vec![
+                "used by others (Hoover)".to_owned(),
+                percent(old.hoover),
+                percent(new.hoover),
+                format!("{:+.1} %", (new.hoover - old.hoover) * 100.0),
+            ]);
+        }
         let heading = ["old", "new", "difference"].map(|heading| Column::number(heading, 5));
         writeln!(out)?;
         write_table([vec![Column::name("all jobs", 9)], heading.into()].concat(), &rows, width, out)?;
@@ -137,6 +154,10 @@ impl SimulatedChangeReport<'_> {
             ("run time", &difference.lengths),
         ] {
             write_groups(heading, groups, width, out)?;
+        }
+        write_periods(&[("old", old.statistics), ("new", new.statistics)], width, out)?;
+        if let (Some(old), Some(new)) = (old.fairness, new.fairness) {
+            write_fairness(&[("old", old), ("new", new)], width, out)?;
         }
         writeln!(
             out,
@@ -153,7 +174,7 @@ fn change_json(change: &MeanChange) -> Json {
     json!({"old": old, "new": new, "difference": change.difference(), "low": low, "high": high})
 }
 
-fn sentence(difference: &Difference) -> String {
+pub(super) fn sentence(difference: &Difference) -> String {
     if difference.jobs == 0 {
         return "No job starts under both formulas.".to_owned();
     }

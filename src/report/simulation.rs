@@ -1,5 +1,6 @@
 //! A simulated queue: as tables, JSON and CSV.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -10,7 +11,9 @@ use super::rank_csv::push_text;
 use super::rank_human::count;
 use super::table::{Column, write_table};
 use super::{printable, waiting_time};
-use crate::simulate::{Distribution, GroupStatistics, Period, Schedule, Statistics, Summary, Validation, Workload};
+use crate::simulate::{
+    Distribution, EntityUse, Fairness, GroupStatistics, Period, Schedule, Statistics, Summary, Validation, Workload,
+};
 
 /// A table of more entities or groups shows those with the most processor time.
 const MAX_GROUPS: usize = 20;
@@ -28,6 +31,8 @@ pub struct SimulationReport<'a> {
     pub schedule: &'a Schedule,
     /// The numbers.
     pub statistics: &'a Statistics,
+    /// What the entities use against their shares, if there is a fair-share tree.
+    pub fairness: Option<&'a Fairness>,
     /// How far the waits are from those in the log, if that was asked for.
     pub validation: Option<&'a Validation>,
     /// What is shown above the tables: a heading and a text each.
@@ -87,12 +92,13 @@ impl<'a> SimulationReport<'a> {
         });
         let parts = [
             ("summary", summary_json(&statistics.summary)),
-            ("entities", groups_json(&statistics.entities)),
+            ("entities", self.entities_json()),
             ("groups", groups_json(&statistics.groups)),
             ("queues", groups_json(&statistics.queues)),
             ("sizes", groups_json(&statistics.sizes)),
             ("lengths", groups_json(&statistics.lengths)),
             ("over_time", statistics.periods.iter().map(period_json).collect()),
+            ("fairness", self.fairness.map_or(Json::Null, fairness_json)),
             ("too_large", json!(too_large)),
             ("errors", errors.collect()),
             ("skipped_lines", json!(self.workload.faults().count())),
@@ -104,6 +110,20 @@ impl<'a> SimulationReport<'a> {
             write!(out, ",\n\"validation\":{}", validation_json(validation))?;
         }
         out.write_all(b"}")
+    }
+
+    /// The entities; with a fair-share tree also what each was promised.
+    fn entities_json(&self) -> Json {
+        let mut entities = groups_json(&self.statistics.entities);
+        let uses = self.fairness.iter().flat_map(|fairness| &fairness.entities);
+        let uses: HashMap<&str, &EntityUse> = uses.map(|used| (&*used.name, used)).collect();
+        for (entity, group) in entities.as_array_mut().into_iter().flatten().zip(&self.statistics.entities) {
+            let Some(used) = uses.get(&*group.name) else { continue };
+            entity["perc"] = json!(used.perc);
+            entity["promised_core_seconds"] = json!(used.promised);
+            entity["used_of_promised"] = json!(used.ratio());
+        }
+        entities
     }
 
     /// Writes comma-separated values as in RFC 4180: a line for each job. `for_spreadsheets` is as in [`Csv`](super::Csv).
@@ -167,7 +187,7 @@ impl<'a> SimulationReport<'a> {
     /// `out` cannot be written.
     pub fn write_human(&self, width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
         let Statistics { summary, entities, groups, queues, sizes, lengths, .. } = self.statistics;
-        let Distribution { mean, median, p95, max } = summary.wait;
+        let Distribution { mean, median, p95, max, .. } = summary.wait;
         writeln!(out, "{}\n", printable(&sentence(summary)))?;
         for (heading, text) in self.rules {
             writeln!(out, "{heading:LABEL$} {}", printable(text))?;
@@ -178,19 +198,76 @@ impl<'a> SimulationReport<'a> {
         let slowdown = summary.bounded_slowdown;
         writeln!(out, "{:LABEL$} mean {:.1}, median {:.1}", "bounded slowdown:", slowdown.mean, slowdown.median)?;
         writeln!(out, "{:LABEL$} {:.1} jobs on average", "queue:", summary.mean_queue)?;
+        if let Some(fairness) = self.fairness {
+            writeln!(out, "{:LABEL$} {}", "shares:", fairness_words(fairness))?;
+        }
         if let Some(validation) = self.validation {
-            write_validation(validation, out)?;
+            for (heading, text) in validation_lines(validation) {
+                writeln!(out, "{heading:LABEL$} {text}")?;
+            }
         }
         for (heading, groups) in
             [("entity", entities), ("group", groups), ("queue", queues), ("processors", sizes), ("run time", lengths)]
         {
             write_groups(heading, groups, width, out)?;
         }
-        Ok(())
+        write_periods(&[("", self.statistics)], width, out)?;
+        self.fairness.map_or(Ok(()), |fairness| write_fairness(&[("", fairness)], width, out))
     }
 }
 
-fn sentence(summary: &Summary) -> String {
+/// How close the use is to the shares, in words.
+pub(super) fn fairness_words(fairness: &Fairness) -> String {
+    let jain = fairness.jain.map_or_else(String::new, |jain| format!("Jain's index {jain:.2} (1 is even), "));
+    format!("{jain}{:.1} % of the processor time goes to others than promised (Hoover)", fairness.hoover * 100.0)
+}
+
+/// What the numbers about shares mean.
+pub(super) fn fairness_note(fairness: &Fairness) -> String {
+    format!(
+        "In each period of {}, the processor time that is used is promised to the entities in proportion to their shares, but to none \
+         more than its jobs ask for.",
+        waiting_time(fairness.block_seconds)
+    )
+}
+
+/// Writes what each entity uses of what its share promises, under one formula or under both. The sides have names if there are
+/// two.
+pub(super) fn write_fairness(sides: &[(&str, &Fairness)], width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+    let Some(&(_, first)) = sides.first() else { return Ok(()) };
+    let uses = |index: usize| sides.iter().filter_map(move |(_, fairness)| fairness.entities.get(index));
+    let misplaced = |index: usize| uses(index).map(|used| (used.used - used.promised).abs()).fold(0.0, f64::max);
+    let mut kept: Vec<usize> = (0..first.entities.len()).collect();
+    if kept.len() > MAX_GROUPS {
+        kept.sort_by(|&one, &other| misplaced(other).total_cmp(&misplaced(one)));
+        kept.truncate(MAX_GROUPS);
+        kept.sort_unstable();
+    }
+    let part = |part: Option<f64>| part.map_or_else(|| "-".to_owned(), |part| format!("{:.1} %", part * 100.0));
+    let hours = |amount: f64| format!("{:.1}", amount / 3600.0);
+    let row = |&index: &usize| {
+        let EntityUse { name, perc, .. } = &first.entities[index];
+        let name = if name.is_empty() { "-".to_owned() } else { name.clone() };
+        let sides = uses(index).flat_map(|used| [hours(used.promised), hours(used.used), part(used.ratio())]);
+        [name, part(*perc)].into_iter().chain(sides).collect()
+    };
+    let mut columns = vec![Column::id("entity", 9), Column::number("share", 8)];
+    for (side, _) in sides {
+        let side = if side.is_empty() { String::new() } else { format!("{side} ") };
+        columns.push(Column::number(format!("{side}core hours promised"), 5));
+        columns.push(Column::number(format!("{side}used"), 6));
+        columns.push(Column::number(format!("{side}used of promised"), 7));
+    }
+    writeln!(out)?;
+    write_table(columns, &kept.iter().map(row).collect::<Vec<_>>(), width, out)?;
+    if kept.len() < first.entities.len() {
+        let left = first.entities.len() - kept.len();
+        writeln!(out, "and {left} more that use what they are promised more closely; --format json lists all")?;
+    }
+    writeln!(out, "\n{}", fairness_note(first))
+}
+
+pub(super) fn sentence(summary: &Summary) -> String {
     if summary.jobs == 0 {
         return "No job started.".to_owned();
     }
@@ -208,18 +285,19 @@ pub(super) fn seconds(seconds: f64) -> String {
     waiting_time(seconds.round() as i64)
 }
 
-fn write_validation(validation: &Validation, out: &mut dyn Write) -> io::Result<()> {
+/// How far the waits are from those in the log: a heading and a text each, the heading empty where it is that of the line before.
+pub(super) fn validation_lines(validation: &Validation) -> Vec<(&'static str, String)> {
     let Validation { jobs, equal, recorded_mean, simulated_mean, median_error, p95_error, rank_correlation } =
         validation;
     let means = [*recorded_mean, *simulated_mean].map(seconds);
     let errors = [*median_error, *p95_error].map(seconds);
-    writeln!(out, "{:LABEL$} {equal} of {} start at the recorded second", "against the log:", count(*jobs, "job"))?;
-    writeln!(out, "{:LABEL$} mean wait {} recorded, {} simulated", "", means[0], means[1])?;
-    writeln!(out, "{:LABEL$} error of a wait: median {}, 95 % within {}", "", errors[0], errors[1])?;
-    match rank_correlation {
-        Some(tau) => writeln!(out, "{:LABEL$} rank correlation of the waits (tau-b) {tau:.2}", ""),
-        None => Ok(()),
-    }
+    let mut lines = vec![
+        ("against the log:", format!("{equal} of {} start at the recorded second", count(*jobs, "job"))),
+        ("", format!("mean wait {} recorded, {} simulated", means[0], means[1])),
+        ("", format!("error of a wait: median {}, 95 % within {}", errors[0], errors[1])),
+    ];
+    lines.extend(rank_correlation.map(|tau| ("", format!("rank correlation of the waits (tau-b) {tau:.2}"))));
+    lines
 }
 
 fn write_groups(
@@ -264,6 +342,44 @@ fn write_groups(
     Ok(())
 }
 
+/// Writes how waits, the use of the machine and the queue change over time, under one formula or under both. The sides have
+/// names if there are two.
+pub(super) fn write_periods(
+    sides: &[(&str, &Statistics)],
+    width: Option<usize>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let periods = |side: &&Statistics| side.coarse_periods.len();
+    // the periods of both sides begin alike; only one side may last longer
+    let Some(longest) = sides.iter().map(|(_, side)| *side).max_by_key(periods) else { return Ok(()) };
+    let lengths = sides.iter().map(|(_, side)| side.coarse_periods.first().map(|period| period.seconds));
+    if longest.coarse_periods.len() < 2 || lengths.clone().any(|length| length != lengths.clone().next().flatten()) {
+        return Ok(());
+    }
+    let first = longest.coarse_periods[0].start;
+    let row = |(index, period): (usize, &Period)| {
+        let cells = sides.iter().flat_map(|(_, side)| match side.coarse_periods.get(index) {
+            Some(period) => [
+                period.mean_wait.map_or_else(|| "-".to_owned(), seconds),
+                format!("{:.1} %", period.utilisation * 100.0),
+                format!("{:.1}", period.mean_queue),
+            ],
+            None => ["-", "-", "-"].map(str::to_owned),
+        });
+        [waiting_time(period.start - first), period.submitted.to_string()].into_iter().chain(cells).collect()
+    };
+    let rows: Vec<Vec<String>> = longest.coarse_periods.iter().enumerate().map(row).collect();
+    let mut columns = vec![Column::number("from", 9), Column::number("jobs submitted", 5)];
+    for (side, _) in sides {
+        let side = if side.is_empty() { String::new() } else { format!("{side} ") };
+        columns.push(Column::number(format!("{side}mean wait"), 8));
+        columns.push(Column::number(format!("{side}utilisation"), 7));
+        columns.push(Column::number(format!("{side}jobs waiting"), 6));
+    }
+    writeln!(out)?;
+    write_table(columns, &rows, width, out)
+}
+
 /// A whole number without a fraction.
 fn number(value: f64) -> Json {
     if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) }
@@ -274,8 +390,13 @@ fn core_seconds(amount: u128) -> Json {
 }
 
 fn distribution_json(distribution: &Distribution) -> Json {
-    let Distribution { mean, median, p95, max } = *distribution;
-    json!({"mean": mean, "median": number(median), "p95": number(p95), "max": number(max)})
+    let Distribution { mean, p25, median, p75, p95, max } = *distribution;
+    let [p25, median, p75, p95, max] = [p25, median, p75, p95, max].map(number);
+    json!({"mean": mean, "p25": p25, "median": median, "p75": p75, "p95": p95, "max": max})
+}
+
+fn fairness_json(fairness: &Fairness) -> Json {
+    json!({"jain": fairness.jain, "hoover": fairness.hoover, "block_seconds": fairness.block_seconds})
 }
 
 fn summary_json(summary: &Summary) -> Json {
@@ -322,6 +443,7 @@ fn period_json(period: &Period) -> Json {
         "seconds": period.seconds,
         "submitted": period.submitted,
         "mean_wait": period.mean_wait,
+        "mean_bounded_slowdown": period.mean_bounded_slowdown,
         "utilisation": period.utilisation,
         "mean_queue": period.mean_queue,
     })

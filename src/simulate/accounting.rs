@@ -2,10 +2,12 @@
 //!
 //! A job is what its record of type `E` (ended) says. Of a job without one, the types `Q` (queued), `S` (started) and `D`
 //! (deleted) tell why: it is counted and named among the faults. The subjobs of an array are jobs; the array, `12[].vm`, is
-//! not one, since nothing runs as it. All other types say nothing about when a job runs.
+//! not one, since nothing runs as it. All other types say nothing about when a job runs. A formula gets what `Resource_List.…`
+//! has, which includes the defaults of the server and the queue.
 
-use super::workload::{LoggedJob, Mention, WorkloadBuilder};
+use super::workload::{LoggedAmount, LoggedJob, Mention, WorkloadBuilder};
 use crate::pbs::duration::seconds;
+use crate::pbs::resource_amount::AmountSource;
 
 /// Whether a line is in this format.
 pub(super) fn is_accounting(line: &str) -> bool {
@@ -46,10 +48,14 @@ fn read_end(id: &str, attributes: &str, builder: &mut WorkloadBuilder) -> Result
     let [mut entity, mut group, mut account, mut queue] = [""; 4];
     let [mut created, mut queued, mut eligible, mut start, mut end] = [None; 5];
     let (mut walltime, mut ncpus, mut nodes, mut select) = (None, None, None, "");
+    let mut amounts = Vec::new();
     for attribute in attributes.split_ascii_whitespace() {
         let Some((name, value)) = attribute.split_once('=') else { continue };
         let value = value.trim_matches('"');
         let time = || value.parse::<i64>().ok().filter(|time| *time > 0);
+        if let Some(name) = name.strip_prefix("Resource_List.").filter(|name| builder.takes(name)) {
+            amounts.push(LoggedAmount { name, text: value, source: Some(AmountSource::Server) });
+        }
         match name {
             "user" => entity = value,
             "group" => group = value,
@@ -85,6 +91,7 @@ fn read_end(id: &str, attributes: &str, builder: &mut WorkloadBuilder) -> Result
         processors,
         started: Some(start),
         is_partial: false,
+        amounts: &amounts,
     })
 }
 

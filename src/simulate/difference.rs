@@ -104,6 +104,7 @@ struct BlockSums {
 #[derive(Debug, Clone, Copy)]
 struct PairedJob {
     job: WorkloadJob,
+    /// The block of its submission, among those with jobs.
     block: usize,
     waits: [i64; 2],
 }
@@ -115,17 +116,21 @@ impl Difference {
         let jobs = workload.jobs();
         let begin = jobs.first().map_or(0, |job| job.submit).saturating_add(warm_up);
         let end = jobs.last().map_or(begin, |job| job.submit);
-        let block_seconds = ((end - begin) / MIN_BLOCKS + 1).clamp(1, DAY);
+        let block_seconds = block_length(begin, end);
         let paired = jobs.iter().enumerate().filter(|(_, job)| job.submit >= begin);
-        let paired: Vec<PairedJob> = paired
+        let mut paired: Vec<PairedJob> = paired
             .filter_map(|(index, job)| {
                 let waits = [wait_of(workload, old, index)?, wait_of(workload, new, index)?];
                 Some(PairedJob { job: *job, block: ((job.submit - begin) / block_seconds) as usize, waits })
             })
             .collect();
-        let mut blocks: Vec<usize> = paired.iter().map(|job| job.block).collect();
-        blocks.dedup();
-        let draws = draws(&blocks);
+        // blocks without jobs are not counted, however long they are
+        let (mut blocks, mut last) = (0, None);
+        for job in &mut paired {
+            blocks += usize::from(last.replace(job.block) != Some(job.block));
+            job.block = blocks - 1;
+        }
+        let draws = draws(blocks);
         let wait = |job: &PairedJob| job.waits.map(|wait| wait as f64);
         let slowdown = |job: &PairedJob| job.waits.map(|wait| bounded_slowdown(wait, job.job.duration()));
         let all: Vec<&PairedJob> = paired.iter().collect();
@@ -149,20 +154,22 @@ impl Difference {
             sizes: grouped(&paired, &draws, |job| size_class(job.processors), size_class_name),
             lengths: grouped(&paired, &draws, |job| length_class(job.duration()), length_class_name),
             block_seconds,
-            blocks: blocks.len(),
+            blocks,
         }
     }
 }
 
-/// How often each block is drawn, in each resample. `blocks` ascend.
-fn draws(blocks: &[usize]) -> Vec<Vec<u32>> {
+/// The length of a block of a log whose jobs are submitted between these times: a day, or a tenth of a shorter log.
+pub(super) fn block_length(begin: i64, end: i64) -> i64 {
+    ((end - begin) / MIN_BLOCKS + 1).clamp(1, DAY)
+}
+
+/// How often each block is drawn, in each resample.
+fn draws(blocks: usize) -> Vec<Vec<u32>> {
     let mut random = Random(SEED);
-    let last = blocks.last().map_or(0, |last| last + 1);
     let resample = |_| {
-        let mut counts = vec![0; last];
-        for _ in blocks {
-            counts[blocks[random.below(blocks.len())]] += 1;
-        }
+        let mut counts = vec![0; blocks];
+        (0..blocks).for_each(|_| counts[random.below(blocks)] += 1);
         counts
     };
     (0..RESAMPLES).map(resample).collect()

@@ -8,12 +8,15 @@
 //! and the [`Backfill`] mode allow. A job ends after its run time or its walltime, whichever is shorter. Everything is
 //! deterministic: equal workloads give equal schedules, in whatever order their jobs are given.
 //!
-//! What is kept in memory: about 60 bytes for every job of the log, and the columns of the waiting and the running jobs.
+//! What is kept in memory: about 64 bytes for every job of the log, 16 for each further input
+//! of the formula, and the columns of the waiting and the running jobs.
 
 mod accounting;
 mod difference;
+mod fairness;
 mod fairshare;
 mod generate;
+mod limits;
 mod native;
 mod read;
 mod sacct;
@@ -25,13 +28,15 @@ mod waiting;
 mod workload;
 
 pub use difference::{Difference, GroupDifference, MeanChange};
+pub use fairness::{EntityUse, Fairness};
 pub use fairshare::{Decay, Fairshare, FairsharePolicy};
 pub use generate::{WorkloadModel, generate};
+pub use limits::LimitedQueue;
 pub use read::{WorkloadFormat, read_workload};
 pub use schedule::{Backfill, ErrorKind, EvaluationErrors, Observer, Schedule, SimulationRules, simulate};
 pub use statistics::{Distribution, GroupStatistics, Period, Statistics, Summary, bounded_slowdown, wait_of};
 pub use validate::Validation;
 pub use workload::{
-    Faults, LoggedJob, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_SECONDS, Workload, WorkloadBuilder, WorkloadJob,
-    compare_ids,
+    Amount, Faults, LogInputs, LoggedAmount, LoggedJob, MAX_JOBS, MAX_NAME, MAX_PROCESSORS, MAX_SECONDS, Workload,
+    WorkloadBuilder, WorkloadJob, compare_ids,
 };

@@ -1,13 +1,16 @@
 //! Reads and writes native NDJSON: a job per line, `{"id":"1.vm","entity":"Bob","queue":"workq","submit":0,"run":60,
-//! "resources":{"ncpus":4,"walltime":"01:00:00"}}`; also `group` and `start`.
+//! "resources":{"ncpus":4,"walltime":"01:00:00"}}`; also `group` and `start`. A formula gets the other `resources` too, and
+//! `queue_priority`, `job_priority`, `accrue_type` and the ready-made `inputs`.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::workload::{LoggedJob, WorkloadBuilder};
+use super::workload::{LoggedAmount, LoggedJob, WorkloadBuilder};
 use crate::pbs::duration::seconds;
+use crate::pbs::resource_amount::AmountSource;
 
 #[derive(Deserialize)]
 struct NativeJob<'a> {
@@ -21,15 +24,16 @@ struct NativeJob<'a> {
     submit: Option<Value>,
     run: Option<Value>,
     start: Option<i64>,
-    #[serde(default)]
-    resources: Resources,
+    #[serde(borrow, default)]
+    resources: Amounts<'a>,
+    queue_priority: Option<Value>,
+    job_priority: Option<Value>,
+    accrue_type: Option<Value>,
+    #[serde(borrow, default)]
+    inputs: Amounts<'a>,
 }
 
-#[derive(Deserialize, Default)]
-struct Resources {
-    ncpus: Option<Value>,
-    walltime: Option<Value>,
-}
+type Amounts<'a> = BTreeMap<Cow<'a, str>, Value>;
 
 /// Whether a line is in this format.
 pub(super) fn is_native(line: &str) -> bool {
@@ -49,7 +53,10 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
         _ => return Err("the id is neither a text nor a number"),
     };
     let run = job.run.as_ref().and_then(whole_seconds).ok_or("no run time")?;
-    let walltime = job.resources.walltime.as_ref().and_then(whole_seconds).filter(|walltime| *walltime > 0);
+    let walltime = job.resources.get("walltime").and_then(whole_seconds).filter(|walltime| *walltime > 0);
+    let texts = texts(&job, builder);
+    let amounts: Vec<LoggedAmount<'_>> =
+        texts.iter().map(|(name, text, source)| LoggedAmount { name, text, source: *source }).collect();
     builder.push(&LoggedJob {
         id: &id,
         entity: &job.entity,
@@ -58,10 +65,26 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
         submit: job.submit.as_ref().and_then(Value::as_i64).ok_or("no time of submission")?,
         run,
         walltime: walltime.unwrap_or(run),
-        processors: job.resources.ncpus.as_ref().and_then(whole_number).ok_or("no number of processors")?,
+        processors: job.resources.get("ncpus").and_then(whole_number).ok_or("no number of processors")?,
         started: job.start,
         is_partial: false,
+        amounts: &amounts,
     })
+}
+
+/// The texts of the amounts that are taken from the log; those that count most come last.
+fn texts<'j>(job: &'j NativeJob<'_>, builder: &WorkloadBuilder) -> Vec<(&'j str, Cow<'j, str>, Option<AmountSource>)> {
+    let resources = job.resources.iter().map(|(name, value)| (&**name, value, Some(AmountSource::User)));
+    let special = [
+        ("queue_priority", &job.queue_priority),
+        ("job_priority", &job.job_priority),
+        ("accrue_type", &job.accrue_type),
+    ];
+    let special = special.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?, None)));
+    let inputs = job.inputs.iter().map(|(name, value)| (&**name, value, None));
+    let all = resources.chain(special).chain(inputs).filter(|(name, value, _)| builder.takes(name) && !value.is_null());
+    let text = |value: &'j Value| value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed);
+    all.map(|(name, value, source)| (name, text(value), source)).collect()
 }
 
 fn whole_number(value: &Value) -> Option<i64> {

@@ -94,6 +94,7 @@ impl SacctColumns {
             processors: self.processors.iter().find_map(positive).ok_or("no number of processors")?,
             started: start,
             is_partial: false,
+            amounts: &[],
         };
         builder.push(&job)
     }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::ControlFlow;
 
 use super::fairshare::{Fairshare, RunningJob};
+use super::limits::LimitedQueue;
 use super::waiting::WaitingJobs;
 use super::workload::{Workload, WorkloadJob};
 use crate::diagnostic::Span;
@@ -14,7 +15,7 @@ use crate::rank::{ColumnError, OnError, ScoreError, ScorePrecision, double_key};
 /// Stands for a job that has not started.
 const NOT_STARTED: i64 = i64::MIN;
 /// The number of events between two calls of [`Observer::progress`].
-const EVENTS_BETWEEN_REPORTS: u64 = 1024;
+const EVENTS_BETWEEN_REPORTS: u64 = 64;
 /// How many jobs are taken from the top one by one before all others are sorted.
 const SCANS: usize = 4;
 
@@ -154,6 +155,8 @@ impl EvaluationErrors {
 /// tree, the fair-share numbers of its entity; all other inputs are 0. The higher value comes first, then the earlier
 /// submission, then the lower id.
 ///
+/// A job that is at a limit of running jobs is passed over: it neither starts nor gets a reservation, and holds back no other.
+///
 /// A job that asks for more processors than there are can never start, and would block all jobs behind it for ever. It is left
 /// out ([`Schedule::too_large`]): it neither waits, nor is its submission an event.
 ///
@@ -168,7 +171,7 @@ impl EvaluationErrors {
 /// let workload = builder.finish();
 /// let program = Formula::parse("eligible_time")?.compile(&Schema::openpbs())?;
 /// let rules = SimulationRules { processors: 3, backfill: Backfill::Easy, ..SimulationRules::default() };
-/// let schedule = simulate(&program, &workload, &rules, None, &mut ())?;
+/// let schedule = simulate(&program, &workload, &rules, None, Vec::new(), &mut ())?;
 /// assert_eq!([0, 1, 2].map(|job| schedule.start(job)), [Some(0), Some(60), Some(0)]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -180,6 +183,7 @@ pub fn simulate(
     workload: &Workload,
     rules: &SimulationRules,
     fairshare: Option<Fairshare>,
+    limits: Vec<LimitedQueue>,
     observer: &mut dyn Observer,
 ) -> Result<Schedule, ColumnError> {
     let jobs = workload.jobs();
@@ -195,6 +199,7 @@ pub fn simulate(
         running: Vec::new(),
         waiting: WaitingJobs::new(program, workload, rules.precision, rules.on_error),
         fairshare,
+        limits,
         keys: Vec::new(),
         started_rows: Vec::new(),
         started: 0,
@@ -232,6 +237,7 @@ struct Simulation<'a> {
     running: Vec<RunningJob>,
     waiting: WaitingJobs<'a>,
     fairshare: Option<Fairshare>,
+    limits: Vec<LimitedQueue>,
     /// The keys of waiting jobs that sort them, and their rows.
     keys: Vec<(u64, u32)>,
     started_rows: Vec<usize>,
@@ -281,6 +287,7 @@ impl Simulation<'_> {
     fn end(&mut self, job: u32) {
         let ended = &self.jobs[job as usize];
         self.free += i64::from(ended.processors);
+        self.limits.iter_mut().for_each(|limit| limit.end(ended));
         if self.rules.backfill == Backfill::Easy {
             let time = self.schedule.starts[job as usize] + ended.walltime;
             let planned = PlannedEnd { time, job, processors: ended.processors };
@@ -300,6 +307,7 @@ impl Simulation<'_> {
         let job = self.waiting.jobs[row];
         let &WorkloadJob { processors, entity, walltime, .. } = &self.jobs[job as usize];
         self.free -= i64::from(processors);
+        self.limits.iter_mut().for_each(|limit| limit.start(&self.jobs[job as usize]));
         self.schedule.starts[job as usize] = self.now;
         self.started += 1;
         self.started_rows.push(row);
@@ -311,6 +319,14 @@ impl Simulation<'_> {
         }
         if self.fairshare.is_some() {
             self.running.push(RunningJob { job, entity, processors });
+        }
+    }
+
+    /// Whether the limits of running jobs let the job of a row start now.
+    fn is_allowed(&self, row: usize) -> bool {
+        self.limits.is_empty() || {
+            let job = &self.jobs[self.waiting.jobs[row] as usize];
+            self.limits.iter().all(|limit| limit.allows(job))
         }
     }
 
@@ -350,6 +366,9 @@ impl Simulation<'_> {
                 }
                 self.keys.pop()?.1 as usize
             };
+            if !self.is_allowed(row) {
+                continue;
+            }
             if self.waiting.processors[row] > self.free {
                 return Some(row);
             }
@@ -379,7 +398,7 @@ impl Simulation<'_> {
         keys.sort_unstable();
         for &(_, row) in &keys {
             let (row, processors) = (row as usize, self.waiting.processors[row as usize]);
-            if processors > self.free {
+            if processors > self.free || !self.is_allowed(row) {
                 continue;
             }
             if ends_in_time(&self.waiting, self.now, row) {

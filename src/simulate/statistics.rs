@@ -15,16 +15,21 @@ const LENGTH_CLASSES: [(i64, &str); 5] =
 const LONGEST_CLASS: &str = "longer";
 /// The lengths that a period of the course of time may have, in seconds.
 const PERIODS: [i64; 8] = [60, 600, 3600, 6 * 3600, 86_400, 7 * 86_400, 30 * 86_400, 365 * 86_400];
-/// The most periods.
+/// The most periods, and the most of the coarse ones.
 const MAX_PERIODS: i64 = 200;
+const MAX_COARSE_PERIODS: i64 = 16;
 
 /// The distribution of a quantity over jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Distribution {
     /// The mean.
     pub mean: f64,
+    /// The least value that is not below a quarter of all.
+    pub p25: f64,
     /// The median; of an even number of values the mean of the two in the middle.
     pub median: f64,
+    /// The least value that is not below three quarters of all.
+    pub p75: f64,
     /// The least value that is not below 95 % of all.
     pub p95: f64,
     /// The greatest value.
@@ -37,10 +42,13 @@ impl Distribution {
         values.sort_unstable_by(f64::total_cmp);
         let Some(&max) = values.last() else { return Self::default() };
         let count = values.len();
+        let percentile = |percent: usize| values[(count * percent).div_ceil(100) - 1];
         Self {
             mean: values.iter().sum::<f64>() / count as f64,
+            p25: percentile(25),
             median: (values[(count - 1) / 2] + values[count / 2]) / 2.0,
-            p95: values[(count * 95).div_ceil(100).max(1) - 1],
+            p75: percentile(75),
+            p95: percentile(95),
             max,
         }
     }
@@ -91,6 +99,8 @@ pub struct Period {
     pub submitted: usize,
     /// Their mean wait, in seconds; `None` without jobs.
     pub mean_wait: Option<f64>,
+    /// Their mean bounded slowdown; `None` without jobs.
+    pub mean_bounded_slowdown: Option<f64>,
     /// The fraction of the machine that jobs held.
     pub utilisation: f64,
     /// The number of waiting jobs, averaged over the period.
@@ -114,6 +124,8 @@ pub struct Statistics {
     pub lengths: Vec<GroupStatistics>,
     /// Over time.
     pub periods: Vec<Period>,
+    /// Over time, in few periods.
+    pub coarse_periods: Vec<Period>,
 }
 
 /// The wait of a job, in seconds; `None` if it did not start.
@@ -170,7 +182,8 @@ impl Statistics {
             queues: by_name(workload.queues(), |job| job.queue),
             sizes: grouped(&jobs, |job| size_class(job.processors), size_class_name),
             lengths: grouped(&jobs, |job| length_class(job.duration()), length_class_name),
-            periods: periods(&jobs, processors),
+            periods: periods(&jobs, processors, MAX_PERIODS, 0),
+            coarse_periods: periods(&jobs, processors, MAX_COARSE_PERIODS, first_submit(&jobs)),
         }
     }
 }
@@ -241,34 +254,42 @@ fn grouped(
     members.into_iter().map(group).collect()
 }
 
-/// The course of time in periods of equal length.
-fn periods(jobs: &[StartedJob], processors: u32) -> Vec<Period> {
+fn first_submit(jobs: &[StartedJob]) -> i64 {
+    jobs.first().map_or(0, |job| job.job.submit)
+}
+
+/// The course of time in at most so many periods of equal length, which begin at multiples of it after a time.
+fn periods(jobs: &[StartedJob], processors: u32, most: i64, zero: i64) -> Vec<Period> {
     let Some((first, last)) = span(jobs) else { return Vec::new() };
-    let fits = |length: &&i64| last.div_euclid(**length) - first.div_euclid(**length) < MAX_PERIODS;
-    let length = PERIODS.iter().find(fits).copied().unwrap_or((last - first) / (MAX_PERIODS - 1) + 1);
+    let (first, last) = (first - zero, last - zero);
+    let fits = |length: &&i64| last.div_euclid(**length) - first.div_euclid(**length) < most;
+    let length = PERIODS.iter().find(fits).copied().unwrap_or((last - first) / (most - 1) + 1);
     let origin = first.div_euclid(length);
     let count = (last.div_euclid(length) - origin + 1) as usize;
-    let mut submitted = vec![(0_usize, 0.0); count];
+    let mut submitted = vec![(0_usize, 0.0, 0.0); count];
     let mut held = TimeShares::new(origin * length, length, count);
     let mut waited = TimeShares::new(origin * length, length, count);
     for job in jobs {
-        let (jobs, waits) = &mut submitted[(job.job.submit.div_euclid(length) - origin) as usize];
+        let (jobs, waits, slowdowns) = &mut submitted[((job.job.submit - zero).div_euclid(length) - origin) as usize];
         *jobs += 1;
         *waits += job.wait() as f64;
-        held.add(job.start, job.end(), job.job.processors.into());
-        waited.add(job.job.submit, job.start, 1.0);
+        *slowdowns += job.slowdown();
+        held.add(job.start - zero, job.end() - zero, job.job.processors.into());
+        waited.add(job.job.submit - zero, job.start - zero, 1.0);
     }
     let (held, waited) = (held.finish(), waited.finish());
     let period = |index: usize| {
         let start = ((origin + index as i64) * length).max(first);
         let seconds = ((origin + index as i64 + 1) * length).min(last) - start;
         let per_second = |amount: f64| if seconds <= 0 { 0.0 } else { amount / seconds as f64 };
-        let (submitted, waits) = submitted[index];
+        let (submitted, waits, slowdowns) = submitted[index];
+        let mean = |sum: f64| (submitted > 0).then(|| sum / submitted as f64);
         Period {
-            start,
+            start: start + zero,
             seconds,
             submitted,
-            mean_wait: (submitted > 0).then(|| waits / submitted as f64),
+            mean_wait: mean(waits),
+            mean_bounded_slowdown: mean(slowdowns),
             utilisation: per_second(held[index]) / f64::from(processors),
             mean_queue: per_second(waited[index]),
         }
@@ -277,7 +298,7 @@ fn periods(jobs: &[StartedJob], processors: u32) -> Vec<Period> {
 }
 
 /// Distributes intervals of time to periods.
-struct TimeShares {
+pub(super) struct TimeShares {
     origin: i64,
     length: i64,
     /// What lies in a part of the period.
@@ -287,11 +308,11 @@ struct TimeShares {
 }
 
 impl TimeShares {
-    fn new(origin: i64, length: i64, count: usize) -> Self {
+    pub(super) fn new(origin: i64, length: i64, count: usize) -> Self {
         Self { origin, length, parts: vec![0.0; count], changes: vec![0.0; count + 1] }
     }
 
-    fn add(&mut self, from: i64, to: i64, weight: f64) {
+    pub(super) fn add(&mut self, from: i64, to: i64, weight: f64) {
         let period = |time: i64| ((time - self.origin) / self.length) as usize;
         let (first, last) = (period(from), period(to));
         if first == last {
@@ -305,7 +326,7 @@ impl TimeShares {
         self.changes[last] -= weight;
     }
 
-    fn finish(self) -> Vec<f64> {
+    pub(super) fn finish(self) -> Vec<f64> {
         let mut weight = 0.0;
         let whole = self.parts.iter().zip(&self.changes).map(|(part, change)| {
             weight += change;

@@ -56,7 +56,19 @@ pub(super) fn read_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
     let [group, queue] = [group, queue].map(|name| if name == "-1" { "" } else { name });
     let wait = whole_number(fields[2]).filter(|wait| *wait >= 0);
     let started = wait.and_then(|wait| submit.checked_add(wait));
-    let job = LoggedJob { id, entity: user, group, queue, submit, run, walltime, processors, started, is_partial };
+    let job = LoggedJob {
+        id,
+        entity: user,
+        group,
+        queue,
+        submit,
+        run,
+        walltime,
+        processors,
+        started,
+        is_partial,
+        amounts: &[],
+    };
     builder.push(&job)
 }
 

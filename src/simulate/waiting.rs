@@ -16,17 +16,20 @@ enum Input {
     /// The time since the submission.
     Wait,
     Fairshare(FairshareInput),
+    /// One that was taken from the log, by its index.
+    Logged(usize),
     /// 0 for every job.
     Zero,
 }
 
 impl Input {
-    fn from_name(name: &str) -> Self {
+    fn new(name: &str, workload: &Workload) -> Self {
+        let logged = || workload.input(name).map_or(Self::Zero, Self::Logged);
         match name {
             "ncpus" => Self::Processors,
             "walltime" => Self::Walltime,
             "eligible_time" => Self::Wait,
-            _ => FairshareInput::from_name(name).map_or(Self::Zero, Self::Fairshare),
+            _ => FairshareInput::from_name(name).map_or_else(logged, Self::Fairshare),
         }
     }
 
@@ -36,9 +39,17 @@ impl Input {
     }
 }
 
+/// The numbers of the waiting jobs for an input that was taken from the log.
+#[derive(Debug, Default)]
+struct LoggedColumn {
+    values: Vec<f64>,
+    is_int: Vec<bool>,
+}
+
 /// The waiting jobs, in the order of their submission.
 pub(super) struct WaitingJobs<'p> {
     program: &'p Program,
+    workload: &'p Workload,
     inputs: Vec<Input>,
     precision: ScorePrecision,
     on_error: OnError,
@@ -50,6 +61,8 @@ pub(super) struct WaitingJobs<'p> {
     submits: Vec<i64>,
     entities: Vec<u32>,
     waits: Vec<i64>,
+    /// By the index of the input.
+    logged: Vec<LoggedColumn>,
     /// The value of each job, of the last evaluation.
     pub(super) values: Vec<f64>,
     /// How many waiting jobs each entity has.
@@ -59,10 +72,20 @@ pub(super) struct WaitingJobs<'p> {
 }
 
 impl<'p> WaitingJobs<'p> {
-    pub(super) fn new(program: &'p Program, workload: &Workload, precision: ScorePrecision, on_error: OnError) -> Self {
-        let inputs: Vec<Input> = program.inputs().iter().map(|name| Input::from_name(name)).collect();
+    pub(super) fn new(
+        program: &'p Program,
+        workload: &'p Workload,
+        precision: ScorePrecision,
+        on_error: OnError,
+    ) -> Self {
+        let inputs: Vec<Input> = program.inputs().iter().map(|name| Input::new(name, workload)).collect();
+        let columns =
+            inputs.iter().filter_map(|input| if let Input::Logged(index) = input { Some(index + 1) } else { None });
+        let columns = columns.max().unwrap_or(0);
         Self {
             program,
+            workload,
+            logged: std::iter::repeat_with(LoggedColumn::default).take(columns).collect(),
             is_dynamic: inputs.iter().any(|input| input.changes()),
             inputs,
             precision,
@@ -90,6 +113,10 @@ impl<'p> WaitingJobs<'p> {
         self.walltimes.push(of.walltime);
         self.submits.push(of.submit);
         self.entities.push(of.entity);
+        for (column, amount) in self.logged.iter_mut().zip(self.workload.amounts(of)) {
+            column.values.push(amount.value);
+            column.is_int.push(amount.is_int);
+        }
         self.waiting_of_entity[of.entity as usize] += 1;
     }
 
@@ -109,6 +136,10 @@ impl<'p> WaitingJobs<'p> {
         remove_rows(&mut self.submits, rows);
         remove_rows(&mut self.entities, rows);
         remove_rows(&mut self.values, rows);
+        for column in &mut self.logged {
+            remove_rows(&mut column.values, rows);
+            remove_rows(&mut column.is_int, rows);
+        }
     }
 
     /// Computes the value of every waiting job.
@@ -138,6 +169,10 @@ impl<'p> WaitingJobs<'p> {
             Input::Walltime => InputColumn::I64(&self.walltimes[first..]),
             Input::Wait => InputColumn::I64(&self.waits[first..]),
             Input::Zero => InputColumn::Same(Value::Int(0)),
+            Input::Logged(index) => InputColumn::Mixed {
+                values: &self.logged[index].values[first..],
+                is_int: &self.logged[index].is_int[first..],
+            },
             Input::Fairshare(input) => {
                 let values = match input {
                     FairshareInput::Perc => &numbers.perc,

@@ -6,6 +6,11 @@ use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 
+use crate::pbs::resource_amount::{AmountSource, NumberMode, number};
+use crate::python::{MAX_EXACT_INT, Value};
+use crate::rank::double_key;
+use crate::schema::InputType;
+
 /// The most jobs in a workload.
 pub const MAX_JOBS: usize = 50_000_000;
 /// The longest id or name, in bytes.
@@ -18,6 +23,31 @@ pub const MAX_PROCESSORS: i64 = 1_000_000_000;
 const MAX_NAMED: usize = 10;
 /// The most kinds of faults that are told apart.
 const MAX_KINDS: usize = 50;
+
+/// The inputs of formulas that are taken from a log, besides those that every log has.
+#[derive(Debug, Clone, Default)]
+pub struct LogInputs {
+    /// How amounts become numbers.
+    pub numbers: NumberMode,
+    /// The names of the inputs, and their types as far as they are known.
+    pub names: Vec<(Box<str>, Option<InputType>)>,
+    /// The priority of each queue, for logs that do not give `queue_priority`.
+    pub queue_priorities: BTreeMap<String, i64>,
+}
+
+/// The priority of the job's queue, which the queues give where the log does not.
+const QUEUE_PRIORITY: &str = "queue_priority";
+
+/// What a log says of an input of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedAmount<'a> {
+    /// The name of the input.
+    pub name: &'a str,
+    /// The amount, such as `4gb`.
+    pub text: &'a str,
+    /// Who wrote the amount; `None` for a number that reaches the formula as it is.
+    pub source: Option<AmountSource>,
+}
 
 /// A job as a log describes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,6 +72,29 @@ pub struct LoggedJob<'a> {
     pub started: Option<i64>,
     /// Whether the line describes only a part of the job's execution: another line with the same id replaces it.
     pub is_partial: bool,
+    /// Its other inputs; of several with the same name the last one counts.
+    pub amounts: &'a [LoggedAmount<'a>],
+}
+
+/// The number that a formula gets for an input of a job: a Python integer or a float. An integer beyond 2^53 is kept as the
+/// nearest float.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Amount {
+    /// The number.
+    pub value: f64,
+    /// Whether it is an integer.
+    pub is_int: bool,
+}
+
+impl Amount {
+    /// What a job has of a resource that it does not request.
+    const NONE: Self = Self { value: 0.0, is_int: true };
+
+    fn new(value: &Value) -> Option<Self> {
+        let is_exact = |int: i64| int.unsigned_abs() <= MAX_EXACT_INT.unsigned_abs();
+        let is_int = matches!(value, Value::Int(int) if is_exact(*int));
+        Some(Self { value: value.to_f64()?, is_int }).filter(|amount| amount.value.is_finite())
+    }
 }
 
 /// A job of a [`Workload`].
@@ -63,6 +116,8 @@ pub struct WorkloadJob {
     pub queue: u32,
     id_start: u32,
     id_length: u32,
+    /// The index of its amounts.
+    row: u32,
     started: i64,
     is_partial: bool,
 }
@@ -114,7 +169,19 @@ pub struct Workload {
     entities: Vec<Box<str>>,
     groups: Vec<Box<str>>,
     queues: Vec<Box<str>>,
+    inputs: Vec<Input>,
+    /// The inputs of each job, job by job.
+    amounts: Vec<Amount>,
     faults: Faults,
+}
+
+/// An input that is taken from a log.
+#[derive(Debug, Clone)]
+struct Input {
+    name: Box<str>,
+    kind: Option<InputType>,
+    /// Whether a job of the log has it.
+    is_set: bool,
 }
 
 impl Workload {
@@ -141,6 +208,22 @@ impl Workload {
     /// The queues.
     pub fn queues(&self) -> &[Box<str>] {
         &self.queues
+    }
+
+    /// The index of an input that was taken from the logs.
+    pub(super) fn input(&self, name: &str) -> Option<usize> {
+        self.inputs.iter().position(|input| &*input.name == name)
+    }
+
+    /// What a job has of each input that was taken from the logs.
+    pub(super) fn amounts(&self, job: &WorkloadJob) -> &[Amount] {
+        let count = self.inputs.len();
+        self.amounts.get(job.row as usize * count..(job.row as usize + 1) * count).unwrap_or(&[])
+    }
+
+    /// Whether a job of the logs has an input, apart from those that every log has.
+    pub fn has_input(&self, name: &str) -> bool {
+        self.inputs.iter().any(|input| &*input.name == name && input.is_set)
     }
 
     /// What of the logs could not be read.
@@ -251,6 +334,10 @@ pub struct WorkloadBuilder {
     entities: Names,
     groups: Names,
     queues: Names,
+    numbers: NumberMode,
+    inputs: Vec<Input>,
+    amounts: Vec<Amount>,
+    queue_priorities: BTreeMap<String, i64>,
     faults: Faults,
 }
 
@@ -258,6 +345,18 @@ impl WorkloadBuilder {
     /// A builder without jobs.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A builder without jobs, which also takes these inputs from the logs.
+    pub fn with_inputs(inputs: LogInputs) -> Self {
+        let LogInputs { numbers, names, queue_priorities } = inputs;
+        let inputs = names.into_iter().map(|(name, kind)| Input { name, kind, is_set: false }).collect();
+        Self { numbers, inputs, queue_priorities, ..Self::default() }
+    }
+
+    /// Whether an input is taken from the logs.
+    pub(super) fn takes(&self, name: &str) -> bool {
+        self.inputs.iter().any(|input| &*input.name == name)
     }
 
     /// The number of jobs.
@@ -304,6 +403,7 @@ impl WorkloadBuilder {
         }
         let id_start = u32::try_from(self.ids.len()).ok().filter(|_| self.jobs.len() < MAX_JOBS);
         let id_start = id_start.ok_or("the workload has too many jobs")?;
+        self.push_amounts(job)?;
         self.mentioned.remove(job.id);
         self.ids.push_str(job.id);
         self.jobs.push(WorkloadJob {
@@ -316,10 +416,47 @@ impl WorkloadBuilder {
             queue: self.queues.index(job.queue),
             id_start,
             id_length: job.id.len() as u32,
+            row: self.jobs.len() as u32,
             started: job.started.unwrap_or(UNKNOWN),
             is_partial: job.is_partial,
         });
         Ok(())
+    }
+
+    /// Adds what a job has of each input.
+    fn push_amounts(&mut self, job: &LoggedJob<'_>) -> Result<(), &'static str> {
+        let before = self.amounts.len();
+        for index in 0..self.inputs.len() {
+            match self.amount(index, job) {
+                Ok(amount) => {
+                    self.inputs[index].is_set |= amount.is_some();
+                    self.amounts.push(amount.unwrap_or(Amount::NONE));
+                }
+                Err(reason) => {
+                    self.amounts.truncate(before);
+                    return Err(reason);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a job has of an input; `None` if neither the log nor the job's queue says.
+    fn amount(&self, index: usize, job: &LoggedJob<'_>) -> Result<Option<Amount>, &'static str> {
+        const UNREADABLE: &str = "an amount that the formula needs cannot be read";
+        let Input { name, kind, .. } = &self.inputs[index];
+        let Some(logged) = job.amounts.iter().rfind(|amount| *amount.name == **name) else {
+            let priority = self.queue_priorities.get(job.queue).filter(|_| **name == *QUEUE_PRIORITY);
+            return Ok(priority.and_then(|priority| Amount::new(&Value::Int(*priority))));
+        };
+        let value = match logged.source {
+            Some(source) => {
+                let amount = self.numbers.amount(logged.text, *kind, source).map_err(|_| UNREADABLE)?;
+                self.numbers.resource(amount)
+            }
+            None => number(logged.text).ok_or(UNREADABLE)?,
+        };
+        Amount::new(&value).ok_or(UNREADABLE).map(Some)
     }
 
     /// The workload. Its names are in the order of their first submission, so that it does not depend on the order in which
@@ -327,6 +464,7 @@ impl WorkloadBuilder {
     /// job that was submitted first.
     pub fn finish(mut self) -> Workload {
         let ids = std::mem::take(&mut self.ids);
+        let count = self.inputs.len();
         let [entities, groups, queues] =
             [&mut self.entities, &mut self.groups, &mut self.queues].map(|names| std::mem::take(&mut names.names));
         let name = |names: &[Box<str>], index: u32| names[index as usize].clone();
@@ -338,9 +476,15 @@ impl WorkloadBuilder {
             let numbers = |job: &WorkloadJob| (job.run, job.walltime, job.processors, job.started);
             let names =
                 |job: &WorkloadJob| (name(&entities, job.entity), name(&groups, job.group), name(&queues, job.queue));
-            numbers(one).cmp(&numbers(other)).then_with(|| names(one).cmp(&names(other)))
+            let inputs = |job: &WorkloadJob| {
+                let row = job.row as usize;
+                let amounts = self.amounts.get(row * count..(row + 1) * count).unwrap_or(&[]);
+                amounts.iter().map(|amount| (double_key(amount.value), amount.is_int)).collect::<Vec<_>>()
+            };
+            let order = numbers(one).cmp(&numbers(other)).then_with(|| names(one).cmp(&names(other)));
+            order.then_with(|| inputs(one).cmp(&inputs(other)))
         };
-        let mut jobs = self.jobs;
+        let mut jobs = std::mem::take(&mut self.jobs);
         jobs.sort_by(|one, other| by_submission(one, other).then_with(|| by_content(one, other)));
         remove_duplicates(&mut jobs, &ids, &mut self.faults);
         if !self.mentioned.is_empty() {
@@ -363,6 +507,8 @@ impl WorkloadBuilder {
             entities: of_entities.names(&entities),
             groups: of_groups.names(&groups),
             queues: of_queues.names(&queues),
+            inputs: self.inputs,
+            amounts: self.amounts,
             faults: self.faults,
         }
     }

@@ -7,13 +7,16 @@ use super::compression::decompressed;
 use super::file_kind::FileKind;
 use super::policy::PolicyName;
 use super::source::FileSource;
+use super::tree::SiteTree;
 use super::{Site, SiteError};
-use crate::fairshare::Rules;
+use crate::fairshare::{Rules, ShareTree};
+use crate::formula::Formula;
 use crate::formula::program::Program;
+use crate::pbs::files::queues::RunLimits;
 use crate::schema::FairshareInput;
 use crate::simulate::{
-    Decay, Fairshare, FairsharePolicy, Observer, Schedule, SimulationRules, Workload, WorkloadBuilder, read_workload,
-    simulate,
+    Decay, Fairshare, FairsharePolicy, LimitedQueue, LogInputs, Observer, Schedule, SimulationRules, Workload,
+    WorkloadBuilder, read_workload, simulate,
 };
 
 /// How many bytes of a log decide what it is.
@@ -36,7 +39,10 @@ pub struct SimulatedQueue {
 /// # Errors
 /// A log cannot be read, or has no job in a known format.
 pub fn open_workload(sources: &[FileSource]) -> Result<Workload, SiteError> {
-    let mut builder = WorkloadBuilder::new();
+    read_logs(sources, WorkloadBuilder::new())
+}
+
+fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Workload, SiteError> {
     for source in sources {
         match source {
             FileSource::Path(path) if path.is_dir() => {
@@ -81,6 +87,24 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
 }
 
 impl Site {
+    /// Reads logs of jobs as [`open_workload`] does, with the resources and the priorities that these formulas need.
+    ///
+    /// # Errors
+    /// A log cannot be read, or has no job in a known format.
+    pub fn open_workload(&self, sources: &[FileSource], formulas: &[&Formula]) -> Result<Workload, SiteError> {
+        let mut names: Vec<&str> = formulas.iter().flat_map(|formula| formula.names()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let is_logged = |name: &&str| self.schema.is_numeric(name) && !is_always_known(name);
+        let input = |name: &str| (name.into(), self.schema.entry(name).map(|entry| entry.input_type));
+        let inputs = LogInputs {
+            numbers: self.rules.numbers,
+            names: names.into_iter().filter(is_logged).map(input).collect(),
+            queue_priorities: self.queues.priorities(),
+        };
+        read_logs(sources, WorkloadBuilder::with_inputs(inputs))
+    }
+
     /// Runs a workload through time under a formula. Fair share is charged to the site's tree, where every entity begins with
     /// a usage of 1, and decays as `decay` says, or else as the `sched_config` says if the site has one.
     ///
@@ -95,8 +119,18 @@ impl Site {
         observer: &mut dyn Observer,
     ) -> Result<SimulatedQueue, SiteError> {
         let mut warnings = Vec::new();
+        let is_unknown = |name: &&str| !is_always_known(name) && !workload.has_input(name);
+        let unknown: Vec<&str> = program.inputs().iter().map(|name| &**name).filter(is_unknown).collect();
+        if !unknown.is_empty() {
+            warnings.push(format!("no job of the log has {}, so every job has 0", few(unknown.into_iter())));
+        }
         let fairshare = self.simulated_fairshare(program, workload, decay, &mut warnings)?;
-        let schedule = simulate(program, workload, rules, fairshare, observer).map_err(SiteError::content)?;
+        let others: Vec<&str> = self.queues.other_limits().collect();
+        if !others.is_empty() {
+            warnings.push(format!("the simulation has no limits of the kinds {}", few(others.into_iter())));
+        }
+        let limits = self.limited_queues(workload);
+        let schedule = simulate(program, workload, rules, fairshare, limits, observer).map_err(SiteError::content)?;
         if !schedule.too_large.is_empty() {
             let ids = schedule.too_large.iter().map(|&job| workload.id(job));
             let (list, count) = (few(ids), schedule.too_large.len());
@@ -106,7 +140,42 @@ impl Site {
                 rules.processors
             ));
         }
+        let is_held = |job: &usize| schedule.start(*job).is_none() && schedule.too_large.binary_search(job).is_err();
+        let held: Vec<&str> = match schedule.is_complete {
+            true => (0..workload.jobs().len()).filter(is_held).map(|job| workload.id(job)).collect(),
+            false => Vec::new(),
+        };
+        if !held.is_empty() {
+            warnings.push(format!("jobs that never start, because a limit lets none run: {}", few(held.into_iter())));
+        }
         Ok(SimulatedQueue { schedule, warnings })
+    }
+
+    /// The limits of running jobs that matter to a workload, in words: the queue, or nothing for the server, and the limit.
+    pub fn run_limits(&self, workload: &Workload) -> Vec<String> {
+        let queues =
+            std::iter::once("").chain(workload.queues().iter().map(|queue| &**queue).filter(|queue| !queue.is_empty()));
+        let describe = |queue: &str| {
+            let RunLimits { all, each_user, users } = self.queues.run_limits(queue)?;
+            let of = if queue.is_empty() { "the server".to_owned() } else { format!("queue {queue}") };
+            let all = all.map(|count| format!("{count} in all"));
+            let each = each_user.map(|count| format!("{count} of each user"));
+            let single = users.iter().map(|(user, count)| format!("{count} of {user}"));
+            let limits: Vec<String> = all.into_iter().chain(each).chain(single).collect();
+            (!limits.is_empty()).then(|| format!("{of}: {} at the same time", limits.join(", ")))
+        };
+        queues.filter_map(describe).collect()
+    }
+
+    fn limited_queues(&self, workload: &Workload) -> Vec<LimitedQueue> {
+        let named = workload.queues().iter().zip(0..).filter(|(queue, _)| !queue.is_empty());
+        let queues = std::iter::once(("", None)).chain(named.map(|(queue, index)| (&**queue, Some(index))));
+        let limited = |(queue, index): (&str, Option<u32>)| {
+            let RunLimits { all, each_user, users } = self.queues.run_limits(queue)?;
+            let of_user = |user: &str| users.get(user).copied().or(*each_user);
+            Some(LimitedQueue::new(index, *all, workload.entities().iter().map(|user| of_user(user))))
+        };
+        queues.filter_map(limited).collect()
     }
 
     /// How usage decays in a simulation unless the caller says otherwise: as in the `sched_config`, if the site has one.
@@ -117,6 +186,30 @@ impl Site {
             .as_ref()
             .filter(|_| config.fairshare_decay_time > 0)
             .map(|_| Decay { period: config.fairshare_decay_time, factor: config.fairshare_decay_factor.into() })
+    }
+
+    /// The share of the machine of each entity of a workload, by its index, 0..=1: `None` for an entity that the tree does not
+    /// have, and no list without a tree.
+    ///
+    /// # Errors
+    /// The tree cannot be built.
+    pub fn entity_shares(&self, workload: &Workload) -> Result<Option<Vec<Option<f64>>>, SiteError> {
+        let Some(tree) = &self.tree else { return Ok(None) };
+        let (tree, name) = (self.simulated_tree(tree, workload)?, self.policy.name);
+        let shares = self.policy.build_policy(name, &[]).assess(&tree);
+        let perc = |entity: &str| Some(shares.get(tree.resolve(entity)?)?.fairshare_perc);
+        Ok(Some(workload.entities().iter().map(|entity| perc(entity)).collect()))
+    }
+
+    /// The tree with the entities of a workload; those that OpenPBS does not find are in the group `unknown`.
+    fn simulated_tree(&self, tree: &SiteTree, workload: &Workload) -> Result<ShareTree, SiteError> {
+        match self.policy.name {
+            PolicyName::Pbs => {
+                let entities = workload.entities().iter().map(|entity| &**entity);
+                Ok(tree.pbs_tree(self.policy.rules, entities)?.tree().clone())
+            }
+            _ => tree.share_tree(),
+        }
     }
 
     fn simulated_fairshare(
@@ -135,17 +228,15 @@ impl Site {
             )));
         };
         let name = self.policy.name;
-        let (tree, unknown) = match name {
+        let unknown: Vec<&str> = match name {
             PolicyName::Pbs => {
                 let known = tree.pbs_tree(self.policy.rules, [])?;
                 let is_unknown = |entity: &&str| known.tree().find(entity).is_none();
-                let unknown: Vec<&str> =
-                    workload.entities().iter().map(|entity| &**entity).filter(is_unknown).collect();
-                let entities = workload.entities().iter().map(|entity| &**entity);
-                (tree.pbs_tree(self.policy.rules, entities)?.tree().clone(), unknown)
+                workload.entities().iter().map(|entity| &**entity).filter(is_unknown).collect()
             }
-            _ => (tree.share_tree()?, Vec::new()),
+            _ => Vec::new(),
         };
+        let tree = self.simulated_tree(tree, workload)?;
         if tree.nodes().any(|node| tree.children(node).is_empty() && tree.usage(node) > 1.0) {
             warnings
                 .push("the usage in the tree does not count: in a simulation every entity begins with 1".to_owned());
@@ -169,6 +260,11 @@ impl Site {
         }
         Ok(Some(fairshare))
     }
+}
+
+/// Whether a simulation computes an input of every job, whatever the log says.
+fn is_always_known(name: &str) -> bool {
+    matches!(name, "ncpus" | "walltime" | "eligible_time") || FairshareInput::from_name(name).is_some()
 }
 
 /// The first few names, and how many more there are.

@@ -1,4 +1,4 @@
-"""The reports of `rank`, `explain`, `compare` and `shares`: what a reader sees, clicks, types and prints."""
+"""The reports of `rank`, `explain`, `compare`, `shares` and `simulate`: what a reader sees, clicks, types and prints."""
 
 import json
 import math
@@ -17,6 +17,8 @@ COMMANDS = {
     "explain": ["explain", FORMULA, "--job", "184127", "--job", "184103", *SITE],
     "compare": ["compare", *OLD, "--new", FORMULA, *SITE],
     "shares": ["shares", "--policy", "all", *SITE],
+    "simulate": ["simulate", "--old", "eligible_time", "--new", "eligible_time / walltime", "--generate", "300",
+                 "--processors", "32", "--load", "1.2"],
 }
 # in a name: leaves an attribute, an element, a script, a template; turns the text round; fills the page
 HOSTILE = [
@@ -55,6 +57,13 @@ def hostile_pages(tmp_path_factory):
     queue, tree = folder / "<script>alert(1)<!-- queue.json", folder / "tree\u202e.json"
     queue.write_text(json.dumps({"jobs": jobs}))
     tree.write_text(json.dumps({"unknown_shares": 0, "children": groups}))
+    logged = [
+        {"id": f"{number}{name}", "entity": name, "group": name, "queue": name, "submit": number, "run": 60,
+         "resources": {"ncpus": 1}}
+        for number, name in enumerate(2 * HOSTILE)
+    ]
+    log = folder / "log\u202e<b>.ndjson"
+    log.write_text("\n".join(map(json.dumps, logged)))
     old, new = folder / "<img src=x>.txt", folder / "\u202enew.txt"
     old.write_text("ncpus + fairshare_factor # </code><script>alert(1)</script>\n")
     new.write_text("eligible_time / (ncpus - 1) # \u202e\n")
@@ -64,6 +73,8 @@ def hostile_pages(tmp_path_factory):
         "explain": ["explain", "-f", str(old), *(part for job in jobs for part in ("--job", job["id"])), *context],
         "compare": ["compare", "--old-file", str(old), "--new-file", str(new), *context],
         "shares": ["shares", *context],
+        "simulate": ["simulate", "--old-file", str(old), "--new-file", str(new), "--workload", str(log), "--processors", "2",
+                     "--tree", str(tree)],
     }
     pages = {name: folder / f"{name}.html" for name in commands}
     return {name: (path, report(path, *commands[name])) for name, path in pages.items()}
@@ -124,6 +135,11 @@ def test_the_numbers_are_those_of_json(open_page, site_pages):
     for job in document["jobs"]:
         terms = [{**term, "value": float(term["value"])} for term in job["terms"]]
         assert_equal(region(page, f"Terms of {job['id']}"), terms, ["text", "value"])
+    path, document = site_pages["simulate"]
+    page = open_page(path)
+    entities = [{**entity, **entity["mean_wait"]} for entity in document["difference"]["entities"]]
+    keys = ["name", "jobs", "old", "new", "difference", "low", "high"]
+    assert_equal(region(page, "Entities"), entities, keys)
     path, document = site_pages["shares"]
     page = open_page(path)
     for policy in document["policies"]:
@@ -283,7 +299,7 @@ def test_hostile_names_are_text(open_page, hostile_pages, command):
                          ".filter(name => name.startsWith('on') || name === 'style' || name === 'src')") == []
     shown = page.locator("body").inner_text()
     assert not set(shown) & set("\u202e\u2066\u200f\x1b\x07\x9b")
-    names = {"rank": "Jobs", "compare": "Jobs", "shares": "Shares"}
+    names = {"rank": "Jobs", "compare": "Jobs", "shares": "Shares", "simulate": "Jobs"}
     if command in names:
         column_name = "name" if command == "shares" else "entity"
         texts = column(region(page, names[command]), column_name)

@@ -15,4 +15,5 @@ mod reports;
 mod shares;
 mod slurm;
 mod tasks;
+mod terminal;
 mod trajectory;

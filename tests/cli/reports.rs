@@ -112,6 +112,140 @@ fn the_numbers_of_an_explanation_are_those_of_json() {
     assert_eq!(headline, format!("{sentence}."));
 }
 
+const SIMULATION: [&str; 6] =
+    ["--site", "examples/site", "--workload", "examples/site/accounting.gz", "--processors", "256"];
+
+/// Whether a cell has a number; the test's reader of JSON does not give the nearest double.
+fn is_close(cell: &str, number: f64) -> bool {
+    cell.parse::<f64>().is_ok_and(|cell| (cell - number).abs() <= 1e-12 * number.abs().max(1.0))
+}
+
+/// Compares numbers of the rows of a table with those at pointers into the objects of a list.
+#[track_caller]
+fn assert_numbers<'v>(rows: &[Vec<String>], objects: impl Iterator<Item = &'v Value>, pointers: &[(usize, &str)]) {
+    let objects: Vec<&Value> = objects.collect();
+    assert_eq!(rows.len(), objects.len());
+    for (row, object) in rows.iter().zip(objects) {
+        for &(column, pointer) in pointers {
+            let value = object.pointer(pointer).unwrap_or_else(|| panic!("{pointer} of {object}"));
+            match value {
+                Value::Number(number) => {
+                    let is_equal = number.as_f64().is_some_and(|number| is_close(&row[column], number));
+                    assert!(is_equal, "{pointer} of {object}: {row:?}");
+                }
+                other => assert_eq!(row[column], shown(other), "{pointer} of {object}"),
+            }
+        }
+    }
+}
+
+fn list<'v>(document: &'v Value, pointer: &str) -> impl Iterator<Item = &'v Value> {
+    document.pointer(pointer).and_then(Value::as_array).unwrap_or_else(|| panic!("a list {pointer}")).iter()
+}
+
+#[test]
+fn the_numbers_of_two_simulations_are_those_of_json() {
+    let (page, document) = page_and_json(&[&["simulate", "--new", FORMULA], &SIMULATION[..]].concat());
+    let changes = [
+        (0, "/name"),
+        (1, "/jobs"),
+        (2, "/mean_wait/old"),
+        (3, "/mean_wait/new"),
+        (4, "/mean_wait/difference"),
+        (5, "/mean_wait/low"),
+        (6, "/mean_wait/high"),
+    ];
+    let tables = [
+        ("Entities", "entities"),
+        ("Groups", "groups"),
+        ("Queues", "queues"),
+        ("Sizes of the jobs", "sizes"),
+        ("Run times of the jobs", "lengths"),
+    ];
+    for (heading, key) in tables {
+        let listed = rows(&page, heading);
+        assert_numbers(&listed, list(&document, &format!("/difference/{key}")), &changes);
+        for row in &listed {
+            let is_beyond_chance = row[5].parse::<f64>().unwrap() > 0.0 || row[6].parse::<f64>().unwrap() < 0.0;
+            assert_eq!(row[7], if is_beyond_chance { "yes" } else { "no" }, "{row:?}");
+        }
+    }
+    let summary = rows(&page, "All jobs");
+    let keys = [
+        "wait/mean",
+        "wait/median",
+        "wait/p95",
+        "wait/max",
+        "bounded_slowdown/mean",
+        "utilisation",
+        "mean_queue",
+        "makespan",
+    ];
+    for (row, key) in summary.iter().zip(keys) {
+        let [old, new] =
+            ["old", "new"].map(|side| document.pointer(&format!("/{side}/summary/{key}")).unwrap().as_f64().unwrap());
+        assert!(is_close(&row[1], old) && is_close(&row[2], new) && is_close(&row[3], new - old), "{row:?} {key}");
+    }
+    let shares = rows(&page, "Use against shares");
+    let uses =
+        [(0, "/name"), (1, "/perc"), (2, "/promised_core_seconds"), (3, "/core_seconds"), (4, "/used_of_promised")];
+    assert_numbers(&shares, list(&document, "/old/entities"), &uses);
+    let uses = [(5, "/promised_core_seconds"), (6, "/core_seconds"), (7, "/used_of_promised")];
+    assert_numbers(&shares, list(&document, "/new/entities"), &uses);
+    let periods = [
+        (0, "/start"),
+        (1, "/seconds"),
+        (2, "/submitted"),
+        (3, "/mean_wait"),
+        (4, "/mean_bounded_slowdown"),
+        (5, "/utilisation"),
+        (6, "/mean_queue"),
+    ];
+    for (heading, side) in [("Periods, old formula", "old"), ("Periods, new formula", "new")] {
+        assert_numbers(&rows(&page, heading), list(&document, &format!("/{side}/over_time")), &periods);
+    }
+    let starts = |side: &str| -> std::collections::HashMap<String, (f64, f64)> {
+        let wait = |job: &Value| {
+            let [submit, start] = ["submit", "start"].map(|key| job[key].as_f64().expect("a time"));
+            (job["id"].as_str().expect("an id").to_owned(), (submit, start - submit))
+        };
+        list(&document, &format!("/{side}/jobs")).map(wait).collect()
+    };
+    let (old, new) = (starts("old"), starts("new"));
+    let jobs = rows(&page, "Jobs");
+    assert!(jobs.len() == 1000 && page.contains("1700 more rows are left out"));
+    for row in &jobs {
+        let ((submit, wait), (_, new_wait)) = (old[&row[0]], new[&row[0]]);
+        let numbers: Vec<f64> = row[4..8].iter().map(|number| number.parse().unwrap()).collect();
+        assert_eq!(numbers, [submit, wait, new_wait, new_wait - wait], "{row:?}");
+    }
+    assert!(page.contains("<del>") && page.contains("<ins>") && page.matches("<figure ").count() == 4);
+    // a box for either side of each group and each entity
+    let boxes = list(&document, "/difference/groups").count() + list(&document, "/difference/entities").count();
+    assert_eq!(page.matches("class=\"mean\"").count(), 2 * boxes);
+}
+
+#[test]
+fn the_numbers_of_a_simulation_are_those_of_json() {
+    let (page, document) = page_and_json(&[&["simulate", FORMULA, "--validate"], &SIMULATION[..]].concat());
+    let numbers = [
+        (0, "/name"),
+        (1, "/jobs"),
+        (2, "/core_seconds"),
+        (3, "/mean_wait"),
+        (4, "/wait/median"),
+        (5, "/wait/p95"),
+        (6, "/wait/max"),
+        (7, "/mean_bounded_slowdown"),
+    ];
+    for (heading, key) in [("Entities", "/entities"), ("Queues", "/queues"), ("Run times of the jobs", "/lengths")] {
+        assert_numbers(&rows(&page, heading), list(&document, key), &numbers);
+    }
+    let mean = document["summary"]["wait"]["mean"].as_f64().expect("a number");
+    assert!(is_close(&rows(&page, "All jobs")[0][1], mean));
+    assert!(page.contains("against the log") && page.matches("<figure ").count() == 4);
+}
+
 #[test]
 fn text_from_outside_stays_text() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -140,15 +274,27 @@ fn text_from_outside_stays_text() {
     let tree = write("tree.json", &json!({"unknown_shares": 0, "children": children}));
     let page_path = folder.path().join("page.html");
     let page_name = page_path.to_str().expect("UTF-8");
+    let logged = |(index, name): (usize, &&str)| {
+        json!({"id": format!("{index}{name}").chars().take(4000).collect::<String>(), "entity": name, "queue": name,
+            "group": name, "submit": index, "run": 60, "resources": {"ncpus": 1}})
+        .to_string()
+            + "\n"
+    };
+    let log = folder.path().join("log.ndjson");
+    fs::write(&log, names.iter().enumerate().map(logged).collect::<String>()).expect("written");
+    let log = log.to_str().expect("UTF-8");
     let context = ["--queue", &queue, "--tree", &tree];
     let first_id = jobs[0]["id"].as_str().expect("an id");
-    for arguments in [
-        &["rank", "ncpus + fairshare_factor", "--inputs"][..],
-        &["compare", "--old", "ncpus", "--new", "eligible_time / (ncpus - 1)"],
-        &["explain", "ncpus + fairshare_factor", "--job", first_id],
-        &["shares"],
+    let simulated = ["--workload", log, "--processors", "2", "--tree", &tree];
+    for (arguments, context) in [
+        (&["rank", "ncpus + fairshare_factor", "--inputs"][..], &context[..]),
+        (&["compare", "--old", "ncpus", "--new", "eligible_time / (ncpus - 1)"], &context),
+        (&["explain", "ncpus + fairshare_factor", "--job", first_id], &context),
+        (&["shares"], &context),
+        (&["simulate", "fairshare_factor"], &simulated),
+        (&["simulate", "--old", "fairshare_factor", "--new", "-eligible_time / (ncpus + 1)"], &simulated),
     ] {
-        success(&jsf(&[arguments, &context, &["--report", page_name]].concat()));
+        success(&jsf(&[arguments, context, &["--report", page_name]].concat()));
         let page = fs::read_to_string(&page_path).expect("a page");
         for (tag, count) in [("<script", 1), ("</script", 1), ("<style", 1), ("<img", 0), ("<b>", 0), ("</style", 1)] {
             assert_eq!(page.matches(tag).count(), count, "{tag} in {arguments:?}");

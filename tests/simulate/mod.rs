@@ -5,6 +5,7 @@ mod properties;
 mod random_workloads;
 mod reading;
 mod recorded_cases;
+mod site_rules;
 
 use std::sync::Arc;
 

@@ -109,7 +109,10 @@ fn statistics_of_a_schedule_that_is_known() {
     assert_eq!((summary.jobs, summary.makespan, summary.core_seconds), (4, 205, 360));
     assert_eq!(summary.utilisation, 360.0 / 410.0);
     let wait = summary.wait;
-    assert_eq!([wait.mean, wait.median, wait.p95, wait.max], [60.0, 50.0, 140.0, 140.0]);
+    assert_eq!(
+        [wait.mean, wait.p25, wait.median, wait.p75, wait.p95, wait.max],
+        [60.0, 0.0, 50.0, 100.0, 140.0, 140.0]
+    );
     assert_eq!(summary.bounded_slowdown.mean, (1.0 + 3.0 + 3.8 + 1.0) / 4.0);
     assert_eq!(summary.mean_queue, 240.0 / 205.0);
     let periods: Vec<_> =

@@ -16,7 +16,12 @@ use super::{CsvArgs, FormulaArgs, OnErrorArg, PolicyArg};
 Jobs are submitted as in the log. At each submission and each end of a job the waiting jobs are ordered by the formula, the \
 higher value first, then the earlier submission, then the lower id, and started as far as processors are free. A job \
 ends after its run time or its walltime, whichever is shorter. The formula gets ncpus (the processors), walltime, \
-eligible_time (the time since the submission) and the fair-share numbers; everything else is 0.
+eligible_time (the time since the submission), the fair-share numbers, and the job's other resources where the log has \
+them: Resource_List.NAME in accounting records, `resources` in NDJSON. queue_priority is that of --queues. What the log \
+does not have is 0, with a warning.
+
+A job is passed over while as many jobs of its queue run, or of its user in it, as max_run allows in --queues, --server or \
+--site.
 
 --backfill is about the first job that does not fit:
   easy    later jobs start if, as far as walltimes tell, they do not delay it
@@ -34,6 +39,11 @@ counted and named. So is a job that asks for more processors than there are: it 
 With --old and --new, the same jobs are simulated under both formulas. Each difference of waits has an interval that \
 contains it with a confidence of 95 %, from a bootstrap over days (over tenths of a log that is shorter than ten days): \
 jobs that wait at the same time wait for the same reason, so that single jobs would promise too much.
+
+With a fair-share tree, the use is compared with the shares. In each day (each tenth of a shorter time than ten days) \
+the processor time that is used is promised to the entities in proportion to their shares, but to none more than its jobs \
+ask for, which is weighted max-min fairness. Jain's index of what each entity uses of what it is promised is 1 if that is the \
+same part for all; the Hoover index is the part of the processor time that goes to others than promised.
 
 In JSON, times and waits are in seconds; p95 is the least wait that 95 % of the jobs do not exceed; bounded_slowdown is \
 max(1, (wait + run) / max(run, 10 s)).
@@ -84,8 +94,8 @@ pub struct SimulateArgs {
     /// Which jobs may start although a job before them does not fit
     #[arg(long, value_enum, default_value_t = BackfillArg::Easy, value_name = "MODE")]
     pub backfill: BackfillArg,
-    /// Everything that is known of the site, as for `jsf rank`: of it, the formula in force, the resources, the fair-share
-    /// tree and its decay are used
+    /// Everything that is known of the site, as for `jsf rank`: of it, the formula in force, the resources, the queues with
+    /// their limits, the fair-share tree and its decay are used
     #[arg(long, value_name = "PATH", help_heading = "Context")]
     pub site: Option<PathBuf>,
     /// The scheduler's folder sched_priv, of which the shares and the decay are used
@@ -94,10 +104,16 @@ pub struct SimulateArgs {
     /// The fair-share tree: native JSON, `sshare -a -l -P`, `sshare -a --json` or a `sacctmgr dump` file
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub tree: Option<PathBuf>,
-    /// The site's resources: resourcedef, `qmgr -c 'print resource'`, `qmgr -c 'list resource'`; of every job they are 0
+    /// The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula is used if none is given, and its max_run
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub server: Option<PathBuf>,
+    /// The queues with their priorities and max_run: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    pub queues: Option<PathBuf>,
+    /// The site's resources: resourcedef, `qmgr -c 'print resource'`, `qmgr -c 'list resource'`
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub resources: Option<PathBuf>,
-    /// Declare a resource of the site, repeatable, as for `jsf rank`; of every job it is 0
+    /// Declare a resource of the site, repeatable, as for `jsf rank`
     #[arg(long, value_name = "NAME[=TYPE]", value_parser = declaration, help_heading = "Context")]
     pub resource: Vec<(String, InputType)>,
     /// The time between two decays of usage [default: as in the sched_config; without one, nothing decays]
@@ -134,6 +150,9 @@ pub struct SimulateArgs {
     /// How CSV is written.
     #[command(flatten)]
     pub csv: CsvArgs,
+    /// Also write the result to FILE as a page for a browser, with charts
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 }
 
 /// Which jobs may start before their turn.

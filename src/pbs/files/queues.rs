@@ -25,7 +25,46 @@ pub struct Queues {
     defaults: BTreeMap<Box<str>, BTreeSet<Box<str>>>,
     /// The routing queues, which pass their jobs on to other queues.
     routes: BTreeSet<Box<str>>,
+    /// How many jobs may run at the same time, by queue; those of the server under an empty name.
+    limits: BTreeMap<Box<str>, RunLimits>,
+    /// The attributes with limits of another kind.
+    other_limits: BTreeSet<Box<str>>,
 }
+
+/// How many jobs of a queue or of the server may run at the same time: `max_run`, or the older `max_running` and
+/// `max_user_run`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunLimits {
+    /// Of all users together.
+    pub all: Option<u32>,
+    /// Of each user without a limit of its own.
+    pub each_user: Option<u32>,
+    /// Of single users.
+    pub users: BTreeMap<Box<str>, u32>,
+}
+
+impl RunLimits {
+    /// Reads the value of `max_run`, such as `[u:PBS_GENERIC=4], [u:ada=8], [o:PBS_ALL=100]`. Returns whether it also has
+    /// limits of groups or projects, which are not read.
+    fn read(&mut self, value: &str) -> bool {
+        let mut has_others = false;
+        for limit in value.split('[').skip(1) {
+            let limit = limit.split(']').next().unwrap_or("");
+            let Some((who, count)) = limit.rsplit_once('=') else { continue };
+            let Ok(count) = count.trim().parse() else { continue };
+            match who.trim().split_once(':') {
+                Some(("o", "PBS_ALL")) => self.all = Some(count),
+                Some(("u", "PBS_GENERIC")) => self.each_user = Some(count),
+                Some(("u", user)) => _ = self.users.insert(user.trim_matches('"').into(), count),
+                _ => has_others = true,
+            }
+        }
+        has_others
+    }
+}
+
+/// The limits of running jobs that are not read.
+const OTHER_LIMITS: [&str; 4] = ["max_run_res", "max_run_subjobs", "max_group_run", "max_user_res"];
 
 /// A document of queues that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -100,6 +139,10 @@ impl Queues {
         for (name, kind) in other.seen {
             self.seen.entry(name).or_insert(kind);
         }
+        for (object, limits) in other.limits {
+            self.limits.entry(object).or_insert(limits);
+        }
+        self.other_limits.extend(other.other_limits);
         for (queue, resources) in other.defaults {
             self.defaults.entry(queue).or_default().extend(resources);
         }
@@ -140,6 +183,16 @@ impl Queues {
         self.priorities.contains_key(queue)
     }
 
+    /// How many jobs of a queue may run at the same time, or with an empty name those of the server, if it has such limits.
+    pub fn run_limits(&self, queue: &str) -> Option<&RunLimits> {
+        self.limits.get(queue)
+    }
+
+    /// The attributes that limit running jobs otherwise, by groups, projects or resources.
+    pub fn other_limits(&self) -> impl Iterator<Item = &str> {
+        self.other_limits.iter().map(|attribute| &**attribute)
+    }
+
     /// The position of the queue in the document, which is the server's order of queues.
     pub fn position(&self, queue: &str) -> Option<usize> {
         self.names.iter().position(|name| **name == *queue)
@@ -165,6 +218,26 @@ impl Queues {
             |amount: &str| !amount.starts_with('-') && amount.contains(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
         if is_default && scalar.text().is_some_and(is_positive) {
             self.defaults.entry(queue.into()).or_default().insert(resource.into());
+        }
+    }
+
+    /// Notes an attribute that limits running jobs.
+    fn add_limit(&mut self, queue: &str, attribute: &str, value: &str) {
+        let attribute_name = attribute.split('.').next().unwrap_or("");
+        let count = || value.trim().parse().ok();
+        let limits = match attribute {
+            "max_run" | "max_running" | "max_user_run" => self.limits.entry(queue.into()).or_default(),
+            _ if OTHER_LIMITS.contains(&attribute_name) => {
+                self.other_limits.insert(attribute_name.into());
+                return;
+            }
+            _ => return,
+        };
+        match attribute {
+            "max_running" => limits.all = count(),
+            "max_user_run" => limits.each_user = count(),
+            _ if limits.read(value) => _ = self.other_limits.insert("max_run of groups or projects".into()),
+            _ => {}
         }
     }
 
@@ -212,10 +285,12 @@ impl Parser<'_> {
             ["create", "queue", name, ..] => {
                 self.add_queue(name);
             }
-            ["set", "queue", name, attribute, "=", value @ ..] => {
+            ["set", "queue", name, attribute, "=" | "+=", value @ ..] => {
                 self.read_attribute(name, attribute, &value.join(" "))
             }
-            ["set", "server", attribute, "=", value @ ..] => self.read_attribute("", attribute, &value.join(" ")),
+            ["set", "server", attribute, "=" | "+=", value @ ..] => {
+                self.read_attribute("", attribute, &value.join(" "))
+            }
             [attribute, "=", value @ ..] if line.starts_with([' ', '\t']) => {
                 if let Block::Object(queue) = &block {
                     self.read_attribute(queue, attribute, &value.join(" "));
@@ -245,6 +320,8 @@ impl Parser<'_> {
             let is_number = resource_amount::number(value).is_some();
             let scalar = if is_number { JsonScalar::Number(value) } else { JsonScalar::String(value.into()) };
             self.queues.add_amount(queue, list, resource, &scalar);
+        } else {
+            self.queues.add_limit(queue, attribute, value);
         }
     }
 
@@ -351,6 +428,12 @@ impl<'d> ObjectReader<'d> for QueueAttributes<'_, '_> {
             let amounts = Amounts { queue: self.queue, list: &key, queues: &mut self.parser.queues };
             return value.object(amounts).map(|_| ());
         }
+        if key.starts_with("max_") {
+            let scalar = JsonScalar::from_raw(value.raw()?);
+            let text = scalar.as_ref().and_then(JsonScalar::text).unwrap_or("");
+            self.parser.queues.add_limit(self.queue, &key, text);
+            return Ok(());
+        }
         value.skip()
     }
 }
@@ -406,6 +489,27 @@ mod tests {
         }
         let queues = "Queue: in\n    queue_type = Route\nQueue: a\n    resources_default.x = 1\n    resources_default.y = 1\nQueue: b\n    resources_default.x = 2\n";
         assert_eq!(Queues::read("q", queues).unwrap().defaulted_resources(), ["x"]);
+    }
+
+    #[test]
+    fn limits_of_running_jobs() {
+        let json = r#"{"Server":{"vm":{"max_run":"[o:PBS_ALL=9]","max_run_res":{"ncpus":"[u:PBS_GENERIC=8]"}}},
+            "Queue":{"q":{"max_run":"[u:PBS_GENERIC=4], [u:ada=8],[g:g=1]"},"old":{"max_user_run":3,"max_running":"7"}}}"#;
+        let qmgr = "set server max_run = [o:PBS_ALL=9]\nset server max_run_res.ncpus = [u:PBS_GENERIC=8]\ncreate queue q\nset queue q max_run = [u:PBS_GENERIC=4]\nset queue q max_run += [u:ada=8]\nset queue q max_run += \"[g:g=1]\"\ncreate queue old\nset queue old max_user_run = 3\nset queue old max_running = 7\n";
+        let text = "Server: vm\n    max_run = [o:PBS_ALL=9]\n    max_run_res.ncpus = [u:PBS_GENERIC=8]\nQueue: q\n    max_run = [u:PBS_GENERIC=4],[u:ada=8],[g:g=1]\nQueue: old\n    max_user_run = 3\n    max_running = 7\n";
+        for document in [json, qmgr, text] {
+            let queues = Queues::read_queues_or_server("s", document).unwrap();
+            let limits = |queue: &str| {
+                let RunLimits { all, each_user, users } = queues.run_limits(queue).unwrap();
+                (*all, *each_user, users.get("ada").copied())
+            };
+            assert_eq!(
+                [limits(""), limits("q"), limits("old")],
+                [(Some(9), None, None), (None, Some(4), Some(8)), (Some(7), Some(3), None)]
+            );
+            let others: Vec<&str> = queues.other_limits().collect();
+            assert_eq!(others, ["max_run of groups or projects", "max_run_res"], "{document}");
+        }
     }
 
     #[test]

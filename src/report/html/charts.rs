@@ -139,7 +139,7 @@ pub(super) fn displacements(moves: &[i64]) -> String {
 }
 
 /// Lines with numbers on the left, from 0 to `most`.
-fn y_axis(svg: &mut Svg, most: f64, bottom: f64, unit: &str) {
+pub(super) fn y_axis(svg: &mut Svg, most: f64, bottom: f64, unit: &str) {
     let step = step(most, 5.0).max(1.0);
     let mut at = 0.0;
     while at <= most {

@@ -27,7 +27,7 @@ pub struct CompareHtml<'a> {
 impl CompareFormat for CompareHtml<'_> {
     fn write(&self, report: &CompareReport<'_>, out: &mut dyn Write) -> io::Result<()> {
         let moves: Vec<JobMove> = report.rows.iter().map(|ranked| report.comparison.job(ranked.row())).collect();
-        let mut sections = vec![marked_formulas(report)];
+        let mut sections = vec![marked_formulas(report.formulas)];
         sections.extend(findings_section(self.findings));
         let is_changed = |job: &JobMove| job.old != job.new;
         if moves.iter().any(is_changed) {
@@ -39,7 +39,8 @@ impl CompareFormat for CompareHtml<'_> {
         let agreement = report.comparison.tau_b.map(|tau| {
             ("agreement", format!("tau-b {tau:.2} (1 is the same order, 0 an unrelated one, -1 the reverse)"))
         });
-        let rules: Vec<_> = shared_rules(report).into_iter().chain(agreement).chain(summary_lines(report)).collect();
+        let rules: Vec<_> =
+            shared_rules(report.rules).into_iter().chain(agreement).chain(summary_lines(report)).collect();
         Page {
             kind: "jsf compare",
             title: "Comparison of two formulas".to_owned(),
@@ -53,8 +54,8 @@ impl CompareFormat for CompareHtml<'_> {
 }
 
 /// The rules of both sides but the formulas; those that differ twice.
-pub(super) fn shared_rules(report: &CompareReport<'_>) -> Vec<(&'static str, String)> {
-    let Change { old, new } = report.rules;
+pub(super) fn shared_rules(rules: Change<&[(&'static str, String)]>) -> Vec<(&'static str, String)> {
+    let Change { old, new } = rules;
     let mut rules = Vec::new();
     for (heading, text) in new {
         match old.iter().find(|(known, _)| known == heading) {
@@ -68,9 +69,8 @@ pub(super) fn shared_rules(report: &CompareReport<'_>) -> Vec<(&'static str, Str
 }
 
 /// Both formulas, with the parts that differ marked.
-pub(super) fn marked_formulas(report: &CompareReport<'_>) -> Section {
-    let Change { old, new } = report.formulas;
-    let (old, new) = (printable(old.trim_end()), printable(new.trim_end()));
+pub(super) fn marked_formulas(formulas: Change<&str>) -> Section {
+    let (old, new) = (printable(formulas.old.trim_end()), printable(formulas.new.trim_end()));
     let (before, after) = marked_pieces(&old, &new);
     let formulas = match old == new {
         true => vec![MarkedFormula { side: "both", tag: "span", pieces: after }],

@@ -9,7 +9,9 @@ mod explain;
 mod groups;
 mod rank;
 mod shares;
+mod simulate;
 mod svg;
+mod wait_charts;
 #[cfg(feature = "archives")]
 mod what_if;
 
@@ -26,11 +28,13 @@ pub use compare::CompareHtml;
 pub use explain::write_explanation;
 pub use rank::RankHtml;
 pub use shares::write_shares;
+pub use simulate::SimulationHtml;
 #[cfg(feature = "archives")]
 pub use what_if::{Shown, WhatIfPage, check_json, ranking_json};
 
 use crate::pbs::number_format;
 use crate::python::Value as PythonValue;
+use crate::report::simulation::seconds as words;
 use crate::report::terminal::printable;
 
 const TEMPLATE: &str = include_str!("page.html");
@@ -309,6 +313,22 @@ impl Cell {
             Some(part) => Self::number(format!("{:.2} %", part * 100.0), part),
             None => Self::number("–", Value::Null),
         }
+    }
+
+    /// A time in words; its value is in seconds.
+    fn time(seconds: f64) -> Self {
+        Self::number(words(seconds), seconds)
+    }
+
+    /// How much longer a time is, in words, coloured unless that may be chance.
+    fn longer(seconds: f64, is_significant: bool) -> Self {
+        let (sign, class) = match seconds.round() {
+            0.0 => ("", "n"),
+            rounded if rounded > 0.0 => ("+", "n down"),
+            _ => ("−", "n up"),
+        };
+        let class = if is_significant { class } else { "n" };
+        Self { class: class.to_owned(), ..Self::number(format!("{sign}{}", words(seconds.abs())), seconds) }
     }
 
     /// A number of places with its sign, coloured.

@@ -125,7 +125,7 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
         rows: &[],
         rules: queue.sides.as_ref().map(|side| &*side.rules),
     };
-    let mut facts = facts(&shared_rules(&report));
+    let mut facts = facts(&shared_rules(report.rules));
     facts.extend(super::facts(&summary_lines(&report)));
     let mut sections = Vec::new();
     if shown.is_complete {
@@ -139,7 +139,7 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
         headline: sentence_pieces(&sentence(&report)),
         facts,
         numbers: summary_and_fairness(&report),
-        formulas: marked_formulas(&report),
+        formulas: marked_formulas(report.formulas),
         queue: jobs(queue, &report, shown),
         sections,
         warnings: queue.warnings.iter().map(|warning| printable(warning).into_owned()).collect(),
