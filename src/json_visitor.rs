@@ -36,6 +36,14 @@ impl<'d> JsonScalar<'d> {
         })
     }
 
+    /// What an object collects for a value that is `null`.
+    pub(crate) const NULL: Self = Self::Other("null");
+
+    /// Whether the value is [`NULL`](Self::NULL).
+    pub(crate) fn is_null(&self) -> bool {
+        *self == Self::NULL
+    }
+
     /// The text of a number or a string.
     pub(crate) fn text(&self) -> Option<&str> {
         match self {

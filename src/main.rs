@@ -10,6 +10,11 @@ use job_sort_formula::report::printable;
 
 fn main() -> ExitCode {
     cli::exit_on_panic();
+    cli::exit_on_abort();
+    cli::with_enough_stack(run)
+}
+
+fn run() -> ExitCode {
     let result = match cli::args::Cli::try_parse() {
         Ok(arguments) => cli::run(&arguments).map(ExitCode::from),
         Err(answer) => cli::print_answer(answer).map_err(cli::CliError::from),

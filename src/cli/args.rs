@@ -66,6 +66,21 @@ pub enum When {
 }
 
 impl ColorArgs {
+    /// The choice on a command line that cannot be parsed as a whole.
+    pub fn find(mut arguments: impl Iterator<Item = OsString>) -> Option<Self> {
+        let mut found = None;
+        while let Some(argument) = arguments.next().filter(|argument| argument != "--") {
+            let argument = argument.to_string_lossy();
+            let value = match argument.strip_prefix("--color") {
+                Some("") => arguments.next().map(|value| value.to_string_lossy().into_owned()),
+                Some(rest) => rest.strip_prefix('=').map(str::to_owned),
+                None => None,
+            };
+            found = value.and_then(|value| When::from_str(&value, false).ok()).or(found);
+        }
+        found.map(|color| Self { color })
+    }
+
     /// Applies the choice to standard output and standard error.
     pub fn write_global(self) {
         match self.color {
@@ -182,8 +197,8 @@ pub struct JobArgs {
 /// How CSV is written.
 #[derive(Debug, Args)]
 pub struct CsvArgs {
-    /// For a spreadsheet: with --format csv, write a ' before each text that begins with =, +, -, @, a tab or a carriage
-    /// return, which would be computed
+    /// For a spreadsheet: with --format csv, write a ' before each =, +, - or @ with which a text, or a part of it after a
+    /// separator such as ;, begins: it would be computed
     #[arg(long)]
     pub csv_safe: bool,
 }

@@ -82,7 +82,10 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
         let shares = page::tree(new_site)?;
         let tree = shares.as_ref().map(|shares| (shares.assessed.tree(), shares.assessed.shares()));
         let findings = &drawn_findings.concat();
-        page::write_page(path, |command, out| CompareHtml { command, findings, tree }.write(&compare_report, out))?;
+        let formulas = arguments.old_file.iter().chain(&arguments.new_file);
+        page::write_page(path, &[&old_site, new_site], formulas, |command, out| {
+            CompareHtml { command, findings, tree }.write(&compare_report, out)
+        })?;
     }
     if arguments.format == CompareFormatName::Csv {
         let on_error = arguments.site.on_error;

@@ -67,7 +67,7 @@ fn explain(arguments: &ExplainArgs, queue: ReadQueue<'_>, out: &mut impl Write) 
     out.flush()?;
     if let Some(path) = &arguments.report {
         let draw = |job: &Explanation| draw(job, false, Some(page::WIDTH));
-        page::write_page(path, |command, out| write_explanation(&report, command, &draw, out))?;
+        page::write_page(path, &[site], [], |command, out| write_explanation(&report, command, &draw, out))?;
     }
     Ok(if findings.iter().any(is_error) || queue.ranking.failure().is_some() {
         Outcome::Findings

@@ -5,9 +5,9 @@ mod atomic_file;
 mod check;
 mod compare;
 mod explain;
+mod fatal_error;
 mod names;
 mod page;
-mod panic_report;
 mod pbsfs;
 mod progress;
 mod queue;
@@ -16,6 +16,7 @@ mod reference;
 mod replay;
 mod shares;
 mod simulate;
+mod stack;
 mod standard_output;
 mod trajectory;
 mod usage_file;
@@ -25,15 +26,16 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use args::{Cli, Command, FormulaArgs, SiteArgs, is_stdin, require_one_reader};
+use args::{Cli, ColorArgs, Command, FormulaArgs, SiteArgs, is_stdin, require_one_reader};
 use clap::error::ContextValue;
+pub use fatal_error::{exit_on_abort, exit_on_panic};
 use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::pbs::submission::FormulaSubmission;
 use job_sort_formula::report::{FormulaSource, draw_finding, few_of_each_code, printable, printable_lines};
 use job_sort_formula::site::{FormulaText, SiteError, few_of_each_kind};
 use job_sort_formula::{Formula, Site};
-pub use panic_report::exit_on_panic;
 use progress::Progress;
+pub use stack::with_enough_stack;
 use standard_output::StandardOutput;
 use thiserror::Error;
 
@@ -114,6 +116,9 @@ impl CliError {
 /// Prints what `clap` answers instead of a command: the help or the version to standard output, and an error in the
 /// arguments to standard error. What it repeats of the arguments is escaped, as everywhere.
 pub fn print_answer(mut answer: clap::Error) -> io::Result<ExitCode> {
+    if let Some(color) = ColorArgs::find(std::env::args_os()) {
+        color.write_global();
+    }
     let given: Vec<_> = answer.context().map(|(kind, value)| (kind, value.clone())).collect();
     for (kind, value) in given {
         let escaped = match value {

@@ -1,7 +1,7 @@
 //! Pages for a browser: those that commands write beside what they print, and `jsf page`.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use job_sort_formula::Site;
 use job_sort_formula::diagnostic::Diagnostic;
@@ -18,11 +18,22 @@ use super::{
     show_site, warn_all,
 };
 
-/// Writes a page to a file, of which a reader sees either all or nothing. `write` gets the command line, which the page shows.
-pub(super) fn write_page(
+/// Writes a page to a file, of which a reader sees either all or nothing. Refuses a file of one of the sites, or one of
+/// `files`: the command reads it. `write` gets the command line, which the page shows.
+pub(super) fn write_page<'f>(
     path: &Path,
+    sites: &[&Site],
+    files: impl IntoIterator<Item = &'f PathBuf>,
     write: impl FnOnce(&str, &mut dyn Write) -> io::Result<()>,
 ) -> Result<(), CliError> {
+    let is_same =
+        |file: &PathBuf| file.canonicalize().is_ok_and(|file| path.canonicalize().is_ok_and(|path| path == file));
+    if sites.iter().any(|site| site.files().paths().any(is_same)) || files.into_iter().any(is_same) {
+        return Err(CliError::usage(format!(
+            "the page would replace `{}`, which the command reads: give it another name",
+            path.display()
+        )));
+    }
     let mut page = Vec::new();
     write(&command_line(), &mut page)?;
     replace_file(path, &page)
@@ -97,6 +108,7 @@ pub(super) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
         Err(SiteError::Missing(_)) if is_given => None,
         Err(error) => return Err(error.into()),
     };
+    let formula_file = &formula.formula_file;
     let formula = match &in_force {
         Some(in_force) if !is_given => in_force.clone(),
         _ => read_formula(formula, None)?,
@@ -117,7 +129,7 @@ pub(super) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
     };
     match is_stdin(path) {
         true => page.write(out)?,
-        false => write_page(path, |_, out| page.write(out))?,
+        false => write_page(path, &[&site], formula_file, |_, out| page.write(out))?,
     }
     Ok(Outcome::Fine)
 }

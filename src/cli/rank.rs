@@ -52,7 +52,7 @@ fn rank(arguments: &RankArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Res
         let side = ComparedRanking { table, ranking, under_threshold: &[], tree };
         let groups = Comparison::new(&side, &side);
         let tree = tree.map(|tree| (tree.tree(), tree.shares()));
-        page::write_page(path, |command, out| {
+        page::write_page(path, &[site], [], |command, out| {
             RankHtml { command, findings: &drawn, groups: &groups, tree }.write(&report, out)
         })?;
     }

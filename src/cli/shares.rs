@@ -93,7 +93,9 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     }
     if let Some(path) = &arguments.report {
         out.flush()?;
-        page::write_page(path, |command, out| write_shares(&views, &head, command, out))?;
+        page::write_page(path, &[&site], &arguments.formula_file, |command, out| {
+            write_shares(&views, &head, command, out)
+        })?;
     }
     Ok(Outcome::Fine)
 }

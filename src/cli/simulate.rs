@@ -2,7 +2,8 @@
 
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
@@ -16,6 +17,8 @@ use job_sort_formula::simulate::{
 };
 use job_sort_formula::site::{FileSource, FormulaText, SimulatedQueue, SiteFiles, SiteJobs, SiteRules};
 use job_sort_formula::{Formula, JobTable, Site};
+use signal_hook::consts::SIGINT;
+use signal_hook::flag::{self, register_conditional_shutdown};
 
 use super::args::{
     BackfillArg, FormulaArgs, NumbersArg, OnErrorArg, PolicyArg, SimulateArgs, SimulateFormatName, is_stdin, note_idle,
@@ -66,7 +69,9 @@ pub(super) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outc
     if let Some(path) = &arguments.report {
         let is_same = sources.old.text == sources.new.text;
         let findings = if is_same { new.findings.clone() } else { [&*old.findings, &*new.findings].concat() };
-        write_page(path, |command, out| SimulationHtml { command, findings: &findings }.write_change(&change, out))?;
+        write_page(path, &[&site], read_files(arguments), |command, out| {
+            SimulationHtml { command, findings: &findings }.write_change(&change, out)
+        })?;
     }
     Ok(if old.is_fine && new.is_fine { Outcome::Fine } else { Outcome::Findings })
 }
@@ -127,7 +132,9 @@ fn write_side(
     out.flush()?;
     if let Some(path) = &arguments.report {
         let findings = &side.findings;
-        write_page(path, |command, out| SimulationHtml { command, findings }.write(&report, out))?;
+        write_page(path, &[site], read_files(arguments), |command, out| {
+            SimulationHtml { command, findings }.write(&report, out)
+        })?;
     }
     Ok(if side.is_fine { Outcome::Fine } else { Outcome::Findings })
 }
@@ -199,6 +206,16 @@ fn started(simulated: &SimulatedQueue, workload: &Workload) -> usize {
     (0..workload.jobs().len()).filter(|&job| simulated.schedule.start(job).is_some()).count()
 }
 
+/// From now on the first Ctrl-C ends the simulation, and what it has is written; the second one ends the process. Where no
+/// handler can be set, the first one does.
+fn end_simulation_at_interrupt() {
+    static IS_SET: Once = Once::new();
+    IS_SET.call_once(|| {
+        let _ = register_conditional_shutdown(SIGINT, INTERRUPTED, &IS_INTERRUPTED)
+            .and_then(|_| flag::register(SIGINT, &IS_INTERRUPTED));
+    });
+}
+
 /// Simulates a workload under a formula; `None` if it is not arithmetic, and the finding is drawn. `before` is what it is
 /// compared with: its warnings are not shown again, and if Ctrl-C ended it, this one ends with as many jobs.
 fn simulate(
@@ -215,13 +232,7 @@ fn simulate(
     let findings = site.lint(formula, &names);
     draw_submitted(source, &submitted, findings.iter().cloned());
     let Ok(program) = formula.compile(&names.schema) else { return Ok(None) };
-    // the first Ctrl-C ends the simulation, and what it has is written; the second one ends the process. Where no handler
-    // can be set, the first one does
-    let _ = ctrlc::set_handler(|| {
-        if IS_INTERRUPTED.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED);
-        }
-    });
+    end_simulation_at_interrupt();
     let progress = Progress::start("simulating");
     let interrupted = before.filter(|before| !before.schedule.is_complete);
     let most = interrupted.map(|before| started(before, workload));
@@ -282,6 +293,12 @@ fn readers(arguments: &SimulateArgs) -> Vec<&'static str> {
     ];
     let workloads = arguments.workload.iter().filter(|path| is_stdin(path)).map(|_| "--workload");
     single.into_iter().filter(|(_, reads)| *reads).map(|(name, _)| name).chain(workloads).collect()
+}
+
+/// The files that are read besides those of the site.
+fn read_files(arguments: &SimulateArgs) -> impl Iterator<Item = &PathBuf> {
+    let formulas = [&arguments.formula.formula_file, &arguments.old_file, &arguments.new_file];
+    formulas.into_iter().flatten().chain(&arguments.workload)
 }
 
 fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {

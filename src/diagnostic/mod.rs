@@ -41,6 +41,14 @@ impl Span {
     }
 }
 
+/// Whether a terminal could obey the character, or would show a line in another order: C0, DEL, C1, and the controls of
+/// bidirectional text. Wherever people read a text from outside, such characters are escaped.
+pub(crate) fn is_control(character: char) -> bool {
+    let is_bidirectional =
+        matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    character.is_control() || is_bidirectional
+}
+
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -94,7 +94,12 @@ impl DocumentLayout {
         scanner.space();
         scanner.take(b'{')?;
         scanner.space();
-        while scanner.key()? != "Jobs" {
+        while let key = scanner.key()?
+            && key != "Jobs"
+        {
+            if key == "jobs" {
+                return None;
+            }
             scanner.skip_value()?;
             scanner.space();
             scanner.take(b',')?;
@@ -241,7 +246,7 @@ fn skip_tail(scanner: &mut Scanner<'_>, is_last: bool) -> Option<()> {
     scanner.space();
     while scanner.take(b',').is_some() {
         scanner.space();
-        if scanner.key()? == "Jobs" {
+        if matches!(scanner.key()?, "Jobs" | "jobs") {
             return None;
         }
         scanner.skip_value()?;

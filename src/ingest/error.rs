@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::jobs::MAX_JOBS;
+use crate::jobs::{MAX_COLUMNS, MAX_JOBS};
 
 /// A document that cannot be read, by its name.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -65,9 +65,29 @@ pub enum ReadErrorKind {
         /// The id of the job.
         job: String,
     },
+    /// A key that counts is given more than once, and the options are strict.
+    #[error("is ambiguous: {what}")]
+    Ambiguous {
+        /// What is given more than once.
+        what: String,
+    },
     /// The document has more jobs than a table can hold.
     #[error("contains more than {MAX_JOBS} jobs, the most that can be read; split it into several files")]
     TooManyJobs,
+    /// The jobs have more different resources than can be told apart.
+    #[error("contains more than {most} different resources, which no server has; check what wrote it")]
+    TooManyResources {
+        /// The most that are read.
+        most: usize,
+    },
+    /// More columns are needed than a table can have.
+    #[error(
+        "is not read: the formula and the order of the jobs need {names} names, more than the {MAX_COLUMNS} that a table can have"
+    )]
+    TooManyNames {
+        /// How many are needed.
+        names: usize,
+    },
 }
 
 impl ReadErrorKind {

@@ -10,6 +10,7 @@ use crate::ingest::key_dispatch::{DispatchedKey, Index, KeyDispatch};
 use crate::ingest::key_predictor::{KeyPredictor, Next};
 use crate::ingest::options::ReadOptions;
 use crate::ingest::skipped_objects::ObjectSkipper;
+use crate::ingest::table_builder::MAX_ENTRIES;
 use crate::jobs::{Batch, BatchRow, InputPrecedence, JobState, is_same_name};
 use crate::json_visitor::JsonScalar;
 use crate::pbs::entity::EntityAttributes;
@@ -17,6 +18,8 @@ use crate::pbs::resource_amount::AmountSource;
 use crate::python::Value;
 use crate::schema::InputType;
 
+/// An object of this many bytes may have more entries than a job may have.
+const LONG: usize = MAX_ENTRIES * 5;
 /// The most unknown keys that are skipped once they are reported.
 const MAX_SKIPPED_UNKNOWN: usize = 256;
 
@@ -51,6 +54,8 @@ struct JobAttributes<'d> {
     state: JobState,
     queued_at: Option<i64>,
     has_resources: bool,
+    /// The keys that were read, a bit for each.
+    given: u16,
 }
 
 impl<'a> FastReader<'a> {
@@ -83,9 +88,10 @@ impl<'a> FastReader<'a> {
 
     /// Reads a line with a native job, up to its end.
     pub(super) fn read_line(&mut self, scanner: &mut Scanner<'_>, batch: &mut Batch, line: u32) -> Option<()> {
+        let start = scanner.at;
         let read = self.read_job(scanner, batch, JobAttributes::default()).and_then(|job| {
             scanner.space();
-            let is_complete = scanner.is_at_end() && job.id.is_some();
+            let is_complete = scanner.is_at_end() && job.id.is_some() && scanner.at - start < LONG;
             (is_complete && !self.take_unknown_keys() && self.finish(&job, batch, line)).then_some(())
         });
         self.commit_or_abandon(read, batch)
@@ -155,8 +161,12 @@ impl<'a> FastReader<'a> {
                 }
                 JobKey::Resource => self.read_amount(key.index, scanner, batch)?,
                 JobKey::Special(_) => self.read_special(key.index, scanner, batch)?,
-                JobKey::Inputs => self.read_inputs(scanner, batch)?,
+                JobKey::Inputs => {
+                    job.note_given(key.key)?;
+                    self.read_inputs(scanner, batch)?;
+                }
                 JobKey::Resources => {
+                    job.note_given(key.key)?;
                     job.has_resources = true;
                     self.read_resources(scanner, batch)?;
                 }
@@ -169,6 +179,7 @@ impl<'a> FastReader<'a> {
     }
 
     fn read_resources(&mut self, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
+        let start = scanner.at;
         scanner.take(b'{')?;
         self.resources.start();
         loop {
@@ -177,7 +188,7 @@ impl<'a> FastReader<'a> {
             let put = |column, amount| batch.put_integer(column, InputPrecedence::Job, amount);
             self.resources.read_run(scanner, column, put);
             match self.resources.next(scanner, |name| dispatch.add_resource(name))? {
-                Next::End => return Some(()),
+                Next::End => return (scanner.at - start < LONG).then_some(()),
                 Next::Value(None) => scanner.skip_value()?,
                 Next::Value(Some(index)) => self.read_amount(index, scanner, batch)?,
             }
@@ -207,7 +218,7 @@ impl<'a> FastReader<'a> {
                 self.note_kind(resource.undeclared, InputType::Count);
                 Some(())
             }
-            Scalar::Null => Some(()),
+            Scalar::Null => resource.plan.column.is_none().then_some(()),
             other => other.with_scalar(|scalar| self.convert_amount(index, scalar, batch))?,
         }
     }
@@ -260,12 +271,12 @@ impl<'a> FastReader<'a> {
 
     /// Reads a ready-made input.
     fn read_input(&mut self, index: Index, scanner: &mut Scanner<'_>, batch: &mut Batch) -> Option<()> {
+        let plan = self.dispatch.inputs.get(index as usize)?;
         let value = match scanner.scalar()? {
             Scalar::Small(integer) => Value::Int(i64::from(integer)),
-            Scalar::Null => return Some(()),
+            Scalar::Null => return plan.columns.is_empty().then_some(()),
             other => other.with_scalar(input)??,
         };
-        let plan = self.dispatch.inputs.get(index as usize)?;
         for &(column, precedence) in &plan.columns {
             batch.put(column, precedence, &value)?;
         }
@@ -307,8 +318,31 @@ impl<'a> FastReader<'a> {
 }
 
 impl<'d> JobAttributes<'d> {
+    /// Notes that a key was read; `None` if it was read before, which the reference reader reports.
+    fn note_given(&mut self, key: JobKey) -> Option<()> {
+        let bit = match key {
+            JobKey::Id => 1,
+            JobKey::Entity => 1 << 1,
+            JobKey::User => 1 << 2,
+            JobKey::Group => 1 << 3,
+            JobKey::Account => 1 << 4,
+            JobKey::Owner => 1 << 5,
+            JobKey::Queue => 1 << 6,
+            JobKey::State => 1 << 7,
+            JobKey::QueuedAt => 1 << 8,
+            JobKey::Resources => 1 << 9,
+            JobKey::Inputs => 1 << 10,
+            // the batch notes which columns are filled
+            JobKey::Resource | JobKey::Special(_) | JobKey::Unused | JobKey::Unknown => 0,
+        };
+        let is_new = self.given & bit == 0;
+        self.given |= bit;
+        is_new.then_some(())
+    }
+
     /// Reads the value of an attribute.
     fn read(&mut self, key: JobKey, scanner: &mut Scanner<'d>) -> Option<()> {
+        self.note_given(key)?;
         match key {
             JobKey::State => {
                 let Scalar::String(letter) = scanner.scalar()? else { return None };

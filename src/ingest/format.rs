@@ -76,7 +76,7 @@ impl DocumentFormat {
     fn from_job_line(line: &str) -> Option<Self> {
         let job = line.strip_prefix("Job Id:")?;
         let end = job.find('\n').unwrap_or(job.len());
-        Some(if job[..end].contains("Job_Name=") { Self::QstatDsv } else { Self::QstatText })
+        Some(if job[..end].contains('=') { Self::QstatDsv } else { Self::QstatText })
     }
 
     /// The format of a document of qstat behind other lines, such as a shell's prompt or an error of qstat, or of one whose

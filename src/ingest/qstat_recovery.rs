@@ -315,7 +315,10 @@ impl<'d, 'a> Recovery<'d, 'a> {
             job.is_ended_by_document = false;
             if job.list.is_none() {
                 job.list = Some(key);
-                job.parsed.has_resources |= key == RESOURCE_LIST;
+                if key == RESOURCE_LIST {
+                    job.parsed.has_resources = true;
+                    job.parsed.note_given(JobKey::Resources, key);
+                }
             }
         }
     }
@@ -407,6 +410,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
             (Ok(_), JobKey::Unused) => {}
             (Ok(_), JobKey::Resources) => {
                 job.parsed.has_resources = true;
+                job.parsed.note_given(JobKey::Resources, key);
                 if read_resources(value, &mut job.parsed).is_none() {
                     job.parsed.reject(key, "not an object", "an object");
                 }

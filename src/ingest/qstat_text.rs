@@ -194,14 +194,18 @@ fn find_job(text: &str) -> Option<usize> {
 
 fn parse_dsv_job<'d>(text: &'d str, builder: &TableBuilder<'_>) -> ParsedJob<'d> {
     let text = text.trim_end_matches(['\n', '\r']);
-    let id_end = text.find("Job_Name=").unwrap_or(text.len());
-    // behind the id, which has no spaces, is the delimiter, which `-D` may have set to any text
-    let id = text[..id_end].trim_start();
-    let id_length =
-        id.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '[' | ']'))).unwrap_or(id.len());
-    let (id, delimiter) = id.split_at(id_length);
+    let text = text.trim_start();
+    let id_length = text
+        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '[' | ']')))
+        .unwrap_or(text.len());
+    // behind the id, which has no spaces, is the delimiter, which `-D` may have set to any text; `Job_Name` is the first
+    // attribute, unless only some are printed
+    let (id, rest) = text.split_at(id_length);
+    let before_name = rest.find("Job_Name=").filter(|&at| !rest[..at].contains('='));
+    let first = before_name.or_else(|| rest.find(|c: char| c.is_ascii_alphabetic())).unwrap_or(rest.len());
+    let (delimiter, attributes) = rest.split_at(first);
     let mut job = ParsedJob { id: Some(Cow::Borrowed(id)), ..ParsedJob::default() };
-    for field in split_unescaped(&text[id_end..], delimiter) {
+    for field in split_unescaped(attributes, delimiter) {
         let Some((name, value)) = field.split_once('=') else { continue };
         let Some(mut attribute) = Attribute::new(name, value, builder) else { continue };
         if value.contains('\\') && !delimiter.is_empty() {

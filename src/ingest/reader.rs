@@ -12,6 +12,7 @@ use crate::ingest::options::{ParsedJobs, ReadOptions};
 use crate::ingest::qstat_recovery::read_damaged_qstat_json;
 use crate::ingest::qstat_text::{read_qstat_dsv, read_qstat_text};
 use crate::ingest::reference_reader::{read_native_json, read_ndjson, read_qstat_json};
+use crate::jobs::MAX_COLUMNS;
 use crate::json_visitor::{decode_utf8, strip_byte_order_mark};
 
 /// How many bytes of a document are read to detect its format.
@@ -90,6 +91,11 @@ impl<'a> JobReader<'a> {
     }
 
     fn read_from(&self, source: Source<'_>) -> Result<ParsedJobs, ReadError> {
+        let names = self.options.needed.len();
+        if names > MAX_COLUMNS {
+            let kind = ReadErrorKind::TooManyNames { names };
+            return Err(ReadError { source_name: self.options.source_name.to_owned(), kind });
+        }
         let read = if self.is_fast { self.read_in_chunks(source) } else { self.read_whole(source) };
         let read = read.unwrap_or_else(|error| Err(ReadErrorKind::Io { reason: error.to_string() }));
         read.map_err(|kind| ReadError { source_name: self.options.source_name.to_owned(), kind })

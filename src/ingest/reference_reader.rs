@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use crate::ingest::error::ReadErrorKind;
 use crate::ingest::job_key::JobKey;
 use crate::ingest::options::{ParsedJobs, ReadOptions};
-use crate::ingest::table_builder::{ParsedJob, TableBuilder};
+use crate::ingest::table_builder::{ParsedJob, TableBuilder, push_entry};
 use crate::jobs::Problem;
 use crate::json_visitor::{Entry, JsonScalar, ObjectReader, Shape, decode_utf8, read_object};
 use crate::pbs::resource_amount::AmountSource;
@@ -57,6 +57,8 @@ pub(super) fn read_entry(entry: &[u8], builder: &mut TableBuilder<'_>) -> bool {
     read_object(&text, QstatJobs(builder)).is_ok()
 }
 
+/// The most notes on a document.
+const MAX_NOTES: usize = 10;
 /// The note on a document without `Jobs`.
 const NO_JOBS: &str = "the document has no `Jobs`: the server had no jobs, or none that its user may see";
 
@@ -68,13 +70,19 @@ fn read_document(
 ) -> Result<ParsedJobs, ReadErrorKind> {
     let mut builder = TableBuilder::new(options, source);
     let jobs_key = if source == AmountSource::Server { "Jobs" } else { "jobs" };
-    let mut document = Document { builder: &mut builder, jobs_key, jobs_shape: Shape::Expected, has_jobs: false };
+    let notes = Vec::new();
+    let mut document =
+        Document { builder: &mut builder, jobs_key, jobs_shape: Shape::Expected, has_jobs: false, notes };
     let shape = read_object(text, &mut document);
-    let (jobs_shape, has_jobs) = (document.jobs_shape, document.has_jobs);
+    let Document { jobs_shape, has_jobs, notes, .. } = document;
+    if let Some(note) = notes.first() {
+        builder.note_ambiguity(|| note.clone());
+    }
     let shape = shape.map_err(|error| ReadErrorKind::json(text, &error, builder.jobs_read()))?;
     let found = match (jobs_shape, shape) {
         (Shape::Expected, Shape::Expected) => {
             let mut read = builder.finish()?;
+            read.notes.extend(notes);
             if !has_jobs {
                 read.notes.push(NO_JOBS.to_owned());
             }
@@ -93,11 +101,24 @@ struct Document<'b, 'a> {
     /// What the value of the jobs was.
     jobs_shape: Shape,
     has_jobs: bool,
+    /// What is said about lists of jobs besides the first one.
+    notes: Vec<String>,
 }
 
 impl<'d> ObjectReader<'d> for Document<'_, '_> {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        if key != self.jobs_key {
+        let jobs_key = self.jobs_key;
+        let note = match &*key {
+            key if key == jobs_key && self.has_jobs => {
+                Some(format!("`{key}` is given again; its jobs are added to the others"))
+            }
+            "Jobs" | "jobs" if key != jobs_key => Some(format!("`{key}` is not read beside `{jobs_key}`")),
+            _ => None,
+        };
+        if self.notes.len() < MAX_NOTES {
+            self.notes.extend(note);
+        }
+        if key != jobs_key {
             return value.skip();
         }
         self.has_jobs = true;
@@ -159,6 +180,9 @@ struct JobReader<'b, 'a, 'd> {
 impl<'d> ObjectReader<'d> for JobReader<'_, '_, 'd> {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
         let meaning = self.builder.job_key(&key);
+        if matches!(meaning, JobKey::Resources | JobKey::Inputs) {
+            self.job.note_given(meaning, &key);
+        }
         let list = match meaning {
             JobKey::Resources => {
                 self.job.has_resources = true;
@@ -169,7 +193,7 @@ impl<'d> ObjectReader<'d> for JobReader<'_, '_, 'd> {
             _ => {
                 let Some(scalar) = JsonScalar::from_raw(value.raw()?) else { return Ok(()) };
                 match meaning {
-                    JobKey::Unknown => self.job.problems.extend(self.builder.unknown_key(&key)),
+                    JobKey::Unknown => self.job.push_unknown_key(&key, self.builder),
                     _ => self.job.set(meaning, key, scalar),
                 }
                 return Ok(());
@@ -189,9 +213,7 @@ pub(super) struct Amounts<'v, 'd>(pub &'v mut Vec<(Cow<'d, str>, JsonScalar<'d>)
 
 impl<'d> ObjectReader<'d> for Amounts<'_, 'd> {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
-        if let Some(scalar) = JsonScalar::from_raw(value.raw()?) {
-            self.0.push((key, scalar));
-        }
+        push_entry(self.0, key, JsonScalar::from_raw(value.raw()?).unwrap_or(JsonScalar::NULL));
         Ok(())
     }
 }

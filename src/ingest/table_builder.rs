@@ -16,6 +16,14 @@ use crate::pbs::resource_amount::AmountSource;
 use crate::python::Value;
 use crate::schema::InputType;
 
+/// The most resources and the most inputs of a job.
+pub(super) const MAX_ENTRIES: usize = 10_000;
+/// The most problems of a job that are reported.
+const MAX_PROBLEMS: usize = 1000;
+/// The most unknown keys that are told apart. Later ones are not reported.
+const MAX_KEYS: usize = 10_000;
+/// The most resources that the jobs may have together.
+const MAX_RESOURCES: usize = 100_000;
 const NO_EUSER: &str = "jobs lack `euser`, which qstat shows only to administrators; \
                         their user is `Job_Owner` up to the `@`";
 
@@ -42,16 +50,36 @@ pub(super) struct ParsedJob<'d> {
     /// Ready-made inputs, which are passed on unchanged.
     pub inputs: Vec<(Cow<'d, str>, JsonScalar<'d>)>,
     pub problems: Vec<Problem>,
+    pub is_rejected: bool,
+    /// The keys that were given, and those that were given more than once.
+    pub given: Vec<JobKey>,
+    pub repeated: Vec<JobKey>,
 }
 
 impl<'d> ParsedJob<'d> {
+    /// Notes that the document gives a key, other than that of a resource, and reports one that is given again.
+    pub(super) fn note_given(&mut self, key: JobKey, name: &str) {
+        if !self.given.contains(&key) {
+            self.given.push(key);
+        } else if !self.repeated.contains(&key) {
+            self.repeated.push(key);
+            self.problems.push(Problem::Repeated { key: clipped(name).into_owned() });
+        }
+    }
+
     /// Sets the attribute `key`, which the document calls `name`.
     pub(super) fn set(&mut self, key: JobKey, name: Cow<'d, str>, scalar: JsonScalar<'d>) {
+        if !matches!(key, JobKey::Resource | JobKey::Unused | JobKey::Unknown) {
+            self.note_given(key, &name);
+        }
         match key {
             JobKey::State => self.state = Some(scalar),
             JobKey::QueuedAt => self.queued_at = Some(scalar),
-            JobKey::Special(special) => self.special.push((special, scalar)),
-            JobKey::Resource => self.resources.push((name, scalar)),
+            JobKey::Special(special) => match self.special.iter_mut().find(|(given, _)| *given == special) {
+                Some((_, given)) => *given = scalar,
+                None => self.special.push((special, scalar)),
+            },
+            JobKey::Resource => push_entry(&mut self.resources, name, scalar),
             JobKey::Id
             | JobKey::Entity
             | JobKey::User
@@ -73,7 +101,7 @@ impl<'d> ParsedJob<'d> {
         };
         if text.contains(char::REPLACEMENT_CHARACTER) {
             let what = format!("`{attribute}` contains bytes that are not UTF-8, which are replaced");
-            self.problems.push(Problem::Repaired { what });
+            self.push_problem(Problem::Repaired { what });
         }
         match key {
             JobKey::Id => self.id = Some(text),
@@ -89,13 +117,42 @@ impl<'d> ParsedJob<'d> {
     /// Reports an attribute that is not what it should be.
     pub(super) fn report(&mut self, attribute: &str, found: &str, expected: &'static str) {
         let (attribute, found) = (attribute.to_owned(), found.to_owned());
-        self.problems.push(Problem::Attribute { attribute, found, expected });
+        self.push_problem(Problem::Attribute { attribute, found, expected });
+    }
+
+    /// Adds a problem that does not reject the job, unless it has very many.
+    pub(super) fn push_problem(&mut self, problem: Problem) {
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(problem);
+        }
+    }
+
+    /// Reports an unknown key, unless the job has it again.
+    pub(super) fn push_unknown_key(&mut self, key: &str, builder: &TableBuilder<'_>) {
+        let is_reported =
+            |problem: &Problem| matches!(problem, Problem::UnknownKey { key: known, .. } if *known == clipped(key));
+        if self.problems.len() < MAX_PROBLEMS && !self.problems.iter().any(is_reported) {
+            self.problems.extend(builder.unknown_key(key));
+        }
     }
 
     /// Reports an attribute without which the job cannot be evaluated.
     pub(super) fn reject(&mut self, attribute: &str, found: &str, expected: &'static str) {
-        let (attribute, found) = (attribute.to_owned(), found.to_owned());
-        self.problems.push(Problem::WrongInput { attribute, found, expected });
+        if !std::mem::replace(&mut self.is_rejected, true) {
+            let (attribute, found) = (attribute.to_owned(), found.to_owned());
+            self.problems.push(Problem::WrongInput { attribute, found, expected });
+        }
+    }
+}
+
+/// Adds an amount or an input of a job, unless there are already more than a job may have.
+pub(super) fn push_entry<'d>(
+    entries: &mut Vec<(Cow<'d, str>, JsonScalar<'d>)>,
+    name: Cow<'d, str>,
+    scalar: JsonScalar<'d>,
+) {
+    if entries.len() <= MAX_ENTRIES {
+        entries.push((name, scalar));
     }
 }
 
@@ -116,6 +173,8 @@ pub(super) struct TableBuilder<'a> {
     /// The sources of the values in `row`.
     sources: Vec<Option<InputPrecedence>>,
     is_full: bool,
+    /// What is given more than once, if anything is.
+    ambiguity: Option<String>,
     /// Whether the user of any job was taken from its `Job_Owner`, because it has no `euser`.
     has_jobs_without_user: bool,
 }
@@ -139,6 +198,7 @@ impl<'a> TableBuilder<'a> {
             row: Vec::new(),
             sources: Vec::new(),
             is_full: false,
+            ambiguity: None,
             has_jobs_without_user: false,
         }
     }
@@ -170,7 +230,7 @@ impl<'a> TableBuilder<'a> {
     /// else about a job.
     pub(super) fn unknown_key(&self, key: &str) -> Option<Problem> {
         let clipped = clipped(key);
-        if self.reported_keys.contains(&*clipped) {
+        if self.reported_keys.len() >= MAX_KEYS || self.reported_keys.contains(&*clipped) {
             return None;
         }
         // a problem that is not listed needs no advice
@@ -191,7 +251,15 @@ impl<'a> TableBuilder<'a> {
             return;
         }
         let job = if id.is_empty() { format!("#{}", self.jobs_read() + 1) } else { clipped(id).into_owned() };
+        if let Problem::Repeated { key } = &problem {
+            self.note_ambiguity(|| format!("job `{job}` has `{key}` more than once"));
+        }
         self.problems.push(JobProblem { line, job, problem });
+    }
+
+    /// Notes what is given more than once, which is an error if the options are strict.
+    pub(super) fn note_ambiguity(&mut self, what: impl FnOnce() -> String) {
+        self.ambiguity.get_or_insert_with(what);
     }
 
     /// Adds a job.
@@ -199,6 +267,10 @@ impl<'a> TableBuilder<'a> {
         let id = job.id.take().unwrap_or_default();
         if self.source == AmountSource::Server && !job.has_resources {
             job.problems.push(Problem::NoResources);
+        }
+        if job.resources.len().max(job.inputs.len()) > MAX_ENTRIES {
+            let reason = format!("the job has more than {MAX_ENTRIES} resources or inputs");
+            job.problems.push(Problem::Unreadable { reason });
         }
         let (rejections, problems): (Vec<_>, Vec<_>) =
             std::mem::take(&mut job.problems).into_iter().partition(Problem::skips_the_job);
@@ -247,23 +319,35 @@ impl<'a> TableBuilder<'a> {
         }
     }
 
-    /// Whether there are more jobs than a table can hold.
+    /// Whether there are more jobs than a table can hold, or more resources.
     pub(super) fn is_full(&self) -> bool {
-        self.is_full
+        self.is_full || self.has_too_many_resources()
+    }
+
+    fn has_too_many_resources(&self) -> bool {
+        self.table.undeclared_count() > MAX_RESOURCES
     }
 
     /// Records a name that no schema declares, with the kind that its amounts look like.
     pub(super) fn record_undeclared(&mut self, name: &str, kind: InputType) {
-        self.table.record_undeclared(name, kind);
+        if self.table.undeclared_count() <= MAX_RESOURCES {
+            self.table.record_undeclared(name, kind);
+        }
     }
 
     /// Finishes the table at the end of the document.
     ///
     /// # Errors
-    /// [`ReadErrorKind::TooManyJobs`]
+    /// [`ReadErrorKind::TooManyJobs`]; [`ReadErrorKind::Ambiguous`] if the options are strict.
     pub(super) fn finish(mut self) -> Result<ParsedJobs, ReadErrorKind> {
         if self.is_full {
             return Err(ReadErrorKind::TooManyJobs);
+        }
+        if self.has_too_many_resources() {
+            return Err(ReadErrorKind::TooManyResources { most: MAX_RESOURCES });
+        }
+        if let Some(what) = self.ambiguity.filter(|_| self.options.strict) {
+            return Err(ReadErrorKind::Ambiguous { what });
         }
         self.table.exclude_waiting_subjobs();
         let mut notes = Vec::new();
@@ -278,7 +362,9 @@ impl<'a> TableBuilder<'a> {
             return plan;
         }
         let plan = self.columns.resource_plan(name);
-        self.resource_plans.insert(name.into(), plan);
+        if self.resource_plans.len() < MAX_RESOURCES {
+            self.resource_plans.insert(name.into(), plan);
+        }
         plan
     }
 }
@@ -347,6 +433,12 @@ impl RowBuilder<'_, '_, '_> {
             if plan.is_skipped {
                 continue;
             }
+            if scalar.is_null() {
+                if plan.column.is_some() {
+                    self.report(name, scalar, "an amount");
+                }
+                continue;
+            }
             let (text, kind) = (scalar.text().unwrap_or(""), plan.kind(scalar));
             if plan.declared.is_none() {
                 self.builder.record_undeclared(name, kind);
@@ -365,6 +457,7 @@ impl RowBuilder<'_, '_, '_> {
 
     fn fill_amount(&mut self, name: &str, column: Option<usize>, scalar: &JsonScalar<'_>, amount: Value) {
         let Some(index) = column else { return };
+        self.report_if_repeated(index, InputPrecedence::Job, name);
         let amount = FormulaAmount::new(amount, scalar, self.builder.options.numbers, self.builder.source);
         let found = scalar.text().unwrap_or("");
         if amount.is_shortened {
@@ -389,9 +482,10 @@ impl RowBuilder<'_, '_, '_> {
             let Some(value) = input(scalar) else {
                 let expected = "a number, \"inf\", \"-inf\" or \"nan\"";
                 let is_needed = self.builder.columns.filled_by_input(name).next().is_some();
-                match is_needed {
-                    true => wrong = wrong.or_else(|| Some(wrong_input(name, scalar, expected))),
-                    false => self.report(name, scalar, expected),
+                match scalar.is_null() {
+                    true if !is_needed => {}
+                    false if is_needed => wrong = wrong.or_else(|| Some(wrong_input(name, scalar, expected))),
+                    _ => self.report(name, scalar, expected),
                 }
                 continue;
             };
@@ -401,7 +495,8 @@ impl RowBuilder<'_, '_, '_> {
             }
             let columns: Vec<_> = self.builder.columns.filled_by_input(name).collect();
             for (index, precedence) in columns {
-                if precedence == InputPrecedence::Input || !self.has_input(index) {
+                self.report_if_repeated(index, precedence, name);
+                if self.builder.sources[index].is_none_or(|source| source <= precedence) {
                     self.set(index, precedence, value.clone());
                 }
             }
@@ -409,13 +504,12 @@ impl RowBuilder<'_, '_, '_> {
         wrong
     }
 
-    /// Whether the job has an input of exactly the name of this column.
-    fn has_input(&self, column: usize) -> bool {
-        self.builder
-            .columns
-            .names()
-            .nth(column)
-            .is_some_and(|column| self.job.inputs.iter().any(|(name, _)| *name == column))
+    /// Reports a key whose column an earlier one of the same precedence has filled.
+    fn report_if_repeated(&mut self, column: usize, precedence: InputPrecedence, key: &str) {
+        if self.builder.sources[column] == Some(precedence) {
+            let problem = Problem::Repeated { key: clipped(key).into_owned() };
+            self.builder.report(self.job.line, self.id, problem);
+        }
     }
 }
 

@@ -53,6 +53,10 @@ pub(crate) struct Batch {
     pub(super) columns: Vec<BatchColumn>,
     /// Whether the row under construction has ready-made inputs.
     has_inputs: bool,
+    /// The columns that attributes of the job under construction have filled, a bit for each.
+    filled: Vec<u64>,
+    /// Whether one of them was filled twice.
+    is_repeated: bool,
 }
 
 impl Batch {
@@ -68,6 +72,9 @@ impl Batch {
         self.lines.clear();
         self.columns.resize_with(columns, BatchColumn::default);
         self.columns.iter_mut().for_each(BatchColumn::clear);
+        self.filled.clear();
+        self.filled.resize(columns.div_ceil(64), 0);
+        self.is_repeated = false;
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -97,7 +104,16 @@ impl Batch {
     #[inline(always)]
     fn put_number(&mut self, column: usize, by: InputPrecedence, put: impl FnOnce(&mut BatchColumn, usize, u8)) {
         let row = self.ends.len();
-        let Some(input) = self.columns.get_mut(column) else { return };
+        let (Some(input), Some(filled)) = (self.columns.get_mut(column), self.filled.get_mut(column / 64)) else {
+            return;
+        };
+        if by == InputPrecedence::Job {
+            let bit = 1 << (column % 64);
+            self.is_repeated |= *filled & bit != 0;
+            *filled |= bit;
+        } else {
+            self.is_repeated |= input.precedence(row) == by as u8;
+        }
         // Most jobs have no ready-made inputs; to load the flags would double the cost.
         if (by == InputPrecedence::Job && !self.has_inputs) || input.precedence(row) <= by as u8 {
             put(input, row, (by as u8) << 1);
@@ -105,18 +121,25 @@ impl Batch {
         }
     }
 
+    /// Prepares for the next row.
+    fn start_row(&mut self) {
+        self.has_inputs = false;
+        self.is_repeated = false;
+        self.filled.fill(0);
+    }
+
     /// Clears the row under construction.
     pub(crate) fn abandon(&mut self) {
-        self.has_inputs = false;
+        self.start_row();
         let row = self.ends.len();
         self.columns.iter_mut().for_each(|input| input.remove(row));
     }
 
-    /// Ends the row under construction. Returns `false`, without a row, if a name is too long, or the id is empty or not
-    /// ASCII: messages call a job without id by its number, which is not known here.
+    /// Ends the row under construction. Returns `false`, without a row, if an input was set twice, a name is too long, or the
+    /// id is empty or not ASCII: messages call a job without id by its number, which is not known here.
     pub(crate) fn finish(&mut self, row: BatchRow<'_>) -> bool {
         let is_id = !row.id.is_empty() && row.id.len() <= MAX_NAME && row.id.is_ascii();
-        if !is_id || row.entity.len() > MAX_NAME || row.queue.len() > MAX_NAME {
+        if self.is_repeated || !is_id || row.entity.len() > MAX_NAME || row.queue.len() > MAX_NAME {
             return false;
         }
         let is_ascending =
@@ -132,7 +155,7 @@ impl Batch {
         }
         self.lines.push(row.line);
         self.ends.push(self.ids.len() as u32);
-        self.has_inputs = false;
+        self.start_row();
         true
     }
 

@@ -26,4 +26,5 @@ pub use live::TableError;
 pub use origin::InputOrigin;
 pub use problem::{JobProblem, Problem, Problems};
 pub use state::{Exclusion, JobState};
+pub(crate) use table::MAX_COLUMNS;
 pub use table::{Job, JobTable, MAX_JOBS, MAX_NAME, TruncatedToZero};

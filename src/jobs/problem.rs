@@ -74,6 +74,12 @@ pub enum Problem {
         /// The number that the formula gets.
         taken: String,
     },
+    /// An attribute, a resource or an input occurs more than once in the job.
+    #[error("`{key}` is given more than once; the last one counts")]
+    Repeated {
+        /// The key.
+        key: String,
+    },
     /// The document is damaged, and was repaired without loss.
     #[error("{what}")]
     Repaired {

@@ -14,6 +14,8 @@ use crate::schema::InputType;
 
 /// The most jobs in a table.
 pub const MAX_JOBS: usize = 10_000_000;
+/// The most columns that a reader fills: the time for a job that has few of them grows with their number.
+pub(crate) const MAX_COLUMNS: usize = 2000;
 /// The longest id, entity or queue name, in bytes.
 pub const MAX_NAME: usize = 4096;
 
@@ -224,6 +226,11 @@ impl JobTable {
                     if numbers.contains(known) && numbers.contains(&kind) { InputType::Float } else { InputType::Text };
             }
         }
+    }
+
+    /// How many names [`undeclared`](Self::undeclared) returns.
+    pub(crate) fn undeclared_count(&self) -> usize {
+        self.undeclared.len()
     }
 
     /// The resources of jobs that no schema declares, with the kind that their amounts look like.

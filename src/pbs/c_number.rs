@@ -19,12 +19,16 @@ fn split_sign(text: &[u8]) -> (bool, &[u8]) {
     }
 }
 
-/// The whole token as a decimal number, read by `strtol` and then converted to a C `int`: it saturates at 64 bits and
-/// wraps at 32. `None` if the token is anything else.
-pub fn whole_int(token: &[u8]) -> Option<i32> {
+/// The whole token as a decimal number, read by `strtol`: it saturates at 64 bits. `None` if the token is anything else.
+pub fn whole_long(token: &[u8]) -> Option<i64> {
     let (negative, digits) = split_sign(trim_start(token));
     let is_decimal = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-    is_decimal.then(|| saturating_decimal(digits, negative) as i32)
+    is_decimal.then(|| saturating_decimal(digits, negative))
+}
+
+/// [`whole_long`], converted to a C `int`: it wraps at 32 bits.
+pub fn whole_int(token: &[u8]) -> Option<i32> {
+    whole_long(token).map(|number| number as i32)
 }
 
 /// The number at the start of the token, as `atoi` reads it; `None` unless the token starts with a digit.

@@ -1,5 +1,6 @@
 //! A ranking as CSV: a header and one line per job.
 
+use std::borrow::Cow;
 use std::hint::black_box;
 use std::io::{self, Write};
 
@@ -14,8 +15,8 @@ use crate::report::{Line, LineMaker, RankFormat, RankReport, RankedRow};
 /// Comma-separated values as in RFC 4180.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Csv {
-    /// Whether a text that a spreadsheet would compute is preceded by `'`: one that begins with `=`, `+`, `-`, `@`, a tab or
-    /// a carriage return.
+    /// Whether a `'` precedes each `=`, `+`, `-` and `@`, also in full width, with which a spreadsheet would begin a formula:
+    /// at the start of a text, or after a separator in it, at which some spreadsheets begin another cell.
     pub for_spreadsheets: bool,
 }
 
@@ -62,12 +63,12 @@ fn push_header(inputs: &[&str], for_spreadsheets: bool, text: &mut ByteBuffer<'_
 
 /// The fields `considered`, `excluded` and `reason` of a job that is not considered.
 #[cold]
-fn push_excluded(report: &RankReport<'_>, line: &Line<'_>, text: &mut ByteBuffer<'_>) {
+fn push_excluded(report: &RankReport<'_>, line: &Line<'_>, for_spreadsheets: bool, text: &mut ByteBuffer<'_>) {
     let (excluded, reason) = report.excluded(line).unwrap_or_default();
     text.push_str(",false,");
     text.push_str(excluded);
     text.push_byte(b',');
-    push_field(&reason, text);
+    push_text(&reason, for_spreadsheets, text);
 }
 
 /// The number of rows of which a field is read before the next field: they fit the processor's fastest cache.
@@ -113,7 +114,7 @@ fn push_line(
     names: Names,
     text: &mut ByteBuffer<'_>,
 ) {
-    let row = ranked.row();
+    let (row, for_spreadsheets) = (ranked.row(), names == Names::ForSpreadsheets);
     if let Some(rank) = ranked.rank() {
         text.push_number(rank as u64);
     }
@@ -130,12 +131,12 @@ fn push_line(
     text.push_byte(b',');
     match score {
         Some((kept, exact)) => push_floats(kept, exact, text),
-        None => push_score(&lines.line(ranked), text),
+        None => push_score(&lines.line(ranked), for_spreadsheets, text),
     }
     if ranked.rank().is_some() {
         text.push_str(",true,,");
     } else {
-        push_excluded(report, &lines.line(ranked), text);
+        push_excluded(report, &lines.line(ranked), for_spreadsheets, text);
     }
     for input in report.inputs {
         text.push_byte(b',');
@@ -175,7 +176,7 @@ fn push_floats(kept: f64, exact: f64, text: &mut ByteBuffer<'_>) {
 }
 
 /// The fields `score`, `exact`, `logged` and `error` of any job.
-fn push_score(line: &Line<'_>, text: &mut ByteBuffer<'_>) {
+fn push_score(line: &Line<'_>, for_spreadsheets: bool, text: &mut ByteBuffer<'_>) {
     let (mut exact, mut kept, mut logged) = (String::new(), String::new(), String::new());
     line.write_exact(&mut exact);
     if let Some(score) = &line.score {
@@ -186,7 +187,7 @@ fn push_score(line: &Line<'_>, text: &mut ByteBuffer<'_>) {
     }
     push_values(&kept, &exact, &logged, text);
     if let Some(error) = line.error() {
-        push_field(&error.to_string(), text);
+        push_text(&error.to_string(), for_spreadsheets, text);
     }
 }
 
@@ -197,13 +198,32 @@ fn push_values(kept: &str, exact: &str, logged: &str, text: &mut ByteBuffer<'_>)
     }
 }
 
-/// A text as a field. For spreadsheets, one that they would compute is preceded by `'`.
+/// A text as a field; see [`Csv::for_spreadsheets`].
 pub(super) fn push_text(field: &str, for_spreadsheets: bool, text: &mut ByteBuffer<'_>) {
-    if for_spreadsheets && field.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-        push_field(&format!("'{field}"), text);
-    } else {
-        push_field(field, text);
+    if for_spreadsheets { push_field(&guarded(field), text) } else { push_field(field, text) }
+}
+
+/// The text with a `'` before each character that would begin a formula. A spreadsheet may separate cells by another
+/// character than the comma, and then quotes do not hold the text together; it may also trim what precedes the formula.
+fn guarded(field: &str) -> Cow<'_, str> {
+    const SIGNS: [char; 8] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
+    if !field.contains(SIGNS) {
+        return Cow::Borrowed(field);
     }
+    let mut guarded = String::with_capacity(field.len() + 1);
+    let mut is_start_of_cell = true;
+    for character in field.chars() {
+        if is_start_of_cell && SIGNS.contains(&character) {
+            guarded.push('\'');
+        }
+        guarded.push(character);
+        is_start_of_cell = match character {
+            ',' | ';' | '|' | '\t' | '\r' | '\n' => true,
+            '"' => is_start_of_cell,
+            other => is_start_of_cell && (other.is_whitespace() || other.is_control()),
+        };
+    }
+    Cow::Owned(guarded)
 }
 
 /// A field, in quotes if it contains a separator, a quote or a line end.
@@ -230,14 +250,24 @@ mod tests {
 
     #[test]
     fn a_spreadsheet_computes_no_text() {
-        for field in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "a=1", "", "1"] {
-            let mut bytes = Vec::new();
-            let mut text = ByteBuffer::new(&mut bytes);
-            push_text(field, true, &mut text);
-            text.finish();
-            let is_computed = field.starts_with(['=', '+', '-', '@', '\t', '\r']);
-            let shown = String::from_utf8(bytes).unwrap();
-            assert_eq!(shown.trim_matches('"'), if is_computed { format!("'{field}") } else { field.to_owned() });
+        for (field, expected) in [
+            ("=1+1", "'=1+1"),
+            ("+1", "'+1"),
+            ("-1", "'-1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\u{ff1d}1", "'\u{ff1d}1"),
+            ("\t=1", "\t'=1"),
+            (" \r=1", " \r'=1"),
+            ("\u{b}\"=1", "\u{b}\"'=1"),
+            ("x;=1", "x;'=1"),
+            ("x,-1", "x,'-1"),
+            ("x; \"@a", "x; \"'@a"),
+            ("a=1", "a=1"),
+            ("12-3.vm", "12-3.vm"),
+            ("", ""),
+            ("1", "1"),
+        ] {
+            assert_eq!(guarded(field), expected);
         }
     }
 

@@ -28,7 +28,7 @@ impl RankFormat for Human {
         }
         let lines = report.line_maker();
         let sample = report.rows.iter().take(SAMPLE_ROWS).map(|&row| cells(report, &lines.line(row)));
-        let layout = Layout::new(columns(report), &sample.collect::<Vec<_>>(), self.width);
+        let layout = Layout::new(columns(report), sample, self.width);
         let mut heading = Vec::new();
         layout.write_heading(&mut heading);
         out.write_all(&heading)?;

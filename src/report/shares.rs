@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::table::{Column, write_table};
+use super::table::{Column, write_rows, write_table};
 use super::terminal::printable;
 use crate::fairshare::{AssessedTree, AssociationShares, NodeId, NodeKind, ShareTable, ShareTree, Shares};
 use crate::jobs::JobTable;
@@ -335,21 +335,25 @@ pub(super) fn write_tree(views: &[PolicyView<'_>], head: &SharesHead<'_>, out: &
             if first.tree.parent(node).is_some() { plain(&shares(first.tree.shares(node))) } else { String::new() };
         [name, allotted].into_iter().chain(cells(views, &counterparts, node)).collect::<Vec<_>>()
     };
-    let mut rows: Vec<Vec<String>> = first.nodes.iter().map(row).collect();
     let headings = ["name", "shares"].map(str::to_owned).into_iter().chain(headings(views));
     // a policy has no number in some columns
-    let is_used: Vec<bool> =
-        headings.clone().enumerate().map(|(index, _)| rows.iter().any(|cells| !cells[index].is_empty())).collect();
-    for cells in &mut rows {
-        let mut used = is_used.iter();
-        cells.retain(|_| used.next() == Some(&true));
+    let mut is_used = vec![false; headings.clone().count()];
+    for cells in first.nodes.iter().map(row) {
+        is_used.iter_mut().zip(&cells).for_each(|(is_used, cell)| *is_used |= !cell.is_empty());
+        if is_used.iter().all(|is_used| *is_used) {
+            break;
+        }
     }
+    let used_cells = |cells: Vec<String>| {
+        let used = cells.into_iter().zip(&is_used).filter(|(_, is_used)| **is_used);
+        used.map(|(cell, _)| cell).collect::<Vec<_>>()
+    };
     let used = headings.zip(&is_used).filter(|(_, is_used)| **is_used).map(|(heading, _)| heading);
     let columns = used.map(|heading| match importance(&heading) {
         Some(importance) => Column::number(heading, importance),
         None => Column::name(heading, 9),
     });
-    write_table(columns.collect(), &rows, head.width, out)?;
+    write_rows(columns.collect(), || first.nodes.iter().map(row).map(used_cells), head.width, out)?;
     match first.nodes.iter().filter(|&&node| first.tree.ancestors(node).nth(MAX_DRAWN_DEPTH).is_some()).count() {
         0 => Ok(()),
         1 => writeln!(out, "1 node is more than {MAX_DRAWN_DEPTH} levels deep, and is drawn on that level"),

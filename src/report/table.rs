@@ -17,6 +17,9 @@ const MIN_TREE_NAME: usize = 32;
 /// The last column is wrapped if at least this much is left for it; otherwise it is dropped.
 const MIN_WRAPPED: usize = 16;
 
+/// About how many bytes of a table are written at once.
+const BUFFER: usize = 64 << 10;
+
 /// A column is not made wider than this: a cell that is longer moves the rest of its row, and not every other row.
 const MAX_PADDED: usize = 200;
 
@@ -84,10 +87,30 @@ pub(super) fn write_table(
     width: Option<usize>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let layout = Layout::new(columns, rows, width);
+    write_rows(columns, || rows.iter(), width, out)
+}
+
+/// [`write_table`] of rows that are made twice, to measure and to write them: the cells of all rows may take far more memory
+/// than what they show.
+///
+/// # Errors
+/// `out` cannot be written.
+pub(super) fn write_rows<R: AsRef<[String]>, I: Iterator<Item = R>>(
+    columns: Vec<Column>,
+    rows: impl Fn() -> I,
+    width: Option<usize>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let layout = Layout::new(columns, rows(), width);
     let mut text = Vec::new();
     layout.write_heading(&mut text);
-    rows.iter().for_each(|cells| layout.write_row(cells, &mut text));
+    for cells in rows() {
+        layout.write_row(cells.as_ref(), &mut text);
+        if text.len() > BUFFER {
+            out.write_all(&text)?;
+            text.clear();
+        }
+    }
     out.write_all(&text)?;
     match layout.dropped().as_slice() {
         [] => Ok(()),
@@ -98,12 +121,18 @@ pub(super) fn write_table(
 impl Layout {
     /// Fits the columns into `limit` characters, if there is a limit: columns of text become narrower, then the last
     /// column is wrapped, then whole columns are dropped. `sample` are the cells of the first rows.
-    pub(super) fn new(columns: Vec<Column>, sample: &[Vec<String>], limit: Option<usize>) -> Self {
-        let widest = |(index, column): (usize, &Column)| {
-            let cells = sample.iter().filter_map(|cells| cells.get(index)).map(|cell| printable(cell).width());
-            Some(cells.map(|width| width.min(MAX_PADDED)).chain([column.heading.width()]).max().unwrap_or(0))
-        };
-        let widths = columns.iter().enumerate().map(widest).collect();
+    pub(super) fn new(
+        columns: Vec<Column>,
+        sample: impl Iterator<Item = impl AsRef<[String]>>,
+        limit: Option<usize>,
+    ) -> Self {
+        let mut widths: Vec<usize> = columns.iter().map(|column| column.heading.width()).collect();
+        for cells in sample {
+            for (width, cell) in widths.iter_mut().zip(cells.as_ref()) {
+                *width = printable(cell).width().min(MAX_PADDED).max(*width);
+            }
+        }
+        let widths = widths.into_iter().map(Some).collect();
         let mut layout = Self { columns, widths, is_limited: limit.is_some() };
         if let Some(limit) = limit {
             layout.fit(limit);
@@ -254,7 +283,7 @@ mod tests {
     }
 
     fn drawn(rows: &[Vec<String>], limit: Option<usize>) -> (String, Vec<String>) {
-        let layout = Layout::new(columns(), &rows[..1], limit);
+        let layout = Layout::new(columns(), rows[..1].iter(), limit);
         let mut text = Vec::new();
         layout.write_heading(&mut text);
         rows.iter().for_each(|cells| layout.write_row(cells, &mut text));

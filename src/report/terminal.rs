@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use crate::diagnostic::is_control;
+
 /// The text with every character escaped that a terminal could obey or that would reorder a line: control characters,
 /// line ends included, and the controls of bidirectional text.
 ///
@@ -53,12 +55,6 @@ pub(super) fn printable_in_place(text: &str) -> String {
         _ => char::REPLACEMENT_CHARACTER,
     };
     text.chars().map(replacement).collect()
-}
-
-fn is_control(character: char) -> bool {
-    let is_bidirectional =
-        matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    character.is_control() || is_bidirectional
 }
 
 #[cfg(test)]

@@ -98,7 +98,8 @@ impl TrajectoryReport<'_> {
     }
 }
 
-/// Text in an XML document.
+/// Text in an XML document, which has no noncharacters.
 fn escaped(text: &str) -> String {
-    printable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    let text = printable(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}");
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

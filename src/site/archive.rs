@@ -32,7 +32,7 @@ mod members {
 
     use super::*;
     use crate::site::compression::{Compression, decompressed};
-    use crate::site::layout::{is_scheduler_file, is_site_file};
+    use crate::site::layout::is_site_file;
     use crate::site::source::FileSource;
 
     /// The most members of an archive.
@@ -170,17 +170,13 @@ mod members {
             if kept > MAX_KEPT {
                 return Err(refused(&format!("`{name}`: the files of the site have more than {MAX_KEPT} bytes")));
             }
-            // a command that failed leaves an empty file
-            if entry.size() == 0 && !is_scheduler_file(&file) {
-                continue;
-            }
             let mut bytes = Vec::new();
             entry.read_to_end(&mut bytes).map_err(|error| SiteError::read(path, error))?;
             if (bytes.len() as u64) < entry.size() {
                 return Err(cut(&name, entry.size(), bytes.len() as u64));
             }
             let source = FileSource::Bytes { name: format!("{archive}: {name}"), bytes: bytes.into() };
-            folders.entry(folder).or_default().by_path.insert(file, source);
+            folders.entry(folder).or_default().add(&archive, file, source, entry.size() == 0);
         }
         Ok((only_folder(folders).map_err(|reason| refused(&reason))?, end))
     }
@@ -236,6 +232,7 @@ mod members {
 
     /// The files at the top, else those of the only folder with a site.
     fn only_folder(mut folders: ByFolder) -> Result<FoundFiles, String> {
+        folders.retain(|_, found| !found.is_empty());
         if let Some(top) = folders.remove("") {
             return Ok(top);
         }

@@ -101,7 +101,7 @@ mod decoders {
     use super::{Compression, Stream};
 
     /// A document of at most this many bytes when decompressed is accepted, however small it was when compressed.
-    const ALWAYS_ACCEPTED: u64 = 256 << 20;
+    const ALWAYS_ACCEPTED: u64 = 64 << 20;
     /// The factor by which a larger document may expand. Real outputs of schedulers stay below 100.
     const MAX_EXPANSION: u64 = 200;
 

@@ -158,6 +158,8 @@ pub(super) const FORMULA: Expected = Expected {
     what: "a formula as text, `sched_formula`, `qstat -Bf` or `qmgr -c 'print server'`",
     limit: LARGE,
 };
+pub(super) const LOG: Expected =
+    Expected { kinds: &[FileKind::Log, FileKind::Text], what: "a log of `pbs_sched`", limit: 1 << 30 };
 /// The line that `jsf capture` writes about its time.
 pub(super) const CAPTURE_TIME: Expected =
     Expected { kinds: &[FileKind::Text], what: "the time of the snapshot", limit: 4096 };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::SiteError;
 use super::archive::{read_archive, read_archive_stream};
 use super::file_kind::FileKind;
-use super::layout::{FoundFiles, candidates, in_scheduler_folder, is_sched_priv, is_scheduler_file, is_site_file};
+use super::layout::{FoundFiles, candidates, in_scheduler_folder, is_sched_priv, is_site_file};
 use super::source::{FileSource, is_stdin};
 use crate::schema::InputType;
 
@@ -155,11 +155,25 @@ impl SiteFiles {
     }
 
     fn is_empty(&self) -> bool {
+        self.sched_priv.is_none() && self.formula.is_none() && self.sources().next().is_none()
+    }
+
+    /// The files, in no particular order.
+    fn sources(&self) -> impl Iterator<Item = &FileSource> {
         let scheduler = [&self.resource_group, &self.usage, &self.sched_config, &self.sched_formula];
-        let others = [&self.queue, &self.tree, &self.slurm_conf];
-        self.sched_priv.is_none()
-            && scheduler.into_iter().chain(others).all(Option::is_none)
-            && [&self.server, &self.queues, &self.resources].into_iter().all(Vec::is_empty)
+        let others = [&self.queue, &self.tree, &self.slurm_conf, &self.formula];
+        let lists = [&self.server, &self.queues, &self.resources];
+        scheduler.into_iter().chain(others).flatten().chain(lists.into_iter().flatten())
+    }
+
+    /// The paths of the files, and of the folder or the archive in which they were found.
+    #[doc(hidden)]
+    pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        let files = self.sources().filter_map(|source| match source {
+            FileSource::Path(file) => Some(file),
+            FileSource::Bytes { .. } => None,
+        });
+        files.chain(&self.root)
     }
 
     /// Replaces the scheduler's folder by the files in it.
@@ -239,13 +253,19 @@ fn add(found: &mut FoundFiles, folder: &Path, path: String) -> io::Result<()> {
     debug_assert!(is_site_file(&path));
     let file = folder.join(&path);
     match file.metadata() {
-        // a command that failed leaves an empty file
-        Ok(metadata) if metadata.is_file() && metadata.len() == 0 && !is_scheduler_file(&path) => Ok(()),
         Ok(metadata) if metadata.is_file() => {
-            found.by_path.insert(path, file.into());
+            found.add(&folder.display().to_string(), path, file.into(), metadata.len() == 0);
             Ok(())
         }
-        Ok(_) => Ok(()),
+        Ok(metadata) if metadata.is_dir() => Ok(()),
+        Ok(_) => Err(io::Error::other(format!("{path}: it is not a file"))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && file.is_symlink() => {
+            let target = file.read_link()?;
+            Err(io::Error::new(
+                error.kind(),
+                format!("{path}: it is a symbolic link to `{}`, which does not exist", target.display()),
+            ))
+        }
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(()),
         Err(error) => Err(io::Error::new(error.kind(), format!("{path}: {error}"))),
     }

@@ -115,8 +115,13 @@ pub(super) fn is_site_file(path: &str) -> bool {
         || in_sched_priv.is_some_and(|name| SCHED_PRIV.iter().any(|(_, known)| *known == name))
 }
 
+/// Whether a file is read for this purpose.
+fn has_role(path: &str, role: Role) -> bool {
+    NAMES.iter().any(|(known, names)| *known == role && names.contains(&uncompressed(path)))
+}
+
 /// Whether the file is one of the scheduler's own, which may be empty.
-pub(super) fn is_scheduler_file(path: &str) -> bool {
+fn is_scheduler_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     SCHED_PRIV.iter().any(|(_, known)| *known == name)
 }
@@ -143,6 +148,18 @@ pub(super) struct FoundFiles {
 }
 
 impl FoundFiles {
+    /// Adds a file of `root`, a folder or an archive. An empty file is what a command leaves that failed: it is not used, and
+    /// a warning names it, unless it lists resources, of which a site may have none. The scheduler's own may be empty.
+    pub(super) fn add(&mut self, root: &str, path: String, file: FileSource, is_empty: bool) {
+        if !is_empty || is_scheduler_file(&path) {
+            self.by_path.insert(path, file);
+        } else if !has_role(&path, Role::Resources) {
+            self.warnings.push(format!(
+                "`{root}`: `{path}` is empty and is not used; check whether the command that wrote it failed"
+            ));
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.by_path.is_empty()
     }

@@ -193,7 +193,7 @@ impl Site {
         let entities = || table.entities().iter().map(|entity| &**entity);
         match (&self.tree, self.policy.name) {
             (None, _) => Ok(None),
-            (Some(tree), PolicyName::Pbs) => Ok(Some(tree.pbs_tree(self.policy.rules, entities())?.tree().clone())),
+            (Some(tree), PolicyName::Pbs) => Ok(Some(tree.pbs_tree(self.policy.rules, entities())?.into_tree())),
             (Some(tree), _) => tree.share_tree().map(Some),
         }
     }

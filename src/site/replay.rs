@@ -3,16 +3,13 @@
 use std::path::Path;
 
 use super::policy::PolicyName;
-use super::source::{FileSource, read_bytes};
-use super::{Site, SiteError};
+use super::source::FileSource;
+use super::{Site, SiteError, file_kind};
 use crate::fairshare::decay::IntervalDecay;
 use crate::formula::Formula;
 use crate::pbs::replay::{Replay, ReplayedQueue, logged_values, replay};
 use crate::pbs::resource_amount::NumberMode;
 use crate::rank::OnError;
-
-/// The largest log that is read, in bytes.
-const MAX_LOG: u64 = 1 << 30;
 
 /// A log compared with a queue, and the warnings about the queue.
 #[derive(Debug)]
@@ -34,13 +31,14 @@ impl Site {
             let message = "a scheduler's log has OpenPBS's numbers: keep the defaults for numbers and errors";
             return Err(SiteError::Missing(message.into()));
         }
-        let bytes = read_bytes(log, MAX_LOG)?;
+        let log = FileSource::from(log);
+        let bytes = log.read_unless_binary(&file_kind::LOG)?;
         if logged_values(&bytes).next().is_none() {
             return Err(SiteError::Content(format!(
                 "`{}` is not a log with values: expected lines such as \
                  `…;pbs_sched;Job;12.vm;Formula Evaluation = 0.8843`, which pbs_sched writes with \
                  `qmgr -c 'set sched log_events = 4095'`",
-                FileSource::from(log).name()
+                log.name()
             )));
         }
         let jobs = self.jobs(formula)?;

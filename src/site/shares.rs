@@ -139,7 +139,7 @@ impl Site {
         let mut tree = match policy {
             PolicyName::Pbs => {
                 let entities = queue.iter().map(|(entity, _)| entity.as_str());
-                tree.pbs_tree(self.policy.rules, entities)?.tree().clone()
+                tree.pbs_tree(self.policy.rules, entities)?.into_tree()
             }
             _ => tree.share_tree()?,
         };

@@ -76,7 +76,9 @@ impl SiteTree {
         entities: impl IntoIterator<Item = &'e str>,
     ) -> Result<PbsTree, SiteError> {
         let builder = PbsTreeBuilder::from_document(&self.document).rules(rules).with_entities(entities);
-        builder.build().map_err(|error| self.error(&error))
+        let tree = builder.build().map_err(|error| self.error(&error))?;
+        self.require_finite_usage(tree.tree())?;
+        Ok(tree)
     }
 
     /// The tree that OpenPBS's scheduler has, as in [`pbs_tree`](Self::pbs_tree), after `change` has changed every usage in
@@ -120,8 +122,20 @@ impl SiteTree {
     /// The tree without entities of jobs, for any policy. A tree of OpenPBS's files has the group `unknown`.
     pub(super) fn share_tree(&self) -> Result<ShareTree, SiteError> {
         match self.source_name {
-            None => Ok(self.pbs_tree(Rules::Documented, [])?.tree().clone()),
-            Some(_) => self.document.share_tree().map_err(|error| self.error(&error)),
+            None => Ok(self.pbs_tree(Rules::Documented, [])?.into_tree()),
+            Some(_) => {
+                let tree = self.document.share_tree().map_err(|error| self.error(&error))?;
+                self.require_finite_usage(&tree)?;
+                Ok(tree)
+            }
+        }
+    }
+
+    /// Refuses usage whose sum no double can hold: every part of it would be 0.
+    fn require_finite_usage(&self, tree: &ShareTree) -> Result<(), SiteError> {
+        match tree.usage(tree.root()).is_finite() {
+            true => Ok(()),
+            false => Err(self.error(&"the sum of all usage is beyond the range of a double")),
         }
     }
 
@@ -140,6 +154,10 @@ fn read_document(source: &FileSource, warnings: &mut Vec<String>) -> Result<Site
         let document = read_tree(&name, &bytes).map_err(SiteError::content)?;
         let unknown = document.unknown_keys.iter().map(|key| format!("`{name}`: unknown key `{key}` is ignored"));
         warnings.extend(few_of_each_kind(unknown));
+        warnings.extend(document.repeated_keys.iter().map(|(key, path)| {
+            let consequence = if *key == "children" { "the lists are joined" } else { "the last one counts" };
+            format!("`{name}`: {path} has `{key}` more than once; {consequence}")
+        }));
         return Ok(SiteTree { document, source_name: Some(name), slurm: None, printed_fairshare: Vec::new() });
     }
     let associations = slurm::read_tree(&name, &bytes).map_err(or_native_json)?;
@@ -179,13 +197,23 @@ fn read_resource_group(source: &FileSource, warnings: &mut Vec<String>) -> Resul
     if lines.lines.is_empty() && !lines.rejected.is_empty() || FileKind::detect(&bytes) != FileKind::Text {
         file_kind::RESOURCE_GROUP.check(&source.name(), &bytes)?;
     }
-    warnings.extend(few_of_each_kind(lines.rejected.iter().map(|line| format!("`{}`: {line}", source.name()))));
+    let name = source.name();
+    let rejected = lines.rejected.iter().map(|line| format!("`{name}`: {line}"));
+    let wrapped = lines.wrapped.iter().map(|line| format!("`{name}`: {line}"));
+    warnings.extend(few_of_each_kind(rejected.chain(wrapped)));
+    if lines.not_listed > 0 {
+        warnings.push(format!("`{name}`: {} more lines are not valid", lines.not_listed));
+    }
     Ok(lines)
 }
 
 fn read_usage(source: &FileSource, warnings: &mut Vec<String>) -> Result<UsageFile, SiteError> {
     let usage = UsageFile::parse(&source.read_expected(&file_kind::USAGE)?).map_err(SiteError::content)?;
     warnings.extend(few_of_each_kind(usage.faults.iter().map(|fault| format!("`{}`: {fault}", source.name()))));
+    if usage.records.is_empty() && usage.faults.is_empty() {
+        warnings
+            .push(format!("`{}` has no record: the usage of every entity is 1, as if nothing had run", source.name()));
+    }
     Ok(usage)
 }
 

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use thiserror::Error;
 
+use crate::diagnostic::is_control;
 use crate::fairshare::tree_document::{TreeDocument, TreeNode};
 use crate::fairshare::unique_names::{UniqueNames, truncated};
 use crate::fairshare::{NodeKind, Shares};
@@ -180,7 +181,7 @@ fn valid_name(name: &str) -> String {
     let text: String = name
         .trim()
         .chars()
-        .map(|c| if c.is_control() || matches!(c, '\'' | '"' | '\\' | '#' | '=') { '_' } else { c })
+        .map(|c| if is_control(c) || matches!(c, '\'' | '"' | '\\' | '#' | '=') { '_' } else { c })
         .collect();
     if text.is_empty() { "_".to_owned() } else { truncated(&text, MAX_NAME).to_owned() }
 }

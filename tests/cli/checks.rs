@@ -1,6 +1,6 @@
 //! The options of `jsf check` and `jsf fmt`, the sources of a formula, and what reaches a terminal.
 
-use crate::support::command::{jsf, jsf_with_input, stderr, stdout};
+use crate::support::command::{jsf, jsf_with_input, json, stderr, stdout};
 
 #[track_caller]
 fn check(arguments: &[&str], code: i32, out: &str) -> String {
@@ -487,4 +487,37 @@ fn a_folder_that_is_given_for_a_file_is_named() {
     let expected =
         "jsf: cannot read `examples/site`: it is a folder; give a file of it, or open it as a site (--site PATH)\n";
     assert_eq!((output.status.code(), stderr(&output)), (Some(2), expected.to_owned()));
+}
+
+#[test]
+fn an_infinite_threshold_is_refused() {
+    for threshold in ["1e999", "inf", "nan", ""] {
+        let output = jsf(&["rank", "ncpus", "--queue", "examples/site/jobs.json", "--threshold", threshold]);
+        assert_eq!(output.status.code(), Some(2), "{threshold}");
+    }
+}
+
+#[test]
+fn a_usage_without_records_and_shares_beyond_32_bits_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).expect("a file");
+        path.display().to_string()
+    };
+    let group = file("group", b"a 10 root 4294967298\nb 11 root 2\n");
+    let header = [&b"PBS_MAG!\0\0\0\0\0\0\0\0"[..], &2f64.to_le_bytes(), &0i64.to_le_bytes()].concat();
+    let usage = file("usage", &header);
+    let output = jsf(&["shares", "--resource-group", &group, "--usage", &usage, "--format", "json"]);
+    let message = stderr(&output);
+    assert!(message.contains("has no record: the usage of every entity is 1"), "{message}");
+    assert!(message.contains("line 1: the shares are beyond 32 bits, and the daemon takes 2"), "{message}");
+    let nodes = json(&output)["nodes"].as_array().expect("nodes").clone();
+    assert!(nodes.iter().filter(|node| node["shares"] == 2).count() == 2, "{nodes:?}");
+    let tree = file("tree", br#"{"children":[{"name":"a","usage":1e308},{"name":"b","usage":1e308}]}"#);
+    for policy in ["pbs", "fair-tree"] {
+        let output = jsf(&["shares", "--tree", &tree, "--policy", policy]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains("the sum of all usage is beyond the range"), "{}", stderr(&output));
+    }
 }

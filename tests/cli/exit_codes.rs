@@ -149,14 +149,15 @@ fn messages_that_cannot_be_written_change_nothing_else() {
 /// The variable that makes the test below panic in another process.
 const PANICS: &str = "JSF_TEST_PANICS_IN";
 
-#[path = "../../src/cli/panic_report.rs"]
-mod panic_report;
+#[path = "../../src/cli/fatal_error.rs"]
+mod fatal_error;
 
-/// Runs only in the processes that the next test starts.
+/// Runs only in the processes that the next tests start.
 #[test]
 fn panicking_process() {
     let Ok(thread) = std::env::var(PANICS) else { return };
-    panic_report::exit_on_panic();
+    fatal_error::exit_on_panic();
+    fatal_error::exit_on_abort();
     let panicking = || -> u8 { panic!("a\nmessage\u{1b}[31m") };
     match &*thread {
         "own" => panicking(),
@@ -166,22 +167,63 @@ fn panicking_process() {
             std::thread::sleep(Duration::from_secs(600));
             0
         }
+        // as the runtime does when an allocation fails
+        "aborted" => std::process::abort(),
         other => unreachable!("{other}"),
     };
+}
+
+fn run_panicking_process(thread: &str) -> Output {
+    let mut child = Command::new(std::env::current_exe().expect("this program"));
+    let child = child.args(["--exact", "cli::exit_codes::panicking_process", "--nocapture"]).env(PANICS, thread);
+    child.output().expect("the test runs")
 }
 
 #[test]
 fn a_panic_in_any_thread_ends_with_exit_code_70_and_one_line() {
     for thread in ["own", "other", "waiting"] {
-        let mut child = Command::new(std::env::current_exe().expect("this program"));
-        let child = child.args(["--exact", "cli::exit_codes::panicking_process", "--nocapture"]).env(PANICS, thread);
-        let output = child.output().expect("the test runs");
+        let output = run_panicking_process(thread);
         let text = stderr(&output);
         assert_eq!(output.status.code(), Some(70), "{thread}: {text}");
         assert_eq!(text.lines().count(), 1, "{thread}: {text}");
         assert!(text.starts_with("jsf: internal error at ") && text.contains("please report"), "{thread}: {text}");
         assert!(text.contains(r"a\nmessage\u{1b}[31m"), "{thread}: {text}");
     }
+}
+
+#[test]
+fn an_abort_ends_with_exit_code_2() {
+    assert_eq!(run_panicking_process("aborted").status.code(), Some(2));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn without_memory_or_stack_a_command_ends_with_a_sentence() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let jobs: String = (0..40_000).map(|id| format!("{{\"id\":\"{id}.vm\",\"entity\":\"u{id}\"}}\n")).collect();
+    std::fs::write(folder.path().join("jobs"), jobs).expect("a file");
+    let limited = |limit: &str, arguments: &[&str]| {
+        let script = format!("ulimit {limit}; exec \"$@\"");
+        let mut shell = Command::new("sh");
+        shell.current_dir(folder.path()).args(["-c", &script, "sh", env!("CARGO_BIN_EXE_jsf")]);
+        shell.args(arguments).output().expect("a shell")
+    };
+    let rank = ["rank", "ncpus", "--queue", "jobs", "--format", "json"];
+    let mut failed = 0;
+    for kilobytes in (26_000..90_000).step_by(3_000) {
+        let limit = format!("-v {kilobytes}");
+        if !limited(&limit, &["--version"]).status.success() {
+            // the loader has too little memory for the program itself
+            continue;
+        }
+        let output = limited(&limit, &rank);
+        let (code, text) = (output.status.code(), stderr(&output));
+        assert!(code == Some(0) || (code == Some(2) && !text.is_empty()), "{kilobytes}: {:?} {text}", output.status);
+        failed += usize::from(code == Some(2));
+    }
+    assert!(failed > 2, "{failed}");
+    let output = limited("-s 128", &["check", &("(".repeat(190) + "1" + &")".repeat(190))]);
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
 }
 
 #[test]

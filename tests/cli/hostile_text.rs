@@ -311,3 +311,32 @@ fn a_spreadsheet_computes_no_cell() {
         assert!(call[0] != "rank" || safe.contains(",-1.0,"), "{safe}");
     }
 }
+
+#[test]
+fn a_picture_has_only_characters_of_xml() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let queue = folder.path().join("jobs").display().to_string();
+    fs::write(&queue, "{\"id\":\"1\u{fffe}\u{ffff}\",\"eligible_time\":5}\n").expect("a file");
+    let call = ["trajectory", "eligible_time # \u{ffff}", "--queue", &queue, "--hours", "1", "--format", "svg"];
+    let picture = success(&jsf(&[&call[..], &["--job", "1\u{fffe}\u{ffff}"]].concat()));
+    assert!(picture.contains(">1\u{fffd}\u{fffd}</text>") && !picture.contains(['\u{fffe}', '\u{ffff}']), "{picture}");
+}
+
+#[test]
+fn the_files_of_a_tree_have_no_controls_of_a_terminal() {
+    let files = Files::new();
+    for line in ["shares --tree @tree --format sacctmgr", "shares --tree @tree --format resource-group"] {
+        let written = success(&files.run(line));
+        assert!(!written.replace('\t', " ").contains(is_hostile), "{written:?}");
+    }
+}
+
+#[test]
+fn color_applies_to_usage_errors_too() {
+    for (color, is_coloured) in [("never", false), ("always", true)] {
+        for call in [&["rank", "--top", "x", "--color", color][..], &[&format!("--color={color}"), "no-such-command"]] {
+            let output = jsf(call);
+            assert_eq!((output.status.code(), output.stderr.contains(&0x1b)), (Some(2), is_coloured), "{call:?}");
+        }
+    }
+}

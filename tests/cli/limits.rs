@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -11,7 +12,7 @@ use tempfile::TempDir;
 use crate::support::command::{json, stderr, stdout};
 
 /// The address space of a command, in KiB.
-const MAX_MEMORY: &str = "1500000";
+const MAX_MEMORY: u32 = 1_500_000;
 
 struct Folder(TempDir);
 
@@ -26,7 +27,12 @@ impl Folder {
 
     /// Runs the words of a line in the folder, with little memory, and ends it after a minute.
     fn run(&self, line: &str) -> Output {
-        let script = format!("ulimit -v {MAX_MEMORY}; exec timeout 60 \"$@\"");
+        self.run_in(MAX_MEMORY, line)
+    }
+
+    /// The same with this many KiB of address space.
+    fn run_in(&self, memory: u32, line: &str) -> Output {
+        let script = format!("ulimit -v {memory}; exec timeout 60 \"$@\"");
         let mut command = Command::new("sh");
         command.current_dir(self.0.path()).args(["-c", &script, "sh", env!("CARGO_BIN_EXE_jsf")]);
         command.args(line.split_whitespace()).output().expect("a shell")
@@ -210,6 +216,7 @@ fn an_endless_file_is_refused_early() {
         "shares --tree tree --slurm-conf /dev/zero",
         "compare --old ncpus --new ncpus --queue jobs --tree tree --new-tree /dev/zero",
         "replay /dev/zero ncpus --queue jobs",
+        "replay /dev/urandom ncpus --queue jobs",
     ] {
         let output = folder.run_with_code(2, line);
         assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{line}");
@@ -292,4 +299,72 @@ fn fmt_keeps_a_name_that_python_normalises_to_a_keyword() {
     let folder = Folder::new();
     folder.write("formula", "ncpus*aſ");
     assert_eq!(stdout(&folder.run_with_code(0, "fmt -f formula")), "ncpus * aſ\n");
+}
+
+fn gzip(pieces: &[(&str, usize)]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    for (piece, count) in pieces {
+        (0..*count).for_each(|_| encoder.write_all(piece.as_bytes()).expect("memory"));
+    }
+    encoder.finish().expect("memory")
+}
+
+#[test]
+fn what_a_small_file_expands_to_takes_bounded_memory() {
+    let folder = Folder::new();
+    let entries = "\"a\":1,".repeat(1000);
+    folder
+        .write("job.gz", gzip(&[("{\"jobs\":[{\"id\":\"1\",\"resources\":{", 1), (&entries, 500), ("\"b\":1}}]}", 1)]));
+    folder.write("keys.gz", gzip(&[("{\"jobs\":[{\"id\":\"1\",", 1), (&entries, 500), ("\"b\":1}]}", 1)]));
+    folder.write("tree.gz", gzip(&[("{\"children\":[", 1), (&"0,".repeat(1000), 5000), ("0]}", 1)]));
+    folder.write("spaces.gz", gzip(&[(&" ".repeat(1 << 20), 65)]));
+    for (line, reason) in [
+        ("rank ncpus --queue job.gz", "more than 10000 resources or inputs"),
+        ("shares --tree tree.gz", "more than 1000000 nodes"),
+        ("rank ncpus --queue spaces.gz", "more than 200 times its compressed size"),
+        ("shares --resource-group spaces.gz", "more than 200 times its compressed size"),
+    ] {
+        let message = stderr(&folder.run_in(300_000, line));
+        assert!(message.contains(reason), "{line}: {message}");
+    }
+    let output = folder.run_in(300_000, "rank ncpus --queue keys.gz");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[test]
+fn the_resources_of_all_jobs_have_a_limit() {
+    let folder = Folder::new();
+    folder.write(
+        "jobs",
+        (0..100_001).map(|n| format!("{{\"id\":\"{n}\",\"resources\":{{\"r{n}\":1}}}}\n")).collect::<String>(),
+    );
+    let message = stderr(&folder.run_with_code(2, "rank ncpus --queue jobs"));
+    assert!(message.contains("more than 100000 different resources"), "{message}");
+}
+
+#[test]
+fn a_tree_takes_a_bounded_multiple_of_its_text() {
+    let folder = Folder::new();
+    let lines: String = (0..60_000).map(|node| format!("g{node} {node} root 1\n")).collect();
+    folder.write("wide", &lines);
+    write_chain(&folder, 40_000);
+    for line in [
+        "shares --resource-group wide",
+        "shares --resource-group wide --policy all",
+        "shares --resource-group wide --format resource-group",
+        "shares --resource-group chain --format json",
+        "shares --resource-group chain",
+    ] {
+        let output = folder.run_in(500_000, line);
+        assert_eq!(output.status.code(), Some(0), "{line}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_formula_with_more_names_than_columns_is_refused_for_jobs() {
+    let folder = Folder::new();
+    folder.write("formula", (0..9000).map(|name| format!("n{name}")).collect::<Vec<_>>().join("+"));
+    folder.write("jobs", jobs(3));
+    let message = stderr(&folder.run_with_code(2, "rank -f formula --queue jobs"));
+    assert!(message.contains("names, more than the 2000 that a table can have"), "{message}");
 }

@@ -363,3 +363,38 @@ fn a_page_is_not_written_through_a_link_of_another_user_or_into_a_pipe() {
     let page = fs::metadata(path("foreign")).expect("a page");
     assert_eq!((page.uid(), page.mode() & 0o022), (fs::metadata(folder.path()).expect("a folder").uid(), 0));
 }
+
+#[test]
+fn a_page_does_not_replace_what_the_command_reads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("a file");
+        path.display().to_string()
+    };
+    let (jobs, formula) = (file("jobs.json", r#"{"jobs":[{"id":"1","ncpus":2}]}"#), file("formula", "ncpus"));
+    let tree = file("tree.json", r#"{"children":[{"name":"a"}]}"#);
+    let linked = folder.path().join("link.html");
+    std::os::unix::fs::symlink("jobs.json", &linked).expect("a link");
+    let (linked, site) = (linked.display().to_string(), folder.path().display().to_string());
+    for (call, page) in [
+        (vec!["rank", "-f", &formula, "--queue", &jobs], &jobs),
+        (vec!["rank", "-f", &formula, "--queue", &jobs], &formula),
+        (vec!["rank", "ncpus", "--queue", &jobs], &linked),
+        (vec!["rank", "ncpus", "--site", &site], &jobs),
+        (vec!["explain", "ncpus", "--job", "1", "--queue", &jobs], &jobs),
+        (vec!["compare", "--old", "ncpus", "--new-file", &formula, "--queue", &jobs], &formula),
+        (
+            vec!["compare", "--old", "ncpus", "--new", "1", "--queue", &jobs, "--tree", &tree, "--new-tree", &tree],
+            &tree,
+        ),
+        (vec!["shares", "--tree", &tree], &tree),
+    ] {
+        let before = fs::read(page).expect("a file");
+        let output = jsf(&[&call[..], &["--report", page]].concat());
+        assert_eq!(output.status.code(), Some(2), "{call:?}");
+        assert!(stderr(&output).contains("which the command reads"), "{}", stderr(&output));
+        assert!(fs::read(page).expect("a file") == before, "{call:?}");
+    }
+    success(&jsf(&["rank", "ncpus", "--site", &site, "--report", &format!("{site}/page.html")]));
+}

@@ -173,6 +173,64 @@ fn the_second_of_two_jobs_with_one_id_is_skipped() {
 }
 
 #[test]
+fn a_key_that_is_given_again_is_reported_and_refused_if_strict() {
+    let resources = r#""Resource_List":{"ncpus":1},"Resource_List":{"ncpus":2}"#;
+    for (document, expected) in [
+        (r#"{"id":"1","id":"2","resources":{"ncpus":2}}"#.to_owned(), vec!["id"]),
+        (r#"{"id":"2","resources":{"ncpus":1,"mem":"1kb","ncpus":2}}"#.to_owned(), vec!["ncpus"]),
+        (r#"{"id":"2","ncpus":1,"resources":{"ncpus":2}}"#.to_owned(), vec!["ncpus"]),
+        (r#"{"id":"2","inputs":{"ncpus":1,"ncpus":2}}"#.to_owned(), vec!["ncpus"]),
+        (
+            r#"{"id":"2","state":"H","queue":"a","job_state":"Q","queue":"b","ncpus":2}"#.to_owned(),
+            vec!["job_state", "queue"],
+        ),
+        (format!("{{\"Jobs\":{{\"2\":{{{resources}}}}}}}"), vec!["Resource_List", "ncpus"]),
+        (
+            "Job Id: 2\n    Resource_List.ncpus = 1\n    queue = a\n    queue = b\n    Resource_List.ncpus = 2\n\n"
+                .to_owned(),
+            vec!["queue", "ncpus"],
+        ),
+    ] {
+        let read = read(&document);
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|key| format!("job `2`: `{key}` is given more than once; the last one counts"))
+            .collect();
+        let found: Vec<_> =
+            problems(&read).iter().map(|found| found.trim_start_matches("line 1, ").to_owned()).collect();
+        assert_eq!((found, seen(&read, "ncpus", 0)), (expected, "2".to_owned()), "{document}");
+        let refused = read_with(document.as_bytes(), true).expect_err(&document).to_string();
+        assert!(refused.contains("is ambiguous: job `2` has `"), "{refused}");
+    }
+    for document in [
+        r#"{"Jobs":{"1":{"Resource_List":{"ncpus":1}}},"jobs":[]}"#,
+        r#"{"jobs":[{"id":"1","ncpus":1}],"Jobs":{}}"#,
+        r#"{"Jobs":{"1":{"Resource_List":{"ncpus":1}}},"Jobs":{"2":{"Resource_List":{"ncpus":2}}}}"#,
+    ] {
+        let read = read(document);
+        assert!(read.notes.len() == 1 && !read.table.is_empty(), "{document}: {:?}", read.notes);
+        assert!(read_with(document.as_bytes(), true).is_err(), "{document}");
+    }
+}
+
+#[test]
+fn an_amount_of_null_is_reported() {
+    let read = read(r#"{"id":"1","resources":{"ncpus":null,"place":null},"inputs":{"x":null}}"#);
+    assert_eq!(problems(&read), ["line 1, job `1`: `ncpus` is null, expected an amount; the attribute is ignored"]);
+}
+
+#[test]
+fn more_names_than_a_table_has_columns_are_refused() {
+    let names: Vec<String> = (0..2001).map(|name| format!("n{name}")).collect();
+    let needed: Vec<&str> = names.iter().map(String::as_str).collect();
+    let schema = Schema::openpbs();
+    let read = |needed| read_jobs(b"{\"id\":\"1\"}", &ReadOptions::new(&schema, needed));
+    assert!(read(&needed[1..]).is_ok());
+    let refused = read(&needed).expect_err("too many").to_string();
+    assert!(refused.contains("need 2001 names, more than the 2000"), "{refused}");
+}
+
+#[test]
 fn an_invalid_line_does_not_affect_the_others() {
     let read = read(
         "{\"id\":\"1\",\"resources\":{\"ncpus\":1}}\r\n{\"id\":\"2\",oops}\r\n\r\nrubbish\r\n{\"queue\":\"q\"}\r\n[1]\r\n{\"id\":\"3\",\"resources\":{\"ncpus\":\"3\"}}",

@@ -389,3 +389,16 @@ fn states_of_torque() {
     assert_eq!(problems.len(), 1);
     assert!(problems[0].contains("`job_state` is the string \"Z\""), "{problems:?}");
 }
+
+#[test]
+fn dsv_need_not_have_the_name_of_a_job() {
+    let schema = Schema::openpbs();
+    let options = ReadOptions::new(&schema, &["ncpus"]);
+    for document in
+        ["Job Id: 1.vm|queue=a|Resource_List.ncpus=4\n", "Job Id: 1.vm;;queue=a;;Job_Name=b;;Resource_List.ncpus=4\n"]
+    {
+        let read = read_jobs(document.as_bytes(), &options).expect(document);
+        assert_eq!((read.table.id(0), read.table.queue(0)), ("1.vm", "a"), "{document}");
+        assert_eq!(read.table.column("ncpus").expect("a column").nearest_double(0), 4.0, "{document}");
+    }
+}

@@ -139,3 +139,31 @@ fn a_folder_without_a_site_and_one_with_two_are_refused() {
     write_snapshot(&temporary.path().join("two"), |_| true);
     refusal("it contains several sites: `one`, `two`; give one of them");
 }
+
+#[test]
+#[cfg(unix)]
+fn a_file_of_a_site_that_cannot_be_used_is_named() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| temporary.path().join(name);
+    let ranked = |site: &Path| {
+        let output = jsf(&["rank", "ncpus", "--format", "json", "--site", site.to_str().expect("a path")]);
+        (output.status.code(), stderr(&output))
+    };
+    fs::write(at("jobs.json"), r#"{"jobs":[{"id":"1","ncpus":2}]}"#).expect("a file");
+    fs::write(at("resourcedef"), "").expect("a file");
+    assert_eq!(ranked(temporary.path()), (Some(0), String::new()));
+    fs::write(at("qstat.json"), "").expect("a file");
+    let archive = temporary.path().with_extension("tar");
+    fs::write(&archive, tar_of(temporary.path(), "site")).expect("an archive");
+    for site in [temporary.path(), &archive] {
+        let (code, message) = ranked(site);
+        assert!(code == Some(0) && message.contains("`qstat.json` is empty and is not used"), "{message}");
+    }
+    fs::remove_file(&archive).expect("it exists");
+    for target in ["gone", "qstat.json"] {
+        fs::remove_file(at("qstat.json")).expect("it exists");
+        std::os::unix::fs::symlink(target, at("qstat.json")).expect("a link");
+        let (code, message) = ranked(temporary.path());
+        assert!(code == Some(2) && message.contains("qstat.json: "), "{message}");
+    }
+}

@@ -22,7 +22,7 @@ pub struct SiteArgs {
     /// The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON; - is standard input
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub queue: Option<PathBuf>,
-    /// Refuse a job document that is not valid JSON, instead of reading what can be read of it
+    /// Refuse a job document that is not valid JSON, or in which a job has a key twice, instead of reading what can be read of it
     #[arg(long, help_heading = "Context")]
     pub strict: bool,
     /// The scheduler's folder sched_priv: resource_group, usage, sched_config, and sched_formula if no formula is given
@@ -128,7 +128,7 @@ pub enum OnErrorArg {
 
 /// Parses a threshold.
 pub fn threshold(text: &str) -> Result<f64, String> {
-    let number = text.trim().parse().ok().filter(|number: &f64| !number.is_nan());
+    let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
     number.ok_or_else(|| format!("`{text}` is not a threshold, expected a number such as 0.5"))
 }
 

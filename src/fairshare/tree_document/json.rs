@@ -51,6 +51,9 @@ pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<TreeDocument, TreeDo
     Ok(reader.document)
 }
 
+/// The keys of a node.
+const KEYS: [&str; 7] = ["name", "shares", "usage", "kind", "partition", "unknown_shares", "children"];
+
 /// The values of a node's keys, not yet checked.
 #[derive(Debug, Default)]
 struct Fields<'d> {
@@ -64,10 +67,16 @@ struct Fields<'d> {
     /// What `children` is, if it is not a list.
     wrong_children: Option<&'static str>,
     unknown_keys: Vec<String>,
+    given: Vec<&'static str>,
+    repeated: Vec<&'static str>,
 }
 
 impl<'d> ObjectReader<'d> for Fields<'d> {
     fn entry<E: Entry<'d>>(&mut self, key: Cow<'d, str>, value: E) -> Result<(), E::Error> {
+        if let Some(known) = KEYS.into_iter().find(|known| *known == key) {
+            let list = if self.given.contains(&known) { &mut self.repeated } else { &mut self.given };
+            list.push(known);
+        }
         let field = match &*key {
             "name" => &mut self.name,
             "shares" => &mut self.shares,
@@ -77,7 +86,13 @@ impl<'d> ObjectReader<'d> for Fields<'d> {
             "unknown_shares" => &mut self.unknown_shares,
             "children" => {
                 let children = self.children.get_or_insert_default();
-                if let Shape::Other(found) = value.list(|child| children.push(child))? {
+                // one more than a tree may have is enough to refuse it
+                let collect = |child| {
+                    if children.len() <= MAX_NODES {
+                        children.push(child);
+                    }
+                };
+                if let Shape::Other(found) = value.list(collect)? {
                     self.wrong_children = Some(found);
                 }
                 return Ok(());
@@ -120,9 +135,6 @@ impl<'d> TreeReader<'d> {
     }
 
     fn read_node(&mut self, node: PendingNode<'d>) -> Result<(), TreeDocumentError> {
-        if self.document.nodes.len() >= MAX_NODES {
-            return Err(TreeDocumentError::TooLarge { source_name: self.source_name.to_owned() });
-        }
         let mut fields = Fields::default();
         let here = self.document.nodes.len();
         let placeholder = TreeNode {
@@ -164,7 +176,16 @@ impl<'d> TreeReader<'d> {
             return Err(self.wrong(parent, "`children`", &JsonScalar::Other(found), "an array"));
         }
         self.document.unknown_keys.extend(fields.unknown_keys);
+        for key in fields.repeated {
+            if !self.document.repeated_keys.contains_key(key) {
+                let path = self.path(parent);
+                self.document.repeated_keys.insert(key, path);
+            }
+        }
         let children = fields.children.unwrap_or_default();
+        if self.document.nodes.len() + self.stack.len() + children.len() > MAX_NODES {
+            return Err(TreeDocumentError::TooLarge { source_name: self.source_name.to_owned() });
+        }
         if depth > MAX_DEPTH && !children.is_empty() {
             let (source_name, path) = (self.source_name.to_owned(), self.path(parent));
             return Err(TreeDocumentError::TooDeep { source_name, path });
@@ -286,6 +307,17 @@ mod tests {
             ]
         );
         assert_eq!(tree.unknown_keys.into_iter().collect::<Vec<_>>(), ["share"]);
+        assert!(tree.repeated_keys.is_empty());
+    }
+
+    #[test]
+    fn a_key_that_is_given_again_is_noted() {
+        let node = "{\"name\":\"Bob\",\"shares\":1,\"shares\":2,\"shares\":3}";
+        let text = format!("{{\"children\":[{{\"name\":\"g\",\"children\":[{node},{node}]}}],\"children\":[]}}");
+        let tree = read_tree("t", text.as_bytes()).unwrap();
+        assert_eq!((tree.nodes.len(), tree.nodes[1].shares), (3, Shares::Count(3)));
+        let repeated: Vec<_> = tree.repeated_keys.into_iter().collect();
+        assert_eq!(repeated, [("children", "the document".to_owned()), ("shares", "`g/Bob`".to_owned())]);
     }
 
     #[test]

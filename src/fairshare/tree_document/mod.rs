@@ -4,7 +4,7 @@
 
 mod json;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use thiserror::Error;
 
@@ -39,6 +39,9 @@ pub struct TreeDocument {
     pub release: Option<Release>,
     /// Keys that are not part of the format, each once.
     pub unknown_keys: BTreeSet<String>,
+    /// Keys that a node has more than once, each with the path of the first such node. The last value counts; lists of
+    /// children are joined.
+    pub repeated_keys: BTreeMap<&'static str, String>,
 }
 
 impl Default for TreeDocument {
@@ -51,6 +54,7 @@ impl Default for TreeDocument {
             records: Vec::new(),
             release: None,
             unknown_keys: BTreeSet::new(),
+            repeated_keys: BTreeMap::new(),
         }
     }
 }

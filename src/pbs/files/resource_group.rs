@@ -7,15 +7,18 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
+use crate::diagnostic::is_control;
 use crate::fairshare::unique_names::{UniqueNames, truncated};
 use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
-use crate::pbs::c_number::whole_int;
+use crate::pbs::c_number::{whole_int, whole_long};
 use crate::pbs::c_string::{LineChunk, fgets_chunks, is_blank_or_comment, name_text};
 
 /// The name of the root. As a parent, `root` in the file also means the root.
 pub const TREE_ROOT: &str = "TREEROOT";
 /// The name of the group of the entities that are not in the file. It exists before any line is read.
 pub const UNKNOWN_GROUP: &str = "unknown";
+/// The most skipped lines that are listed.
+const MAX_REJECTED: usize = 100_000;
 /// The most bytes that the daemon reads at once.
 const CHUNK: usize = 255;
 /// The longest name that is written, in bytes: two of them fit on a line that the daemon reads in one chunk.
@@ -84,8 +87,22 @@ pub enum LineFault {
 pub struct ResourceGroup {
     /// The valid lines, in file order: parents before children, names unique.
     pub lines: Vec<GroupLine>,
-    /// The skipped lines, in file order.
+    /// The skipped lines, in file order, at most the first 100,000.
     pub rejected: Vec<RejectedLine>,
+    /// The number of the other skipped lines.
+    pub not_listed: usize,
+    /// The valid lines with other shares than the file says, in file order.
+    pub wrapped: Vec<WrappedShares>,
+}
+
+/// Shares beyond the 32 bits of a C `int`, in which the daemon keeps them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: the shares are beyond 32 bits, and the daemon takes {taken}")]
+pub struct WrappedShares {
+    /// The line in the file, from 1.
+    pub line: usize,
+    /// The shares that the daemon takes.
+    pub taken: i32,
 }
 
 impl ResourceGroup {
@@ -98,10 +115,14 @@ impl ResourceGroup {
                 continue;
             }
             match parse_line(chunk, &names) {
-                Ok(line) => {
+                Ok((line, given)) => {
+                    if i64::from(line.shares) != given {
+                        groups.wrapped.push(WrappedShares { line: line.line, taken: line.shares });
+                    }
                     names.insert(line.name.clone());
                     groups.lines.push(line);
                 }
+                Err(_) if groups.rejected.len() == MAX_REJECTED => groups.not_listed += 1,
                 Err(fault) => {
                     let LineChunk { offset, line, .. } = chunk;
                     groups.rejected.push(RejectedLine { line, daemon_line: index + 1, offset, fault });
@@ -112,7 +133,8 @@ impl ResourceGroup {
     }
 }
 
-fn parse_line(chunk: LineChunk<'_>, names: &HashSet<String>) -> Result<GroupLine, LineFault> {
+/// The line, and the number of shares that it gives.
+fn parse_line(chunk: LineChunk<'_>, names: &HashSet<String>) -> Result<(GroupLine, i64), LineFault> {
     let mut fields = chunk.text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty());
     let mut field = |what| fields.next().ok_or(LineFault::MissingField(what));
     let name = name_text(field("name")?);
@@ -124,12 +146,13 @@ fn parse_line(chunk: LineChunk<'_>, names: &HashSet<String>) -> Result<GroupLine
     if !names.contains(&parent) {
         return Err(LineFault::UnknownParent { name, parent });
     }
-    let (shares, cgroup) = (number("shares", shares)?, number("cgroup", cgroup)?);
-    Ok(GroupLine { name, cgroup, parent, shares, line: chunk.line })
+    let given = number("shares", shares, whole_long)?;
+    let cgroup = number("cgroup", cgroup, whole_int)?;
+    Ok((GroupLine { name, cgroup, parent, shares: given as i32, line: chunk.line }, given))
 }
 
-fn number(field: &'static str, text: &[u8]) -> Result<i32, LineFault> {
-    whole_int(text).ok_or_else(|| LineFault::NotANumber { field, text: name_text(text) })
+fn number<T>(field: &'static str, text: &[u8], read: fn(&[u8]) -> Option<T>) -> Result<T, LineFault> {
+    read(text).ok_or_else(|| LineFault::NotANumber { field, text: name_text(text) })
 }
 
 /// A written file, and what it does not preserve.
@@ -279,7 +302,7 @@ fn names(tree: &ShareTree, losses: &mut Vec<GroupLoss>) -> HashMap<NodeId, Strin
 /// The name with `_` for each character that would end it or make the line a comment.
 fn valid_name(name: &str) -> String {
     let replaced = |(index, c): (usize, char)| {
-        let is_invalid = c.is_whitespace() || c.is_control() || (index == 0 && matches!(c, '#' | '*'));
+        let is_invalid = c.is_whitespace() || is_control(c) || (index == 0 && matches!(c, '#' | '*'));
         if is_invalid { '_' } else { c }
     };
     let name: String = name.char_indices().map(replaced).collect();
@@ -311,6 +334,20 @@ mod tests {
                 "line 4: `a` is already in the tree",
                 "line 5: the parent is missing: a line is `name cgroup parent shares`",
                 "line 6: the cgroup `x` is not a whole number",
+            ]
+        );
+    }
+
+    #[test]
+    fn shares_beyond_32_bits_wrap_as_in_the_daemon() {
+        let read = ResourceGroup::parse(b"a 10 root 4294967297\nb 11 root -1\nc 12 root 99999999999999999999\n");
+        assert_eq!(read.lines.iter().map(|line| line.shares).collect::<Vec<_>>(), [1, -1, -1]);
+        let wrapped: Vec<_> = read.wrapped.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            wrapped,
+            [
+                "line 1: the shares are beyond 32 bits, and the daemon takes 1",
+                "line 3: the shares are beyond 32 bits, and the daemon takes -1",
             ]
         );
     }

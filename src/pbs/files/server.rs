@@ -64,7 +64,9 @@ impl ServerSettings {
     fn set(&mut self, name: &str, value: &str) {
         match name {
             "eligible_time_enable" => self.eligible_time_enable = boolean(value),
-            "job_sort_formula_threshold" => self.job_sort_formula_threshold = value.parse().ok(),
+            "job_sort_formula_threshold" => {
+                self.job_sort_formula_threshold = value.parse().ok().filter(|threshold: &f64| threshold.is_finite());
+            }
             _ => {}
         }
     }

@@ -58,13 +58,14 @@ impl UsageVersion {
 pub struct UsageRecord {
     /// The entity; may be empty.
     pub entity: String,
-    /// Its usage, in units of `fairshare_usage_res`: at least 0, possibly infinite.
+    /// Its usage, in units of `fairshare_usage_res`: a finite number of at least 0.
     pub usage: f64,
     /// The offset of the record in the file, in bytes.
     pub offset: usize,
 }
 
-/// Something in the file that the daemon silently ignores.
+/// Something in the file that is ignored: what the daemon silently ignores, and an infinite usage, with which the daemon
+/// computes the numbers of all entities.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum UsageFault {
     /// Too short for a header and the time of the last decay, or for one record of a file without a header.
@@ -84,8 +85,10 @@ pub enum UsageFault {
         /// The number of its bytes in the file.
         bytes: usize,
     },
-    /// The usage is negative or not a number.
-    #[error("byte {offset}: the usage {usage} of `{entity}` is not a number of at least 0, the record is ignored")]
+    /// The usage is negative, infinite or not a number.
+    #[error(
+        "byte {offset}: the usage {usage} of `{entity}` is not a finite number of at least 0, the record is ignored"
+    )]
     BadUsage {
         /// The offset of the number.
         offset: usize,
@@ -201,7 +204,7 @@ fn parse_record(record: &[u8], offset: usize, version: UsageVersion) -> Result<U
     if name.len() == field.len() || !name.iter().all(|&byte| is_name_byte(byte)) {
         return Err(UsageFault::BadName { offset, name: entity });
     }
-    if usage >= 0.0 {
+    if usage.is_finite() && usage >= 0.0 {
         Ok(UsageRecord { entity, usage, offset })
     } else {
         Err(UsageFault::BadUsage { offset: offset + record.len() - 8, entity, usage })
@@ -262,7 +265,14 @@ mod tests {
     #[test]
     fn a_fault_names_its_byte() {
         let long = [b'n'; 50];
-        let mut file = v2(&[(b"Bob", 1.5), (b"Cathy", f64::NAN), (&long, 2.0), (b"\xff", 3.0), (b"Suzy", -1.0)]);
+        let mut file = v2(&[
+            (b"Bob", 1.5),
+            (b"Cathy", f64::NAN),
+            (&long, 2.0),
+            (b"\xff", 3.0),
+            (b"Suzy", -1.0),
+            (b"Tom", f64::INFINITY),
+        ]);
         file.extend(b"Scott");
         let read = UsageFile::parse(&file).expect("small enough");
         assert_eq!(read.records, [UsageRecord { entity: "Bob".into(), usage: 1.5, offset: 32 }]);
@@ -270,11 +280,15 @@ mod tests {
         assert_eq!(
             faults(&file),
             [
-                "byte 152: the usage NaN of `Cathy` is not a number of at least 0, the record is ignored".to_owned(),
+                "byte 152: the usage NaN of `Cathy` is not a finite number of at least 0, the record is ignored"
+                    .to_owned(),
                 format!("byte 160: `{}` is not a name, the record is ignored", "n".repeat(50)),
                 "byte 224: `\\xff` is not a name, the record is ignored".to_owned(),
-                "byte 344: the usage -1 of `Suzy` is not a number of at least 0, the record is ignored".to_owned(),
-                "byte 352: the last record has only 5 bytes and is ignored".to_owned(),
+                "byte 344: the usage -1 of `Suzy` is not a finite number of at least 0, the record is ignored"
+                    .to_owned(),
+                "byte 408: the usage inf of `Tom` is not a finite number of at least 0, the record is ignored"
+                    .to_owned(),
+                "byte 416: the last record has only 5 bytes and is ignored".to_owned(),
             ]
         );
     }

@@ -39,6 +39,11 @@ impl PbsTree {
         &self.assessed
     }
 
+    /// The tree without the shares of its nodes.
+    pub(crate) fn into_tree(self) -> ShareTree {
+        self.assessed.into_tree()
+    }
+
     /// Replaces the usage by that of `tree`, which must have the same nodes, and computes the shares again by `policy`.
     pub(crate) fn with_usage_of(self, tree: ShareTree, policy: &dyn Policy) -> Self {
         Self { assessed: AssessedTree::new(tree, policy), ..self }

@@ -1,8 +1,13 @@
-//! Ends the process when a thread panics, so that no other thread waits for its work.
+//! Ends the process where it cannot go on: when a thread panics, so that no other thread waits for its work, and when an
+//! allocation fails.
 
 use std::io::Write;
 use std::panic::{self, PanicHookInfo};
 use std::process;
+use std::sync::atomic::AtomicBool;
+
+use signal_hook::consts::SIGABRT;
+use signal_hook::flag::register_conditional_shutdown;
 
 /// The exit code of an internal error, as in BSD's `sysexits.h`.
 const INTERNAL_ERROR: i32 = 70;
@@ -13,6 +18,14 @@ pub fn exit_on_panic() {
         let _ = writeln!(std::io::stderr(), "{}", message(panic));
         process::exit(INTERNAL_ERROR);
     }));
+}
+
+/// From now on an abort ends the process with exit code 2. The runtime aborts when an allocation fails, after it has written
+/// how many bytes it could not get, and when a stack is exhausted; what was written so far is of no use in either case.
+pub fn exit_on_abort() {
+    static ALWAYS: AtomicBool = AtomicBool::new(true);
+    // without the handler the process ends all the same, as an aborted one
+    let _ = register_conditional_shutdown(SIGABRT, 2, &ALWAYS);
 }
 
 /// One line without control characters.
