@@ -19,6 +19,13 @@ fn no_qmgr_command_is_printed_for_a_formula_with_an_error() {
 }
 
 #[test]
+fn a_quote_in_a_comment_is_an_error() {
+    let message = check(&["--qmgr", "ncpus  # it's"], 1, "");
+    assert!(message.contains("JSF106") && message.contains("FORMULA:1:12"), "{message}");
+    check(&["--qmgr", "ncpus  # it is"], 0, "qmgr -c 'set server job_sort_formula=\"ncpus  # it is\"'\n");
+}
+
+#[test]
 fn fixes_are_applied_before_the_qmgr_command_is_printed() {
     let message = check(
         &["--fix", "--qmgr", "math.log(NCPUS + 1)"],

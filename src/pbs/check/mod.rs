@@ -171,10 +171,12 @@ impl Checked {
         }
         let mut findings: Vec<_> = findings.into_iter().map(|found| submitted.in_source(found)).collect();
         findings.extend(submitted.dropped_lines());
+        let validation = validate(submitted.text(), schema);
+        findings.extend(single_quote(submitted.text(), &validation));
         sort_by_span(&mut findings);
         let crashes_on_queue = queue.is_some_and(|queue| site_findings::crashes_scheduler(&queue.ordered.ranking));
         Self {
-            validation: validate(submitted.text(), schema),
+            validation,
             crashes_scheduler: crashes_on_queue
                 || findings.iter().any(predicts_crash)
                 || is_always_complex(formula, schema),
@@ -189,6 +191,14 @@ impl Checked {
     pub fn has_errors(&self) -> bool {
         self.findings.iter().any(|found| found.severity == Severity::Error)
     }
+}
+
+/// The single quote, in a comment, by which the server's script is not valid Python: it has the formula between two of them.
+fn single_quote(text: &str, validation: &Validation) -> Option<Diagnostic> {
+    let start = text.find('\'').filter(|_| validation.code == Some(15011))?;
+    let message = "`'` ends the string in which the server passes the formula to Python";
+    let found = Diagnostic::error("JSF106", message, Span::new(start, start + 1));
+    Some(found.with_help("the server refuses the formula; remove the quote from the comment"))
 }
 
 /// The findings of the value analysis, without those already in `found` and without the failures that `observed`
