@@ -29,14 +29,19 @@ fn find_module() {
     }
 }
 
-/// The commit if it is known, the target, and the features that a user can choose.
+/// The commit if it is known, the target, the features that a user can choose, and whether results may differ from those of a
+/// scheduler on Linux.
 fn describe_build() {
     println!("cargo::rerun-if-env-changed=JSF_COMMIT");
     let commit = env::var("JSF_COMMIT").ok().or_else(commit).map(|commit| format!("{commit}, ")).unwrap_or_default();
     let target = env::var("TARGET").unwrap_or_default();
     let has_feature = |name: &&str| env::var_os(format!("CARGO_FEATURE_{}", name.to_uppercase())).is_some();
     let features: Vec<&str> = ["cli", "page"].into_iter().filter(has_feature).collect();
-    println!("cargo::rustc-env=JSF_BUILD={commit}{target}, features: {}", features.join(" "));
+    let is_glibc =
+        ["OS", "ENV"].map(|part| env::var(format!("CARGO_CFG_TARGET_{part}")).unwrap_or_default()) == ["linux", "gnu"];
+    let difference =
+        if is_glibc { "" } else { "; without glibc, so the last place of `log`, `sin` and others may differ" };
+    println!("cargo::rustc-env=JSF_BUILD={commit}{target}, features: {}{difference}", features.join(" "));
 }
 
 /// The commit of a release build in a clone. Other builds would compile anew for each commit.

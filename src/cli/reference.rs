@@ -47,20 +47,21 @@ pub(super) fn completions(shell: clap_complete::Shell, out: &mut impl Write) -> 
 
 /// `jsf man`
 pub(super) fn man(name: Option<&str>, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let mut all = Cli::command();
+    // the pages are the same for all machines, and `help` has none
+    let mut all = Cli::command().long_version(None::<&str>).disable_help_subcommand(true);
     all.build();
     let page = match name {
         None => all,
         Some(name) => {
             let unknown = || CliError::usage(format!("`{name}` is not a command; `jsf --help` lists all commands"));
-            let found = all.get_subcommands().find(|command| command.get_name() == name && name != "help");
+            let found = all.get_subcommands().find(|command| command.get_name() == name);
             found.ok_or_else(unknown)?.clone()
         }
     };
     let after_help = page.get_after_long_help().or(page.get_after_help()).map(ToString::to_string).unwrap_or_default();
     // clap_mangen writes this text as paragraphs to be filled, which joins the lines of its examples and tables
     let page = page.after_help(None::<&str>).after_long_help(None::<&str>);
-    clap_mangen::Man::new(page).render(out)?;
+    clap_mangen::Man::new(page).source(concat!("jsf ", env!("CARGO_PKG_VERSION"))).render(out)?;
     out.write_all(after_help_in_roff(&after_help).as_bytes())?;
     Ok(Outcome::Fine)
 }
