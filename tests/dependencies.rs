@@ -89,12 +89,16 @@ fn document() -> Option<String> {
 
 #[test]
 fn the_document_lists_the_dependencies_and_the_unsafe_code() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(DOCUMENT);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    assert_eq!(unsafe_lines(&root.join("src")), 0);
+    if !root.join("bindings").exists() {
+        return println!("the published package has no bindings: {DOCUMENT} is not compared");
+    }
+    let path = root.join(DOCUMENT);
     let Some(expected) = document() else { return println!("cargo cannot list the dependencies here") };
     if std::env::var_os("JSF_WRITE_DOCS").is_some() {
         fs::write(&path, &expected).expect("written");
     }
     let found = fs::read_to_string(&path).unwrap_or_default();
     assert!(found == expected, "{DOCUMENT} is not true any more; it should be:\n{expected}");
-    assert_eq!(unsafe_lines(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")), 0);
 }
