@@ -2,6 +2,8 @@
 //! in the binary `referee`.
 
 mod architecture;
+#[cfg(all(unix, feature = "cli"))]
+mod ci_recipes;
 #[cfg(feature = "cli")]
 mod cli;
 mod columnar;

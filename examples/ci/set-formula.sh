@@ -1,0 +1,49 @@
+#!/bin/sh
+# Sets job_sort_formula to the formula in a file, unless `jsf check` finds an error in it, or the server has it already.
+#
+#     set-formula.sh [--check] FILE [OPTION of jsf check]...
+#     set-formula.sh --check formula.txt --site my-site --deny warnings
+#
+# --check: changes nothing, and says whether the formula would be changed. Needs jsf, and qmgr as a manager of PBS.
+# Standard output is `changed` or `unchanged`; everything else is on standard error. Exit codes: 0 success, 1 the formula is
+# refused, by jsf or by the server, 2 wrong usage, or something that cannot be read.
+set -eu
+
+dry_run=
+if [ "${1-}" = --check ]; then
+    dry_run=yes
+    shift
+fi
+case ${1-} in
+'' | -*)
+    echo "usage: $0 [--check] FILE [OPTION of jsf check]..." >&2
+    exit 2
+    ;;
+esac
+file=$1
+shift
+
+# in_force: the server's formula with normalised spaces, or nothing
+in_force() {
+    jsf fmt --formula-file "$1" 2>/dev/null || true
+}
+
+set_command=$(jsf check --formula-file "$file" "$@" --qmgr) || exit
+wanted=$(jsf fmt --formula-file "$file") || exit
+server=$(mktemp)
+trap 'rm -f "$server"' EXIT
+qmgr -c 'print server' >"$server" || exit 2
+
+if [ "$(in_force "$server")" = "$wanted" ]; then
+    echo unchanged
+    exit 0
+fi
+if [ -z "$dry_run" ]; then
+    sh -c "$set_command" >&2 || exit 1
+    qmgr -c 'print server' >"$server" || exit 2
+    if [ "$(in_force "$server")" != "$wanted" ]; then
+        echo "$0: the server accepted the formula, but has another one" >&2
+        exit 1
+    fi
+fi
+echo changed
