@@ -1,0 +1,204 @@
+#!/bin/sh
+# Makes the files of a release in dist/.
+#
+# What enters: the commit that is checked out (what is not committed is left out), the crates of Cargo.lock, the packages of
+# packaging/requirements.txt, and the installed Rust with targets that rustup adds. What leaves: archives of the binary, packages
+# for Debian and RPM, Python wheels, the sources with all crates, a list of what is inside (CycloneDX), and SHA256SUMS. Two builds
+# of a commit with the same tools are equal to the byte, in whatever folders they are made.
+#
+#     packaging/build.sh [WORK]         WORK: a folder for everything that is made on the way [target/packaging]
+#
+#     JSF_MACHINES='x86_64 aarch64'     the machines to build for
+#     JSF_DIST=dist                     where the files are put
+#     JSF_TOOLS=WORK/tools              where the tools are installed
+#
+# Needs git, cargo, python3 with venv, and GNU tar, on Linux. The source archive is made first and everything is built from it,
+# without a network: so it is complete, and all paths that could reach a binary begin with WORK, which is replaced.
+set -eu
+umask 022
+cd "$(dirname "$0")/.."
+work=${1:-${CARGO_TARGET_DIR:-target}/packaging}
+dist=${JSF_DIST:-dist}
+machines=${JSF_MACHINES:-x86_64 aarch64}
+glibc=2.17
+mkdir -p "$work" "$dist"
+work=$(cd "$work" && pwd -P)
+dist=$(cd "$dist" && pwd -P)
+case $work in *[[:space:]]*) echo "packaging: cargo cannot replace a path with a space: $work" >&2; exit 2 ;; esac
+
+version=$(cargo pkgid | sed 's/.*[@#]//')
+name=job-sort-formula-$version
+source=$work/$name
+tools=${JSF_TOOLS:-$work/tools}
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
+
+say() {
+    echo "packaging: $*" >&2
+}
+
+# archive FILE.tar.gz FOLDER: the same bytes for the same content
+archive() {
+    tar --create --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" \
+        --file="${1%.gz}" -C "$(dirname "$2")" "$(basename "$2")"
+    gzip -9nf "${1%.gz}"
+}
+
+install_tools() {
+    say "tools"
+    if ! cmp -s packaging/requirements.txt "$tools/requirements.txt"; then
+        rm -rf "$tools"
+        python3 -m venv "$tools"
+        "$tools/bin/python" -m pip install --quiet --disable-pip-version-check -r packaging/requirements.txt
+        cp packaging/requirements.txt "$tools/"
+    fi
+    PATH=$tools/bin:$PATH
+    cargo install --quiet --locked --root "$tools" cargo-cyclonedx@0.5.9
+    if command -v rustup >/dev/null; then
+        for target in wasm32-unknown-unknown $(echo "$machines" | sed 's/[^ ]*/&-unknown-linux-gnu/g'); do
+            rustup --quiet target add "$target"
+        done
+    fi
+}
+
+make_source() {
+    say "the sources with all crates"
+    rm -rf "$source"
+    # with the time of now, by which cargo sees that they changed
+    git archive --prefix="$name/" HEAD | tar --extract --touch -C "$work"
+    cargo vendor --quiet --locked --versioned-dirs --manifest-path "$source/Cargo.toml" "$source/vendor" >/dev/null
+    mkdir "$source/.cargo"
+    cat >"$source/.cargo/config.toml" <<END
+# All crates are in vendor/: \`cargo build --release --frozen\` needs no network.
+[source.crates-io]
+replace-with = "vendor"
+
+[source.vendor]
+directory = "vendor"
+
+# for \`jsf --version\`
+[env]
+JSF_COMMIT = "$(git rev-parse --short=12 HEAD)"
+END
+    archive "$dist/$name-source.tar.gz" "$source"
+}
+
+# compile MACHINE: the stripped binary, and the wheel
+compile() {
+    say "the binary and the wheel for $1"
+    (
+        cd "$source"
+        target=$1-unknown-linux-gnu
+        cargo zigbuild --quiet --frozen --release --bin jsf --features page --target "$target.$glibc"
+        maturin build --quiet --frozen --release --zig --compatibility manylinux2014 --target "$target" \
+            --manifest-path bindings/python/Cargo.toml --out "$work/wheels" \
+            --sbom-include "$source/bindings/python/job-sort-formula-python.cdx.json"
+    )
+}
+
+# refuse_paths FILE...: nothing that leaves may say where it was built
+refuse_paths() {
+    for file in "$@"; do
+        for path in "$work" "$PWD" "$HOME/" "${CARGO_HOME:-$HOME/.cargo}" "$(rustc --print sysroot)"; do
+            if grep -aqF "$path" "$file"; then
+                say "$file contains the path $path"
+                exit 1
+            fi
+        done
+    done
+}
+
+# what is the same for all machines: pages of the manual, completions, documents
+make_share() {
+    say "manual pages, completions and documents"
+    jsf=$work/target/$(uname -m)-unknown-linux-gnu/release/jsf
+    man=$share/man/man1
+    documents=$share/doc/job-sort-formula
+    rm -rf "$share"
+    mkdir -p "$man" "$share/bash-completion/completions" "$share/zsh/site-functions" "$share/fish/vendor_completions.d" "$documents"
+    "$jsf" man | gzip -9n >"$man/jsf.1.gz"
+    for command in $("$jsf" man | sed -n 's/^jsf\\-\([a-z]*\)(1)$/\1/p'); do
+        "$jsf" man "$command" | gzip -9n >"$man/jsf-$command.1.gz"
+    done
+    "$jsf" completions bash >"$share/bash-completion/completions/jsf"
+    "$jsf" completions zsh >"$share/zsh/site-functions/_jsf"
+    "$jsf" completions fish >"$share/fish/vendor_completions.d/jsf.fish"
+    (
+        cd "$source"
+        cp -R README.md CHANGELOG.md SECURITY.md LICENSE-* docs "$documents/"
+        mkdir "$documents/examples"
+        cp -R examples/README.md examples/captured examples/ci examples/formulas examples/site examples/slurm "$documents/examples/"
+    )
+    {
+        echo "job-sort-formula is under the MIT licence, which follows, or the Apache License, Version 2.0 (LICENSE-APACHE), as"
+        echo "you like. It contains software under other licences: LICENSE-THIRD-PARTY. All of them are in this folder."
+        echo
+        cat LICENSE-MIT
+    } >"$documents/copyright"
+}
+
+# pack MACHINE: the archive and both packages
+pack() {
+    say "the archive and the packages for $1"
+    tree=$work/$name-$1-linux-gnu
+    rm -rf "$tree"
+    mkdir -p "$tree/bin"
+    cp "$work/target/$1-unknown-linux-gnu/release/jsf" "$tree/bin/jsf"
+    cp -R "$share" "$tree/share"
+    chmod -R u=rwX,go=rX "$tree"
+    find "$tree" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+    archive "$dist/$name-$1-linux-gnu.tar.gz" "$tree"
+
+    export RELEASE_TREE="$tree" VERSION="$version" ARCH ZSH_FOLDER
+    case $1 in x86_64) ARCH=amd64 ;; aarch64) ARCH=arm64 ;; esac
+    ZSH_FOLDER=vendor-completions
+    nfpm package --config packaging/nfpm.yaml --packager deb --target "$dist/" >&2
+    ZSH_FOLDER=site-functions
+    nfpm package --config packaging/nfpm.yaml --packager rpm --target "$dist/" >&2
+}
+
+install_tools
+rm -rf "${dist:?}"/* "$work/wheels"
+make_source
+
+export CARGO_TARGET_DIR="$work/target" CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_STRIP=symbols CARGO_PROFILE_RELEASE_DEBUG=none
+export RUSTFLAGS="--remap-path-prefix=$source=/$name --remap-path-prefix=$CARGO_TARGET_DIR=/target"
+export JSF_PAGE_MODULE="$CARGO_TARGET_DIR/job_sort_formula.wasm"
+export ZIG_GLOBAL_CACHE_DIR="$work/zig" ZIG_LOCAL_CACHE_DIR="$work/zig" CARGO_ZIGBUILD_CACHE_DIR="$work/zigbuild"
+python3 packaging/notices.py "$source" >"$source/LICENSE-THIRD-PARTY"
+cp "$source/LICENSE-THIRD-PARTY" "$source/bindings/python/"
+say "the lists of what is inside"
+(
+    cd "$source"
+    cargo cyclonedx --quiet --format json --spec-version 1.5 --features page --target x86_64-unknown-linux-gnu --no-build-deps
+    sed -i "s|file://$source|file:///$name|g" job-sort-formula.cdx.json bindings/python/job-sort-formula-python.cdx.json
+)
+say "the module of the pages"
+sh "$source/bindings/wasm/build.sh" >&2
+refuse_paths "$JSF_PAGE_MODULE"
+for machine in $machines; do
+    compile "$machine"
+    refuse_paths "$CARGO_TARGET_DIR/$machine-unknown-linux-gnu/release/jsf"
+    python3 packaging/glibc_needs.py "$glibc" "$CARGO_TARGET_DIR/$machine-unknown-linux-gnu/release/jsf"
+done
+share=$work/share
+make_share
+for machine in $machines; do
+    pack "$machine"
+done
+for wheel in "$work"/wheels/*.whl; do
+    rm -rf "$work/wheel"
+    python3 -m zipfile -e "$wheel" "$work/wheel"
+    find "$work/wheel" -type f >"$work/wheel-files"
+    while read -r file; do
+        refuse_paths "$file"
+    done <"$work/wheel-files"
+    cp "$wheel" "$dist/"
+done
+
+cp "$source/job-sort-formula.cdx.json" "$dist/$name.cdx.json"
+refuse_paths "$dist/$name.cdx.json"
+
+cd "$dist"
+sha256sum -- * >SHA256SUMS
+ls -l
