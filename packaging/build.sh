@@ -99,7 +99,7 @@ compile() {
 # refuse_paths FILE...: nothing that leaves may say where it was built
 refuse_paths() {
     for file in "$@"; do
-        for path in "$work" "$PWD" "$HOME/" "${CARGO_HOME:-$HOME/.cargo}" "$(rustc --print sysroot)"; do
+        for path in "$work" "${CARGO_HOME:-$HOME/.cargo}" "${RUSTUP_HOME:-$HOME/.rustup}"; do
             if grep -aqF "$path" "$file"; then
                 say "$file contains the path $path"
                 exit 1
