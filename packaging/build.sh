@@ -158,7 +158,7 @@ pack() {
 }
 
 install_tools
-rm -rf "${dist:?}"/* "$work/wheels"
+rm -rf "$dist"/job[-_]sort[-_]formula* "$dist/SHA256SUMS" "$work/wheels"
 make_source
 
 export CARGO_TARGET_DIR="$work/target" CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_STRIP=symbols CARGO_PROFILE_RELEASE_DEBUG=none
@@ -200,5 +200,5 @@ cp "$source/job-sort-formula.cdx.json" "$dist/$name.cdx.json"
 refuse_paths "$dist/$name.cdx.json"
 
 cd "$dist"
-sha256sum -- * >SHA256SUMS
+sha256sum -- job* >SHA256SUMS
 ls -l
