@@ -131,9 +131,8 @@ pub(crate) fn pipeline<T: Send>(
     work: impl Fn(&mut T) + Sync,
     mut drain: impl FnMut(&mut T) -> io::Result<bool>,
 ) -> io::Result<()> {
-    let threads = threads();
-    let pipeline =
-        Pipeline { state: Mutex::new(State::new(fill, threads * ITEMS_PER_THREAD)), changed: Condvar::new() };
+    // one item more than the calling thread works on alone
+    let pipeline = Pipeline { state: Mutex::new(State::new(fill, SERIAL_ITEMS + 1)), changed: Condvar::new() };
     let work_on = |number: usize, mut item: T| {
         work(&mut item);
         pipeline.change(|state| _ = state.ready.insert(number, item));
@@ -144,30 +143,43 @@ pub(crate) fn pipeline<T: Send>(
             work_on(number, item);
         }
     };
-    let mut run_and_drain = |start_workers: &dyn Fn()| {
+    // works and drains until the end, or returns the first item that should be worked on in parallel
+    let mut run_and_drain = |is_serial: bool| {
         let _guard = StopOnPanic(&pipeline);
         loop {
             match pipeline.next_step(true, &new) {
-                Step::Work(number, item) => {
-                    if number == SERIAL_ITEMS {
-                        start_workers();
-                    }
-                    work_on(number, item);
-                }
+                Step::Work(number, item) if is_serial && number == SERIAL_ITEMS => return Some((number, item)),
+                Step::Work(number, item) => work_on(number, item),
                 Step::Drain(mut item) => match drain(&mut item) {
                     Ok(true) => pipeline.change(|state| state.put_back(item)),
-                    end => return pipeline.change(|state| state.stop(end.map(drop))),
+                    end => {
+                        pipeline.change(|state| state.stop(end.map(drop)));
+                        return None;
+                    }
                 },
-                Step::End => return,
+                Step::End => return None,
             }
         }
     };
-    match POOL.get().and_then(Option::as_ref).filter(|_| !is_in_pool()) {
-        Some(pool) => pool.in_place_scope(|scope| run_and_drain(&|| spawn(scope, threads - 1, &run_worker))),
-        None if is_in_pool() => {
-            rayon::in_place_scope(|scope| run_and_drain(&|| spawn(scope, threads - 1, &run_worker)))
+    if let Some((number, item)) = run_and_drain(true) {
+        let threads = threads();
+        pipeline.change(|state| state.capacity = threads * ITEMS_PER_THREAD);
+        let run_rest = || {
+            let _guard = StopOnPanic(&pipeline);
+            work_on(number, item);
+            run_and_drain(false);
+        };
+        match POOL.get().and_then(Option::as_ref).filter(|_| !is_in_pool()) {
+            Some(pool) => pool.in_place_scope(|scope| {
+                spawn(scope, threads - 1, &run_worker);
+                run_rest();
+            }),
+            None if is_in_pool() => rayon::in_place_scope(|scope| {
+                spawn(scope, threads - 1, &run_worker);
+                run_rest();
+            }),
+            None => run_rest(),
         }
-        None => run_and_drain(&|| {}),
     }
     pipeline.lock().end.take().unwrap_or(Ok(()))
 }

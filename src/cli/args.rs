@@ -23,7 +23,7 @@ pub use site::{
 };
 pub use trajectory::{TrajectoryArgs, TrajectoryFormatName};
 
-/// Shows what a PBS job_sort_formula does before the scheduler runs it.
+/// Shows what a PBS job_sort_formula will do, before the scheduler uses it.
 #[derive(Debug, Parser)]
 #[command(
     name = "jsf",
@@ -102,21 +102,21 @@ pub enum Command {
     Compare(CompareArgs),
     /// Show why jobs have their places in the queue
     Explain(ExplainArgs),
-    /// Write a page for a browser, on which the formula is edited while the queue follows
+    /// Write a page for a browser on which you edit the formula and see the queue change
     Page(PageArgs),
-    /// Show how ranks change while jobs wait, and who overtakes whom when
+    /// Show how ranks change while jobs wait, and when jobs overtake each other
     Trajectory(TrajectoryArgs),
-    /// Show the fair-share tree with the numbers of a policy
+    /// Show the fair-share tree with the values that a policy computes
     Shares(SharesArgs),
-    /// Run a log of jobs through time under a formula: who would wait how long
+    /// Simulate a log of jobs under a formula, and report how long they would wait
     Simulate(SimulateArgs),
-    /// Compare the values in a scheduler's log with ours, and explain the differences
+    /// Compare the values in a scheduler's log with jsf's, and explain the differences
     Replay(ReplayArgs),
     /// Print a formula with normalised spaces
     Fmt(FmtArgs),
-    /// List the kinds of findings, or print the page of one
+    /// List the kinds of findings, or explain one
     Codes(CodesArgs),
-    /// Print and write what pbsfs does, without root and without a server
+    /// Do what pbsfs does, without root and without a server
     Pbsfs(PbsfsArgs),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  jsf completions bash")]
@@ -126,7 +126,7 @@ pub enum Command {
     },
     /// Print every name and function that a formula may use
     Names(NamesArgs),
-    /// Print the sh script that collects what --site reads, on a login node of PBS or Slurm
+    /// Print a shell script that collects on a login node what --site reads
     #[command(after_help = "\
 Examples:
   jsf capture > capture.sh
@@ -198,7 +198,7 @@ pub struct JobArgs {
 #[derive(Debug, Args)]
 pub struct CsvArgs {
     /// For a spreadsheet: with --format csv, write a ' before each =, +, - or @ with which a text, or a part of it after a
-    /// separator such as ;, begins: it would be computed
+    /// separator such as ;, begins, so that the spreadsheet does not compute it
     #[arg(long)]
     pub csv_safe: bool,
 }
@@ -231,11 +231,11 @@ Columns of CSV, and keys of JSON and NDJSON:
   score       the value that is sorted on: with --numbers openpbs a C float; empty if it is not finite
   exact       the value of the formula before it becomes a C float, as Python's repr prints it
   logged      the digits that OpenPBS logs for the value
-  error       why the formula has no value; OpenPBS then takes 0
+  error       why the formula has no value; OpenPBS then uses 0
   considered  whether the scheduler tries to run the job now
   excluded    why not: state, threshold, no shares or invalid; reason says it in words
-Jobs of equal score are ties: later criteria (see `order:`), at last the order of submission, decide their ranks. An
-input is empty (null, or - in a table) where the scheduler ignores the job and did not read it.
+Jobs with equal scores are tied; later criteria (see `order:`), and finally the order of submission, decide their ranks. An
+input is empty (null, or - in a table) where the scheduler ignores the job and so does not read it.
 
 Examples:
   jsf rank 'fairshare_factor' --queue examples/site/qstat.json \\
@@ -302,7 +302,7 @@ pub struct CheckArgs {
     /// Print the formula with all safe fixes applied; the fixes and the remaining findings go to standard error
     #[arg(long, conflicts_with = "format")]
     pub fix: bool,
-    /// Like --fix, and apply the fixes that are only probably right too
+    /// Like --fix, but also apply fixes that may be wrong
     #[arg(long, conflicts_with = "format")]
     pub unsafe_fixes: bool,
     /// Print the qmgr command that sets the formula, quoted for the shell and for qmgr, if no finding is an error;
@@ -316,8 +316,8 @@ pub struct CheckArgs {
     /// commas, or repeat the option
     #[arg(long, value_name = "CODE")]
     pub deny: Vec<String>,
-    /// Do not show these findings, given as for --deny; of --deny and --allow, the longer code or prefix wins. --qmgr
-    /// prints no command all the same where one of them is an error
+    /// Do not show these findings, given as for --deny; of --deny and --allow, the longer code or prefix wins. A
+    /// hidden error still keeps --qmgr from printing the command
     #[arg(long, value_name = "CODE")]
     pub allow: Vec<String>,
     /// Report only these findings, given as for --deny, and syntax errors

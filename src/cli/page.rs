@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use job_sort_formula::Site;
 use job_sort_formula::diagnostic::Diagnostic;
-use job_sort_formula::pbs::qmgr::object_after;
+use job_sort_formula::pbs::qmgr::object_or_server;
 use job_sort_formula::pbs::submission::FormulaSubmission;
 use job_sort_formula::report::html::WhatIfPage;
 use job_sort_formula::report::{draw_finding, few_of_each_code};
@@ -122,7 +122,7 @@ pub(super) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
     let page = WhatIfPage {
         formula: formula.text.trim_end(),
         in_force: in_force.as_ref().map(|in_force| in_force.text.trim_end()),
-        object: &object_after(in_force.as_ref().map_or("", |in_force| &in_force.before)),
+        object: &object_or_server(in_force.as_ref().map_or("", |in_force| &in_force.before)),
         warnings: &bundle.warnings,
         bundle: &bundle.bytes,
         module,

@@ -1,24 +1,24 @@
 //! The `qmgr` command that sets a formula, quoted for the shell and for `qmgr`.
 //!
 //! `qmgr -c` takes one directive as one argument. A value may be quoted with `"` or `'`; the other quote is then an
-//! ordinary character, and neither can be escaped. Every character must be printable ASCII or a blank; `&` is not
+//! ordinary character, and neither can be escaped. Every character must be printable ASCII or white space (C's `isspace`); `&` is not
 //! accepted, quoted or not.
 //!
-//! Source: the recorded directives in `tests/golden/openpbs/evaluate/extra.jsonl` (phase `D_qmgr_syntax`) and
+//! Source: the recorded directives in `tests/golden/openpbs/evaluate/extra.jsonl` (the records with `"phase": "D_qmgr_syntax"`) and
 //! `validate.jsonl` (field `qmgr`).
 
 use crate::diagnostic::Span;
 
-/// The object whose formula is set where no other is named.
+/// The object whose formula is set by default.
 const SERVER: &str = "server";
 
 /// The longest single argument that Linux passes to a command, in bytes.
-const MAX_ARGUMENT: usize = 128 * 1024 - 1;
+const MAX_ARGUMENT_BYTES: usize = 128 * 1024 - 1;
 
 /// Why a formula cannot be set with `qmgr`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotSettable {
-    /// A character that `qmgr` accepts in no value: `&`, a control character, or one beyond ASCII.
+    /// A character that `qmgr` accepts in no value: `&`, a control character, or a character beyond ASCII.
     #[error("qmgr does not accept `{}` in a value, quoted or not", .character.escape_default())]
     Character {
         /// The character.
@@ -26,7 +26,7 @@ pub enum NotSettable {
         /// Where it first occurs.
         span: Span,
     },
-    /// Both kinds of quotes: `qmgr` can quote one only with the other.
+    /// Both kinds of quotes: `qmgr` can quote a value only with a quote that does not occur in it.
     #[error("qmgr accepts a value with `\"` or with `'`, not with both")]
     BothQuotes {
         /// The first double quote.
@@ -41,11 +41,11 @@ pub enum NotSettable {
         span: Span,
     },
     /// Longer than an argument may be.
-    #[error("the directive is longer than {MAX_ARGUMENT} bytes, the most that Linux accepts as one argument")]
+    #[error("the directive is longer than {MAX_ARGUMENT_BYTES} bytes, the most that Linux accepts as one argument")]
     TooLong,
 }
 
-/// Makes the command that sets the formula, as it is typed in a shell. Line ends after the formula are removed.
+/// Makes the command that sets the formula, as it is typed in a shell. Newlines after the formula are removed.
 ///
 /// ```
 /// use job_sort_formula::pbs::qmgr::set_command;
@@ -55,25 +55,25 @@ pub enum NotSettable {
 /// ```
 ///
 /// # Errors
-/// [`NotSettable`] when no quoting makes `qmgr` read the formula.
+/// [`NotSettable`] if `qmgr` cannot be given the formula.
 pub fn set_command(formula: &str) -> Result<String, NotSettable> {
     set_command_for(SERVER, formula)
 }
 
-/// Makes the command of [`set_command`] for the object that the text before a formula names: `set sched NAME`,
-/// `set server NAME`, or the `Sched NAME` of a listing; else for the server.
+/// Like [`set_command`], but for the object that `before` names, the text before the formula in its document: `set sched
+/// NAME`, `set server NAME`, or the heading `Sched NAME` of a listing. Without one, the object is the server.
 ///
 /// # Errors
-/// [`NotSettable`] when no quoting makes `qmgr` read the formula.
+/// [`NotSettable`] if `qmgr` cannot be given the formula.
 #[doc(hidden)]
 pub fn set_command_after(before: &str, formula: &str) -> Result<String, NotSettable> {
-    set_command_for(&object_after(before), formula)
+    set_command_for(&object_or_server(before), formula)
 }
 
 /// Makes the command of [`set_command`] for an object, such as `sched NAME`.
 ///
 /// # Errors
-/// [`NotSettable`] when no quoting makes `qmgr` read the formula.
+/// [`NotSettable`] if `qmgr` cannot be given the formula.
 #[doc(hidden)]
 pub fn set_command_for(object: &str, formula: &str) -> Result<String, NotSettable> {
     let directive = directive_for(object, formula)?;
@@ -82,24 +82,24 @@ pub fn set_command_for(object: &str, formula: &str) -> Result<String, NotSettabl
 
 /// The object that the text before a formula names, else the server.
 #[doc(hidden)]
-pub fn object_after(before: &str) -> String {
-    object_in(before).unwrap_or_else(|| SERVER.to_owned())
+pub fn object_or_server(before: &str) -> String {
+    object_named_in(before).unwrap_or_else(|| SERVER.to_owned())
 }
 
 /// The object that the directive or the listing before a formula names.
-fn object_in(before: &str) -> Option<String> {
+fn object_named_in(before: &str) -> Option<String> {
     let is_name = |name: &str| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
     };
     let before = before.strip_suffix(['"', '\'']).unwrap_or(before).trim_end_matches(['\\', ' ', '=']);
-    let (above, line) = before.rsplit_once('\n').unwrap_or(("", before));
+    let (preceding_lines, line) = before.rsplit_once('\n').unwrap_or(("", before));
     let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_start_matches(['"', '\''])).collect();
     match words.as_slice() {
         [.., "set" | "s", object @ ("sched" | "server"), name, "job_sort_formula"] if is_name(name) => {
             Some(format!("{object} {name}"))
         }
         ["job_sort_formula"] => {
-            let heading = above.lines().rev().find(|line| line.starts_with(|c: char| !c.is_whitespace()))?;
+            let heading = preceding_lines.lines().rev().find(|line| line.starts_with(|c: char| !c.is_whitespace()))?;
             let name = heading.strip_prefix("Sched ")?.trim();
             is_name(name).then(|| format!("sched {name}"))
         }
@@ -110,11 +110,12 @@ fn object_in(before: &str) -> Option<String> {
 /// Makes the directive of [`set_command`], not quoted for the shell.
 ///
 /// # Errors
-/// [`NotSettable`] when no quoting makes `qmgr` read the formula.
+/// [`NotSettable`] if `qmgr` cannot be given the formula.
 pub fn set_directive(formula: &str) -> Result<String, NotSettable> {
     directive_for(SERVER, formula)
 }
 
+/// Makes the directive `set OBJECT job_sort_formula=…`, not quoted for the shell.
 fn directive_for(object: &str, formula: &str) -> Result<String, NotSettable> {
     let formula = formula.trim_end_matches('\n');
     let span_at = |start: usize, character: char| Span::new(start, start + character.len_utf8());
@@ -132,7 +133,7 @@ fn directive_for(object: &str, formula: &str) -> Result<String, NotSettable> {
         _ => '"',
     };
     let directive = format!("set {object} job_sort_formula={quote}{formula}{quote}");
-    if directive.len() > MAX_ARGUMENT { Err(NotSettable::TooLong) } else { Ok(directive) }
+    if directive.len() > MAX_ARGUMENT_BYTES { Err(NotSettable::TooLong) } else { Ok(directive) }
 }
 
 /// Why `qmgr` rejects the first line of a formula, which is all that OpenPBS keeps.
@@ -141,10 +142,10 @@ pub fn refusal(formula: &str) -> Option<NotSettable> {
     set_directive(line).err()
 }
 
-/// Printable, or a blank of C's `isspace`.
+/// Printable ASCII but `&`, or white space as C's `isspace` has it.
 fn is_accepted(character: char) -> bool {
-    let is_blank = matches!(character, ' ' | '\t' | '\n' | '\u{b}' | '\u{c}' | '\r');
-    (character.is_ascii_graphic() || is_blank) && character != '&'
+    let is_white_space = matches!(character, ' ' | '\t' | '\n' | '\u{b}' | '\u{c}' | '\r');
+    (character.is_ascii_graphic() || is_white_space) && character != '&'
 }
 
 /// The text as one argument of a shell command: single quotes protect everything but single quotes.

@@ -1,4 +1,4 @@
-//! Two rankings of the same jobs: which jobs move, how far the orders agree, and who wins and who loses.
+//! Two rankings of the same jobs: which jobs move, how far the orders agree, and who gains and who loses.
 //!
 //! In: the [`Ranking`]s, an old and a new one, and the fair-share tree. Out: a [`Comparison`].
 
@@ -64,7 +64,7 @@ pub struct Comparison {
     rows: Vec<u32>,
     /// The number of jobs that are considered under both.
     pub jobs: usize,
-    /// How many of them win places.
+    /// How many of them gain places.
     pub up: usize,
     /// How many of them lose places.
     pub down: usize,
@@ -86,11 +86,11 @@ pub struct Comparison {
     pub passing: Transitions,
     /// The jobs that start or stop being considered.
     pub being_considered: Transitions,
-    /// The entities; who wins the most places comes first.
+    /// The entities; who gains the most places comes first.
     pub entities: Vec<GroupChange>,
     /// The groups of the tree with the jobs of all entities below them, ordered by their paths.
     pub groups: Vec<GroupChange>,
-    /// The queues; the one that wins the most places comes first.
+    /// The queues; the one that gains the most places comes first.
     pub queues: Vec<GroupChange>,
     /// The size classes, the smallest first.
     pub sizes: Vec<GroupChange>,
@@ -154,7 +154,7 @@ pub struct JobMove {
 }
 
 impl JobMove {
-    /// The number of places that the job wins; negative if it loses some, `None` if it is not considered under both.
+    /// The number of places that the job gains; negative if it loses some, `None` if it is not considered under both.
     pub fn moved(&self) -> Option<i64> {
         Some(self.old? as i64 - self.new? as i64)
     }
@@ -167,7 +167,7 @@ impl GroupChange {
         (self.jobs > 0).then(|| Change { old: mean(self.rank_sum.old), new: mean(self.rank_sum.new) })
     }
 
-    /// The sum of the places that the jobs win; negative if they lose.
+    /// The sum of the places that the jobs gain; negative if they lose.
     pub fn won(&self) -> i64 {
         self.rank_sum.old as i64 - self.rank_sum.new as i64
     }

@@ -163,8 +163,10 @@ struct TableScorer<'t> {
 
 /// The number of rows of a partition, a multiple of [`BLOCK_ROWS`].
 fn partition_rows(table: &JobTable) -> usize {
-    let blocks = table.len().div_ceil(BLOCK_ROWS).div_ceil(parallel::threads());
-    blocks.clamp(1, PARTITION_BLOCKS) * BLOCK_ROWS
+    let blocks = table.len().div_ceil(BLOCK_ROWS);
+    // a small table starts no threads
+    let threads = if blocks > 1 { parallel::threads() } else { 1 };
+    blocks.div_ceil(threads).clamp(1, PARTITION_BLOCKS) * BLOCK_ROWS
 }
 
 impl<'t> TableScorer<'t> {

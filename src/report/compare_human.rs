@@ -10,7 +10,7 @@ use super::terminal::printable;
 use crate::pbs::number_format;
 use crate::rank::{Change, GroupChange, JobMove, Ranking, Transitions};
 
-/// The number of jobs in a list of those that win or lose places.
+/// The number of jobs in a list of those that gain or lose places.
 const MAX_MOVES: usize = 10;
 /// The number of ids in a line.
 const MAX_IDS: usize = 5;
@@ -56,7 +56,7 @@ impl CompareFormat for CompareHuman {
     }
 }
 
-/// How many jobs move, how far the orders agree, and who wins and who loses most.
+/// How many jobs move, how far the orders agree, and who gains and who loses most.
 pub(super) fn sentence(report: &CompareReport<'_>) -> String {
     let comparison = report.comparison;
     if comparison.jobs == 0 {
@@ -80,7 +80,7 @@ pub(super) fn sentence(report: &CompareReport<'_>) -> String {
     let first = comparison.entities.first().filter(|entity| entity.won() > 0);
     let last = comparison.entities.last().filter(|entity| entity.won() < 0);
     if let Some(entity) = first {
-        sentence += &format!("; {} wins most ({})", name(&entity.name), places(entity));
+        sentence += &format!("; {} gains most ({})", name(&entity.name), places(entity));
     }
     if let Some(entity) = last {
         sentence += &format!(", {} loses most ({})", name(&entity.name), places(entity));
@@ -264,7 +264,7 @@ fn write_transitions(
 }
 
 impl CompareHuman {
-    /// The jobs that win and those that lose the most places, or all jobs of a filter.
+    /// The jobs that gain and those that lose the most places, or all jobs of a filter.
     fn write_jobs(&self, report: &CompareReport<'_>, out: &mut dyn Write) -> io::Result<()> {
         let moves = || report.rows.iter().map(|ranked| report.comparison.job(ranked.row()));
         if self.is_filtered {
@@ -276,7 +276,7 @@ impl CompareHuman {
             return self.write_moves(report, &moves, out);
         }
         let top = self.top.unwrap_or(MAX_MOVES);
-        for (sign, verb) in [(1, "win"), (-1, "lose")] {
+        for (sign, verb) in [(1, "gain"), (-1, "lose")] {
             let moved = |job: &JobMove| job.moved().map(|moved| moved * sign).filter(|moved| *moved > 0);
             let mut moving: Vec<JobMove> = moves().filter(|job| moved(job).is_some()).collect();
             let key = |job: &JobMove| (Reverse(moved(job)), job.new);

@@ -1,5 +1,5 @@
 //! A fair-share tree with the numbers that policies compute for its nodes, as an indented table or as JSON; with assumed
-//! usage, the numbers before and after, and the places that jobs win.
+//! usage, the numbers before and after, and the places that jobs gain.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -293,7 +293,7 @@ fn number(value: Option<f64>) -> Value {
 }
 
 /// Draws the tree, with the numbers of one policy or, for several, their factors side by side. With assumed usage it
-/// lists what changes instead, and the places that jobs win.
+/// lists what changes instead, and the places that jobs gain.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -420,7 +420,7 @@ fn signed(quantity: &str, by: f64) -> String {
     if by > 0.0 { format!("+{text}") } else { text }
 }
 
-/// Lists the jobs that win or lose places, and then their entities.
+/// Lists the jobs that gain or lose places, and then their entities.
 fn write_places(
     formula: &str,
     table: &JobTable,

@@ -1,4 +1,4 @@
-//! What the documents of the server, the queues and the resources say, under whichever option each is given.
+//! Reads the files that describe the server, its queues and its resources. Each of their options accepts any of these files.
 
 use super::file_kind::{Expected, FileKind, RESOURCES, SERVER};
 use super::files::SiteFiles;
@@ -31,25 +31,27 @@ struct Contents {
     has_resources: bool,
 }
 
-/// Whether a document describes what its option asks for, and what follows if it does not.
-type Purpose = (fn(Contents) -> bool, &'static str);
+/// Whether a document describes what its option asks for, and the warning if it does not.
+type Requirement = (fn(Contents) -> bool, &'static str);
 
-const SERVER_MISSING: Purpose = (
+const NEEDS_SERVER: Requirement = (
     |contents| contents.has_server,
-    "describes no server: its formula, threshold, defaults and `eligible_time_enable` are not known; what else it lists is used",
+    "describes no server, so the formula, threshold, defaults and `eligible_time_enable` are not known; what else is listed is used",
 );
-const QUEUES_MISSING: Purpose = (
+const NEEDS_QUEUES: Requirement = (
     |contents| contents.has_queue,
-    "describes no queue: `queue_priority` is 0 for every job; what else it lists is used",
+    "describes no queue, so `queue_priority` is 0 for every job; what else is listed is used",
 );
-const RESOURCES_MISSING: Purpose =
-    (|contents| contents.has_resources, "declares no resource, as `resourcedef` or `qmgr -c 'print resource'` does");
+const NEEDS_RESOURCES: Requirement = (
+    |contents| contents.has_resources,
+    "declares no resource: expected a `resourcedef` or the output of `qmgr -c 'print resource'`",
+);
 
 impl Documents {
     /// Reads the documents: those of the server first, then those of the queues and of the resources.
     ///
     /// # Errors
-    /// A document cannot be read, or is not of the server, the queues or the resources.
+    /// A document cannot be read, or describes neither a server nor queues nor resources.
     pub(super) fn read(files: &SiteFiles) -> Result<Self, SiteError> {
         let mut read = Self {
             schema: Schema::openpbs(),
@@ -60,54 +62,54 @@ impl Documents {
         for (name, kind) in &files.declared {
             read.schema.add(name, *kind);
         }
-        let mut seen: Vec<(&FileSource, Contents)> = Vec::new();
+        let mut already_read: Vec<(&FileSource, Contents)> = Vec::new();
         let groups = [
-            (&files.server, SERVER, SERVER_MISSING),
-            (&files.queues, SERVER, QUEUES_MISSING),
-            (&files.resources, RESOURCES, RESOURCES_MISSING),
+            (&files.server, SERVER, NEEDS_SERVER),
+            (&files.queues, SERVER, NEEDS_QUEUES),
+            (&files.resources, RESOURCES, NEEDS_RESOURCES),
         ];
-        for (sources, expected, (describes, missing)) in groups {
+        for (sources, expected, (is_met, warning)) in groups {
             let mut is_described = sources.is_empty();
             for source in sources {
-                let contents = match seen.iter().find(|(known, _)| *known == source) {
+                let contents = match already_read.iter().find(|(known, _)| *known == source) {
                     Some((_, contents)) => *contents,
                     None => read.add(source, &expected)?,
                 };
-                seen.push((source, contents));
-                is_described |= describes(contents);
+                already_read.push((source, contents));
+                is_described |= is_met(contents);
             }
             if !is_described {
                 let names: Vec<String> = sources.iter().map(|source| format!("`{}`", source.name())).collect();
-                read.warnings.push(format!("{} {missing}", names.join(", ")));
+                read.warnings.push(format!("{} {warning}", names.join(", ")));
             }
         }
         read.queues.add_seen_to(&mut read.schema);
         read.check_declared(files);
         if let Some(source) = &files.formula {
-            read.add_names_of_formula_document(source)?;
+            read.add_names_from_formula_file(source)?;
         }
-        read.add_names_in_force(files)?;
+        read.add_names_in_active_formula(files)?;
         Ok(read)
     }
 
-    /// Warns of every resource that was declared with another type than OpenPBS or a document gives it.
+    /// Warns about each resource that was declared with a different type from the one that OpenPBS or a document gives it.
     fn check_declared(&mut self, files: &SiteFiles) {
         for (name, declared) in &files.declared {
             let Some(entry) = self.schema.entry(name).filter(|entry| entry.input_type != *declared) else { continue };
-            let by = match entry.origin {
+            let reason = match entry.origin {
                 Origin::Special | Origin::Standard => "OpenPBS defines it",
                 Origin::Site | Origin::Seen => "a document of the site declares it",
             };
             let (given, used) = (declared.pbs_type(), entry.input_type.pbs_type());
-            self.warnings
-                .push(format!("`{name}` is declared as {given}, which is not used: {by} with the type {used}"));
+            self.warnings.push(format!("`{name}` was declared as {given}, but {reason} as {used}; {used} is used"));
         }
     }
 
-    /// Adds what a document says, and returns what it describes.
+    /// Adds the resources, queues and settings of a file, and returns what it describes.
     fn add(&mut self, source: &FileSource, expected: &Expected) -> Result<Contents, SiteError> {
         let (name, text) = (source.name(), source.read_text(expected)?);
         let kind = FileKind::detect(text.as_bytes());
+        // a `resourcedef` that only lists names looks like plain text
         let is_list_of_names = kind == FileKind::Text
             && expected.kinds.contains(&FileKind::Empty)
             && text.lines().all(|line| line.split_whitespace().count() <= 1)
@@ -120,6 +122,7 @@ impl Documents {
         if matches!(kind, FileKind::Qmgr | FileKind::ResourceDef) || is_list_of_names {
             let problems = add_resources(&name, &declarations, &mut self.schema);
             self.warnings.extend(few_of_each_kind(problems.iter().map(ToString::to_string)));
+            // again, to see whether anything is declared
             let mut declared = Schema::empty();
             add_resources(&name, &declarations, &mut declared);
             contents.has_resources = !declared.is_empty() || !problems.is_empty();
@@ -128,15 +131,15 @@ impl Documents {
             let queues = Queues::read_queues_or_server(&name, &text).map_err(SiteError::content)?;
             contents.has_queue = !queues.is_empty();
             contents.has_resources |= queues.lists_resources();
-            contents.has_server = kind == FileKind::Server || text.lines().any(is_of_server);
+            contents.has_server = kind == FileKind::Server || text.lines().any(describes_server);
             self.queues.add(queues);
             self.server = self.server.or(ServerSettings::read(&text));
         }
         Ok(contents)
     }
 
-    /// A document of the server that was given for its formula declares what it lists, but is not used for anything else.
-    fn add_names_of_formula_document(&mut self, source: &FileSource) -> Result<(), SiteError> {
+    /// If the file of the formula describes a server, adds the names that it lists; nothing else of it is used.
+    fn add_names_from_formula_file(&mut self, source: &FileSource) -> Result<(), SiteError> {
         let (name, text) = (source.name(), source.read_text(&file_kind::FORMULA)?);
         let kind = FileKind::detect(text.as_bytes());
         if kind == FileKind::Qmgr {
@@ -144,15 +147,14 @@ impl Documents {
         }
         if matches!(kind, FileKind::Server | FileKind::Qmgr) {
             Queues::read_queues_or_server(&name, &text).map_err(SiteError::content)?.add_seen_to(&mut self.schema);
-        }
-        if matches!(kind, FileKind::Server | FileKind::Qmgr) {
-            self.add_names_in(&name, &text);
+            self.add_formula_names(&name, &text);
         }
         Ok(())
     }
 
-    /// The server has accepted the formula in force, so it knows the names in it.
-    fn add_names_in_force(&mut self, files: &SiteFiles) -> Result<(), SiteError> {
+    /// Adds the names in the active formula: the server has accepted it, so they exist. Warns if files contain different
+    /// formulas.
+    fn add_names_in_active_formula(&mut self, files: &SiteFiles) -> Result<(), SiteError> {
         let mut in_force: Option<(String, String)> = None;
         for source in files.server.iter().chain(&files.sched_formula) {
             let text = source.read_text(&file_kind::FORMULA)?;
@@ -164,22 +166,22 @@ impl Documents {
             match &in_force {
                 None => in_force = Some((source.name(), formula.clone())),
                 Some((first, used)) if used.trim() != formula.trim() => self.warnings.push(format!(
-                    "`{first}` and `{}` contain different formulas, `{}` and `{}`; that of `{first}` is used unless one is \
-                     given: the server writes its formula to `sched_priv/sched_formula` when it is set, so these files are of \
-                     different times or servers",
+                    "`{first}` and `{}` contain different formulas, `{}` and `{}`; the one in `{first}` is used unless you give \
+                     a formula. The server writes `sched_priv/sched_formula` whenever its formula is set, so the files come \
+                     from different times or servers",
                     source.name(),
                     clipped(used),
                     clipped(&formula)
                 )),
                 Some(_) => {}
             }
-            self.add_names_in(&source.name(), &text);
+            self.add_formula_names(&source.name(), &text);
         }
         Ok(())
     }
 
     /// Adds the names in the formula of a document that the server or the scheduler wrote.
-    fn add_names_in(&mut self, name: &str, text: &str) {
+    fn add_formula_names(&mut self, name: &str, text: &str) {
         if !matches!(FileKind::detect(text.as_bytes()), FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula) {
             return;
         }
@@ -193,32 +195,26 @@ impl Documents {
     }
 }
 
-/// Whether a line of a listing of `qmgr` describes the server or a scheduler.
-fn is_of_server(line: &str) -> bool {
+/// Whether a line of a `qmgr` listing describes the server or a scheduler.
+fn describes_server(line: &str) -> bool {
     ["set server ", "set sched ", "Server ", "Server:", "Sched "].iter().any(|start| line.starts_with(start))
 }
 
-/// The lines of a listing of `qmgr` that declare resources, at their places.
+/// A `qmgr` listing in which all lines but those that declare resources are blank, so that line numbers stay the same.
 fn only_declarations(text: &str) -> String {
     let mut is_resource = false;
-    let keep = |line: &str| {
+    let mut keep = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().take(2).collect();
         if !line.starts_with(char::is_whitespace) && !line.is_empty() {
             is_resource = words.first() == Some(&"Resource");
         }
         is_resource || matches!(words.as_slice(), ["create" | "set", "resource"])
     };
-    let lines: Vec<&str> = text
-        .lines()
-        .map({
-            let mut keep = keep;
-            move |line| if keep(line) { line } else { "" }
-        })
-        .collect();
+    let lines: Vec<&str> = text.lines().map(|line| if keep(line) { line } else { "" }).collect();
     lines.join("\n")
 }
 
-/// Reads a formula's document, which must not be another file of the site.
+/// Reads the file that was given for the formula; a kind of file that contains no formula is refused.
 pub(super) fn read_formula_document(source: &FileSource) -> Result<String, SiteError> {
     let text = source.read_text(&file_kind::FORMULA)?;
     file_kind::FORMULA.check(&source.name(), text.as_bytes())?;

@@ -211,12 +211,13 @@ fn detect_in_json(text: &str) -> FileKind {
         ("\"inputs\"", FileKind::Jobs),
         ("\"entity\"", FileKind::Jobs),
     ];
-    let is_key = |key: &str, at: usize| text[at + key.len()..].trim_start().starts_with(':');
-    let place = |key: &str| text.match_indices(key).map(|(at, _)| at).find(|&at| is_key(key, at));
-    let first = KEYS.iter().filter_map(|(key, kind)| Some((place(key)?, *kind))).min_by_key(|(at, _)| *at);
+    let is_key =
+        |key: &str, at: usize| text[at..].strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'));
+    let mut quotes = text.match_indices('"');
+    let first = quotes.find_map(|(at, _)| KEYS.into_iter().find(|(key, _)| is_key(key, at)));
     match first {
         // a tree in native JSON may give the shares of its root first
-        Some((_, FileKind::SlurmTree)) if place("\"children\"").is_some() => FileKind::NativeTree,
+        Some((_, FileKind::SlurmTree)) if quotes.any(|(at, _)| is_key("\"children\"", at)) => FileKind::NativeTree,
         Some((_, kind)) => kind,
         None => FileKind::Json,
     }

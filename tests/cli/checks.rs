@@ -202,7 +202,7 @@ fn a_declaration_that_a_document_or_openpbs_contradicts_has_a_warning() {
     let warned = |arguments: &[&str]| stderr(&jsf(&[&["check", "ncpus"], arguments].concat()));
     let message = warned(&["--resource", "ncpus=string"]);
     assert!(
-        message.contains("`ncpus` is declared as string, which is not used: OpenPBS defines it with the type long"),
+        message.contains("`ncpus` was declared as string, but OpenPBS defines it as long; long is used"),
         "{message}"
     );
     let folder = tempfile::tempdir().expect("a folder");

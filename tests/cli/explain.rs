@@ -149,7 +149,7 @@ fn a_rank_that_does_not_exist_is_a_usage_error() {
     for rank in ["0", "-1", "x", "4294967296"] {
         let output = jsf(&[&["explain", "ncpus", "--job", "184598", "--to", rank], &SITE[..]].concat());
         assert_eq!(output.status.code(), Some(2), "{rank}");
-        let expected = "expected a rank, a whole number from 1 on, such as 5";
+        let expected = "expected a rank of 1 or more, such as 5";
         assert!(stderr(&output).contains(expected), "{rank}: {}", stderr(&output));
     }
     let never = success(&jsf(&[&["explain", "ncpus", "--job", "184598", "--to", "5"], &SITE[..]].concat()));

@@ -1,4 +1,4 @@
-"""Ranks a site's queue under the formula in force and under another one, and says who would win.
+"""Ranks a site's queue under the formula in force and under another one, and says who would gain.
 
 python3 rank_site.py [SITE [FORMULA]]
 """

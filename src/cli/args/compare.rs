@@ -10,23 +10,23 @@ use super::{CsvArgs, FilterArgs, PolicyArg, SiteArgs, number_of_jobs};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The same jobs are ranked twice: by the old formula, tree, policy, sched_config and threshold, and by the new ones. What \
-is given for neither side is the site's. A formula that is given for one side only is compared with the site's formula; \
-where another difference is given, --old alone is the formula of both sides, and so is --new alone if the site has none.
+is given for neither side is the site's. A formula that is given for one side only is compared with the site's formula. If \
+the sides differ in something else (tree, policy …), --old alone is the formula of both sides; so is --new alone if the \
+site has no formula.
 
-moved      the old rank minus the new rank: positive if the job wins places
+moved      the old rank minus the new rank: positive if the job gains places
 tau-b      Kendall's rank correlation of the two scores: 1 the same order, 0 no relation, -1 reversed
-footrule   the sum of the places that all jobs move
-overlap    the number of jobs that are among the first N under both
-fairness   over the entities with shares and jobs: the fraction of the first jobs that an entity has (of a tenth of the \
-queue, at least 10), divided by the fraction of the machine that it has; Jain's index is 1 and the Gini coefficient 0 if \
-all entities have the same quotient; a change of less than 0.05 is called about even, and entities without shares are \
-left out
+footrule   the sum over all jobs of the number of places that they move
+overlap    the number of jobs that are among the first N under both formulas
+fairness   for each entity with shares and jobs, the quotient of its fraction of the first jobs (a tenth of the queue, at \
+least 10) and its fraction of the machine. Jain's index is 1, and the Gini coefficient 0, if all quotients are equal. A \
+change of less than 0.05 is called about even. Entities without shares are left out
 ties       the jobs whose value equals that of the next job in the order, so that later criteria decide
-errors     the jobs for which a formula fails, among all jobs that are evaluated, also those that do not wait
+errors     the jobs for which a formula fails, among all jobs that are evaluated, including those that are not waiting
 
-These numbers are about the jobs that are considered under both; ranks count from 1 among all jobs that are considered.
+These numbers are about the jobs that are considered under both formulas; ranks count from 1 among all jobs that are considered.
 
-Exit codes: 0 success, 1 a formula cannot work or fails for every job, or a job of the first N changes its place under \
+Exit codes: 0 success, 1 a formula is invalid or fails for every job, or a job of the first N changes its place under \
 --fail-on-change N, 2 usage error, or a file that cannot be read.
 
 Examples:
@@ -78,7 +78,7 @@ pub struct CompareArgs {
     /// Exit with 1 if a job that is among the first N of either order changes its place
     #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
     pub fail_on_change: Option<usize>,
-    /// List only the first N jobs of the new order; in a table the N that win and the N that lose most places
+    /// List only the first N jobs of the new order; in a table the N that gain and the N that lose most places
     #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
     pub top: Option<usize>,
     /// The jobs to list.

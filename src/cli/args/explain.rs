@@ -15,12 +15,12 @@ const MAX_WAIT: u64 = 10 * 366 * 24 * 3600;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 For each job: why it has its place, in one sentence; the formula with the value of every part that was evaluated; its \
-terms, the summands at the top of the formula; the inputs with their units and where they come from; the path from the \
+terms, the summands of the formula; the inputs with their units and where they come from; the path from the \
 root of the fair-share tree to its entity; the five jobs ahead and the five behind, and what decides: the terms that \
 differ most, or the criterion that orders jobs of equal value.
 
 The origin of an input is Resource_List (what the job requests), job (another attribute of the job), queue (its priority), \
-fair-share tree, inputs (a ready-made input of a native document), or unset (the job lacks it, so it is 0).
+fair-share tree, inputs (given directly in jsf's own JSON), or unset (the job lacks it, so it is 0).
 
 Examples:
   jsf explain --site examples/site --job 184598
@@ -35,7 +35,7 @@ pub struct ExplainArgs {
     /// The jobs.
     #[command(flatten)]
     pub jobs: JobArgs,
-    /// Also say when the job reaches rank N, if all considered jobs wait alike
+    /// Also say when the job reaches rank N, if all considered jobs keep waiting and nothing else changes
     #[arg(long, value_name = "N", value_parser = rank_to_reach, allow_negative_numbers = true)]
     pub to: Option<u32>,
     /// The longest wait that --to considers, such as 90s, 15m, 24h, 7d or 1-12:00:00
@@ -55,7 +55,7 @@ pub struct ExplainArgs {
 /// Parses the rank that a job is to reach.
 fn rank_to_reach(text: &str) -> Result<u32, String> {
     let rank = text.parse().ok().filter(|rank| *rank >= 1);
-    rank.ok_or_else(|| "expected a rank, a whole number from 1 on, such as 5".to_owned())
+    rank.ok_or_else(|| "expected a rank of 1 or more, such as 5".to_owned())
 }
 
 /// Parses the longest wait, at most ten years.

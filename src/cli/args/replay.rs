@@ -9,15 +9,15 @@ use super::{FormulaArgs, SiteArgs};
 /// `jsf replay`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each line of the log such as `…;pbs_sched;Job;12.vm;Formula Evaluation = 0.8843` has a value that the scheduler gave to \
+Lines such as `…;pbs_sched;Job;12.vm;Formula Evaluation = 0.8843` give the value that the scheduler computed for \
 a job. Its digits are compared with those that OpenPBS would log for the value that the formula gives to this job of \
---queue; other lines are skipped. For a difference, each input of the job is searched for a value that would explain \
+--queue; other lines are skipped. For each difference, jsf looks for an input of the job that would explain \
 it: a later eligible_time (seconds), a decayed or other usage, a resource that is not declared.
 
 What is counted: the values in the log, those that are equal, those that differ (explained or not), and those of jobs \
 that are not in the queue, which are not compared.
 
-Exit codes: 0 all compared values are equal or explained, 1 nothing explains a difference, or no job of the log is in \
+Exit codes: 0 all compared values are equal or explained, 1 a difference is unexplained, or no job of the log is in \
 the queue, 2 usage error, or a file that cannot be read.
 
 Examples:

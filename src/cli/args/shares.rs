@@ -12,14 +12,15 @@ use super::{SiteArgs, listed_name};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Columns under pbs: shares among the siblings; perc, the fraction of the machine that they give, 0 to 1; usage, in the \
-unit of fairshare_usage_res, with that of all members; tree_usage, the fraction of all usage that counts, 0 to 1; \
+unit of fairshare_usage_res, including that of all members; tree_usage, the fraction of all usage that is charged to the \
+node, 0 to 1; \
 factor, 2^-(tree_usage/perc), 0 to 1, 0.5 on target.
 Columns under a policy of Slurm, as in `sshare -l`: shares; norm_shares, 0 to 1; raw_usage, in TRES-seconds (billing); \
-norm_usage, its fraction of all usage, 0 to 1; effective_usage, the usage that counts, 0 to 1; level_fs, shares by \
-usage among the siblings, from 0 to inf, 1 on target; fairshare, the factor, 0 to 1; tickets, a count.
+norm_usage, its fraction of all usage, 0 to 1; effective_usage, the fraction that is charged to the node, 0 to 1; level_fs, shares divided \
+by usage among the siblings, from 0 to inf, 1 on target; fairshare, the factor, 0 to 1; tickets, a count.
 
 With --charge or --decay the output shows what changes: each number before and after, and the difference; with --queue \
-also the places that jobs win (before minus after). In JSON, `nodes` has the numbers after, `changes` has `before`, \
+also the places that jobs gain (before minus after). In JSON, `nodes` has the numbers after, `changes` has `before`, \
 `after` and `difference` of each node that changes, and `places` has the formula, the jobs and the entities.
 JSON also has the settings in force: `release`, `half_life` in seconds and `dampening_factor` (Slurm), `decay_factor` \
 and `decay_time` in seconds (pbs).
@@ -39,13 +40,13 @@ pub struct SharesArgs {
     /// for an association of one partition; separate several by commas, or repeat the option
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
     pub entity: Vec<String>,
-    /// Who has pending jobs, for the ticket-based policy, named as for --entity [default: from --queue]
+    /// The entities with pending jobs, for the ticket-based policy, named as for --entity [default: from --queue]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = listed_name)]
     pub active: Vec<String>,
     /// What if: add usage to an entity, named as for --entity, in the unit of the tree's usage
     #[arg(long, value_name = "NAME=AMOUNT")]
     pub charge: Vec<Charge>,
-    /// What if: decay all usage by this time, before the charges: seconds, HH:MM:SS, D-HH:MM:SS, or a number with s, m,
+    /// What if: decay all usage by this much time, before the charges: seconds, HH:MM:SS, D-HH:MM:SS, or a number with s, m,
     /// h, d or w; OpenPBS decays in whole periods of fairshare_decay_time
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub decay: Option<u64>,
@@ -53,7 +54,7 @@ pub struct SharesArgs {
     /// fairshare_factor]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub formula: Option<String>,
-    /// The file with this formula
+    /// The file that contains this formula
     #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "formula")]
     pub formula_file: Option<PathBuf>,
     /// Show all columns in full, however wide the terminal is

@@ -14,41 +14,41 @@ use super::{CsvArgs, FormulaArgs, OnErrorArg, PolicyArg};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Jobs are submitted as in the log. At each submission and each end of a job the waiting jobs are ordered by the formula, the \
-higher value first, then the earlier submission, then the lower id, and started as far as processors are free. A job \
+higher value first, then the earlier submission, then the lower id, and started as long as processors are free. A job \
 ends after its run time or its walltime, whichever is shorter. The formula gets ncpus (the processors), walltime, \
 eligible_time (the time since the submission), the fair-share numbers, and the job's other resources where the log has \
 them: Resource_List.NAME in accounting records, `resources` in NDJSON. queue_priority is that of --queues. What the log \
 does not have is 0, with a warning.
 
-A job is passed over while as many jobs of its queue run, or of its user in it, as max_run allows in --queues, --server or \
---site.
+A job is skipped while as many jobs of its queue, or of its user in the queue, are running as max_run allows (from \
+--queues, --server or --site).
 
---backfill is about the first job that does not fit:
+--backfill says what happens behind the first job that does not fit:
   easy    later jobs start if, as far as walltimes tell, they do not delay it
   greedy  later jobs start wherever they fit
   none    later jobs wait
 
-Usage is the processors times the seconds that jobs hold them, and begins with 1 for every entity. At every multiple of \
+Usage is the processors times the seconds that jobs hold them, and starts at 1 for every entity. At every multiple of \
 --decay it is multiplied by --decay-factor, but does not fall below 1.
 
 A log is recognised by its content. In PBS accounting records a job is submitted at its etime, and in the output of \
 `sacct -P` (with JobID, Submit or Eligible, Start, End, AllocCPUS, TimelimitRaw …) at Eligible; a line of NDJSON is \
-{\"id\":\"1\",\"entity\":\"Bob\",\"submit\":0,\"run\":60,\"resources\":{\"ncpus\":4,\"walltime\":\"01:00:00\"}}. A damaged line is left out, \
-counted and named. So is a job that asks for more processors than there are: it could never start.
+{\"id\":\"1\",\"entity\":\"Bob\",\"submit\":0,\"run\":60,\"resources\":{\"ncpus\":4,\"walltime\":\"01:00:00\"}}. A damaged line is skipped, \
+counted and reported. So is a job that asks for more processors than there are: it could never start.
 
 With --old and --new, the same jobs are simulated under both formulas. Each difference of waits has an interval that \
 contains it with a confidence of 95 %, from a bootstrap over days (over tenths of a log that is shorter than ten days): \
-jobs that wait at the same time wait for the same reason, so that single jobs would promise too much.
+waits at the same time are correlated, so that resampling single jobs would make the interval too narrow.
 
-With a fair-share tree, the use is compared with the shares. In each day (each tenth of a shorter time than ten days) \
-the processor time that is used is promised to the entities in proportion to their shares, but to none more than its jobs \
-ask for, which is weighted max-min fairness. Jain's index of what each entity uses of what it is promised is 1 if that is the \
-same part for all; the Hoover index is the part of the processor time that goes to others than promised.
+With a fair-share tree, the use is compared with the shares. For each day (each tenth of a log of less than ten days) the \
+processor time that is used is promised to the entities by weighted max-min fairness: in proportion to their shares, and to \
+none more than its jobs ask for. Jain's index of used by promised is 1 if the quotient is the same for all; the Hoover \
+index is the fraction of the processor time that entities use beyond what they are promised.
 
 In JSON, times and waits are in seconds; p95 is the least wait that 95 % of the jobs do not exceed; bounded_slowdown is \
 max(1, (wait + run) / max(run, 10 s)).
 
-Exit codes: 0 success, 1 the formula cannot work, or fails for a job under --on-error fail, 2 usage error, or a file that \
+Exit codes: 0 success, 1 the formula is invalid, or fails for a job under --on-error fail, 2 usage error, or a file that \
 cannot be read.
 
 Examples:
@@ -85,26 +85,26 @@ pub struct SimulateArgs {
     /// With --generate: the fraction of the machine that the jobs would hold if none waited
     #[arg(long, value_name = "F", default_value_t = 0.9, requires = "generate", value_parser = load)]
     pub load: f64,
-    /// With --generate: another seed gives other jobs
+    /// With --generate: the seed of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1, requires = "generate")]
     pub seed: u64,
     /// The number of processors of the machine
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub processors: u32,
-    /// Which jobs may start although a job before them does not fit
+    /// Which jobs may start even though an earlier job does not fit
     #[arg(long, value_enum, default_value_t = BackfillArg::Easy, value_name = "MODE")]
     pub backfill: BackfillArg,
-    /// Everything that is known of the site, as for `jsf rank`: of it, the formula in force, the resources, the queues with
-    /// their limits, the fair-share tree and its decay are used
+    /// The site, as for `jsf rank`; its formula, resources, queues with their limits, and fair-share tree with its decay are
+    /// used
     #[arg(long, value_name = "PATH", help_heading = "Context")]
     pub site: Option<PathBuf>,
-    /// The scheduler's folder sched_priv, of which the shares and the decay are used
+    /// The scheduler's folder sched_priv; only its shares and its decay are used
     #[arg(long, value_name = "DIR", help_heading = "Context")]
     pub sched_priv: Option<PathBuf>,
     /// The fair-share tree: native JSON, `sshare -a -l -P`, `sshare -a --json` or a `sacctmgr dump` file
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub tree: Option<PathBuf>,
-    /// The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula is used if none is given, and its max_run
+    /// The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula (if none is given) and its max_run are used
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub server: Option<PathBuf>,
     /// The queues with their priorities and max_run: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`
@@ -116,10 +116,10 @@ pub struct SimulateArgs {
     /// Declare a resource of the site, repeatable, as for `jsf rank`
     #[arg(long, value_name = "NAME[=TYPE]", value_parser = declaration, help_heading = "Context")]
     pub resource: Vec<(String, InputType)>,
-    /// The time between two decays of usage [default: as in the sched_config; without one, nothing decays]
+    /// The interval of the decay of usage [default: as in the sched_config; without one, nothing decays]
     #[arg(long, value_name = "DURATION", value_parser = decay_period, help_heading = "Context")]
     pub decay: Option<u64>,
-    /// The factor of a decay, from 0 to 1 [default: as in the sched_config, else 0.5]
+    /// The factor of the decay, from 0 to 1 [default: as in the sched_config, else 0.5]
     #[arg(long, value_name = "F", value_parser = decay_factor, allow_negative_numbers = true, help_heading = "Context")]
     pub decay_factor: Option<f64>,
     /// The fair-share policy [default: pbs, or that of Slurm's tree]
@@ -128,20 +128,20 @@ pub struct SimulateArgs {
     /// Whose rules apply: what the daemon does, or what the published document says
     #[arg(long, value_enum, default_value_t = RulesArg::Documented, help_heading = "Rules")]
     pub rules: RulesArg,
-    /// How the value of a formula is kept: as float32, as OpenPBS keeps it, or as a double
+    /// The value of the formula: openpbs, float32; exact, a double; decimal is not available here
     #[arg(long, value_enum, default_value_t = NumbersArg::Exact, help_heading = "Rules")]
     pub numbers: NumbersArg,
-    /// The value of a job whose evaluation fails: 0, 0 with exit code 1, or less than every other value
+    /// The value of a job whose evaluation fails: 0, 0 with exit code 1, or no value, so that the job ranks last
     #[arg(long, value_enum, default_value_t = OnErrorArg::Zero, help_heading = "Rules")]
     pub on_error: OnErrorArg,
-    /// Leave out of the statistics the jobs that are submitted in this time after the first one, while the machine fills
+    /// Leave out of the statistics the jobs submitted within this time of the first, while the machine fills up
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub warm_up: Option<u64>,
     /// Replace the names of entities and groups by u1, u2 … and g1, g2 … in everything that is written
     #[arg(long)]
     pub anonymise: bool,
-    /// Say how far the simulated waits are from those that the log records, to judge the simulation under the formula that was
-    /// in force
+    /// Report how far the simulated waits differ from those in the log, to judge the simulation under the formula that was in
+    /// force
     #[arg(long, conflicts_with_all = ["old", "new", "old_file", "new_file", "generate"])]
     pub validate: bool,
     /// The output format

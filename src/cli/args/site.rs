@@ -15,8 +15,8 @@ use crate::cli::{CliError, report};
 /// The files of a site, and the rules.
 #[derive(Debug, Args)]
 pub struct SiteArgs {
-    /// Everything at once: a folder, or a tar archive of one (.tar, .tar.gz, .tar.zst; - is standard input), with the usual names or those of
-    /// pbs_snapshot; `jsf capture` prints a script that makes it. The options below replace single files of it
+    /// All files of the site: a folder, or a tar archive of one (.tar, .tar.gz, .tar.zst; - is standard input), with the usual names or those of
+    /// pbs_snapshot; `jsf capture` prints a script that makes this folder. The options below replace single files of it
     #[arg(long, value_name = "PATH", help_heading = "Context")]
     pub site: Option<PathBuf>,
     /// The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON; - is standard input
@@ -53,12 +53,12 @@ pub struct SiteArgs {
     /// boolean, string
     #[arg(long, value_name = "NAME[=TYPE]", value_parser = declaration, help_heading = "Context")]
     pub resource: Vec<(String, InputType)>,
-    /// The slurm.conf, which chooses the policy, its damping factor and half-life
+    /// The slurm.conf, which chooses the policy, its dampening factor and half-life
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub slurm_conf: Option<PathBuf>,
     /// The release of Slurm, such as 24.05 [default: the one that wrote the tree's JSON, else the newest]. Only 22.05 and
-    /// 26.11 have been recorded: by the release notes, those before 23.11 are taken to follow the rules of 22.05, and the
-    /// others those of 26.11
+    /// 26.11 have been compared with Slurm itself; following the release notes, releases before 23.11 use the rules of 22.05,
+    /// and later ones those of 26.11
     #[arg(long, value_name = "RELEASE", value_parser = release, help_heading = "Rules")]
     pub slurm_release: Option<Release>,
     /// The fair-share policy [default: pbs, or that of --slurm-conf]
@@ -67,11 +67,11 @@ pub struct SiteArgs {
     /// Whose rules apply: what the daemon does, or what the published document says
     #[arg(long, value_enum, default_value_t = RulesArg::Scheduler, help_heading = "Rules")]
     pub rules: RulesArg,
-    /// How numbers reach the formula, and how its value is kept: as OpenPBS prints them and as float32, as doubles, or as
-    /// decimals of 28 digits
+    /// The numbers of the formula: openpbs, inputs as OpenPBS prints them and the value as float32; exact, doubles; decimal,
+    /// 28 digits in base ten
     #[arg(long, value_enum, default_value_t = NumbersArg::Openpbs, help_heading = "Rules")]
     pub numbers: NumbersArg,
-    /// The value of a job whose evaluation fails: 0 as in OpenPBS, 0 with exit code 1, or none, which ranks it last
+    /// The value of a job whose evaluation fails: 0 as in OpenPBS, 0 with exit code 1, or no value, so that the job ranks last
     #[arg(long, value_enum, default_value_t = OnErrorArg::Zero, help_heading = "Rules")]
     pub on_error: OnErrorArg,
 }

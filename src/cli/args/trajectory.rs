@@ -11,15 +11,15 @@ const MAX_FOLLOWED: u32 = 8784 * 3600;
 /// `jsf trajectory`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The eligible_time of all considered jobs grows alike, and nothing else changes: no job starts, ends or is submitted, and \
-no usage grows or decays. Scores are given at 61 times that are equally far apart. The times at which a job overtakes \
+The eligible_time of all considered jobs grows at the same rate, and nothing else changes: no job starts, ends or is submitted, and \
+no usage grows or decays. Scores are given at 61 evenly spaced times. The times at which a job overtakes \
 another one are exact to the second; they include the jobs that are not listed.
 
 In JSON, `points` has the score and the rank of each job over time, `ranks` the times at which its rank changes, and \
-`crossings` who overtakes whom; `wait` is the time from now in seconds. CSV has the points alone: take JSON for the \
+`crossings` which job overtakes which; `wait` is the time from now in seconds. CSV contains only the points; use JSON for the \
 crossings.
 
-Exit codes: 0 success, 1 no given job waits for the scheduler or the formula cannot work, 2 usage error, or a file that \
+Exit codes: 0 success, 1 none of the given jobs is considered or the formula is invalid, 2 usage error, or a file that \
 cannot be read.
 
 Examples:

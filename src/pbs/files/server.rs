@@ -1,11 +1,11 @@
-//! The settings of the server and of the scheduler object that affect a formula.
+//! The settings of a server and its scheduler that decide how a formula is applied.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The settings in a document; `None` for one that the document does not contain.
+/// The settings in a document; `None` for one that the document does not set, or whose value cannot be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ServerSettings {
     /// Whether jobs accrue `eligible_time`.
@@ -14,7 +14,7 @@ pub struct ServerSettings {
     pub job_sort_formula_threshold: Option<f64>,
 }
 
-/// The output of `qstat -Bf -F json`, as far as it is read.
+/// The part of the output of `qstat -Bf -F json` that is used.
 #[derive(Deserialize)]
 struct ServerDocument {
     #[serde(rename = "Server")]
@@ -22,8 +22,8 @@ struct ServerDocument {
 }
 
 impl ServerSettings {
-    /// Reads `qstat -Bf` as text or JSON, and `print server`, `list server`, `print sched` or `list sched` of
-    /// `qmgr`; the format is detected from the content. Any other document has no settings.
+    /// Reads `qstat -Bf` as JSON, dsv or text, and `print server`, `list server`, `print sched` or `list sched` of
+    /// `qmgr`: of a document that is not JSON, every line `NAME = VALUE` is read.
     ///
     /// ```
     /// use job_sort_formula::pbs::files::server::ServerSettings;
@@ -32,8 +32,8 @@ impl ServerSettings {
     /// assert_eq!((settings.eligible_time_enable, settings.job_sort_formula_threshold), (Some(false), None));
     /// ```
     pub fn read(document: &str) -> Self {
-        let mut settings = Self::default();
-        if let Ok(ServerDocument { servers }) = serde_json::from_str(document.trim_start_matches('\u{feff}')) {
+        let (mut settings, document) = (Self::default(), document.trim_start_matches('\u{feff}'));
+        if let Ok(ServerDocument { servers }) = serde_json::from_str(document) {
             for (name, value) in servers.values().flatten() {
                 match value {
                     Value::String(text) => settings.set(name, text),
@@ -43,17 +43,17 @@ impl ServerSettings {
             return settings;
         }
         let is_dsv = |line: &&str| line.starts_with("Server: ") && line.contains('|');
-        let (dsv, lines): (Vec<&str>, Vec<&str>) = document.lines().partition(is_dsv);
-        for line in lines.into_iter().chain(dsv.into_iter().flat_map(|line| line.split('|'))) {
-            if let Some((names, value)) = line.split_once('=') {
-                let name = names.split_whitespace().next_back().unwrap_or("");
+        let (dsv_lines, lines): (Vec<&str>, Vec<&str>) = document.lines().partition(is_dsv);
+        for line in lines.into_iter().chain(dsv_lines.into_iter().flat_map(|line| line.split('|'))) {
+            if let Some((left, value)) = line.split_once('=') {
+                let name = left.split_whitespace().next_back().unwrap_or("");
                 settings.set(name, value.trim().trim_matches('"'));
             }
         }
         settings
     }
 
-    /// Takes each setting from `other` that these settings do not contain.
+    /// Fills in the settings that are missing here from `other`.
     pub fn or(self, other: Self) -> Self {
         Self {
             eligible_time_enable: self.eligible_time_enable.or(other.eligible_time_enable),
@@ -90,6 +90,7 @@ mod tests {
         for document in [
             "{\"Server\":{\"vm\":{\"eligible_time_enable\":\"False\",\"job_sort_formula_threshold\":7.5}}}",
             "Server: vm|eligible_time_enable=False|job_sort_formula_threshold=7.5\n",
+            "\u{feff}Server: vm|eligible_time_enable=False|job_sort_formula_threshold=7.5\n",
             "Server: vm\n    eligible_time_enable = False\n    job_sort_formula_threshold = 7.5\n",
             "set server eligible_time_enable = False\nset sched default job_sort_formula_threshold = 7.5\n",
         ] {

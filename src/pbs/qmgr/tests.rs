@@ -45,7 +45,7 @@ fn values_that_qmgr_rejects() {
     let (double, single) = (Span::new(0, 1), Span::new(3, 4));
     assert_eq!(refused("\"a\"'b'"), NotSettable::BothQuotes { double, single });
     assert_eq!(refused("1\n+1"), NotSettable::SecondLine { span: Span::new(1, 2) });
-    assert_eq!(refused(&"1".repeat(MAX_ARGUMENT)), NotSettable::TooLong);
+    assert_eq!(refused(&"1".repeat(MAX_ARGUMENT_BYTES)), NotSettable::TooLong);
     assert_eq!(set_command("ncpus\n"), set_command("ncpus"));
     assert_eq!(refused("é").to_string(), r"qmgr does not accept `\u{e9}` in a value, quoted or not");
 }

@@ -101,7 +101,7 @@ fn call_with_two(function: Function, x: &DecimalValue, y: &DecimalValue) -> Resu
         Function::Log => {
             operators::divide(logarithm(function, x.math_argument()?)?, logarithm(function, y.math_argument()?)?)
         }
-        _ => real_function_of_two(function, x.math_argument()?, y.math_argument()?),
+        _ => binary_real_function(function, x.math_argument()?, y.math_argument()?),
     }
 }
 
@@ -269,7 +269,7 @@ fn logarithm(function: Function, x: Decimal) -> Result<Decimal, Raised> {
 }
 
 /// Functions of two numbers; an error for those without an implementation with 28 digits.
-fn real_function_of_two(function: Function, x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
+fn binary_real_function(function: Function, x: Decimal, y: Decimal) -> Result<DecimalValue, Raised> {
     match function {
         Function::Pow => pow(x, y),
         Function::Copysign => Ok(if y.is_sign_negative() { -x.abs() } else { x.abs() }.into()),

@@ -1,8 +1,8 @@
-//! Elementary functions of doubles, with the bits of the C library and the errors of `math`.
+//! Elementary functions of doubles: bit for bit those of the C library, with the exceptions of Python's `math`.
 //!
-//! Most call the C library, see [`c_library`](crate::python::c_library). Where Rust's own implementation differs from glibc's in the
-//! last bits, the function is here: `cbrt` after glibc's published algorithm, and the inverse hyperbolic functions after
-//! the formulas of fdlibm.
+//! Most call the C library, by methods of `f64` or by [`c_library`](crate::python::c_library), which does not depend on the
+//! platform. Where Rust's own implementation differs from glibc's in the last bits, the function is implemented here: `cbrt`
+//! with glibc's published algorithm, and the inverse hyperbolic functions with the formulas of fdlibm.
 
 use std::f64::consts::{LN_2, PI};
 use std::hint::black_box;
@@ -13,25 +13,26 @@ use crate::python::{Function, Raised, Value, c_library, conversion, float, float
 
 /// What an infinite result for a finite argument means.
 #[derive(Clone, Copy)]
-enum Infinite {
+enum InfiniteResult {
     /// The result is too large: `OverflowError`.
     Range,
     /// The argument is a pole: `ValueError`.
     Domain,
-    /// The result is correct.
+    /// An infinity is a correct result.
     Allowed,
 }
 
-/// Calls a function of the `math` module that takes and returns one double. Any other function returns nan.
+/// Calls a function of the `math` module that takes and returns one double. The result is nan for any other function.
 ///
 /// # Errors
-/// `ValueError: math domain error`, `OverflowError: math range error`.
+/// `ValueError: math domain error` where the function is not defined, `OverflowError: math range error` for a result beyond
+/// the largest double.
 #[inline]
 pub fn real_function(function: Function, x: f64) -> Result<f64, Raised> {
     use Function as F;
     match function {
-        F::Sqrt => checked(x, x.sqrt(), Infinite::Domain),
-        F::Exp => checked(x, c_library::exp(x), Infinite::Range),
+        F::Sqrt => checked(x, x.sqrt(), InfiniteResult::Domain),
+        F::Exp => checked(x, c_library::exp(x), InfiniteResult::Range),
         F::Log | F::Log2 | F::Log10 => logarithm_of_float(function, x),
         F::Fabs => Ok(x.abs()),
         F::Degrees => Ok(x * (180.0 / PI)),
@@ -47,46 +48,46 @@ pub fn real_function(function: Function, x: f64) -> Result<f64, Raised> {
 }
 
 /// Computes the function as the C library does; also returns what an infinite result means.
-fn compute_unchecked(function: Function, x: f64) -> (f64, Infinite) {
+fn compute_unchecked(function: Function, x: f64) -> (f64, InfiniteResult) {
     use Function as F;
     match function {
-        F::Exp2 => (c_library::exp2(x), Infinite::Range),
-        F::Expm1 => (x.exp_m1(), Infinite::Range),
-        F::Log1p => (x.ln_1p(), Infinite::Domain),
-        F::Cbrt => (cbrt(x), Infinite::Domain),
-        F::Sin => (x.sin(), Infinite::Domain),
-        F::Cos => (x.cos(), Infinite::Domain),
-        F::Tan => (x.tan(), Infinite::Domain),
-        F::Asin => (x.asin(), Infinite::Domain),
-        F::Acos => (x.acos(), Infinite::Domain),
-        F::Atan => (x.atan(), Infinite::Domain),
-        F::Sinh => (x.sinh(), Infinite::Range),
-        F::Cosh => (c_library::cosh(x), Infinite::Range),
-        F::Tanh => (c_library::tanh(x), Infinite::Domain),
-        F::Asinh => (asinh(x), Infinite::Domain),
-        F::Acosh => (acosh(x), Infinite::Domain),
-        F::Atanh => (atanh(x), Infinite::Domain),
-        F::Erf => (special::erf(x), Infinite::Allowed),
-        F::Erfc => (special::erfc(x), Infinite::Allowed),
-        _ => (f64::NAN, Infinite::Allowed),
+        F::Exp2 => (c_library::exp2(x), InfiniteResult::Range),
+        F::Expm1 => (x.exp_m1(), InfiniteResult::Range),
+        F::Log1p => (x.ln_1p(), InfiniteResult::Domain),
+        F::Cbrt => (cbrt(x), InfiniteResult::Domain),
+        F::Sin => (x.sin(), InfiniteResult::Domain),
+        F::Cos => (x.cos(), InfiniteResult::Domain),
+        F::Tan => (x.tan(), InfiniteResult::Domain),
+        F::Asin => (x.asin(), InfiniteResult::Domain),
+        F::Acos => (x.acos(), InfiniteResult::Domain),
+        F::Atan => (x.atan(), InfiniteResult::Domain),
+        F::Sinh => (x.sinh(), InfiniteResult::Range),
+        F::Cosh => (c_library::cosh(x), InfiniteResult::Range),
+        F::Tanh => (c_library::tanh(x), InfiniteResult::Domain),
+        F::Asinh => (asinh(x), InfiniteResult::Domain),
+        F::Acosh => (acosh(x), InfiniteResult::Domain),
+        F::Atanh => (atanh(x), InfiniteResult::Domain),
+        F::Erf => (special::erf(x), InfiniteResult::Allowed),
+        F::Erfc => (special::erfc(x), InfiniteResult::Allowed),
+        _ => (f64::NAN, InfiniteResult::Allowed),
     }
 }
 
 /// The result, or the error that a nan or an infinity indicates.
 #[inline]
-fn checked(x: f64, result: f64, infinite: Infinite) -> Result<f64, Raised> {
+fn checked(x: f64, result: f64, infinite: InfiniteResult) -> Result<f64, Raised> {
     if result.is_nan() && !x.is_nan() {
         return Err(Raised::domain());
     }
     match infinite {
-        Infinite::Range if result.is_infinite() && x.is_finite() => Err(Raised::range()),
-        Infinite::Domain if result.is_infinite() && x.is_finite() => Err(Raised::domain()),
+        InfiniteResult::Range if result.is_infinite() && x.is_finite() => Err(Raised::range()),
+        InfiniteResult::Domain if result.is_infinite() && x.is_finite() => Err(Raised::domain()),
         _ => Ok(result),
     }
 }
 
-/// Calls a function of the `math` module that takes two doubles and returns one. Any other function returns nan.
-pub(super) fn real_function_of_two(function: Function, x: f64, y: f64) -> Result<f64, Raised> {
+/// Calls a function of the `math` module that takes two doubles and returns one. The result is nan for any other function.
+pub(super) fn binary_real_function(function: Function, x: f64, y: f64) -> Result<f64, Raised> {
     match function {
         Function::Atan2 => Ok(x.atan2(y)),
         Function::Copysign => Ok(x.copysign(y)),
@@ -116,18 +117,18 @@ fn remainder(x: f64, y: f64) -> Result<f64, Raised> {
     Ok(if y.is_infinite() { x } else { libm::remainder(x, y) })
 }
 
-/// `math.pow`, which has neither integers nor complex numbers.
+/// `math.pow`, which, unlike `**`, takes both arguments as doubles and never returns a complex number.
 fn pow(x: f64, y: f64) -> Result<f64, Raised> {
     let result = float::library_power(x, y);
     if !x.is_finite() || !y.is_finite() || result.is_finite() {
         return Ok(result);
     }
-    // A pole and a root of a negative number are domain errors; any other infinity is out of range.
+    // A pole and a root of a negative number are domain errors; any other infinite result is a range error.
     Err(if x == 0.0 || result.is_nan() { Raised::domain() } else { Raised::range() })
 }
 
-/// `log`, `log2`, `log10` of a number. Unlike the other functions of this file, they take integers that no double can
-/// hold.
+/// `log`, `log2`, `log10` of a number. Unlike the other functions of this file, they take integers beyond the largest
+/// double.
 #[inline]
 pub(super) fn logarithm(function: Function, x: &Value) -> Result<f64, Raised> {
     match x.number() {
@@ -136,10 +137,11 @@ pub(super) fn logarithm(function: Function, x: &Value) -> Result<f64, Raised> {
                 return Err(Raised::domain());
             }
             match conversion::big_to_float(value) {
-                Ok(float) => logarithm_of_float(function, float),
+                Ok(double) => logarithm_of_float(function, double),
                 Err(_) => {
                     let (mantissa, exponent) = conversion::big_fraction(value);
-                    Ok(library_logarithm(function, mantissa) + library_logarithm(function, black_box(2.0)) * exponent)
+                    // the compiler must not compute the logarithm of 2: its last bit may differ from the C library's
+                    Ok(c_logarithm(function, mantissa) + c_logarithm(function, black_box(2.0)) * exponent)
                 }
             }
         }
@@ -156,10 +158,10 @@ pub(super) fn logarithm_to_base(x: &Value, base: &Value) -> Result<f64, Raised> 
 /// `log`, `log2`, `log10` of a double.
 #[inline]
 fn logarithm_of_float(function: Function, x: f64) -> Result<f64, Raised> {
-    if x <= 0.0 { Err(Raised::domain()) } else { Ok(library_logarithm(function, x)) }
+    if x <= 0.0 { Err(Raised::domain()) } else { Ok(c_logarithm(function, x)) }
 }
 
-fn library_logarithm(function: Function, x: f64) -> f64 {
+fn c_logarithm(function: Function, x: f64) -> f64 {
     match function {
         Function::Log2 => c_library::log2(x),
         Function::Log10 => c_library::log10(x),
@@ -190,15 +192,15 @@ const CBRT_4: f64 = 1.5874010519681994748;
 /// `cbrt(x)`, as the GNU C library computes it: the polynomial, one step of Halley's method, and a factor for the
 /// exponent modulo 3.
 ///
-/// Rust's `cbrt` is correctly rounded. The C library's, and so Python's, is off by a unit in the last place for about
+/// Rust's `cbrt` is correctly rounded. The C library's, and so Python's, is off by one unit in the last place for about
 /// one argument in ten.
 fn cbrt(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() {
         return x;
     }
     let (fraction, exponent) = float_parts::fraction_and_exponent(x);
-    let start = CBRT_POLYNOMIAL.iter().rev().fold(0.0, |sum, term| sum * fraction + term);
-    let cube = start * start * start;
+    let estimate = CBRT_POLYNOMIAL.iter().rev().fold(0.0, |sum, term| sum * fraction + term);
+    let cube = estimate * estimate * estimate;
     let factor = match exponent % 3 {
         -2 => 1.0 / CBRT_4,
         -1 => 1.0 / CBRT_2,
@@ -206,20 +208,19 @@ fn cbrt(x: f64) -> f64 {
         2 => CBRT_4,
         _ => 1.0,
     };
-    let root = start * (cube + 2.0 * fraction) / (2.0 * cube + fraction) * factor;
+    let root = estimate * (cube + 2.0 * fraction) / (2.0 * cube + fraction) * factor;
     (root * float_parts::power_of_two(exponent / 3)).copysign(x)
 }
 
-/// 2^28: above it, adding 1 to the square changes nothing.
+/// 2^28: for a greater `x`, x² + 1 rounds to x².
 const LARGE: f64 = 268_435_456.0;
 
 /// 2^-28: below it, `asinh` and `atanh` return their argument.
 const SMALL: f64 = 1.0 / LARGE;
 
-/// Whether `x` exceeds a power of two as fdlibm compares them, by the upper halves of the doubles: by a millionth or
-/// more.
-fn is_above(x: f64, power: f64) -> bool {
-    x.to_bits() >> 32 > power.to_bits() >> 32
+/// Whether `x` exceeds a power of two as fdlibm compares them, by the upper 32 bits: whether it does by a millionth or more.
+fn is_above(x: f64, power_of_two: f64) -> bool {
+    x.to_bits() >> 32 > power_of_two.to_bits() >> 32
 }
 
 /// `asinh(x)`: `ln(x + sqrt(x² + 1))`.
@@ -251,12 +252,12 @@ fn acosh(x: f64) -> f64 {
         let square = x * x;
         c_library::ln(2.0 * x - 1.0 / (x + (square - 1.0).sqrt()))
     } else {
-        let above = x - 1.0;
-        (above + (2.0 * above + above * above).sqrt()).ln_1p()
+        let excess = x - 1.0;
+        (excess + (2.0 * excess + excess * excess).sqrt()).ln_1p()
     }
 }
 
-/// `atanh(x)`: `ln((1 + x) / (1 - x)) / 2`; infinite at 1 and -1, nan beyond.
+/// `atanh(x)`: `ln((1 + x) / (1 - x)) / 2`; infinite at 1 and -1, nan outside.
 fn atanh(x: f64) -> f64 {
     let a = x.abs();
     if a > 1.0 {

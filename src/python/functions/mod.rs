@@ -78,7 +78,7 @@ fn call_with_two(function: Function, x: &Value, y: &Value, fuel: &Fuel) -> Resul
         F::Gcd => number_theory::gcd(x.integer_argument()?, y.integer_argument()?, fuel),
         F::Lcm => number_theory::lcm(x.integer_argument()?, y.integer_argument()?, fuel),
         F::Hypot => aggregates::hypot([x, y].into_iter()).map(Value::Float),
-        _ => elementary::real_function_of_two(function, x.math_argument()?, y.math_argument()?).map(Value::Float),
+        _ => elementary::binary_real_function(function, x.math_argument()?, y.math_argument()?).map(Value::Float),
     }
 }
 

@@ -97,7 +97,7 @@ pub(super) fn displacements(moves: &[i64]) -> String {
     let largest = moves.iter().map(|moved| moved.unsigned_abs()).max().unwrap_or(0) as f64;
     let width = step(largest.max(1.0), MAX_BARS).max(1.0);
     let reach = (largest / width).ceil().max(1.0) as i64;
-    // bars of jobs that win places on one side, of those that lose places on the other, and one for those that stay
+    // bars of jobs that gain places on one side, of those that lose places on the other, and one for those that stay
     let bar_of = |moved: i64| moved.signum() * (moved.unsigned_abs() as f64 / width).ceil() as i64;
     let mut counts = vec![0usize; (2 * reach + 1) as usize];
     moves.iter().for_each(|&moved| counts[(bar_of(moved) + reach) as usize] += 1);
@@ -135,7 +135,7 @@ pub(super) fn displacements(moves: &[i64]) -> String {
     }
     svg.line((LEFT, bottom), (WIDTH - 20.0, bottom), "frame");
     svg.text((WIDTH / 2.0, bottom + 38.0), Anchor::Middle, "axis", "places: lost on the left, won on the right");
-    svg.finish("How many jobs win or lose how many places")
+    svg.finish("How many jobs gain or lose how many places")
 }
 
 /// Lines with numbers on the left, from 0 to `most`.
@@ -156,7 +156,7 @@ pub(super) fn is_dense(moves: &[JobMove]) -> bool {
     moves.len() > MAX_POINTS
 }
 
-/// The new rank of every job over its old one: above the diagonal are the jobs that win places.
+/// The new rank of every job over its old one: above the diagonal are the jobs that gain places.
 pub(super) fn ranks(moves: &[JobMove], name: impl Fn(&JobMove) -> String, most: usize) -> String {
     let (size, bottom) = (480.0, 510.0);
     let mut svg = Svg::new(bottom + 48.0);
@@ -199,7 +199,7 @@ pub(super) fn ranks(moves: &[JobMove], name: impl Fn(&JobMove) -> String, most: 
     svg.line((left, bottom - size), (left + size, bottom), "frame");
     svg.text((left + size / 2.0, bottom + 40.0), Anchor::Middle, "axis", "old rank");
     svg.text((left - 8.0, bottom - size - 12.0), Anchor::End, "axis", "new rank");
-    svg.finish("The new rank of every job over its old rank; jobs above the diagonal win places")
+    svg.finish("The new rank of every job over its old rank; jobs above the diagonal gain places")
 }
 
 /// The values of the jobs over their ranks: a plateau is a group of jobs that the formula does not order.

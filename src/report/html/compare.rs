@@ -191,7 +191,7 @@ pub(super) fn charts(report: &CompareReport<'_>, moves: &[JobMove]) -> Vec<Secti
     let slopes: Vec<Slope> =
         moves.iter().filter(is_shown).map(|job| Slope { name: job_name(report, job.row), job: *job }).collect();
     let places: Vec<i64> = moves.iter().filter_map(JobMove::moved).collect();
-    let directions = [("up", "wins places"), ("down", "loses places"), ("same", "keeps its place")];
+    let directions = [("up", "gains places"), ("down", "loses places"), ("same", "keeps its place")];
     let of_slopes = match first < most {
         true => format!(
             "Every line is a job, from its place in the old order to its place in the new one. A job that is among the first \
@@ -201,11 +201,11 @@ pub(super) fn charts(report: &CompareReport<'_>, moves: &[JobMove]) -> Vec<Secti
     };
     let of_ranks = match charts::is_dense(moves) {
         true => {
-            "Above the diagonal are the jobs that win places, below it those that lose some. The stronger the \
+            "Above the diagonal are the jobs that gain places, below it those that lose some. The stronger the \
              colour of a cell, the more jobs it has."
         }
         false => {
-            "Every point is a job. Above the diagonal are the jobs that win places, below it those that lose some."
+            "Every point is a job. Above the diagonal are the jobs that gain places, below it those that lose some."
         }
     };
     let name = |job: &JobMove| job_name(report, job.row);

@@ -414,9 +414,9 @@ mod tests {
 
     #[test]
     fn names_in_a_sentence_are_marked() {
-        let pieces = sentence_pieces("`100000.vm` wins 100000 places");
+        let pieces = sentence_pieces("`100000.vm` gains 100000 places");
         let shown: Vec<_> = pieces.iter().map(|piece| (piece.text.as_str(), piece.is_marked)).collect();
-        assert_eq!(shown, [("100000.vm", true), (" wins 100,000 places", false)]);
+        assert_eq!(shown, [("100000.vm", true), (" gains 100,000 places", false)]);
         let long = sentence_pieces(&format!("`{}`", "x".repeat(4096)));
         assert_eq!(long[0].text.chars().count(), 81);
     }

@@ -159,7 +159,7 @@ pub enum RowFault {
     },
     /// A `Parent` line of an account that no line before it declares.
     #[error("`{0}` is not an account on a line above, so it cannot be a parent")]
-    ParentBeforeAccount(String),
+    UndeclaredParent(String),
     /// An account nested in itself.
     #[error("account `{0}` is nested in itself")]
     Cycle(String),

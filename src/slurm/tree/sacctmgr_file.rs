@@ -1,7 +1,7 @@
 //! A file of `sacctmgr dump`, or one written by hand for `sacctmgr load`.
 //!
-//! `sacctmgr load` stops at a line that it cannot use, ignores a line without ` - ` and a second line of an association,
-//! and adds the members before the first `Parent` line to the root.
+//! It is read as `sacctmgr load` reads it: that stops at a line that it cannot use, ignores a line without `-` and a
+//! repeated line for an association, and adds the associations before the first `Parent` line to the root.
 
 use std::collections::HashSet;
 
@@ -13,15 +13,16 @@ use crate::slurm::tree::records::{ROOT, Record, Records};
 use crate::slurm::tree::{Place, RowFault, TreeFormat, TreeReadError, TreeWarning};
 
 /// The longest line that `sacctmgr load` does not split, in bytes.
-const MAX_LINE: usize = 4095;
+const MAX_LINE_BYTES: usize = 4095;
 
 struct Reader<'a> {
     records: Records<'a>,
-    accounts: HashSet<String>,
+    /// The accounts that a `Parent` line may name.
+    declared_accounts: HashSet<String>,
     parent: String,
 }
 
-/// The options of a line's object.
+/// The name and the `key=value` options on a line.
 #[derive(Debug, Default)]
 struct Options {
     name: Option<String>,
@@ -31,8 +32,8 @@ struct Options {
 
 pub(super) fn read<'a>(source: SourceName<'a>, text: &str) -> Result<Records<'a>, TreeReadError> {
     let records = Records::new(source, TreeFormat::SacctmgrFile);
-    let accounts = HashSet::from([ROOT.to_owned()]);
-    let mut reader = Reader { records, accounts, parent: ROOT.to_owned() };
+    let declared_accounts = HashSet::from([ROOT.to_owned()]);
+    let mut reader = Reader { records, declared_accounts, parent: ROOT.to_owned() };
     for line in logical_lines(text) {
         reader.read_line(Place::Line(line.number), &line.text)?;
     }
@@ -45,12 +46,12 @@ impl Reader<'_> {
             self.records.warnings.push(TreeWarning::NoSeparator { place });
             return Ok(());
         };
-        if line.len() > MAX_LINE {
+        if line.len() > MAX_LINE_BYTES {
             self.records.warnings.push(TreeWarning::LongLine { place });
         }
         let object = object.trim();
-        let known = object.to_ascii_lowercase();
-        match known.as_str() {
+        let keyword = object.to_ascii_lowercase();
+        match keyword.as_str() {
             "qos" => return Ok(()),
             "cluster" | "machine" | "parent" | "account" | "project" | "user" => {}
             _ => {
@@ -65,11 +66,11 @@ impl Reader<'_> {
             let (object, found) = (object.to_owned(), clipped(rest.trim()).into_owned());
             return Err(self.records.source.row_error(place, RowFault::NamelessObject { object, found }));
         };
-        match known.as_str() {
+        match keyword.as_str() {
             "cluster" | "machine" => self.set_cluster(place, name),
             "parent" => self.set_parent(place, name.to_ascii_lowercase()),
-            "user" => self.add_member(place, NodeKind::Entity, name, options),
-            _ => self.add_member(place, NodeKind::Group, name.to_ascii_lowercase(), options),
+            "user" => self.add_association(place, NodeKind::Entity, name, options),
+            _ => self.add_association(place, NodeKind::Group, name.to_ascii_lowercase(), options),
         }
     }
 
@@ -84,14 +85,14 @@ impl Reader<'_> {
     }
 
     fn set_parent(&mut self, place: Place, name: String) -> Result<(), TreeReadError> {
-        if !self.accounts.contains(&name) {
-            return Err(self.records.source.row_error(place, RowFault::ParentBeforeAccount(name)));
+        if !self.declared_accounts.contains(&name) {
+            return Err(self.records.source.row_error(place, RowFault::UndeclaredParent(name)));
         }
         self.parent = name;
         Ok(())
     }
 
-    fn add_member(
+    fn add_association(
         &mut self,
         place: Place,
         kind: NodeKind,
@@ -103,7 +104,7 @@ impl Reader<'_> {
             Some(text) => self.records.shares(place, &name, &text)?,
         };
         if kind == NodeKind::Group {
-            self.accounts.insert(name.clone());
+            self.declared_accounts.insert(name.clone());
         } else if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
             self.records.warnings.push(TreeWarning::UpperCaseUser { place, name: name.clone() });
         }
@@ -113,11 +114,12 @@ impl Reader<'_> {
 }
 
 impl Options {
-    /// Reads ` 'name':key='value':key=value`, in any order.
+    /// Parses a name and `key=value` options, separated by `:`, in any order: `'name':key='value':key=value`.
     fn parse(text: &str) -> Result<Self, RowFault> {
         let mut options = Self::default();
         for part in parts(text.trim())? {
             match part.split_once('=') {
+                // also `key+=value` and `key-=value`
                 Some((key, value)) => options.set(key.trim_end_matches(['+', '-']), unquoted(value)),
                 None if part.trim().is_empty() => {}
                 None if options.name.is_some() => return Err(RowFault::NotAnOption(clipped(part).into_owned())),
@@ -127,31 +129,33 @@ impl Options {
         Ok(options)
     }
 
-    /// A key may be abbreviated; an empty value has no effect.
+    /// A key may be abbreviated to any prefix, `shares` to two letters or more. Unknown keys and empty values have no effect.
     fn set(&mut self, key: &str, value: String) {
         let key = key.trim().to_ascii_lowercase();
-        let is = |name: &str| !key.is_empty() && name.starts_with(key.as_str());
-        match () {
-            () if value.is_empty() => {}
-            () if is("partition") => self.partition = value,
-            () if is("fairshare") || (key.len() > 1 && is("shares")) => self.shares = Some(value),
-            () => {}
+        let abbreviates = |name: &str| !key.is_empty() && name.starts_with(key.as_str());
+        if value.is_empty() {
+            return;
+        }
+        if abbreviates("partition") {
+            self.partition = value;
+        } else if abbreviates("fairshare") || (key.len() > 1 && abbreviates("shares")) {
+            self.shares = Some(value);
         }
     }
 }
 
-/// The parts between the colons outside quotation marks.
+/// Splits at the colons that are not inside quotation marks.
 fn parts(text: &str) -> Result<Vec<&str>, RowFault> {
     let mut parts = Vec::new();
     let mut quote = None;
     let mut start = 0;
-    for (at, c) in text.char_indices() {
+    for (index, c) in text.char_indices() {
         match (quote, c) {
             (None, '\'' | '"') => quote = Some(c),
             (Some(open), _) if open == c => quote = None,
             (None, ':') => {
-                parts.push(&text[start..at]);
-                start = at + 1;
+                parts.push(&text[start..index]);
+                start = index + 1;
             }
             _ => {}
         }
@@ -160,6 +164,7 @@ fn parts(text: &str) -> Result<Vec<&str>, RowFault> {
     if quote.is_some() { Err(RowFault::OpenQuote) } else { Ok(parts) }
 }
 
+/// The text without the blanks and the quotation marks around it.
 fn unquoted(text: &str) -> String {
     text.trim().trim_matches(['\'', '"']).to_owned()
 }
