@@ -132,7 +132,45 @@ def test_another_formula_to_compare_with(page):
     assert numbers(page)["summary"] == expected["summary"]
     page.click("#reset")
     settle(page)
-    assert page.input_value("#formula") == "ncpus" and numbers(page)["summary"]["moved"] == 0
+    assert page.input_value("#formula") == page.evaluate("inForce") != "ncpus"
+    page.click("#hold")
+    settle(page)
+    assert numbers(page)["summary"]["moved"] == 0
+
+
+def test_changes_are_undone(page):
+    start = page.input_value("#formula")
+    type_formula(page, "ncpus * 2")
+    page.locator("#undo:enabled").wait_for()
+    slider = page.locator(".number input[type=range]").first
+    slider.focus()
+    slider.press("End")
+    settle(page)
+    moved = page.input_value("#formula")
+    assert moved != "ncpus * 2"
+    slider.press("Control+z")
+    assert page.input_value("#formula") == "ncpus * 2"
+    page.click("#undo")
+    settle(page)
+    assert page.input_value("#formula") == start
+
+
+def test_a_refused_formula_changes_nothing(page):
+    type_formula(page, "import os")
+    assert page.locator("#headline").inner_text() == "qmgr refuses this formula: nothing would change."
+    assert "stale" in page.locator("#results").get_attribute("class")
+    type_formula(page, "ncpus")
+    assert "qmgr" not in page.locator("#headline").inner_text()
+    assert "stale" not in page.locator("#results").get_attribute("class")
+
+
+def test_a_file_takes_the_place_of_one_of_the_same_name(page, tmp_path):
+    for jobs in (7, 3, 5):
+        queue = tmp_path / "queue.ndjson"
+        queue.write_text("".join(json.dumps({"id": f"{n}.x", "entity": "jsolberg"}) + "\n" for n in range(jobs)))
+        page.set_input_files("#files", [])
+        page.set_input_files("#files", str(queue))
+        page.locator("#timing", has_text=f"{jobs} jobs evaluated").wait_for()
 
 
 def test_files_are_read_in_the_browser(page, tmp_path):

@@ -210,7 +210,7 @@ fn a_declaration_that_a_document_or_openpbs_contradicts_has_a_warning() {
     std::fs::write(&file, "score type=float\n").expect("written");
     let file = file.to_str().expect("UTF-8");
     let message = warned(&["--resource", "score=string", "--resources", file]);
-    assert!(message.contains("a document of the site declares it with the type float"), "{message}");
+    assert!(message.contains("a document of the site declares it as float"), "{message}");
     assert_eq!(warned(&["--resource", "score=float", "--resources", file]), "");
     assert_eq!(warned(&["--resource", "ncpus"]), "");
 }

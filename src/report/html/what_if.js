@@ -8,8 +8,16 @@ let compiled;
 let engine;
 /** The site that the page was written with. */
 let written;
-/** The formula with which the others are compared. */
+/** The formula of the site. */
 let inForce = settings.in_force ?? settings.formula;
+/** The formula with which the others are compared: that of the site, unless the reader has chosen another one. */
+let baseline = inForce;
+/** The earlier formulas, for Undo, and the last one that was left unchanged for a while. */
+const earlierFormulas = [];
+let settled = settings.formula;
+let settling;
+/** Whether `qmgr` refuses the formula, so that setting it changes nothing. */
+let isRefused = false;
 /** The numbers in the formula, with their places and sliders. */
 let literals = [];
 let findings = [];
@@ -20,6 +28,8 @@ let idle;
 
 const FRAME = 12;
 const IDLE = 140;
+/** How long a formula must stay unchanged to become a step of Undo, in milliseconds. */
+const SETTLING = 600;
 
 async function unpacked(id) {
   const element = byId(id);
@@ -36,7 +46,7 @@ function restart() {
   engine = new WebAssembly.Instance(compiled, {}).exports;
   if (written === undefined) return;
   call("open", joinBundle(written));
-  call("compare_with", inForce);
+  call("compare_with", baseline);
 }
 
 /** Calls a function of the module with a text or with bytes; its JSON, which has `error` if the call failed. */
@@ -61,6 +71,13 @@ function element(tag, properties = {}, ...children) {
   const made = Object.assign(document.createElement(tag), properties);
   made.append(...children);
   return made;
+}
+
+/** A text in which what stands between backticks is code. */
+function withCode(text) {
+  const pieces = text.split("`");
+  if (pieces.length % 2 === 0) return [text];
+  return pieces.map((piece, index) => (index % 2 === 1 ? element("code", { textContent: piece, dir: "auto" }) : piece));
 }
 
 /** A text in which the marked pieces are elements of their own. */
@@ -163,12 +180,13 @@ function showSections(place, sections) {
 
 /** Shows a ranking, or why there is none. */
 function showRanking(update, isComplete) {
-  byId("results").classList.toggle("stale", "error" in update);
-  if ("error" in update) {
-    if (byId("queue").childElementCount === 0) byId("headline").textContent = "There is no ranking yet.";
+  const isRanked = !("error" in update);
+  byId("results").classList.toggle("stale", !isRanked || isRefused);
+  if (!isRanked) {
+    byId("headline").textContent = "This formula cannot be ranked.";
     return update.error;
   }
-  byId("headline").replaceChildren(...pieceElements(update.headline));
+  if (!isRefused) byId("headline").replaceChildren(...pieceElements(update.headline));
   const facts = update.facts.map((fact) =>
     element("div", {}, element("dt", { textContent: fact.heading }),
       ...fact.lines.map((line) => element("dd", {}, ...pieceElements(line)))),
@@ -180,7 +198,7 @@ function showRanking(update, isComplete) {
   showSection(byId("formulas"), update.formulas);
   if (isComplete) showSections(byId("sections"), update.sections);
   byId("warnings").replaceChildren(
-    ...[...settings.warnings, ...update.warnings].map((warning) => element("li", { textContent: warning })),
+    ...[...settings.warnings, ...update.warnings].map((warning) => element("li", {}, ...withCode(warning))),
   );
   return "";
 }
@@ -201,7 +219,7 @@ function rank(isComplete) {
   timing.dataset.total = total;
   if (reason === "") {
     const jobs = engine.job_count().toLocaleString("en");
-    timing.textContent = `${jobs} jobs ranked in ${ranked < 10 ? ranked.toFixed(1) : ranked.toFixed(0)} ms`;
+    timing.textContent = `${jobs} jobs evaluated in ${ranked < 10 ? ranked.toFixed(1) : ranked.toFixed(0)} ms`;
   }
   return reason;
 }
@@ -213,6 +231,11 @@ function check(reason) {
     return;
   }
   findings = checked.findings;
+  if (isRefused !== checked.is_refused) {
+    isRefused = checked.is_refused;
+    rank(true);
+  }
+  if (isRefused) byId("headline").textContent = "qmgr refuses this formula: nothing would change.";
   const isRanked = reason === "" || findings.some((found) => found.severity === "error");
   byId("verdict").textContent = isRanked ? checked.verdict : `${checked.verdict}\nnot ranked: ${reason}`;
   const command = byId("command");
@@ -255,11 +278,39 @@ function edited() {
   findings = [];
   showMarks();
   schedule();
+  settle();
 }
 
 function setFormula(text) {
   formulaField.value = text;
   edited();
+}
+
+/** Makes the formula a step of Undo as soon as it stays unchanged. */
+function settle() {
+  clearTimeout(settling);
+  settling = setTimeout(remember, SETTLING);
+}
+
+function remember() {
+  clearTimeout(settling);
+  if (formulaField.value !== settled) earlierFormulas.push(settled);
+  settled = formulaField.value;
+  byId("undo").disabled = earlierFormulas.length === 0;
+}
+
+function undo() {
+  remember();
+  if (earlierFormulas.length === 0) return;
+  settled = earlierFormulas.pop();
+  setFormula(settled);
+}
+
+/** Compares with another formula from now on. */
+function compareWith(formula) {
+  baseline = formula;
+  call("compare_with", baseline);
+  byId("hold").textContent = baseline === inForce ? "Use as the baseline" : "Compare with the formula in force again";
 }
 
 /** Underlines the findings in the formula, and marks the number whose slider has the focus. */
@@ -297,10 +348,10 @@ function showFindings(omitted) {
   const isAtCaret = (found) => document.activeElement === formulaField && found.start <= caret && caret <= found.end;
   const ordered = [...findings.filter(isAtCaret), ...findings.filter((found) => !isAtCaret(found))];
   const items = ordered.map((found) => {
-    const heading = element("p", {}, element("b", { textContent: `${found.severity} ${found.code}` }), ` ${found.message}`);
+    const heading = element("p", {}, element("b", { textContent: `${found.severity} ${found.code}` }), " ", ...withCode(found.message));
     const item = element("li", { className: found.severity }, heading, element("pre", { textContent: excerpt(found) }));
     const rest = [found.label, found.help].filter((text) => text !== "").join("; ");
-    if (rest !== "") item.append(element("p", { className: "help", textContent: rest }));
+    if (rest !== "") item.append(element("p", { className: "help" }, ...withCode(rest)));
     item.dataset.code = found.code;
     if (isAtCaret(found)) item.setAttribute("aria-current", "true");
     if (found.fix) {
@@ -385,7 +436,7 @@ function showLiterals(found) {
     const { most, step } = sliderRange(literal);
     const id = `number-${index}`;
     const slider = element("input", { type: "range", id, min: 0, max: most, step, value: literal.value });
-    const box = element("input", { type: "number", min: 0, step: "any", value: literal.value, ariaLabel: `number ${index + 1}` });
+    const box = element("input", { type: "number", min: 0, step, value: literal.value, ariaLabel: `number ${index + 1}` });
     literal.label = element("code");
     literal.element = element("div", { className: "number" }, element("label", { htmlFor: id }, literal.label), slider, box);
     slider.addEventListener("input", () => {
@@ -453,15 +504,18 @@ async function openFiles(files, isWhole) {
   const contents = await Promise.all(files.map(async ([, file]) => new Uint8Array(await file.arrayBuffer())));
   const entries = files.map(([name], index) => ({ role: null, name, bytes: contents[index].length }));
   const base = isWhole || files.some(([name]) => /\.(tar|tgz|tar\.gz|tar\.zst)$/.test(name)) ? null : written;
+  // a file takes the place of an earlier one of the same name
+  const isKept = (file) => !entries.some((entry) => entry.name === file.name);
+  const kept = (base?.header.files ?? []).map((file, index) => ({ file, content: base.contents[index] })).filter(({ file }) => isKept(file));
   const bundle = {
-    header: { ...(base?.header ?? {}), files: [...(base?.header.files ?? []), ...entries] },
-    contents: [...(base?.contents ?? []), ...contents],
+    header: { ...(base?.header ?? {}), files: [...kept.map(({ file }) => file), ...entries] },
+    contents: [...kept.map(({ content }) => content), ...contents],
   };
   const opened = openSite(bundle);
   if ("error" in opened) {
     status.textContent = opened.error;
     openSite(written);
-    call("compare_with", inForce);
+    call("compare_with", baseline);
     schedule();
     return;
   }
@@ -472,8 +526,9 @@ async function openFiles(files, isWhole) {
   if (opened.formula !== null && (base === null || settings.in_force === null)) {
     inForce = opened.formula;
     if (wasInForce) formulaField.value = inForce;
+    baseline = inForce;
   }
-  call("compare_with", inForce);
+  compareWith(baseline);
   completeTime = Infinity;
   edited();
 }
@@ -502,9 +557,15 @@ function listen() {
   byId("search").addEventListener("input", schedule);
   byId("count").addEventListener("input", schedule);
   byId("reset").addEventListener("click", () => setFormula(inForce));
+  byId("undo").addEventListener("click", undo);
+  addEventListener("keydown", (event) => {
+    const isUndo = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "z";
+    if (!isUndo || event.target === byId("search")) return;
+    event.preventDefault();
+    undo();
+  });
   byId("hold").addEventListener("click", () => {
-    inForce = formulaField.value;
-    call("compare_with", inForce);
+    compareWith(baseline === inForce ? formulaField.value : inForce);
     schedule();
   });
   byId("copy").addEventListener("click", async () => {
@@ -515,7 +576,7 @@ function listen() {
       getSelection().selectAllChildren(byId("command"));
       document.execCommand("copy");
     }
-    byId("copied").textContent = "The command is copied.";
+    byId("copied").textContent = "Copied.";
     setTimeout(() => (byId("copied").textContent = ""), 3000);
   });
   byId("files").addEventListener("change", (event) => openFiles([...event.target.files].map((file) => [file.name, file]), false));
@@ -532,12 +593,16 @@ function listen() {
     event.preventDefault();
     document.body.classList.remove("dropping");
     const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
-    if (entries.length === 0) {
+    if (!entries.some((entry) => entry.isDirectory)) {
+      // the entry of a file cannot be read by a page that was itself opened from a file
       openFiles([...event.dataTransfer.files].map((file) => [file.name, file]), false);
       return;
     }
-    const files = (await Promise.all(entries.map(filesBelow))).flat();
-    openFiles(files, entries.some((entry) => entry.isDirectory));
+    try {
+      openFiles((await Promise.all(entries.map(filesBelow))).flat(), true);
+    } catch {
+      byId("opened").textContent = "This browser does not let the page read a dropped folder: use the button Folder.";
+    }
   });
 }
 
@@ -552,7 +617,7 @@ async function start() {
     byId("headline").textContent = "The site cannot be read.";
     byId("opened").textContent = opened.error;
   }
-  call("compare_with", inForce);
+  compareWith(inForce);
   listen();
   edited();
   document.body.dataset.ready = performance.now();

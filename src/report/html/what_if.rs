@@ -202,6 +202,8 @@ struct CheckUpdate {
     command: Option<String>,
     /// Why there is no command.
     reason: String,
+    /// Whether `qmgr` refuses the formula.
+    is_refused: bool,
     literals: Vec<ShownLiteral>,
     /// Where this build's numbers differ from the scheduler's, one sentence each.
     differences: Vec<String>,
@@ -276,6 +278,7 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
         verdict: String::from_utf8_lossy(&verdict).trim_end().to_owned(),
         command,
         reason,
+        is_refused: checked.validation.accepted == Some(false),
         literals: literals(text, &place),
         differences: differences(text),
     };
@@ -285,7 +288,8 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
 /// The command that sets the formula, or why none is given.
 fn command(text: &str, object: &str, checked: &Checked) -> Result<String, String> {
     if checked.has_errors() || checked.validation.accepted == Some(false) {
-        return Err("No command for a formula with an error.".to_owned());
+        let why = "No command for a formula with an error. `jsf check --qmgr --force` prints it all the same.";
+        return Err(why.to_owned());
     }
     let command = set_command_for(object, text).map_err(|error| format!("No command: {error}."))?;
     match printable_lines(&command) == command {

@@ -136,7 +136,11 @@ pub(super) fn check_fairness(analysis: &Analysis<'_>, program: &Program) -> Vec<
             let verb = if wrong == Monotonicity::Increasing { "increases" } else { "decreases" };
             let message = format!("the value {verb} as `{name}` increases: {effect}");
             let finding = Diagnostic::warning(code, message, first_use(analysis, name));
-            findings.push(finding.with_help("negate it, or divide by it instead of multiplying"));
+            findings.push(
+                finding.with_help(
+                    "negate it, or divide by it where the formula multiplies by it, and the other way round",
+                ),
+            );
         }
     }
     findings
