@@ -384,9 +384,13 @@ fn rules(
         BackfillArg::Greedy => "greedy",
         BackfillArg::None => "none",
     };
+    let processors = match arguments.processors {
+        1 => "1 processor".to_owned(),
+        processors => format!("{processors} processors"),
+    };
     let mut rules = vec![
         ("formula:", source.text.trim_end().to_owned()),
-        ("machine:", format!("{} processors, backfill {backfill}", arguments.processors)),
+        ("machine:", format!("{processors}, backfill {backfill}")),
     ];
     if let Some(Decay { period, factor }) = decay(arguments, site).filter(|_| has_tree(site.files())) {
         rules.push(("fair share:", format!("usage decays by {factor} every {period} s")));

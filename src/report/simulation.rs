@@ -272,10 +272,12 @@ pub(super) fn sentence(summary: &Summary) -> String {
         return "No job started.".to_owned();
     }
     format!(
-        "{} in {}: they wait {} on average, and hold {:.1} % of the machine.",
+        "{} in {}: {} {} on average, and {} {:.1} % of the machine.",
         count(summary.jobs, "job"),
         waiting_time(summary.makespan),
+        if summary.jobs == 1 { "it waits" } else { "they wait" },
         seconds(summary.wait.mean),
+        if summary.jobs == 1 { "holds" } else { "hold" },
         100.0 * summary.utilisation
     )
 }

@@ -27,7 +27,8 @@ pub enum FairsharePolicy {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RunningJob {
     pub(super) job: u32,
-    pub(super) entity: u32,
+    /// The index of its entity's node, see [`Fairshare::node_index`].
+    pub(super) node: u32,
     pub(super) processors: u32,
 }
 
@@ -50,6 +51,11 @@ pub struct Fairshare {
     own_usage: Vec<f64>,
     /// The usage of each node and of all nodes below it.
     usage: Vec<f64>,
+    /// The parent of each node, or one that no node has.
+    parents: Vec<usize>,
+    /// The children of each node are those of `children` from its start to that of the next node.
+    children: Vec<usize>,
+    children_starts: Vec<usize>,
     /// The fraction of its siblings' shares that each node has, and of the whole machine.
     fractions: Vec<f64>,
     percs: Vec<f64>,
@@ -81,6 +87,12 @@ impl Fairshare {
         };
         let decay = decay.filter(|decay| decay.period > 0 && decay.factor < 1.0);
         let (usage, tree_usages) = (vec![0.0; tree.len()], vec![0.0; tree.len()]);
+        let parents = tree.nodes().map(|node| tree.parent(node).map_or(usize::MAX, |parent| parent.index())).collect();
+        let (mut children, mut children_starts) = (Vec::new(), vec![0]);
+        for node in tree.nodes() {
+            children.extend(tree.children(node).iter().map(|child| child.index()));
+            children_starts.push(children.len());
+        }
         Self {
             tree,
             policy,
@@ -88,6 +100,9 @@ impl Fairshare {
             nodes,
             own_usage,
             usage,
+            parents,
+            children,
+            children_starts,
             fractions,
             percs,
             tree_usages,
@@ -100,6 +115,11 @@ impl Fairshare {
     /// The entities of the workload that the tree does not have, by their indices.
     pub fn unknown_entities(&self) -> impl Iterator<Item = usize> + '_ {
         self.nodes.iter().enumerate().filter(|(_, node)| node.is_none()).map(|(entity, _)| entity)
+    }
+
+    /// The index of an entity's node, or one that no node has if the tree does not have the entity.
+    pub(super) fn node_index(&self, entity: u32) -> u32 {
+        self.nodes[entity as usize].map_or(u32::MAX, |node| node.index() as u32)
     }
 
     /// Begins at a time before which nothing ran.
@@ -136,8 +156,9 @@ impl Fairshare {
         let seconds = time - self.time;
         if seconds > 0 {
             for job in running {
-                if let Some(node) = self.nodes[job.entity as usize] {
-                    self.own_usage[node.index()] += (i64::from(job.processors) * seconds) as f64;
+                // job by job, since floats that are added in another order may differ in their last bit
+                if let Some(usage) = self.own_usage.get_mut(job.node as usize) {
+                    *usage += (i64::from(job.processors) * seconds) as f64;
                 }
             }
         }
@@ -175,22 +196,21 @@ impl Fairshare {
 
     /// What [`Pp718`] computes, without the factors that nobody asks for.
     fn assess_documented(&mut self, needs_factor: bool, is_waiting: impl Fn(usize) -> bool) {
-        let (tree, root) = (&self.tree, self.tree.root());
-        for node in tree.nodes().rev() {
-            let below = tree.children(node).iter().map(|child| self.usage[child.index()]);
-            self.usage[node.index()] = below.fold(self.own_usage[node.index()], |sum, usage| sum + usage);
+        let root = self.tree.root().index();
+        for node in (0..self.usage.len()).rev() {
+            let children = &self.children[self.children_starts[node]..self.children_starts[node + 1]];
+            let below = children.iter().map(|&child| self.usage[child]);
+            self.usage[node] = below.fold(self.own_usage[node], |sum, usage| sum + usage);
         }
-        let total = self.usage[root.index()];
-        let actual = |node: NodeId| if total == 0.0 { 0.0 } else { self.usage[node.index()] / total };
-        self.tree_usages[root.index()] = actual(root);
-        for node in tree.nodes().skip(1) {
-            let Some(parent) = tree.parent(node) else { continue };
-            let actual = actual(node);
-            self.tree_usages[node.index()] = if parent == root {
-                actual
-            } else {
-                actual + (self.tree_usages[parent.index()] - actual) * self.fractions[node.index()]
-            };
+        let total = self.usage[root];
+        let actual = |usage: f64| if total == 0.0 { 0.0 } else { usage / total };
+        self.tree_usages[root] = actual(total);
+        for node in 0..self.usage.len() {
+            let parent = self.parents[node];
+            let Some(&above) = self.tree_usages.get(parent) else { continue };
+            let actual = actual(self.usage[node]);
+            self.tree_usages[node] =
+                if parent == root { actual } else { actual + (above - actual) * self.fractions[node] };
         }
         for (entity, node) in self.nodes.iter().enumerate() {
             let Some(node) = node else { continue };
@@ -217,8 +237,11 @@ mod tests {
         Fairshare::new(tree, policy, decay, &["a", "b", "c", "d", "e", "nobody"].map(Box::from))
     }
 
-    fn running(entities: &[u32]) -> Vec<RunningJob> {
-        entities.iter().map(|&entity| RunningJob { job: entity, entity, processors: entity + 1 }).collect()
+    fn running(fairshare: &Fairshare, entities: &[u32]) -> Vec<RunningJob> {
+        entities
+            .iter()
+            .map(|&entity| RunningJob { job: entity, node: fairshare.node_index(entity), processors: entity + 1 })
+            .collect()
     }
 
     #[test]
@@ -228,7 +251,8 @@ mod tests {
         let mut other = fairshare(FairsharePolicy::Other(Box::new(Pp718)), decay);
         for (time, entities) in [(10, &[0, 1, 4][..]), (250, &[2, 5]), (251, &[]), (10_000, &[3, 0])] {
             for fairshare in [&mut documented, &mut other] {
-                fairshare.advance(time, &running(entities));
+                let jobs = running(fairshare, entities);
+                fairshare.advance(time, &jobs);
                 fairshare.assess(true, |_| true);
             }
             let pairs = |numbers: &EntityNumbers| [&numbers.perc[..], &numbers.tree_usage, &numbers.factor].concat();
@@ -244,7 +268,7 @@ mod tests {
         let decay = Some(Decay { period: 7, factor: 0.5 });
         let (mut at_once, mut stepwise) =
             (fairshare(FairsharePolicy::Documented, decay), fairshare(FairsharePolicy::Documented, decay));
-        let jobs = running(&[0, 1, 2, 0]);
+        let jobs = running(&at_once, &[0, 1, 2, 0]);
         at_once.advance(7_000_003, &jobs);
         (1..1_000_001).for_each(|period| stepwise.advance(7 * period, &jobs));
         stepwise.advance(7_000_003, &jobs);

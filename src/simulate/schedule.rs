@@ -317,8 +317,9 @@ impl Simulation<'_> {
             let index = self.planned_ends.partition_point(|other| *other < planned);
             self.planned_ends.insert(index, planned);
         }
-        if self.fairshare.is_some() {
-            self.running.push(RunningJob { job, entity, processors });
+        if let Some(fairshare) = &self.fairshare {
+            let node = fairshare.node_index(entity);
+            self.running.push(RunningJob { job, node, processors });
         }
     }
 
@@ -332,13 +333,15 @@ impl Simulation<'_> {
 
     /// One cycle of the scheduler. Where no waiting job fits, nothing is evaluated: no order could start one.
     fn cycle(&mut self, observer: &mut dyn Observer) -> Result<(), ColumnError> {
-        let Some(least) = self.waiting.least_processors().filter(|&least| least <= self.free) else { return Ok(()) };
+        let least = self.waiting.least_processors();
+        if least > self.free {
+            return Ok(());
+        }
         self.waiting.evaluate(self.now, self.fairshare.as_mut(), &mut self.schedule.errors)?;
         self.schedule.evaluations += 1;
         self.schedule.values += self.waiting.len() as u64;
-        self.keys.clear();
-        self.keys.extend(self.waiting.values.iter().zip(0..).map(|(&value, row)| (double_key(value), row)));
-        if let Some(top) = self.start_in_order(least)
+        let blocked = self.collect_keys();
+        if let Some(top) = self.start_in_order(least, blocked)
             && self.rules.backfill != Backfill::None
             && self.free >= least
         {
@@ -350,19 +353,41 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Starts jobs in the order of their values until one does not fit, and returns the row of that one. The keys of the
-    /// jobs behind it are left.
-    fn start_in_order(&mut self, least: i64) -> Option<usize> {
+    /// Collects the keys of the jobs that fit now, and returns that of the first job that does not. No other job that does not
+    /// fit now matters in this cycle, since processors only get fewer in it, unless a limit lets that job be passed over.
+    fn collect_keys(&mut self) -> Option<(u64, u32)> {
+        let (free, has_limits) = (self.free, !self.limits.is_empty());
+        let mut blocked: Option<(u64, u32)> = None;
+        self.keys.clear();
+        for ((&value, &processors), row) in self.waiting.values.iter().zip(&self.waiting.processors).zip(0..) {
+            let key = double_key(value);
+            if processors <= free || has_limits {
+                self.keys.push((key, row));
+            } else if blocked.is_none_or(|(first, _)| key < first) {
+                blocked = Some((key, row));
+            }
+        }
+        blocked
+    }
+
+    /// Starts jobs in the order of their values until one does not fit, which is `blocked` unless another one comes first, and
+    /// returns the row of that one. The keys of the jobs behind it are left.
+    fn start_in_order(&mut self, least: i64, blocked: Option<(u64, u32)>) -> Option<usize> {
+        let is_before = |key: &(u64, u32)| blocked.is_none_or(|blocked| *key < blocked);
         let mut scans = 0;
-        while !self.keys.is_empty() && self.free >= least {
+        while self.free >= least {
             let row = if scans < SCANS {
                 scans += 1;
                 let first = (0..self.keys.len()).min_by_key(|&index| self.keys[index]);
-                self.keys.swap_remove(first?).1 as usize
+                let Some(first) = first.filter(|&index| is_before(&self.keys[index])) else { break };
+                self.keys.swap_remove(first).1 as usize
             } else {
                 if scans == SCANS {
                     scans += 1;
                     self.keys.sort_unstable_by_key(|&key| Reverse(key));
+                }
+                if !self.keys.last().is_some_and(is_before) {
+                    break;
                 }
                 self.keys.pop()?.1 as usize
             };
@@ -374,7 +399,7 @@ impl Simulation<'_> {
             }
             self.start(row);
         }
-        None
+        blocked.map(|(_, row)| row as usize)
     }
 
     /// Starts jobs behind the top job, which does not fit.

@@ -57,6 +57,8 @@ pub(super) struct WaitingJobs<'p> {
     is_dynamic: bool,
     pub(super) jobs: Vec<u32>,
     pub(super) processors: Vec<i64>,
+    /// The fewest of them; as many as possible if no job waits.
+    least_processors: i64,
     pub(super) walltimes: Vec<i64>,
     submits: Vec<i64>,
     entities: Vec<u32>,
@@ -92,6 +94,7 @@ impl<'p> WaitingJobs<'p> {
             on_error,
             jobs: Vec::new(),
             processors: Vec::new(),
+            least_processors: i64::MAX,
             walltimes: Vec::new(),
             submits: Vec::new(),
             entities: Vec::new(),
@@ -110,6 +113,7 @@ impl<'p> WaitingJobs<'p> {
     pub(super) fn push(&mut self, job: u32, of: &WorkloadJob) {
         self.jobs.push(job);
         self.processors.push(of.processors.into());
+        self.least_processors = self.least_processors.min(of.processors.into());
         self.walltimes.push(of.walltime);
         self.submits.push(of.submit);
         self.entities.push(of.entity);
@@ -120,13 +124,17 @@ impl<'p> WaitingJobs<'p> {
         self.waiting_of_entity[of.entity as usize] += 1;
     }
 
-    /// The fewest processors that a waiting job asks for; `None` if none waits.
-    pub(super) fn least_processors(&self) -> Option<i64> {
-        self.processors.iter().copied().min()
+    /// The fewest processors that a waiting job asks for; as many as possible if none waits.
+    pub(super) fn least_processors(&self) -> i64 {
+        self.least_processors
     }
 
     /// Removes rows, which ascend.
     pub(super) fn remove(&mut self, rows: &[usize]) {
+        if rows.is_empty() {
+            return;
+        }
+        let has_least = rows.iter().any(|&row| self.processors[row] == self.least_processors);
         for &row in rows {
             self.waiting_of_entity[self.entities[row] as usize] -= 1;
         }
@@ -139,6 +147,9 @@ impl<'p> WaitingJobs<'p> {
         for column in &mut self.logged {
             remove_rows(&mut column.values, rows);
             remove_rows(&mut column.is_int, rows);
+        }
+        if has_least {
+            self.least_processors = self.processors.iter().copied().min().unwrap_or(i64::MAX);
         }
     }
 
@@ -193,9 +204,11 @@ impl<'p> WaitingJobs<'p> {
             values[*row] = if self.on_error == OnError::Null { f64::NEG_INFINITY } else { 0.0 };
             errors.add(self.jobs[first + row], error);
         }
-        for (row, value) in values.iter_mut().enumerate() {
-            *value = self.precision.round(*value);
-            if value.is_nan() {
+        if self.precision != ScorePrecision::Double {
+            values.iter_mut().for_each(|value| *value = self.precision.round(*value));
+        }
+        if values.iter().fold(false, |has_nan, value| has_nan | value.is_nan()) {
+            for (row, value) in values.iter_mut().enumerate().filter(|(_, value)| value.is_nan()) {
                 *value = 0.0;
                 errors.add_nan(self.jobs[first + row]);
             }

@@ -100,7 +100,7 @@ impl Site {
         let inputs = LogInputs {
             numbers: self.rules.numbers,
             names: names.into_iter().filter(is_logged).map(input).collect(),
-            queue_priorities: self.queues.priorities(),
+            queue_priorities: self.queues.iter().map(|(name, priority)| (name.to_owned(), priority.unwrap_or(0))).collect(),
         };
         read_logs(sources, WorkloadBuilder::with_inputs(inputs))
     }
@@ -136,8 +136,11 @@ impl Site {
             let (list, count) = (few(ids), schedule.too_large.len());
             let jobs = if count == 1 { "1 job asks" } else { &format!("{count} jobs ask") };
             warnings.push(format!(
-                "{jobs} for more than {} processors and can never start, so the simulation leaves out {list}",
-                rules.processors
+                "{jobs} for more than the {} and can never start, so the simulation leaves out {list}",
+                match rules.processors {
+                    1 => "processor".to_owned(),
+                    processors => format!("{processors} processors"),
+                }
             ));
         }
         let is_held = |job: &usize| schedule.start(*job).is_none() && schedule.too_large.binary_search(job).is_err();

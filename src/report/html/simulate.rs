@@ -19,8 +19,22 @@ use crate::simulate::{Difference, EntityUse, GroupDifference, GroupStatistics, P
 const MAX_STRIPS: usize = 20;
 const OF_WAITS: &str = "A box holds the middle half of the waits, its mark is the median, its point the mean; the line ends where 95 % \
      of the jobs have started.";
-const SIDES: [(&str, &str); 3] =
-    [("same", "old formula"), ("up", "new formula, shorter mean wait"), ("down", "new formula, longer mean wait")];
+const SIDES: [(&str, &str); 4] = [
+    ("same", "old formula"),
+    ("up", "new formula, shorter mean wait"),
+    ("down", "new formula, longer mean wait"),
+    (class(1.0, false), "pale: may be chance"),
+];
+
+/// The class of a change of a wait: the colour of a loss for a longer one, paler if that may be chance.
+const fn class(change: f64, is_significant: bool) -> &'static str {
+    match (change > 0.0, is_significant) {
+        (true, true) => "down",
+        (true, false) => "down density-2",
+        (false, true) => "up",
+        (false, false) => "up density-2",
+    }
+}
 
 /// A simulated queue as a page for a browser.
 #[derive(Debug, Clone, Copy, Default)]
@@ -224,7 +238,7 @@ fn waits_section(
 fn strips(group: &GroupDifference, sides: [&Vec<GroupStatistics>; 2]) -> (String, Vec<WaitStrip>) {
     let find =
         |groups: &[GroupStatistics]| groups.iter().find(|known| known.name == group.name).map(|known| known.wait);
-    let class = if group.wait.difference() > 0.0 { "down" } else { "up" };
+    let class = class(group.wait.difference(), group.wait.is_significant());
     let [old, new] = sides.map(|side| find(side));
     let strips = [old.map(|waits| ("same", "old: ", waits)), new.map(|waits| (class, "new: ", waits))];
     (shown_name(&group.name).to_owned(), strips.into_iter().flatten().collect())
@@ -250,7 +264,7 @@ fn over_time(sides: &[(&'static str, &'static str, &SimulationReport<'_>)]) -> V
     let longest = queue.iter().flat_map(|(.., periods)| periods).map(|(.., jobs)| *jobs).fold(0.0, f64::max);
     let tables = sides.iter().map(|(_, name, report)| {
         let heading = if name.is_empty() { "Periods".to_owned() } else { format!("Periods, {name}") };
-        Section { summary: format!("{heading} as a table"), ..Section::new(heading) }.table(period_table(report))
+        Section { summary: "The periods as a table".to_owned(), ..Section::new(heading) }.table(period_table(report))
     });
     let charts = [
         Section::new("Use of the machine over time").chart(
@@ -332,8 +346,7 @@ fn difference_table(column: &str, groups: &[GroupDifference]) -> Table {
     let largest = groups.iter().map(|group| group.wait.difference().abs()).fold(0.0, f64::max);
     let row = |group: &GroupDifference| {
         let (wait, change) = (group.wait, group.wait.difference());
-        // a longer wait is drawn in the colour of a loss
-        let bar = Bar { class: if change > 0.0 { "down" } else { "up" }, ..Bar::new(change, largest, true) };
+        let bar = Bar { class: class(change, wait.is_significant()), ..Bar::new(change, largest, true) };
         vec![
             Cell::text(&group.name),
             Cell::count(Some(group.jobs)),
