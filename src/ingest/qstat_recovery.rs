@@ -15,7 +15,7 @@ use crate::ingest::error::ReadErrorKind;
 use crate::ingest::job_key::JobKey;
 use crate::ingest::options::{ParsedJobs, ReadOptions};
 use crate::ingest::reference_reader::{Amounts, read_entry};
-use crate::ingest::table_builder::{ParsedJob, TableBuilder};
+use crate::ingest::table_builder::{MAX_PROBLEMS, ParsedJob, TableBuilder};
 use crate::jobs::Problem;
 use crate::json_visitor::{JsonScalar, Shape, clipped, read_object};
 use crate::pbs::resource_amount::AmountSource;
@@ -165,6 +165,14 @@ struct OpenJob<'d> {
     is_ended_by_document: bool,
 }
 
+impl OpenJob<'_> {
+    fn push_repair(&mut self, line: usize, problem: Problem) {
+        if self.repairs.len() < MAX_PROBLEMS {
+            self.repairs.push((line, problem));
+        }
+    }
+}
+
 /// The state of the reader at one line of the document.
 #[derive(Debug)]
 struct Recovery<'d, 'a> {
@@ -273,7 +281,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
     fn record_repair(&mut self, what: &str) {
         let number = self.number;
         if let Some(job) = &mut self.job {
-            job.repairs.push((number, Problem::Repaired { what: what.to_owned() }));
+            job.push_repair(number, Problem::Repaired { what: what.to_owned() });
         }
     }
 
@@ -460,7 +468,7 @@ impl<'d, 'a> Recovery<'d, 'a> {
         if is_needed {
             job.rejected.get_or_insert((number, Problem::DamagedInput { attribute, reason }));
         } else {
-            job.repairs.push((number, Problem::DroppedAttribute { attribute, reason }));
+            job.push_repair(number, Problem::DroppedAttribute { attribute, reason });
         }
     }
 

@@ -19,11 +19,12 @@ use crate::schema::InputType;
 /// The most resources and the most inputs of a job.
 pub(super) const MAX_ENTRIES: usize = 10_000;
 /// The most problems of a job that are reported.
-const MAX_PROBLEMS: usize = 1000;
+pub(super) const MAX_PROBLEMS: usize = 1000;
 /// The most unknown keys that are told apart. Later ones are not reported.
 const MAX_KEYS: usize = 10_000;
 /// The most resources that the jobs may have together.
 const MAX_RESOURCES: usize = 100_000;
+const LAST_COUNTS: &str = "the last one counts";
 const NO_EUSER: &str = "jobs lack `euser`, which qstat shows only to administrators; \
                         their user is `Job_Owner` up to the `@`";
 
@@ -63,7 +64,9 @@ impl<'d> ParsedJob<'d> {
             self.given.push(key);
         } else if !self.repeated.contains(&key) {
             self.repeated.push(key);
-            self.problems.push(Problem::Repeated { key: clipped(name).into_owned() });
+            let is_list = matches!(key, JobKey::Resources | JobKey::Inputs);
+            let consequence = if is_list { "the lists are joined" } else { LAST_COUNTS };
+            self.push_problem(Problem::Repeated { key: clipped(name).into_owned(), consequence });
         }
     }
 
@@ -251,7 +254,7 @@ impl<'a> TableBuilder<'a> {
             return;
         }
         let job = if id.is_empty() { format!("#{}", self.jobs_read() + 1) } else { clipped(id).into_owned() };
-        if let Problem::Repeated { key } = &problem {
+        if let Problem::Repeated { key, .. } = &problem {
             self.note_ambiguity(|| format!("job `{job}` has `{key}` more than once"));
         }
         self.problems.push(JobProblem { line, job, problem });
@@ -507,7 +510,7 @@ impl RowBuilder<'_, '_, '_> {
     /// Reports a key whose column an earlier one of the same precedence has filled.
     fn report_if_repeated(&mut self, column: usize, precedence: InputPrecedence, key: &str) {
         if self.builder.sources[column] == Some(precedence) {
-            let problem = Problem::Repeated { key: clipped(key).into_owned() };
+            let problem = Problem::Repeated { key: clipped(key).into_owned(), consequence: LAST_COUNTS };
             self.builder.report(self.job.line, self.id, problem);
         }
     }

@@ -75,10 +75,12 @@ pub enum Problem {
         taken: String,
     },
     /// An attribute, a resource or an input occurs more than once in the job.
-    #[error("`{key}` is given more than once; the last one counts")]
+    #[error("`{key}` is given more than once; {consequence}")]
     Repeated {
         /// The key.
         key: String,
+        /// Which of its values counts.
+        consequence: &'static str,
     },
     /// The document is damaged, and was repaired without loss.
     #[error("{what}")]

@@ -155,7 +155,7 @@ impl SiteFiles {
     }
 
     fn is_empty(&self) -> bool {
-        self.sched_priv.is_none() && self.formula.is_none() && self.sources().next().is_none()
+        self.sched_priv.is_none() && self.sources().next().is_none()
     }
 
     /// The files, in no particular order.

@@ -194,7 +194,10 @@ fn a_key_that_is_given_again_is_reported_and_refused_if_strict() {
         let read = read(&document);
         let expected: Vec<_> = expected
             .iter()
-            .map(|key| format!("job `2`: `{key}` is given more than once; the last one counts"))
+            .map(|key| {
+                let consequence = if *key == "Resource_List" { "the lists are joined" } else { "the last one counts" };
+                format!("job `2`: `{key}` is given more than once; {consequence}")
+            })
             .collect();
         let found: Vec<_> =
             problems(&read).iter().map(|found| found.trim_start_matches("line 1, ").to_owned()).collect();

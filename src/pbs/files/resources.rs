@@ -5,6 +5,9 @@ use thiserror::Error;
 use crate::json_visitor::clipped;
 use crate::schema::{InputType, Schema};
 
+/// The most lines that are reported.
+const MAX_PROBLEMS: usize = 10_000;
+
 /// A declaration that cannot be read; it does not affect the others.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{source_name}` line {line}: {reason}")]
@@ -21,7 +24,7 @@ pub struct ResourceProblem {
 /// resource'` or `'print server'`, and `qmgr -c 'list resource'`; the format is detected line by line. A resource without
 /// a type is a string, as in PBS; a built-in resource is not changed.
 ///
-/// Returns the lines that cannot be read.
+/// Returns the lines that cannot be read, at most the first 10,000.
 ///
 /// ```
 /// use job_sort_formula::pbs::files::resources::add_resources;
@@ -33,11 +36,15 @@ pub struct ResourceProblem {
 /// ```
 pub fn add_resources(source_name: &str, text: &str, schema: &mut Schema) -> Vec<ResourceProblem> {
     let mut parser = Parser { schema, listed: None };
-    let lines = text.trim_start_matches('\u{feff}').lines().enumerate();
-    lines
-        .filter_map(|(index, line)| parser.line(line).err().map(|reason| (index + 1, reason)))
-        .map(|(line, reason)| ResourceProblem { source_name: source_name.to_owned(), line, reason })
-        .collect()
+    let mut problems = Vec::new();
+    for (line, text) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
+        if let Err(reason) = parser.line(text)
+            && problems.len() < MAX_PROBLEMS
+        {
+            problems.push(ResourceProblem { source_name: source_name.to_owned(), line, reason });
+        }
+    }
+    problems
 }
 
 struct Parser<'a> {
