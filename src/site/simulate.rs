@@ -100,7 +100,11 @@ impl Site {
         let inputs = LogInputs {
             numbers: self.rules.numbers,
             names: names.into_iter().filter(is_logged).map(input).collect(),
-            queue_priorities: self.queues.iter().map(|(name, priority)| (name.to_owned(), priority.unwrap_or(0))).collect(),
+            queue_priorities: self
+                .queues
+                .iter()
+                .map(|(name, priority)| (name.to_owned(), priority.unwrap_or(0)))
+                .collect(),
         };
         read_logs(sources, WorkloadBuilder::with_inputs(inputs))
     }
