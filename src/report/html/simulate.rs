@@ -200,7 +200,8 @@ fn summary_table(sides: &[&SimulationReport<'_>]) -> Table {
         ("jobs in the queue", Quantity::Number, |summary| summary.mean_queue),
         ("first submission to last end", Quantity::Time, |summary| summary.makespan as f64),
     ];
-    let headings: &[&str] = if sides.len() == 2 { &["measure", "#old", "#new", "#difference"] } else { &["measure", "#value"] };
+    let headings: &[&str] =
+        if sides.len() == 2 { &["measure", "#old", "#new", "#difference"] } else { &["measure", "#value"] };
     let row = |(name, quantity, value): (&str, Quantity, Value)| {
         let values: Vec<f64> = sides.iter().map(|side| value(&side.statistics.summary)).collect();
         let mut cells = vec![Cell::prose(name)];
