@@ -278,7 +278,8 @@ impl JobTable {
     }
 
     /// The bytes of the [id](JobTable::id) of a row, without a look at them.
-    pub(crate) fn id_bytes(&self, row: usize) -> &[u8] {
+    #[doc(hidden)]
+    pub fn id_bytes(&self, row: usize) -> &[u8] {
         self.ids.bytes_at(row).unwrap_or_default()
     }
 

@@ -209,7 +209,8 @@ impl Scores {
     }
 
     /// The [float scores](Scores::float_score) of some rows, which may be far apart.
-    pub(crate) fn float_scores(&self, rows: impl Iterator<Item = usize> + Clone) -> Vec<Option<(f64, f64)>> {
+    #[doc(hidden)]
+    pub fn float_scores(&self, rows: impl Iterator<Item = usize> + Clone) -> Vec<Option<(f64, f64)>> {
         let ResultColumn::Python(column) = &self.results else { return rows.map(|_| None).collect() };
         let unrounded = column.nearest_doubles(rows.clone());
         rows.zip(unrounded)
