@@ -16,7 +16,9 @@ if ! command -v qstat >/dev/null 2>&1 && ! command -v sshare >/dev/null 2>&1; th
     echo "capture: run this on a login node of the cluster" >&2
     exit 1
 fi
-mkdir -p "$folder" || exit 2
+mkdir -p "$(dirname "$folder")" || exit 2
+# fails if somebody else has made it in the meantime
+mkdir "$folder" || exit 2
 missing=$folder/missing.txt
 found=0
 

@@ -1,6 +1,7 @@
 //! Pages for a browser: those that commands write beside what they print, and `jsf page`.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::Site;
@@ -34,12 +35,27 @@ pub(super) fn write_page<'f>(
             path.display()
         )));
     }
+    if is_other_file(path) {
+        return Err(CliError::usage(format!(
+            "`{}` exists and is not a page: give the page another name, or remove the file",
+            path.display()
+        )));
+    }
     let mut page = Vec::new();
     write(&command_line(), &mut page)?;
     replace_file(path, &page)
         .map_err(|error| io::Error::new(error.kind(), format!("`{}`: {error}", path.display())))?;
     report("note", format_args!("the page is in `{}`", path.display()));
     Ok(())
+}
+
+/// Whether the path is a file with other content than a page: the command may have read it by way of another file.
+fn is_other_file(path: &Path) -> bool {
+    const START: &[u8] = b"<!DOCTYPE html>";
+    let mut start = Vec::new();
+    let is_read = path.is_file()
+        && File::open(path).is_ok_and(|file| file.take(START.len() as u64).read_to_end(&mut start).is_ok());
+    is_read && !start.is_empty() && start != START
 }
 
 /// The command line of this process as a shell takes it.

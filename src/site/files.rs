@@ -1,7 +1,6 @@
 //! The files of a site: found in a folder or an archive, or given one by one.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +8,7 @@ use super::SiteError;
 use super::archive::{read_archive, read_archive_stream};
 use super::file_kind::FileKind;
 use super::layout::{FoundFiles, candidates, in_scheduler_folder, is_sched_priv, is_site_file};
-use super::source::{FileSource, is_stdin};
+use super::source::{self, FileSource, is_stdin};
 use crate::schema::InputType;
 
 /// The files of a site, each of them optional.
@@ -68,7 +67,7 @@ impl SiteFiles {
         } else if path.is_dir() {
             find_in_folder(path).map_err(failed)?
         } else {
-            read_archive(path, File::open(path).map_err(failed)?)?
+            read_archive(path, source::open(path).map_err(failed)?)?
         };
         let files = found.into_site_files();
         if files.is_empty() {

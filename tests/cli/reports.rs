@@ -321,11 +321,11 @@ fn a_page_loads_nothing() {
 fn a_page_replaces_the_file_behind_a_link() {
     let folder = tempfile::tempdir().expect("a folder");
     let [target, link] = ["target.html", "link.html"].map(|name| folder.path().join(name));
-    fs::write(&target, "old").expect("written");
+    fs::write(&target, "<!DOCTYPE html>old").expect("written");
     std::os::unix::fs::symlink(&target, &link).expect("a link");
     let write = |path: &Path| jsf(&[&["shares"], &SITE[..], &["--report", path.to_str().expect("UTF-8")]].concat());
     success(&write(&link));
-    assert!(link.is_symlink() && fs::read_to_string(&target).expect("a page").starts_with("<!DOCTYPE html>"));
+    assert!(link.is_symlink() && fs::read_to_string(&target).expect("a page").contains("</html>"));
     assert_eq!(write(&folder.path().join("missing/page.html")).status.code(), Some(2));
     assert_eq!(folder.path().read_dir().expect("a folder").count(), 2);
 }
@@ -344,7 +344,7 @@ fn a_page_is_not_written_through_a_link_of_another_user_or_into_a_pipe() {
     assert!(std::process::Command::new("mkfifo").arg(path("pipe")).status().is_ok_and(|status| status.success()));
     let output = write("pipe");
     assert!(output.status.code() == Some(2) && stderr(&output).contains("it is not a file"), "{}", stderr(&output));
-    fs::write(path("target"), "precious").expect("a file");
+    fs::write(path("target"), "<!DOCTYPE html>precious").expect("a file");
     symlink(path("target"), path("link")).expect("a link");
     fs::write(path("foreign"), "").expect("a file");
     fs::set_permissions(path("foreign"), fs::Permissions::from_mode(0o666)).expect("permissions");
@@ -358,7 +358,7 @@ fn a_page_is_not_written_through_a_link_of_another_user_or_into_a_pipe() {
         "{}",
         stderr(&output)
     );
-    assert_eq!(fs::read(path("target")).expect("a file"), b"precious");
+    assert_eq!(fs::read(path("target")).expect("a file"), b"<!DOCTYPE html>precious");
     success(&write("foreign"));
     let page = fs::metadata(path("foreign")).expect("a page");
     assert_eq!((page.uid(), page.mode() & 0o022), (fs::metadata(folder.path()).expect("a folder").uid(), 0));
@@ -397,4 +397,12 @@ fn a_page_does_not_replace_what_the_command_reads() {
         assert!(fs::read(page).expect("a file") == before, "{call:?}");
     }
     success(&jsf(&["rank", "ncpus", "--site", &site, "--report", &format!("{site}/page.html")]));
+    // a file that is read by way of a folder
+    fs::create_dir(folder.path().join("logs")).expect("a folder");
+    let (logs, log) = (format!("{site}/logs"), format!("{site}/logs/1.gz"));
+    fs::copy("examples/site/accounting.gz", &log).expect("a log");
+    let simulate = ["simulate", "eligible_time", "--processors", "256", "--workload", &logs, "--report", &log];
+    let output = jsf(&simulate);
+    assert!(output.status.code() == Some(2) && stderr(&output).contains("is not a page"), "{}", stderr(&output));
+    assert_eq!(fs::read(&log).expect("a log"), fs::read("examples/site/accounting.gz").expect("a log"));
 }
