@@ -3,6 +3,7 @@
 #
 #     set-formula.sh [--check] FILE [OPTION of jsf check]...
 #     set-formula.sh --check formula.txt --site my-site --deny warnings
+#     set-formula.sh before.txt --force       the way back to a formula that has an error
 #
 # --check: changes nothing, and says whether the formula would be changed. Needs jsf, and qmgr as a manager of PBS.
 # Standard output is `changed` or `unchanged`; everything else is on standard error. Exit codes: 0 success, 1 the formula is
@@ -28,7 +29,8 @@ in_force() {
     jsf fmt --formula-file "$1" 2>/dev/null || true
 }
 
-set_command=$(jsf check --formula-file "$file" "$@" --qmgr) || exit
+# with --force, the command is printed for a formula with an error too, and the exit code is 1
+set_command=$(jsf check --formula-file "$file" "$@" --qmgr) || { status=$?; [ -n "$set_command" ] || exit "$status"; }
 wanted=$(jsf fmt --formula-file "$file") || exit
 server=$(mktemp)
 trap 'rm -f "$server"' EXIT

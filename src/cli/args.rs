@@ -19,7 +19,8 @@ pub use replay::{ReplayArgs, ReplayFormatName};
 pub use shares::{SharesArgs, SharesFormatName};
 pub use simulate::{BackfillArg, SimulateArgs, SimulateFormatName};
 pub use site::{
-    NumbersArg, OnErrorArg, PolicyArg, SiteArgs, is_stdin, note_idle, refuse_idle, require_one_reader, threshold,
+    NumbersArg, OnErrorArg, PolicyArg, RulesArg, SiteArgs, is_stdin, note_idle, refuse_idle, require_one_reader,
+    threshold,
 };
 pub use trajectory::{TrajectoryArgs, TrajectoryFormatName};
 

@@ -10,10 +10,11 @@ use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::rank::{Change, ScorePrecision};
 use job_sort_formula::report::html::SimulationHtml;
 use job_sort_formula::report::simulated_change::SimulatedChangeReport;
-use job_sort_formula::report::simulation::SimulationReport;
+use job_sort_formula::report::simulation::{SimulationReport, validation_sentence};
+use job_sort_formula::report::{printable, waiting_time};
 use job_sort_formula::simulate::{
-    Decay, Difference, EvaluationErrors, Fairness, Observer, SimulationRules, Statistics, Validation, Workload,
-    WorkloadModel, generate,
+    Decay, Difference, ErrorKind, EvaluationErrors, Fairness, Observer, SimulationRules, Statistics, Validation,
+    Workload, WorkloadModel, generate,
 };
 use job_sort_formula::site::{FileSource, FormulaText, SimulatedQueue, SiteFiles, SiteJobs, SiteRules};
 use job_sort_formula::{Formula, JobTable, Site};
@@ -21,8 +22,8 @@ use signal_hook::consts::SIGINT;
 use signal_hook::flag::{self, register_conditional_shutdown};
 
 use super::args::{
-    BackfillArg, FormulaArgs, NumbersArg, OnErrorArg, PolicyArg, SimulateArgs, SimulateFormatName, is_stdin, note_idle,
-    require_one_reader,
+    BackfillArg, FormulaArgs, NumbersArg, OnErrorArg, PolicyArg, RulesArg, SimulateArgs, SimulateFormatName, is_stdin,
+    note_idle, require_one_reader,
 };
 use super::page::{drawn, write_page};
 use super::queue::draw_submitted;
@@ -52,7 +53,12 @@ pub(super) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outc
     let Some(old) = simulate(arguments, &site, &workload, &sources.old, None)? else { return Ok(Outcome::Findings) };
     let new = simulate(arguments, &site, &workload, &sources.new, Some(&old.simulated))?;
     let Some(new) = new else { return Ok(Outcome::Findings) };
-    let [old_rules, new_rules] = [&sources.old, &sources.new].map(|source| rules(arguments, &site, &workload, source));
+    let validation = Validation::new(&workload, &old.simulated.schedule, warm_up(arguments));
+    let validation = validation.map(|validation| ("against the log:", validation_sentence(&validation)));
+    let [old_rules, new_rules] = [&sources.old, &sources.new].map(|source| {
+        let rules = rules(arguments, &site, &workload, source);
+        rules.into_iter().chain(validation.clone()).collect::<Vec<_>>()
+    });
     let sides = Change {
         old: side_report(&workload, &sources.old, &old, &old_rules),
         new: side_report(&workload, &sources.new, &new, &new_rules),
@@ -81,7 +87,7 @@ struct Side {
     simulated: SimulatedQueue,
     statistics: Statistics,
     fairness: Option<Fairness>,
-    /// The findings about the formula, as they are drawn in a terminal.
+    /// The findings about the formula and the warnings about its simulation, as they are shown in a terminal.
     findings: Vec<String>,
     /// Whether the formula works.
     is_fine: bool,
@@ -246,14 +252,17 @@ fn simulate(
         warn(format_args!("interrupted: the results are those of the {started} of {jobs} jobs that have started"));
     }
     let errors = &simulated.schedule.errors;
-    report_errors(arguments.on_error, errors, workload);
+    let failures = failures(arguments.on_error, errors, workload);
+    failures.iter().for_each(|(kind, text)| report(kind, text));
     let is_error = |found: &Diagnostic| found.severity == Severity::Error;
     let fails = errors.jobs() > 0 && (arguments.on_error == OnErrorArg::Fail || errors.jobs() == workload.jobs().len());
     let statistics = Statistics::new(workload, &simulated.schedule, rules.processors, warm_up(arguments));
     let shares = site.entity_shares(workload)?.filter(|shares| shares.iter().flatten().any(|perc| *perc > 0.0));
     let fairness = shares.map(|shares| Fairness::new(workload, &simulated.schedule, &shares, warm_up(arguments)));
     let is_fine = !fails && !findings.iter().any(is_error);
-    let findings = drawn(source, &submitted, &findings);
+    let mut findings = drawn(source, &submitted, &findings);
+    let warnings = simulated.warnings.iter().filter(is_new).map(|warning| ("warning", warning.clone()));
+    findings.extend(warnings.chain(failures).map(|(kind, text)| printable(&format!("{kind}: {text}")).into_owned()));
     Ok(Some(Side { simulated, statistics, fairness, findings, is_fine }))
 }
 
@@ -261,18 +270,20 @@ fn warm_up(arguments: &SimulateArgs) -> i64 {
     arguments.warm_up.map_or(0, |seconds| i64::try_from(seconds).unwrap_or(i64::MAX))
 }
 
-fn report_errors(on_error: OnErrorArg, errors: &EvaluationErrors, workload: &Workload) {
+/// The errors of the formula, each with the kind of its message.
+fn failures(on_error: OnErrorArg, errors: &EvaluationErrors, workload: &Workload) -> Vec<(&'static str, String)> {
     let (kind, value) = match on_error {
         OnErrorArg::Zero => ("warning", "it counts 0"),
         OnErrorArg::Fail => ("error", "it counts 0"),
         OnErrorArg::Null => ("warning", "it comes last"),
     };
-    for (_, error) in errors.kinds() {
+    let failure = |(_, error): (_, &ErrorKind)| {
         let (job, jobs) = (workload.id(error.job), error.jobs);
         let jobs = if jobs == 1 { "1 job" } else { &format!("{jobs} jobs") };
         let text = format!("the formula fails for {jobs} at some time, first for `{job}`, where {value} then");
-        report(kind, format_args!("{text}: {}", error.message));
-    }
+        (kind, format!("{text}: {}", error.message))
+    };
+    errors.kinds().map(failure).collect()
 }
 
 /// The options that read standard input.
@@ -392,8 +403,19 @@ fn rules(
         ("formula:", source.text.trim_end().to_owned()),
         ("machine:", format!("{processors}, backfill {backfill}")),
     ];
-    if let Some(Decay { period, factor }) = decay(arguments, site).filter(|_| has_tree(site.files())) {
-        rules.push(("fair share:", format!("usage decays by {factor} every {period} s")));
+    if has_tree(site.files()) {
+        let whose = match arguments.rules {
+            RulesArg::Documented => "the published document",
+            RulesArg::Scheduler => "the daemon",
+        };
+        let decay = decay(arguments, site).map_or_else(
+            || "usage does not decay".to_owned(),
+            |Decay { period, factor }| {
+                let every = waiting_time(i64::try_from(period).unwrap_or(i64::MAX));
+                format!("usage decays by the factor {factor} every {every}")
+            },
+        );
+        rules.push(("fair share:", format!("by the rules of {whose} (--rules); {decay}")));
     }
     let limits = site.run_limits(workload);
     rules.extend((!limits.is_empty()).then(|| ("limits:", limits.join("; "))));

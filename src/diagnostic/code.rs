@@ -84,7 +84,7 @@ codes! {
     "JSF602" Warning "the formula delays waiting jobs",
     "JSF603" Warning "eligible_time is used, but does not accrue",
     "JSF604" Note "another setting that orders jobs",
-    "JSF605" Warning "a threshold that no job or every job passes",
+    "JSF605" Warning to Error "a threshold that no job or every job passes",
     "JSF606" Warning "a number in the wrong unit",
     "JSF607" Note to Warning "the same value for every job",
     "JSF608" Warning "a branch that is never taken",
@@ -96,6 +96,7 @@ codes! {
     "JSF614" Error "a unit in the formula",
     "JSF615" Warning "a resource that no job in the queue has",
     "JSF616" Warning "one value for all jobs in the queue",
+    "JSF617" Warning "a formula that was tried on no job",
 }
 
 impl Code {

@@ -138,7 +138,7 @@ impl Diagnostic {
         Self::new(Severity::Note, code, message, span)
     }
 
-    fn new(severity: Severity, code: &'static str, message: impl Into<String>, span: Span) -> Self {
+    pub(crate) fn new(severity: Severity, code: &'static str, message: impl Into<String>, span: Span) -> Self {
         let (label, labels) = (String::new(), Vec::new());
         Self { code, severity, message: message.into(), span, label, labels, help: None, fix: None }
     }

@@ -53,12 +53,16 @@ impl CheckFormat for CheckHuman {
             writeln!(out, "and {count} more findings {code}\n")?;
         }
         let validation = &checked.validation;
+        let has = |code| checked.findings.iter().any(|found| found.code == code);
         match (validation.accepted, validation.code) {
             _ if validation.by == Some(RefusedBy::Qmgr) => {
                 let reason = qmgr::refusal(report.source.text).map(|reason| reason.to_string()).unwrap_or_default();
                 writeln!(out, "qmgr: does not pass the formula on to the server: {reason}")?;
             }
             (Some(true), _) => match &*checked.guessed_types {
+                [] if !report.source.text.is_empty() && has("JSF101") => {
+                    writeln!(out, "qmgr: accepts the first line")?;
+                }
                 [] => writeln!(out, "qmgr: accepts the formula")?,
                 guessed => {
                     let shown = guessed.iter().take(MAX_GUESSED);

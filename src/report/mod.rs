@@ -51,7 +51,8 @@ use crate::schema::Schema;
 
 /// A waiting time in days, hours, minutes and seconds: the two largest units that it has, and above a day the minutes
 /// too, so that two moments of the same hour differ.
-pub(crate) fn waiting_time(seconds: i64) -> String {
+#[doc(hidden)]
+pub fn waiting_time(seconds: i64) -> String {
     let units = [(seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")];
     let first = units.iter().position(|(count, _)| *count > 0).unwrap_or(units.len() - 1);
     let shown =

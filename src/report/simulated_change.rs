@@ -124,7 +124,8 @@ impl SimulatedChangeReport<'_> {
         let fractions = [before.utilisation * 100.0, after.utilisation * 100.0];
         for (name, [old, new], unit) in [("mean bounded slowdown", slowdowns, ""), ("utilisation", fractions, " %")] {
             let number = |number: f64| format!("{number:.1}{unit}");
-            rows.push(vec![name.to_owned(), number(old), number(new), format!("{:+.1}{unit}", new - old)]);
+            let points = if unit.is_empty() { "" } else { " points" };
+            rows.push(vec![name.to_owned(), number(old), number(new), format!("{:+.1}{points}", new - old)]);
         }
         if let (Some(old), Some(new)) = (old.fairness, new.fairness) {
             let percent = |part: f64| format!("{:.1} %", part * 100.0);
@@ -140,7 +141,7 @@ impl SimulatedChangeReport<'_> {
                 "used by others (Hoover)".to_owned(),
                 percent(old.hoover),
                 percent(new.hoover),
-                format!("{:+.1} %", (new.hoover - old.hoover) * 100.0),
+                format!("{:+.1} points", (new.hoover - old.hoover) * 100.0),
             ]);
         }
         let heading = ["old", "new", "difference"].map(|heading| Column::number(heading, 5));
@@ -155,7 +156,7 @@ impl SimulatedChangeReport<'_> {
         ] {
             write_groups(heading, groups, width, out)?;
         }
-        write_periods(&[("old", old.statistics), ("new", new.statistics)], width, out)?;
+        write_periods(&[("old", old), ("new", new)], width, out)?;
         if let (Some(old), Some(new)) = (old.fairness, new.fairness) {
             write_fairness(&[("old", old), ("new", new)], width, out)?;
         }
@@ -190,15 +191,16 @@ pub(super) fn sentence(difference: &Difference) -> String {
         ),
     };
     sentence += &format!(": {longer} longer, {shorter} less, {} alike", jobs - longer - shorter);
-    let hurt = difference.entities.iter().filter(|entity| entity.wait.low > 0.0);
-    let hurt: Vec<&GroupDifference> = hurt.collect();
-    if let Some(most) = hurt.first() {
-        let others = match hurt.len() - 1 {
-            0 => String::new(),
-            1 => ", and 1 other entity waits longer too".to_owned(),
-            others => format!(", and {others} other entities wait longer too"),
-        };
-        sentence += &format!("; it hurts `{}` most ({} more){others}", most.name, seconds(most.wait.difference()));
+    let hurt = [(&difference.entities, "entities", "`", "`"), (&difference.sizes, "sizes of jobs", "", " processors")];
+    let hurt = hurt.into_iter().filter_map(|(groups, what, before, after)| {
+        let longer = || groups.iter().filter(|group| group.wait.low > 0.0);
+        let most = longer().max_by(|one, other| one.wait.difference().total_cmp(&other.wait.difference()))?;
+        let (count, amount) = (longer().count(), seconds(most.wait.difference()));
+        Some(format!("{count} of {} {what}, most {before}{}{after} ({amount} more)", groups.len(), most.name))
+    });
+    let hurt: Vec<String> = hurt.collect();
+    if !hurt.is_empty() {
+        sentence += &format!(". More than chance would explain, it hurts {}", hurt.join(", and "));
     }
     sentence + "."
 }

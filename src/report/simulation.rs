@@ -51,6 +51,11 @@ pub(super) struct JobLine<'a> {
 }
 
 impl<'a> SimulationReport<'a> {
+    /// When the first job of the log is submitted.
+    pub(super) fn first_submission(&self) -> i64 {
+        self.workload.jobs().first().map_or(0, |job| job.submit)
+    }
+
     /// The jobs that start, with their indices.
     pub(super) fn jobs(&self) -> impl Iterator<Item = (usize, JobLine<'a>)> + use<'a> {
         let (workload, schedule) = (self.workload, self.schedule);
@@ -211,7 +216,7 @@ impl<'a> SimulationReport<'a> {
         {
             write_groups(heading, groups, width, out)?;
         }
-        write_periods(&[("", self.statistics)], width, out)?;
+        write_periods(&[("", self)], width, out)?;
         self.fairness.map_or(Ok(()), |fairness| write_fairness(&[("", fairness)], width, out))
     }
 }
@@ -226,7 +231,8 @@ pub(super) fn fairness_words(fairness: &Fairness) -> String {
 pub(super) fn fairness_note(fairness: &Fairness) -> String {
     format!(
         "In each period of {}, the processor time that is used is promised to the entities in proportion to their shares, but to none \
-         more than its jobs ask for.",
+         more than its jobs ask for. Jain's index is 1 if all use the same part of what they are promised, and 1/n if one of n uses \
+         everything; the Hoover index is the part of the processor time that others use than those to whom it is promised.",
         waiting_time(fairness.block_seconds)
     )
 }
@@ -253,10 +259,9 @@ pub(super) fn write_fairness(sides: &[(&str, &Fairness)], width: Option<usize>, 
     };
     let mut columns = vec![Column::id("entity", 9), Column::number("share", 8)];
     for (side, _) in sides {
-        let side = if side.is_empty() { String::new() } else { format!("{side} ") };
-        columns.push(Column::number(format!("{side}core hours promised"), 5));
-        columns.push(Column::number(format!("{side}used"), 6));
-        columns.push(Column::number(format!("{side}used of promised"), 7));
+        columns.push(Column::number(side_heading(side, "core hours promised"), 5));
+        columns.push(Column::number(side_heading(side, "used"), 6));
+        columns.push(Column::number(side_heading(side, "used of promised"), 7));
     }
     writeln!(out)?;
     write_table(columns, &kept.iter().map(row).collect::<Vec<_>>(), width, out)?;
@@ -300,6 +305,24 @@ pub(super) fn validation_lines(validation: &Validation) -> Vec<(&'static str, St
     ];
     lines.extend(rank_correlation.map(|tau| ("", format!("rank correlation of the waits (tau-b) {tau:.2}"))));
     lines
+}
+
+#[doc(hidden)]
+/// How far the waits under the old formula are from those in the log, in one sentence.
+pub fn validation_sentence(validation: &Validation) -> String {
+    let Validation { jobs, equal, recorded_mean, simulated_mean, rank_correlation, .. } = validation;
+    if equal == jobs {
+        return "under the old formula all jobs start at the recorded second".to_owned();
+    }
+    let means = [*recorded_mean, *simulated_mean].map(seconds);
+    let tau = rank_correlation.map_or_else(String::new, |tau| format!(", rank correlation (tau-b) {tau:.2}"));
+    format!(
+        "under the old formula {equal} of {} start at the recorded second; mean wait {} recorded, {} simulated{tau} (--validate \
+         tells more)",
+        count(*jobs, "job"),
+        means[0],
+        means[1]
+    )
 }
 
 fn write_groups(
@@ -347,20 +370,24 @@ fn write_groups(
 /// Writes how waits, the use of the machine and the queue change over time, under one formula or under both. The sides have
 /// names if there are two.
 pub(super) fn write_periods(
-    sides: &[(&str, &Statistics)],
+    sides: &[(&str, &SimulationReport<'_>)],
     width: Option<usize>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let periods = |side: &&Statistics| side.coarse_periods.len();
+    fn periods<'r>(side: &'r SimulationReport<'_>) -> &'r [Period] {
+        &side.statistics.coarse_periods
+    }
     // the periods of both sides begin alike; only one side may last longer
-    let Some(longest) = sides.iter().map(|(_, side)| *side).max_by_key(periods) else { return Ok(()) };
-    let lengths = sides.iter().map(|(_, side)| side.coarse_periods.first().map(|period| period.seconds));
-    if longest.coarse_periods.len() < 2 || lengths.clone().any(|length| length != lengths.clone().next().flatten()) {
+    let Some(longest) = sides.iter().map(|(_, side)| periods(side)).max_by_key(|periods| periods.len()) else {
+        return Ok(());
+    };
+    let lengths = sides.iter().map(|(_, side)| periods(side).first().map(|period| period.seconds));
+    if longest.len() < 2 || lengths.clone().any(|length| length != lengths.clone().next().flatten()) {
         return Ok(());
     }
-    let first = longest.coarse_periods[0].start;
+    let first = sides[0].1.first_submission();
     let row = |(index, period): (usize, &Period)| {
-        let cells = sides.iter().flat_map(|(_, side)| match side.coarse_periods.get(index) {
+        let cells = sides.iter().flat_map(|(_, side)| match periods(side).get(index) {
             Some(period) => [
                 period.mean_wait.map_or_else(|| "-".to_owned(), seconds),
                 format!("{:.1} %", period.utilisation * 100.0),
@@ -370,16 +397,20 @@ pub(super) fn write_periods(
         });
         [waiting_time(period.start - first), period.submitted.to_string()].into_iter().chain(cells).collect()
     };
-    let rows: Vec<Vec<String>> = longest.coarse_periods.iter().enumerate().map(row).collect();
+    let rows: Vec<Vec<String>> = longest.iter().enumerate().map(row).collect();
     let mut columns = vec![Column::number("from", 9), Column::number("jobs submitted", 5)];
     for (side, _) in sides {
-        let side = if side.is_empty() { String::new() } else { format!("{side} ") };
-        columns.push(Column::number(format!("{side}mean wait"), 8));
-        columns.push(Column::number(format!("{side}utilisation"), 7));
-        columns.push(Column::number(format!("{side}jobs waiting"), 6));
+        columns.push(Column::number(side_heading(side, "mean wait"), 8));
+        columns.push(Column::number(side_heading(side, "utilisation"), 7));
+        columns.push(Column::number(side_heading(side, "jobs waiting"), 6));
     }
     writeln!(out)?;
     write_table(columns, &rows, width, out)
+}
+
+/// The heading of a column of one side, which has a name if there are two.
+fn side_heading(side: &str, heading: &str) -> String {
+    if side.is_empty() { heading.to_owned() } else { format!("{side} {heading}") }
 }
 
 /// A whole number without a fraction.

@@ -164,26 +164,28 @@ pub(super) fn length_class_name(class: usize) -> String {
 }
 
 impl Statistics {
-    /// The numbers of the jobs that were submitted at least `warm_up` seconds after the first one and that started.
+    /// The numbers of the jobs that were submitted at least `warm_up` seconds after the first one and that started. The use of the
+    /// machine and the length of the queue are those of all jobs in the time of these.
     pub fn new(workload: &Workload, schedule: &Schedule, processors: u32, warm_up: i64) -> Self {
         let begin = workload.jobs().first().map_or(0, |job| job.submit).saturating_add(warm_up);
-        let jobs = workload.jobs().iter().enumerate().filter(|(_, job)| job.submit >= begin);
-        let jobs: Vec<StartedJob> =
-            jobs.filter_map(|(index, job)| Some(StartedJob { job: *job, start: schedule.start(index)? })).collect();
+        let started = workload.jobs().iter().enumerate();
+        let started: Vec<StartedJob> =
+            started.filter_map(|(index, job)| Some(StartedJob { job: *job, start: schedule.start(index)? })).collect();
+        let jobs = &started[started.partition_point(|started| started.job.submit < begin)..];
         let by_name = |names: &[Box<str>], index: fn(&WorkloadJob) -> u32| {
-            let mut groups = grouped(&jobs, |job| index(job) as usize, |index| names[index].to_string());
+            let mut groups = grouped(jobs, |job| index(job) as usize, |index| names[index].to_string());
             groups.sort_by(|one, other| compare_ids(&one.name, &other.name));
             groups
         };
         Self {
-            summary: summary(&jobs, processors),
+            summary: summary(jobs, &started, processors),
             entities: by_name(workload.entities(), |job| job.entity),
             groups: by_name(workload.groups(), |job| job.group),
             queues: by_name(workload.queues(), |job| job.queue),
-            sizes: grouped(&jobs, |job| size_class(job.processors), size_class_name),
-            lengths: grouped(&jobs, |job| length_class(job.duration()), length_class_name),
-            periods: periods(&jobs, processors, MAX_PERIODS, 0),
-            coarse_periods: periods(&jobs, processors, MAX_COARSE_PERIODS, first_submit(&jobs)),
+            sizes: grouped(jobs, |job| size_class(job.processors), size_class_name),
+            lengths: grouped(jobs, |job| length_class(job.duration()), length_class_name),
+            periods: periods(jobs, &started, processors, MAX_PERIODS, 0),
+            coarse_periods: periods(jobs, &started, processors, MAX_COARSE_PERIODS, first_submit(jobs)),
         }
     }
 }
@@ -214,19 +216,22 @@ fn span(jobs: &[StartedJob]) -> Option<(i64, i64)> {
     Some((jobs.first()?.job.submit, jobs.iter().map(StartedJob::end).max()?))
 }
 
-fn summary(jobs: &[StartedJob], processors: u32) -> Summary {
+/// The numbers of some of the jobs that started.
+fn summary(jobs: &[StartedJob], started: &[StartedJob], processors: u32) -> Summary {
     let Some((first, last)) = span(jobs) else { return Summary::default() };
     let makespan = last - first;
-    let core_seconds = jobs.iter().map(|job| job.job.core_seconds()).sum::<u128>();
+    let within = |from: i64, to: i64| (to.min(last) - from.max(first)).max(0);
+    let held = started.iter().map(|job| i128::from(job.job.processors) * i128::from(within(job.start, job.end())));
+    let waited = started.iter().map(|job| i128::from(within(job.job.submit, job.start)));
     let mut waits: Vec<f64> = jobs.iter().map(|job| job.wait() as f64).collect();
     let mut slowdowns: Vec<f64> = jobs.iter().map(StartedJob::slowdown).collect();
     let over_makespan = |amount: f64| if makespan == 0 { 0.0 } else { amount / makespan as f64 };
     Summary {
         jobs: jobs.len(),
         makespan,
-        core_seconds,
-        utilisation: over_makespan(core_seconds as f64) / f64::from(processors),
-        mean_queue: over_makespan(waits.iter().sum()),
+        core_seconds: jobs.iter().map(|job| job.job.core_seconds()).sum(),
+        utilisation: over_makespan(held.sum::<i128>() as f64) / f64::from(processors),
+        mean_queue: over_makespan(waited.sum::<i128>() as f64),
         wait: Distribution::new(&mut waits),
         bounded_slowdown: Distribution::new(&mut slowdowns),
     }
@@ -259,7 +264,7 @@ fn first_submit(jobs: &[StartedJob]) -> i64 {
 }
 
 /// The course of time in at most so many periods of equal length, which begin at multiples of it after a time.
-fn periods(jobs: &[StartedJob], processors: u32, most: i64, zero: i64) -> Vec<Period> {
+fn periods(jobs: &[StartedJob], started: &[StartedJob], processors: u32, most: i64, zero: i64) -> Vec<Period> {
     let Some((first, last)) = span(jobs) else { return Vec::new() };
     let (first, last) = (first - zero, last - zero);
     let fits = |length: &&i64| last.div_euclid(**length) - first.div_euclid(**length) < most;
@@ -274,8 +279,11 @@ fn periods(jobs: &[StartedJob], processors: u32, most: i64, zero: i64) -> Vec<Pe
         *jobs += 1;
         *waits += job.wait() as f64;
         *slowdowns += job.slowdown();
-        held.add(job.start - zero, job.end() - zero, job.job.processors.into());
-        waited.add(job.job.submit - zero, job.start - zero, 1.0);
+    }
+    for job in started {
+        let within = |time: i64| (time - zero).clamp(first, last);
+        held.add(within(job.start), within(job.end()), job.job.processors.into());
+        waited.add(within(job.job.submit), within(job.start), 1.0);
     }
     let (held, waited) = (held.finish(), waited.finish());
     let period = |index: usize| {

@@ -204,12 +204,13 @@ impl Site {
     }
 
     /// Checks a formula: the server's answer, and the result for every job of the queue, if there is one. Without the
-    /// fair-share tree that the formula needs, a warning says that the jobs are not tried.
+    /// fair-share tree that the formula needs, or without jobs, a finding says that it was tried on none.
     ///
     /// # Errors
     /// The jobs or the tree cannot be read.
     pub fn check(&self, submitted: &FormulaSubmission<'_>) -> Result<Checked, SiteError> {
         let (mut ranked, mut schema, mut warnings, mut guessed_types) = (None, None, Vec::new(), Vec::new());
+        let mut untried = None;
         let threshold = self.threshold();
         if let Ok(formula) = submitted.formula()
             && self.files.queue.is_some()
@@ -217,7 +218,7 @@ impl Site {
             let mut jobs = self.read_jobs(formula, true)?;
             warnings = mem::take(&mut jobs.warnings);
             if jobs.table.is_empty() {
-                warnings.push(format!("`{}` has no job: the formula is tried on none", self.queue_name()));
+                untried = Some(format!("`{}` has no job", self.queue_name()));
             }
             guessed_types = self.guessed_types(formula, &jobs.table, &jobs.schema);
             let warning = |name: &String| {
@@ -231,9 +232,7 @@ impl Site {
             if let Ok(program) = formula.compile(&jobs.schema) {
                 let assumed = SharesRequest::default();
                 match require_own_shares(program.inputs(), &jobs.table) {
-                    Err(missing) if self.tree.is_none() => {
-                        warnings.push(format!("the formula is not tried on the jobs: {missing}"));
-                    }
+                    Err(missing) if self.tree.is_none() => untried = Some(missing.to_string()),
                     _ => {
                         let tree = self.fill_shares(program.inputs(), &mut jobs.table, &assumed, &mut warnings)?;
                         let ordered = self.order(&program, &jobs.table, tree.as_ref(), threshold, usize::MAX);
@@ -249,6 +248,11 @@ impl Site {
         let mut checked = self.checked(submitted, schema.as_ref().unwrap_or(&self.schema), queue, tree);
         checked.warnings = warnings;
         checked.guessed_types = guessed_types;
+        if let (Some(reason), Ok(formula)) = (untried, submitted.formula()) {
+            let (expr, message) = (formula.expr(), format!("the formula was tried on no job: {reason}"));
+            let found = Diagnostic::warning("JSF617", message, expr.node(expr.root()).span);
+            checked.findings.push(submitted.in_source(found));
+        }
         Ok(checked)
     }
 

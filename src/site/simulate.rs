@@ -50,8 +50,13 @@ fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Wor
                     entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>()
                 });
                 let mut files = entries.map_err(|error| SiteError::read(path, error))?;
-                files.retain(|file| file.is_file());
                 files.sort_unstable();
+                let (files, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.is_file());
+                for other in others {
+                    builder
+                        .faults()
+                        .add("it is a folder, a pipe or a broken link", || format!("`{}`", other.display()));
+                }
                 if files.is_empty() {
                     return Err(SiteError::Content(format!("the folder `{}` contains no file", path.display())));
                 }
@@ -77,7 +82,9 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
     log.by_ref().take(HEAD).read_to_end(&mut head).map_err(failed)?;
     let kind = FileKind::detect(&head);
     let is_known = read_workload(&name, BufReader::new(head.as_slice().chain(log)), builder).map_err(failed)?.is_some();
-    if !is_known && kind != FileKind::Empty {
+    if kind == FileKind::Empty {
+        builder.faults().add("it is empty", || format!("`{name}`"));
+    } else if !is_known {
         return Err(SiteError::Content(format!(
             "`{name}` {}, expected a log of jobs: Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON",
             kind.description()

@@ -252,7 +252,7 @@ fn a_misspelled_entity_and_an_empty_queue_are_noticed() {
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("did you mean `jsolberg`"), "{}", stderr(&output));
     let output = jsf_with_input(&["check", "ncpus", "--queue", "-"], "{\"Jobs\":{}}");
-    assert!(stderr(&output).contains("has no job: the formula is tried on none"), "{}", stderr(&output));
+    assert!(stdout(&output).contains("the formula was tried on no job: `"), "{}", stdout(&output));
     assert_eq!(output.status.code(), Some(0));
 }
 

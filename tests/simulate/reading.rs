@@ -67,7 +67,7 @@ fn what_is_no_log_is_refused_with_what_it_seems_to_be() {
         refusal("; nothing but a comment\n"),
         "`file` is another text, expected a log of jobs: Standard Workload Format, PBS accounting records, `sacct -P` or NDJSON"
     );
-    assert_eq!(refusal(""), "`file` has no job that can be simulated");
+    assert_eq!(refusal(""), "`file` has no job that can be simulated; `file`: it is empty");
     assert_eq!(
         refusal("1 2 3 4 5 6 7 8 9 10 11 12\n"),
         "`file` has no job that can be simulated; `file`, line 1: fewer than 18 fields, expected 18 numbers"
@@ -125,6 +125,9 @@ fn statistics_of_a_schedule_that_is_known() {
     assert!((sums(|period| period.mean_queue) - 240.0).abs() < 1e-9);
     let warm = Statistics::new(&workload, &schedule, 2, 10);
     assert_eq!((warm.summary.jobs, warm.summary.makespan), (2, 195));
+    // from 10 to 205 the machine is used by all jobs: 2 · 90 + 2 · 50 + 50 + 2 · 5
+    assert_eq!((warm.summary.core_seconds, warm.summary.utilisation), (60, 340.0 / 390.0));
+    assert_eq!(warm.summary.mean_queue, (90.0 + 140.0) / 195.0);
 }
 
 /// The id, entity, group, queue, submission, run time, walltime and processors of each job.

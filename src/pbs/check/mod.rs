@@ -32,6 +32,9 @@ const SMALLEST_FLOAT: f64 = 1e-4;
 /// What the server does with an empty formula.
 const EMPTY: &str = "`qmgr` accepts the empty text and removes the formula: jobs are then ordered as without one; to set one, \
                      write an expression, such as `eligible_time + 1000 * fairshare_factor`";
+/// What becomes of a formula below a comment.
+const COMMENT: &str =
+    "PBS keeps only the first line, which is a comment: put the formula there, and the comment behind it or below";
 
 /// A queue whose jobs the formula was evaluated for.
 #[derive(Debug, Clone, Copy)]
@@ -145,6 +148,8 @@ impl Checked {
                 let mut findings = vec![(*refusal.finding).clone()];
                 if submitted.text().is_empty() {
                     findings[0].help = Some(EMPTY.to_owned());
+                } else if submitted.text().trim_start().starts_with('#') {
+                    findings[0].help = Some(COMMENT.to_owned());
                 }
                 findings.extend(submitted.dropped_lines());
                 return Self {

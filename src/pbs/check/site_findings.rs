@@ -125,20 +125,23 @@ pub(super) fn useless_threshold(
     let logged = |row: usize| format!("{} (`{}`)", number_format::logged(value(row)), table.id(row));
     let by_value = |&left: &usize, &right: &usize| value(left).total_cmp(&value(right));
     let bound = number_format::printed(number_format::server_float(threshold));
-    let message = match (ranking.order(), under.as_slice()) {
+    let (severity, message) = match (ranking.order(), under.as_slice()) {
         ([], []) => return None,
         ([], under) => {
             let (count, highest) = (counted(under.len(), "job", "jobs"), under.iter().copied().max_by(by_value)?);
-            format!("none of {count} passes the threshold {bound}: the highest value is {}", logged(highest))
+            let message =
+                format!("none of {count} passes the threshold {bound}: the highest value is {}", logged(highest));
+            (Severity::Error, message)
         }
         (passing, []) => {
             let (count, lowest) = (counted(passing.len(), "job", "jobs"), passing.iter().copied().min_by(by_value)?);
-            format!("all of {count} pass the threshold {bound}: the lowest value is {}", logged(lowest))
+            let message = format!("all of {count} pass the threshold {bound}: the lowest value is {}", logged(lowest));
+            (Severity::Warning, message)
         }
         _ => return None,
     };
     let help = "a job whose value is at most `job_sort_formula_threshold` is not run";
-    Some(Diagnostic::warning("JSF605", message, whole_span(expr)).with_help(help))
+    Some(Diagnostic::new(severity, "JSF605", message, whole_span(expr)).with_help(help))
 }
 
 /// The values of a job: rounded to a C `float` as in the scheduler, and as the formula computed it.

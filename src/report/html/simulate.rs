@@ -36,6 +36,15 @@ const fn class(change: f64, is_significant: bool) -> &'static str {
     }
 }
 
+/// The headings of the tables of classes of jobs, and of their first columns.
+const CLASSES: [(&str, &str); 5] = [
+    ("Entities", "entity"),
+    ("Groups", "group"),
+    ("Queues", "queue"),
+    ("Sizes of the jobs", "processors"),
+    ("Run times of the jobs", "run time"),
+];
+
 /// A simulated queue as a page for a browser.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SimulationHtml<'a> {
@@ -65,17 +74,13 @@ impl SimulationHtml<'_> {
             sections.extend(waits_section(heading, groups.len(), order.into_iter().map(strips), &[]));
         }
         sections.extend(over_time(&[("up", "", report)]));
-        let tables = [
-            ("Entities", "entity", &statistics.entities),
-            ("Groups", "group", &statistics.groups),
-            ("Queues", "queue", &statistics.queues),
-            ("Sizes of the jobs", "processors", &statistics.sizes),
-            ("Run times of the jobs", "run time", &statistics.lengths),
-        ];
-        let is_named = |groups: &[GroupStatistics]| groups.iter().any(|group| !group.name.is_empty());
-        let tables = tables.into_iter().filter(|(.., groups)| is_named(groups));
-        sections
-            .extend(tables.map(|(heading, column, groups)| Section::new(heading).table(group_table(column, groups))));
+        let classes =
+            [&statistics.entities, &statistics.groups, &statistics.queues, &statistics.sizes, &statistics.lengths];
+        for ((heading, column), groups) in CLASSES.into_iter().zip(classes) {
+            if groups.iter().any(|group| !group.name.is_empty()) {
+                sections.push(Section::new(heading).table(group_table(column, groups)));
+            }
+        }
         sections.extend(shares_section(&[report]));
         sections.push(jobs(report));
         let mut rules: Vec<(&str, String)> = report.rules.to_vec();
@@ -113,18 +118,14 @@ impl SimulationHtml<'_> {
             ));
         }
         sections.extend(over_time(&[("same", "old formula", old), ("up", "new formula", new)]));
-        let tables = [
-            ("Entities", "entity", &difference.entities),
-            ("Groups", "group", &difference.groups),
-            ("Queues", "queue", &difference.queues),
-            ("Sizes of the jobs", "processors", &difference.sizes),
-            ("Run times of the jobs", "run time", &difference.lengths),
-        ];
-        let is_named = |groups: &[GroupDifference]| groups.iter().any(|group| !group.name.is_empty());
+        let classes =
+            [&difference.entities, &difference.groups, &difference.queues, &difference.sizes, &difference.lengths];
         let mut note = interval_note(difference);
-        for (heading, column, groups) in tables.into_iter().filter(|(.., groups)| is_named(groups)) {
-            let note = std::mem::take(&mut note);
-            sections.push(Section::new(heading).note(note).table(difference_table(column, groups)));
+        for ((heading, column), groups) in CLASSES.into_iter().zip(classes) {
+            if groups.iter().any(|group| !group.name.is_empty()) {
+                let section = Section::new(heading).note(std::mem::take(&mut note));
+                sections.push(section.table(difference_table(column, groups)));
+            }
         }
         sections.extend(shares_section(&[old, new]));
         sections.push(changed_jobs(old, new));
@@ -172,9 +173,10 @@ impl Quantity {
 
     /// A difference, with its sign.
     fn change(self, change: f64) -> Cell {
-        let cell = match self {
+        let amount = match self {
             Self::Time => return Cell::longer(change, false),
-            Self::Number | Self::Percent => self.cell(change.abs()),
+            Self::Number => self.cell(change.abs()).text,
+            Self::Percent => format!("{:.1} points", change.abs() * 100.0),
         };
         let sign = if change > 0.0 {
             "+"
@@ -183,7 +185,7 @@ impl Quantity {
         } else {
             ""
         };
-        Cell::number(format!("{sign}{}", cell.text), change)
+        Cell::number(format!("{sign}{amount}"), change)
     }
 }
 
@@ -288,7 +290,7 @@ fn period_table(report: &SimulationReport<'_>) -> Table {
         "#utilisation",
         "#waiting jobs",
     ];
-    let first = report.statistics.periods.first().map_or(0, |period| period.start);
+    let first = report.first_submission();
     let row = |period: &Period| {
         vec![
             Cell::number(waiting_time(period.start - first), period.start),
