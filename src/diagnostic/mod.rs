@@ -2,6 +2,7 @@
 
 mod code;
 mod levels;
+mod repeated;
 
 use std::ops::Range;
 
@@ -9,6 +10,8 @@ use serde::Serialize;
 
 pub use code::Code;
 pub use levels::{Levels, LevelsError};
+#[doc(hidden)]
+pub use repeated::few_of_each_kind;
 
 /// A half-open range of bytes, `start..end`, in the text that a value was parsed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize)]

@@ -5,7 +5,7 @@
 //! [`ShareTree::decay_with`](crate::fairshare::ShareTree::decay_with) does so with OpenPBS's floor. Slurm's
 //! `PriorityUsageResetPeriod` is a decay by 0.
 
-use crate::fairshare::x87::Extended;
+use crate::fairshare::x87::{Extended, power};
 
 /// The most steps that are computed one by one, as the daemons do. All further steps are computed as one power.
 const MAX_STEPS: u64 = 1_000_000;
@@ -97,56 +97,6 @@ impl HalfLife {
     }
 }
 
-/// A power computed with twice the bits of a double and rounded once: the same on every platform.
-fn power(base: f64, exponent: u32) -> f64 {
-    let Some(mut square) = Wide::from_f64(base) else { return if exponent == 0 { 1.0 } else { base } };
-    let mut product = Wide { mantissa: 1 << 127, exponent: 0 };
-    for bit in 0..32 {
-        if exponent >> bit & 1 == 1 {
-            product = product.times(square);
-        }
-        square = square.times(square);
-    }
-    let exponent = product.exponent.clamp(-100_000, 100_000) as i32;
-    Extended::round(false, exponent, product.mantissa, true).to_f64()
-}
-
-/// A positive number of 128 bits, truncated and not rounded.
-#[derive(Clone, Copy)]
-struct Wide {
-    /// The highest bit is set.
-    mantissa: u128,
-    /// The exponent of the highest bit.
-    exponent: i64,
-}
-
-impl Wide {
-    fn from_f64(value: f64) -> Option<Self> {
-        if !value.is_normal() || value < 0.0 {
-            return None;
-        }
-        let (field, fraction) = (value.to_bits() >> 52, value.to_bits() & ((1 << 52) - 1));
-        Some(Self { mantissa: u128::from(fraction | 1 << 52) << 75, exponent: field as i64 - 1023 })
-    }
-
-    fn times(self, other: Self) -> Self {
-        let high = high_product(self.mantissa, other.mantissa);
-        let shift = high.leading_zeros();
-        let exponent = self.exponent.saturating_add(other.exponent).saturating_add(1 - i64::from(shift));
-        Self { mantissa: high << shift, exponent }
-    }
-}
-
-/// The upper 128 bits of a product.
-fn high_product(a: u128, b: u128) -> u128 {
-    let halves = |wide: u128| (wide >> 64, wide & u128::from(u64::MAX));
-    let ((a_high, a_low), (b_high, b_low)) = (halves(a), halves(b));
-    let (cross, lowest) = (halves(a_high * b_low), halves(a_low * b_low));
-    let middle = a_low * b_high + cross.1;
-    let carry = (u128::from(middle as u64) + lowest.0) >> 64;
-    a_high * b_high + cross.0 + (middle >> 64) + carry
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,16 +146,5 @@ mod tests {
         let decay = HalfLife::new(1200);
         let charged = Extended::from(decay.charge(10, 1.0));
         assert_eq!(format!("{:.6}", decay.step(charged, 60).to_f64()), "9.603700");
-    }
-
-    #[test]
-    fn powers_are_right_to_the_last_bit() {
-        for (base, exponent) in [(0.5, 10), (0.75, 3), (3.0, 20), (1.5, 7)] {
-            assert_eq!(power(base, exponent), f64::powi(base, exponent as i32));
-        }
-        assert_eq!(high_product(u128::MAX, u128::MAX), u128::MAX - 1);
-        assert_eq!(high_product(1 << 127, 1 << 127), 1 << 126);
-        assert_eq!(power(0.0, 3), 0.0);
-        assert_eq!(power(10.0, u32::MAX), f64::INFINITY);
     }
 }

@@ -3,8 +3,8 @@
 use super::file_kind::{Expected, FileKind, RESOURCES, SERVER};
 use super::files::SiteFiles;
 use super::source::FileSource;
-use super::warnings::few_of_each_kind;
 use super::{SiteError, file_kind};
+use crate::diagnostic::few_of_each_kind;
 use crate::formula::Formula;
 use crate::formula::name_resolution::Resolution;
 use crate::json_visitor::clipped;

@@ -25,7 +25,6 @@ mod source;
 mod summary;
 mod trajectory;
 mod tree;
-mod warnings;
 mod what_if;
 
 use std::io;
@@ -61,10 +60,9 @@ pub use source::FileSource;
 #[doc(hidden)]
 pub use source::read_bytes;
 #[doc(hidden)]
-pub use warnings::few_of_each_kind;
-#[doc(hidden)]
 pub use what_if::WhatIf;
 
+use crate::diagnostic::few_of_each_kind;
 use crate::fairshare::{Release, Rules};
 use crate::pbs::files::queues::Queues;
 use crate::pbs::files::sched_config::{ByTime, SchedConfig};

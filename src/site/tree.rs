@@ -4,7 +4,7 @@ use super::SiteError;
 use super::file_kind::{self, FileKind};
 use super::files::SiteFiles;
 use super::source::FileSource;
-use super::warnings::few_of_each_kind;
+use crate::diagnostic::few_of_each_kind;
 use crate::fairshare::tree_document::{TreeDocument, read_tree};
 use crate::fairshare::{NodeId, NodeKind, Release, Rules, ShareTree};
 use crate::jobs::{JobState, JobTable};

@@ -7,8 +7,12 @@
 //! To round a result, the format's significant bits are *retained* and the bits below are *discarded*. The *sticky* flag
 //! tells whether a bit below the discarded ones is set.
 
+mod power;
+
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg, Sub};
+
+pub(crate) use power::power;
 
 /// A number with 64 significant bits, exactly rounded after each operation.
 ///

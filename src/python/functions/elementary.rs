@@ -1,6 +1,6 @@
 //! Elementary functions of doubles: bit for bit those of the C library, with the exceptions of Python's `math`.
 //!
-//! Most call the C library, by methods of `f64` or by [`c_library`](crate::python::c_library), which does not depend on the
+//! Most call the C library, by methods of `f64` or by [`c_math`](crate::python::c_math), which does not depend on the
 //! platform. Where Rust's own implementation differs from glibc's in the last bits, the function is implemented here: `cbrt`
 //! with glibc's published algorithm, and the inverse hyperbolic functions with the formulas of fdlibm.
 
@@ -9,7 +9,7 @@ use std::hint::black_box;
 
 use crate::python::functions::special;
 use crate::python::value::{Integer, Number};
-use crate::python::{Function, Raised, Value, c_library, conversion, float, float_parts};
+use crate::python::{Function, Raised, Value, c_math, conversion, float, float_parts};
 
 /// What an infinite result for a finite argument means.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ pub fn real_function(function: Function, x: f64) -> Result<f64, Raised> {
     use Function as F;
     match function {
         F::Sqrt => checked(x, x.sqrt(), InfiniteResult::Domain),
-        F::Exp => checked(x, c_library::exp(x), InfiniteResult::Range),
+        F::Exp => checked(x, c_math::exp(x), InfiniteResult::Range),
         F::Log | F::Log2 | F::Log10 => logarithm_of_float(function, x),
         F::Fabs => Ok(x.abs()),
         F::Degrees => Ok(x * (180.0 / PI)),
@@ -51,7 +51,7 @@ pub fn real_function(function: Function, x: f64) -> Result<f64, Raised> {
 fn compute_unchecked(function: Function, x: f64) -> (f64, InfiniteResult) {
     use Function as F;
     match function {
-        F::Exp2 => (c_library::exp2(x), InfiniteResult::Range),
+        F::Exp2 => (c_math::exp2(x), InfiniteResult::Range),
         F::Expm1 => (x.exp_m1(), InfiniteResult::Range),
         F::Log1p => (x.ln_1p(), InfiniteResult::Domain),
         F::Cbrt => (cbrt(x), InfiniteResult::Domain),
@@ -62,8 +62,8 @@ fn compute_unchecked(function: Function, x: f64) -> (f64, InfiniteResult) {
         F::Acos => (x.acos(), InfiniteResult::Domain),
         F::Atan => (x.atan(), InfiniteResult::Domain),
         F::Sinh => (x.sinh(), InfiniteResult::Range),
-        F::Cosh => (c_library::cosh(x), InfiniteResult::Range),
-        F::Tanh => (c_library::tanh(x), InfiniteResult::Domain),
+        F::Cosh => (c_math::cosh(x), InfiniteResult::Range),
+        F::Tanh => (c_math::tanh(x), InfiniteResult::Domain),
         F::Asinh => (asinh(x), InfiniteResult::Domain),
         F::Acosh => (acosh(x), InfiniteResult::Domain),
         F::Atanh => (atanh(x), InfiniteResult::Domain),
@@ -163,9 +163,9 @@ fn logarithm_of_float(function: Function, x: f64) -> Result<f64, Raised> {
 
 fn c_logarithm(function: Function, x: f64) -> f64 {
     match function {
-        Function::Log2 => c_library::log2(x),
-        Function::Log10 => c_library::log10(x),
-        _ => c_library::ln(x),
+        Function::Log2 => c_math::log2(x),
+        Function::Log10 => c_math::log10(x),
+        _ => c_math::ln(x),
     }
 }
 
@@ -230,9 +230,9 @@ fn asinh(x: f64) -> f64 {
         return x;
     }
     let result = if is_above(a, LARGE) {
-        c_library::ln(a) + LN_2
+        c_math::ln(a) + LN_2
     } else if is_above(a, 2.0) {
-        c_library::ln(2.0 * a + 1.0 / ((a * a + 1.0).sqrt() + a))
+        c_math::ln(2.0 * a + 1.0 / ((a * a + 1.0).sqrt() + a))
     } else {
         let square = a * a;
         (a + square / (1.0 + (1.0 + square).sqrt())).ln_1p()
@@ -247,10 +247,10 @@ fn acosh(x: f64) -> f64 {
     } else if x == f64::INFINITY || x.is_nan() {
         x
     } else if x >= LARGE {
-        c_library::ln(x) + LN_2
+        c_math::ln(x) + LN_2
     } else if x > 2.0 {
         let square = x * x;
-        c_library::ln(2.0 * x - 1.0 / (x + (square - 1.0).sqrt()))
+        c_math::ln(2.0 * x - 1.0 / (x + (square - 1.0).sqrt()))
     } else {
         let excess = x - 1.0;
         (excess + (2.0 * excess + excess * excess).sqrt()).ln_1p()

@@ -8,7 +8,7 @@
 
 use std::f64::consts::PI;
 
-use crate::python::{Raised, c_library};
+use crate::python::{Raised, c_math};
 
 /// The free parameter `g` of Lanczos's approximation.
 const G: f64 = 6.024680040776729583740234375;
@@ -119,20 +119,20 @@ fn gamma_by_lanczos(x: f64, magnitude: f64) -> f64 {
     let rounding_error =
         if magnitude > G_MINUS_HALF { (base - magnitude) - G_MINUS_HALF } else { (base - G_MINUS_HALF) - magnitude };
     let correction = rounding_error * G / base;
-    let half_power = || c_library::pow(base, magnitude / 2.0 - 0.25);
+    let half_power = || c_math::pow(base, magnitude / 2.0 - 0.25);
     if x < 0.0 {
-        let mut result = -PI / sin_pi(magnitude) / magnitude * c_library::exp(base) / lanczos(magnitude);
+        let mut result = -PI / sin_pi(magnitude) / magnitude * c_math::exp(base) / lanczos(magnitude);
         result -= correction * result;
         if magnitude < GAMMA_LARGE {
-            result / c_library::pow(base, magnitude - 0.5)
+            result / c_math::pow(base, magnitude - 0.5)
         } else {
             result / half_power() / half_power()
         }
     } else {
-        let mut result = lanczos(magnitude) / c_library::exp(base);
+        let mut result = lanczos(magnitude) / c_math::exp(base);
         result += correction * result;
         if magnitude < GAMMA_LARGE {
-            result * c_library::pow(base, magnitude - 0.5)
+            result * c_math::pow(base, magnitude - 0.5)
         } else {
             result * half_power() * half_power()
         }
@@ -149,12 +149,12 @@ pub(super) fn lgamma(x: f64) -> Result<f64, Raised> {
     }
     let magnitude = x.abs();
     if magnitude < GAMMA_SMALL {
-        return Ok(-c_library::ln(magnitude));
+        return Ok(-c_math::ln(magnitude));
     }
-    let mut result = c_library::ln(lanczos(magnitude)) - G;
-    result += (magnitude - 0.5) * (c_library::ln(magnitude + G - 0.5) - 1.0);
+    let mut result = c_math::ln(lanczos(magnitude)) - G;
+    result += (magnitude - 0.5) * (c_math::ln(magnitude + G - 0.5) - 1.0);
     if x < 0.0 {
-        result = LN_PI - c_library::ln(sin_pi(magnitude).abs()) - c_library::ln(magnitude) - result;
+        result = LN_PI - c_math::ln(sin_pi(magnitude).abs()) - c_math::ln(magnitude) - result;
     }
     if result.is_infinite() { Err(Raised::range()) } else { Ok(result) }
 }
@@ -304,8 +304,8 @@ fn erfc_tail(x: f64, far_start_bits: u64) -> f64 {
     let inverse = 1.0 / (x * x);
     let approximation = if x.to_bits() >> 32 < far_start_bits { ERFC_MIDDLE } else { ERFC_FAR };
     let upper = f64::from_bits(x.to_bits() & !0xffff_ffff);
-    let leading_factor = c_library::exp(-upper * upper - 0.5625);
-    leading_factor * c_library::exp((upper - x) * (upper + x) + ratio(approximation, inverse)) / x
+    let leading_factor = c_math::exp(-upper * upper - 0.5625);
+    leading_factor * c_math::exp((upper - x) * (upper + x) + ratio(approximation, inverse)) / x
 }
 
 /// `erf(x)`.

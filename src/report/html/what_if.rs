@@ -21,7 +21,7 @@ use crate::formula::syntax::NodeKind;
 use crate::pbs::check::Checked;
 use crate::pbs::number_format;
 use crate::pbs::qmgr::set_command_for;
-use crate::python::c_library::may_differ;
+use crate::python::c_math::may_differ;
 use crate::rank::{Change, JobMove};
 use crate::report::check::{CheckFormat, CheckHuman, CheckReport};
 use crate::report::compare::CompareReport;

@@ -7,7 +7,7 @@ use crate::formula::program::columnar::vector::{
 use crate::formula::program::columnar::{AllLanesFallBack, ColumnarExecutor, kernels};
 use crate::python::vector_math::VectorMath;
 use crate::python::{
-    Arithmetic, BinaryOperator, ComparisonOperator, MAX_EXACT_FLOAT, Python, Raised, UnaryOperator, Value, c_library,
+    Arithmetic, BinaryOperator, ComparisonOperator, MAX_EXACT_FLOAT, Python, Raised, UnaryOperator, Value, c_math,
 };
 use crate::simd::{Level, has_fused_multiply_add};
 
@@ -290,7 +290,7 @@ impl<'i> ColumnarExecutor<'_, 'i> {
             (Broadcast::Each(x), Broadcast::Each(y)) => VectorMath::new().pow(x, y, &mut lanes),
             (Broadcast::Each(x), Broadcast::Same(y)) => VectorMath::new().pow_scalar_exponent(x, y, &mut lanes),
             (Broadcast::Same(x), Broadcast::Each(y)) => VectorMath::new().pow_scalar_base(x, y, &mut lanes),
-            (Broadcast::Same(x), Broadcast::Same(y)) => lanes.fill(c_library::pow(x, y)),
+            (Broadcast::Same(x), Broadcast::Same(y)) => lanes.fill(c_math::pow(x, y)),
         }
         self.fall_back_unless_finite(&lanes);
         Vector { lanes: LaneBuffer::Owned(lanes), types: LaneTypes::All(LaneType::Float), bound: MAX_EXACT_FLOAT }
