@@ -147,6 +147,13 @@ impl Sides {
             || thresholds.new.is_some()
     }
 
+    /// Whether nothing is given but what changes fair share.
+    fn differ_in_fair_share(&self) -> bool {
+        let Self { formulas, trees, policies, .. } = self;
+        let given = [trees.old.is_some(), trees.new.is_some(), policies.old.is_some(), policies.new.is_some()];
+        given.contains(&true) && !is_given(&formulas.old) && !is_given(&formulas.new)
+    }
+
     /// The options that read standard input.
     fn readers(&self, arguments: &CompareArgs) -> Vec<&'static str> {
         let is_dash = |text: &Option<String>| text.as_deref() == Some(STDIN);
@@ -217,7 +224,7 @@ impl Sides {
     }
 
     /// The formulas. A side without one has the site's; where the site has none and something else differs, the other
-    /// side's.
+    /// side's, and where no formula is given and fair share differs, `fairshare_factor`.
     fn formulas(&self, old_site: &Site, new_site: &Site) -> Result<Change<FormulaText>, CliError> {
         let Change { old, new } = &self.formulas;
         let no_formula = |given: &str| {
@@ -231,6 +238,9 @@ impl Sides {
             Err(CliError::Site(SiteError::Missing(_))) if is_given(new) => {
                 return Err(no_formula("no formula to compare --new with: give --old FORMULA"));
             }
+            Err(CliError::Site(SiteError::Missing(_))) if self.differ_in_fair_share() => {
+                FormulaText::new("fairshare_factor")?
+            }
             Err(CliError::Site(SiteError::Missing(_))) => {
                 return Err(no_formula("no formula: give --old FORMULA or --new FORMULA"));
             }
@@ -243,6 +253,7 @@ impl Sides {
             ));
         }
         let mut new = match read_formula(new, Some(new_site)) {
+            Err(CliError::Site(SiteError::Missing(_))) if self.differ_in_fair_share() => old.clone(),
             Err(CliError::Site(SiteError::Missing(_))) => {
                 return Err(no_formula("no formula to compare --old with: give --new FORMULA"));
             }

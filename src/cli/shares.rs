@@ -149,7 +149,14 @@ fn export(site: &Site, format: SharesFormatName, out: &mut impl Write) -> Result
         written.losses.iter().for_each(warn);
         out.write_all(written.text.as_ref())?;
     } else {
-        let written = format_load_file(&TreeDocument::from_tree(&site.share_tree()?), "cluster");
+        let tree = TreeDocument::from_tree(&site.share_tree()?);
+        let cluster = site.cluster_name().unwrap_or_else(|| {
+            warn(
+                "the name of the cluster is not known: give --slurm-conf FILE, or replace `cluster` on the first line",
+            );
+            "cluster"
+        });
+        let written = format_load_file(&tree, cluster);
         written.losses.iter().for_each(warn);
         out.write_all(written.text.as_ref())?;
     }

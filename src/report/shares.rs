@@ -468,10 +468,21 @@ fn place_columns() -> Vec<Column> {
 fn units(views: &[PolicyView<'_>], usage_unit: &str) -> String {
     match views {
         [one] if one.is_pbs => format!("usage in {usage_unit}; perc, tree_usage and factor from 0 to 1"),
-        [_] => format!(
-            "raw_usage in {usage_unit}; norm_shares, norm_usage, effective_usage and fairshare from 0 to 1; level_fs is \
-             shares by usage, 1 on target; tickets are counted"
-        ),
+        [one] => {
+            let has = |number: fn(&AssociationShares) -> Option<f64>| {
+                one.nodes.iter().any(|&node| number(&association(one, node)).is_some())
+            };
+            let level_fs = if has(|numbers| numbers.level_fs) {
+                "; level_fs is shares divided by usage, among the siblings, 1 on target"
+            } else {
+                ""
+            };
+            let tickets = if has(|numbers| numbers.tickets) { "; tickets are counted" } else { "" };
+            format!(
+                "raw_usage in {usage_unit}; norm_shares, norm_usage, effective_usage and fairshare from 0 to \
+                 1{level_fs}{tickets}"
+            )
+        }
         _ => format!("usage in {usage_unit}; factors from 0 to 1"),
     }
 }

@@ -70,6 +70,8 @@ pub(super) struct PolicySelection {
     pub name: PolicyName,
     pub rules: Rules,
     pub release: Release,
+    /// Whether the release is given or read from a file.
+    is_release_known: bool,
     pub conf: SlurmConf,
     /// Where the policy comes from.
     source: &'static str,
@@ -134,26 +136,25 @@ impl PolicySelection {
                     .to_owned(),
             );
         }
-        let (conf, release) = (conf.unwrap_or_default(), release.unwrap_or_default());
-        Self { name, rules: rules.rules, release, conf, source }
+        let (conf, is_release_known) = (conf.unwrap_or_default(), release.is_some());
+        Self { name, rules: rules.rules, release: release.unwrap_or_default(), is_release_known, conf, source }
     }
 
     /// Whose rules a policy follows and how usage decays under it, in a few words.
     fn rules_and_decay(&self, name: PolicyName, config: &SchedConfig) -> String {
+        let or_default = |is_known: bool| if is_known { "" } else { " (default)" };
+        let daemon = format!("as in Slurm {}{}", self.release.as_str(), or_default(self.is_release_known));
         let rules = match (name, self.rules) {
             (PolicyName::Pbs, Rules::Scheduler) => "as OpenPBS's scheduler computes it",
             (PolicyName::Pbs, Rules::Documented) => "as PP-718 documents it",
             (PolicyName::WeightedWalk, _) => "as in flux-accounting 0.60",
             (_, Rules::Documented) => "as Slurm's manual documents it",
             (PolicyName::TicketBased, _) => "as in Slurm 14.11",
-            (_, Rules::Scheduler) => match self.release {
-                Release::V22_05 => "as in Slurm 22.05",
-                Release::V26_11 => "as in Slurm 26.11",
-            },
+            (_, Rules::Scheduler) => &daemon,
         };
         let dampening = match name {
             PolicyName::Classic | PolicyName::DepthOblivious => {
-                format!(", dampening factor {}", self.conf.dampening_factor)
+                format!(", dampening factor {}{}", self.conf.dampening_factor, or_default(self.conf.sets_dampening))
             }
             _ => String::new(),
         };
@@ -164,7 +165,8 @@ impl PolicySelection {
             }
             (_, 0) => "usage does not decay".to_owned(),
             (_, seconds) => {
-                format!("half-life {}-{}", seconds / 86_400, clock(u64::from(seconds % 86_400)))
+                let (days, rest) = (seconds / 86_400, clock(u64::from(seconds % 86_400)));
+                format!("half-life {days}-{rest}{}", or_default(self.conf.sets_half_life))
             }
         };
         format!("{rules}{dampening}, {decay}")
@@ -249,6 +251,13 @@ impl Site {
         }
     }
 
+    /// The name of Slurm's cluster, where `slurm.conf` or the tree's file has it.
+    #[doc(hidden)]
+    pub fn cluster_name(&self) -> Option<&str> {
+        let of_tree = || self.tree.as_ref()?.cluster.as_deref();
+        self.policy.conf.cluster_name.as_deref().or_else(of_tree)
+    }
+
     /// The policy in force.
     #[doc(hidden)]
     pub fn policy(&self) -> PolicyName {
@@ -264,7 +273,7 @@ impl Site {
     ///
     /// let site = Site::open("examples/site")?;
     /// let fair_tree = site.describe_policy(Some(PolicyName::FairTree));
-    /// assert_eq!(fair_tree, "fair-tree, as in Slurm 26.11, half-life 7-00:00:00");
+    /// assert_eq!(fair_tree, "fair-tree, as in Slurm 26.11 (default), half-life 7-00:00:00 (default)");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn describe_policy(&self, policy: Option<PolicyName>) -> String {

@@ -124,6 +124,8 @@ impl Site {
             }
         }
         if let Some(first) = shares.first_mut() {
+            notes
+                .extend(request.charges.iter().filter_map(|(name, _)| self.charged_group(first.assessed.tree(), name)));
             first.notes.splice(..0, notes);
         }
         Ok(shares)
@@ -202,6 +204,17 @@ impl Site {
             tree.charge(node, *amount).map_err(SiteError::content)?;
         }
         Ok(())
+    }
+
+    /// A note on a charge of a group or an account, which no job makes.
+    fn charged_group(&self, tree: &ShareTree, name: &str) -> Option<String> {
+        tree.resolve(name).filter(|&node| tree.kind(node) != NodeKind::Entity)?;
+        let (kind, member) =
+            if self.policy.name == PolicyName::Pbs { ("a group", "entity") } else { ("an account", "user") };
+        Some(format!(
+            "`{name}` is {kind}: the charge is added to its own usage, and those in it keep theirs; to charge as a job \
+             does, name one {member}"
+        ))
     }
 
     /// Why nothing decays in a time, if that is so.

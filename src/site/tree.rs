@@ -30,6 +30,8 @@ pub(super) struct SiteTree {
     /// The column `FairShare` of `sshare`, by node of the document; empty for a tree without it, or without some of its
     /// rows.
     printed_fairshare: Vec<Option<f64>>,
+    /// The cluster of Slurm, where the tree's file names it.
+    pub(super) cluster: Option<String>,
 }
 
 /// What a document of Slurm says of its origin.
@@ -66,7 +68,7 @@ impl SiteTree {
         };
         let builder = PbsTreeBuilder::new(&lines).usage(&usage).unknown_shares(config.unknown_shares);
         let document = builder.into_document();
-        Ok(Some(Self { document, source_name: None, slurm: None, printed_fairshare: Vec::new() }))
+        Ok(Some(Self { document, source_name: None, slurm: None, printed_fairshare: Vec::new(), cluster: None }))
     }
 
     /// The tree that OpenPBS's scheduler has after it has seen jobs of these entities.
@@ -158,7 +160,8 @@ fn read_document(source: &FileSource, warnings: &mut Vec<String>) -> Result<Site
             let consequence = if *key == "children" { "the lists are joined" } else { "the last one counts" };
             format!("`{name}`: {path} has `{key}` more than once; {consequence}")
         }));
-        return Ok(SiteTree { document, source_name: Some(name), slurm: None, printed_fairshare: Vec::new() });
+        let source_name = Some(name);
+        return Ok(SiteTree { document, source_name, slurm: None, printed_fairshare: Vec::new(), cluster: None });
     }
     let associations = slurm::read_tree(&name, &bytes).map_err(or_native_json)?;
     warnings.extend(few_of_each_kind(associations.warnings.iter().map(|warning| format!("`{name}`: {warning}"))));
@@ -171,7 +174,8 @@ fn read_document(source: &FileSource, warnings: &mut Vec<String>) -> Result<Site
     // where rows are missing, all numbers differ, which has a warning
     let is_whole = !associations.warnings.iter().any(|warning| matches!(warning, TreeWarning::MissingRows { .. }));
     let printed_fairshare = if is_whole { associations.printed_fairshare } else { Vec::new() };
-    Ok(SiteTree { document: associations.document, source_name: Some(name), slurm: Some(origin), printed_fairshare })
+    let (document, cluster) = (associations.document, associations.cluster);
+    Ok(SiteTree { document, source_name: Some(name), slurm: Some(origin), printed_fairshare, cluster })
 }
 
 /// Adds native JSON to the expected formats of a document that is in none of them.

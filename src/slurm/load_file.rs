@@ -65,7 +65,10 @@ pub enum LoadLoss {
         written: String,
     },
     /// The user that every new cluster has.
-    #[error("a new cluster has a user `root` in account `root` with 1 share, which competes with the top accounts")]
+    #[error(
+        "a new cluster has a user `root` in account `root` with 1 share, which competes with the top accounts: after \
+         loading, `sacctmgr modify user where name=root account=root cluster=NAME set fairshare=0`"
+    )]
     RootUser,
 }
 
@@ -296,7 +299,8 @@ mod tests {
                 "`Physics` has -5 shares, written as 1: Slurm stores 0 to 2147483646",
                 "`physics` has 3000000000 shares, written as 2147483646: Slurm stores 0 to 2147483646",
                 "the usage of one association is not written: a file for `sacctmgr load` has none",
-                "a new cluster has a user `root` in account `root` with 1 share, which competes with the top accounts",
+                "a new cluster has a user `root` in account `root` with 1 share, which competes with the top accounts: \
+                 after loading, `sacctmgr modify user where name=root account=root cluster=NAME set fairshare=0`",
             ]
         );
         read_tree("written", file.text.as_bytes()).expect("what is written can be read");

@@ -132,6 +132,10 @@ fn options_that_cannot_be_meant_are_refused() {
             "expected its year and month such as",
         );
     }
+    refused(
+        &["shares", "--site", "examples/site", "--slurm-release", "99.01"],
+        "`99.01` is newer than 26.11, the newest release whose rules are known",
+    );
 }
 
 #[test]

@@ -183,7 +183,9 @@ fn tickets_go_to_active_users() {
 fn a_tree_is_written_for_openpbs_or_slurm() {
     let groups = stdout(&jsf(&["shares", "--tree", "tests/data/pp718.json", "--format", "resource-group"]));
     assert!(groups.contains("Bob\t11\tgroup1\t50"), "{groups}");
-    let load = stdout(&jsf(&["shares", "--tree", "tests/data/pp718.json", "--format", "sacctmgr"]));
+    let output = jsf(&["shares", "--tree", "tests/data/pp718.json", "--format", "sacctmgr"]);
+    assert!(stderr(&output).contains("the name of the cluster is not known"), "{}", stderr(&output));
+    let load = stdout(&output);
     assert!(load.contains("Parent - 'group1'\nUser - 'bob'") || load.contains("User - 'Bob'"), "{load}");
 }
 
@@ -299,6 +301,9 @@ fn a_charge_is_shown_before_and_after() {
         let nodes = document[list].as_array().expect("a list");
         nodes.iter().find(|node| node["name"] == "Bob").expect("Bob").clone()
     };
+    let of_group = jsf(&[&["shares"], &tree[..], &["--charge", "group1=500", "--policy", "all"]].concat());
+    let warning = "`group1` is a group: the charge is added to its own usage, and those in it keep theirs";
+    assert_eq!(stderr(&of_group).matches(warning).count(), 1, "{}", stderr(&of_group));
     let change = node(&after, "changes");
     assert_eq!((&change["path"], &change["kind"]), (&json!(["group1", "Bob"]), &json!("entity")));
     for quantity in ["usage", "tree_usage", "factor"] {

@@ -26,13 +26,15 @@ fn policy(arguments: &[&str]) -> String {
 #[test]
 fn the_policy_comes_from_the_files() {
     let [fair_tree, classic] = ["ft.sshare_a_l_P.txt", "v2611_classic_d1.sshare.json"].map(file);
-    let default = "policy:    fair-tree (from the tree's file), as in Slurm 26.11, half-life 7-00:00:00";
+    let default =
+        "policy:    fair-tree (from the tree's file), as in Slurm 26.11 (default), half-life 7-00:00:00 (default)";
     assert_eq!(policy(&["--tree", &fair_tree]), default);
     let output = jsf(&["shares", "--tree", &classic]);
     let text = success(&output);
     assert!(
         text.starts_with(
-            "policy:    classic (from the tree's file), as in Slurm 26.11, dampening factor 1, half-life 7-00:00:00"
+            "policy:    classic (from the tree's file), as in Slurm 26.11, dampening factor 1 (default), half-life 7-00:00:00 \
+             (default)"
         ),
         "{text}"
     );
@@ -78,7 +80,8 @@ fn the_policy_comes_from_the_files() {
 #[test]
 fn a_file_of_sacctmgr_has_no_usage() {
     let output = jsf(&["shares", "--tree", &file("dump.cfg")]);
-    let head = "policy:    fair-tree (default for a tree of Slurm), as in Slurm 26.11, half-life 7-00:00:00\n";
+    let head = "policy:    fair-tree (default for a tree of Slurm), as in Slurm 26.11 (default), half-life 7-00:00:00 \
+                (default)\n";
     assert!(stdout(&output).starts_with(head), "{}", stdout(&output));
     assert!(stderr(&output).contains("has no usage, so every usage is 0"), "{}", stderr(&output));
 }

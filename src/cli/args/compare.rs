@@ -12,7 +12,7 @@ use super::{CsvArgs, FilterArgs, PolicyArg, SiteArgs, number_of_jobs};
 The same jobs are ranked twice: by the old formula, tree, policy, sched_config and threshold, and by the new ones. What \
 is given for neither side is the site's. A formula that is given for one side only is compared with the site's formula. If \
 the sides differ in something else (tree, policy …), --old alone is the formula of both sides; so is --new alone if the \
-site has no formula.
+site has no formula. Without any formula, two trees or policies are compared by fairshare_factor.
 
 moved      the old rank minus the new rank: positive if the job gains places
 tau-b      Kendall's rank correlation of the two scores: 1 the same order, 0 no relation, -1 reversed

@@ -43,7 +43,8 @@ pub struct SharesArgs {
     /// The entities with pending jobs, for the ticket-based policy, named as for --entity [default: from --queue]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = listed_name)]
     pub active: Vec<String>,
-    /// What if: add usage to an entity, named as for --entity, in the unit of the tree's usage
+    /// What if: add usage to an entity, named as for --entity, in the unit of the tree's usage: RawUsage of Slurm is
+    /// TRES-seconds (billing)
     #[arg(long, value_name = "NAME=AMOUNT")]
     pub charge: Vec<Charge>,
     /// What if: decay all usage by this much time, before the charges: seconds, HH:MM:SS, D-HH:MM:SS, or a number with s, m,

@@ -136,6 +136,10 @@ pub fn threshold(text: &str) -> Result<f64, String> {
 fn release(text: &str) -> Result<Release, String> {
     let is_number = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
     let is_release = text.split('.').take(2).filter(|part| is_number(part)).count() == 2;
+    let newest = Release::default().as_str();
+    if is_release && text.get(..newest.len()) > Some(newest) {
+        return Err(format!("`{text}` is newer than {newest}, the newest release whose rules are known"));
+    }
     let parsed = Release::from_version(text).filter(|_| is_release);
     parsed.ok_or_else(|| format!("`{text}` is not a release of Slurm, expected its year and month such as 24.05"))
 }

@@ -168,7 +168,10 @@ pub struct WrittenGroups {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum GroupLoss {
     /// `FairShare=parent`, which OpenPBS does not have.
-    #[error("`{name}` has the shares of its parent `{parent}`, which OpenPBS does not support: it gets 1 share")]
+    #[error(
+        "`{name}` has the shares of its parent `{parent}`, which OpenPBS does not support: it gets 1 share, which changes \
+         the fair share below `{parent}`; set the number that you want"
+    )]
     SharesOfParent {
         /// The node.
         name: String,
@@ -399,7 +402,8 @@ mod tests {
                 "`ann` in `#b b` is written as `_b_b/ann`, which is not the entity of any job",
                 "`a` has 3000000000 shares, of which the file can hold 2147483647",
                 "`unknown` is predefined in OpenPBS: set its 9 shares as `unknown_shares` in sched_config",
-                "`ann` has the shares of its parent `#b b`, which OpenPBS does not support: it gets 1 share",
+                "`ann` has the shares of its parent `#b b`, which OpenPBS does not support: it gets 1 share, which changes \
+                 the fair share below `#b b`; set the number that you want",
                 "the children of `root` have more than 2147483647 shares in total, which overflows OpenPBS's sum",
                 "the usage of one node is not written: it belongs in the file `usage`",
             ]

@@ -77,6 +77,15 @@ pub struct SlurmConf {
     /// Whether `PriorityFlags` is set, which chooses the policy.
     #[doc(hidden)]
     pub sets_flags: bool,
+    /// `ClusterName`.
+    #[doc(hidden)]
+    pub cluster_name: Option<String>,
+    /// Whether `decay_half_life` is read from the files.
+    #[doc(hidden)]
+    pub sets_half_life: bool,
+    /// Whether `dampening_factor` is read from the files.
+    #[doc(hidden)]
+    pub sets_dampening: bool,
     /// `PriorityDecayHalfLife` in seconds, 0 for usage that does not decay. Default: 7 days.
     pub decay_half_life: u32,
     /// `PriorityCalcPeriod`: the time between two calculations, in seconds. Default: 300.
@@ -96,6 +105,9 @@ impl Default for SlurmConf {
             version: None,
             policy: ConfPolicy::default(),
             sets_flags: false,
+            cluster_name: None,
+            sets_half_life: false,
+            sets_dampening: false,
             decay_half_life: 7 * 24 * 60 * 60,
             calc_period: 5 * 60,
             usage_reset_period: ResetPeriod::default(),

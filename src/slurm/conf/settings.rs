@@ -164,6 +164,7 @@ impl<'a> Settings<'a> {
     /// Interprets each setting as the daemon does.
     fn interpret(&mut self) {
         self.conf.version = self.found.get("SLURM_VERSION").map(|found| found.value.clone());
+        self.conf.cluster_name = self.found.get("ClusterName").map(|found| found.value.clone());
         self.interpret_priority_type();
         self.interpret_flags();
         self.interpret_decay_and_reset();
@@ -175,7 +176,7 @@ impl<'a> Settings<'a> {
         }
         if let Some(found) = self.found.get("FairShareDampeningFactor").cloned() {
             match found.value.parse::<u16>().ok().filter(|&factor| factor > 0) {
-                Some(factor) => self.conf.dampening_factor = factor,
+                Some(factor) => (self.conf.dampening_factor, self.conf.sets_dampening) = (factor, true),
                 None => self.warn_of_bad_value("FairShareDampeningFactor", &found, "a whole number from 1 to 65535"),
             }
             if self.conf.policy == ConfPolicy::FairTree && self.conf.dampening_factor > 1 {
@@ -232,7 +233,9 @@ impl<'a> Settings<'a> {
         let half_life = self.found.get("PriorityDecayHalfLife").cloned();
         if let Some(found) = &half_life {
             match parse_minutes(&found.value) {
-                Some(minutes) => self.conf.decay_half_life = stored_seconds(minutes),
+                Some(minutes) => {
+                    (self.conf.decay_half_life, self.conf.sets_half_life) = (stored_seconds(minutes), true);
+                }
                 None => {
                     self.warn_of_bad_value("PriorityDecayHalfLife", found, "a time, or 0 for usage that does not decay")
                 }

@@ -98,7 +98,7 @@ pub enum TreeReadError {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RowFault {
     /// A line with more or fewer cells than the header.
-    #[error("it has {found} cells, but the header has {expected}; was it cut off?")]
+    #[error("it has {found} cells, but the header has {expected}{}", cell_count_advice(*.found, *.expected))]
     CellCount {
         /// The number of cells in the line.
         found: usize,
@@ -202,6 +202,10 @@ pub enum RowFault {
     /// A JSON entry that has another structure than an association of `sshare --json`.
     #[error("{0}")]
     MalformedEntry(String),
+}
+
+fn cell_count_advice(found: usize, expected: usize) -> &'static str {
+    if found > expected { ": is there a `|` in a name?" } else { "; was it cut off?" }
 }
 
 fn nested_in(account: &str) -> String {

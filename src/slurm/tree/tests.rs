@@ -78,7 +78,7 @@ fn an_account_keeps_what_its_members_did_not_use() {
 fn a_bad_row_is_named() {
     for (rows, told) in [
         ("root|||1|5\n a||40|1\n", "line 3: it has 4 cells, but the header has 5; was it cut off?"),
-        ("root|||1|5\n a||40|1|5|6\n", "line 3: it has 6 cells, but the header has 5; was it cut off?"),
+        ("root|||1|5\n a||40|1|5|6\n", "line 3: it has 6 cells, but the header has 5: is there a `|` in a name?"),
         ("root|||1|5\n a||forty|1|5\n", "line 3: the shares of `a` are `forty`, which Slurm rejects"),
         ("root|||1|5\n a|||1|5\n", "line 3: `a` has no shares"),
         ("root|||1|5\n a||1|1|nan\n", "line 3: the usage of `a` is `nan`, expected a number of at least 0"),
