@@ -1,5 +1,6 @@
 //! Why jobs have their places in the queue, for people and as JSON.
 
+mod fairshare_words;
 pub(super) mod human;
 mod json;
 pub(super) mod sentence;

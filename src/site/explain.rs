@@ -5,8 +5,8 @@ use std::cmp::{Ordering, Reverse};
 use super::rank::ColumnsRequest;
 use super::reach_rank::{SmallestChange, Wait};
 use super::tree::pending_entities;
-use super::{PolicyName, PolicyShares, RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
-use crate::fairshare::{NodeId, ShareTable};
+use super::{PolicyShares, RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
+use crate::fairshare::NodeId;
 use crate::formula::Formula;
 use crate::formula::program::{Term, Trace};
 use crate::jobs::InputOrigin;
@@ -305,7 +305,7 @@ impl Explainer<'_> {
             }),
             result,
             terms: evaluation.map(|evaluation| evaluation.terms).unwrap_or_default(),
-            path: self.path(table.entity(row)),
+            path: self.shares.and_then(|shares| Some(shares.path(shares.node(table.entity(row))?))).unwrap_or_default(),
             above,
             below,
             changes: self.changes(row),
@@ -404,23 +404,6 @@ impl Explainer<'_> {
         self.ranked.program.inputs().iter().map(|name| input(name)).collect()
     }
 
-    /// The nodes from the root of the tree to an entity.
-    fn path(&self, entity: &str) -> Vec<NodeId> {
-        let Some(node) = self.node(entity) else { return Vec::new() };
-        let Some(shares) = self.shares else { return Vec::new() };
-        let tree = shares.assessed.tree();
-        let mut path: Vec<NodeId> = tree.ancestors(node).filter(|&above| above != node).collect();
-        path.reverse();
-        path.push(node);
-        path
-    }
-
-    fn node(&self, entity: &str) -> Option<NodeId> {
-        let shares = self.shares?;
-        let tree = shares.assessed.tree();
-        if shares.policy == PolicyName::Pbs { tree.find(entity) } else { tree.resolve(entity) }
-    }
-
     fn neighbours(&self, row: usize, own: Option<&Evaluation>) -> (Vec<Neighbour>, Vec<Neighbour>) {
         let order = self.ranked.ranking.order();
         let (Some(rank), Some(own)) = (self.ranks[row], own) else { return Default::default() };
@@ -492,9 +475,8 @@ impl Explainer<'_> {
         if self.site.rules.numbers != NumberMode::OpenPbs {
             return None;
         }
-        let shares = self.shares.map(|shares| shares.assessed.shares());
-        let node = self.node(self.ranked.table.entity(row));
-        let numbers = node.and_then(|node| shares.and_then(|shares: &ShareTable| shares.get(node)))?;
+        let shares = self.shares?;
+        let numbers = shares.assessed.shares().get(shares.node(self.ranked.table.entity(row))?)?;
         let mut inputs = evaluation.inputs.clone();
         for (name, value) in self.ranked.program.inputs().iter().zip(&mut inputs) {
             let is_own = self.ranked.table.origin(name, row) != Some(InputOrigin::Unset);

@@ -66,6 +66,20 @@ impl PolicyShares {
         nodes.retain(|&node| named.is_empty() || is_above[node.index()] || is_below(node));
         Ok(nodes)
     }
+
+    /// The node of the entity of a job.
+    pub(crate) fn node(&self, entity: &str) -> Option<NodeId> {
+        let tree = self.assessed.tree();
+        if self.policy == PolicyName::Pbs { tree.find(entity) } else { tree.resolve(entity) }
+    }
+
+    /// The nodes from the root of the tree to a node.
+    pub(crate) fn path(&self, node: NodeId) -> Vec<NodeId> {
+        let mut path: Vec<NodeId> = self.assessed.tree().ancestors(node).collect();
+        path.reverse();
+        path.push(node);
+        path
+    }
 }
 
 /// An entity of the queue, and whether a job of it is pending.

@@ -155,3 +155,96 @@ fn a_rank_that_does_not_exist_is_a_usage_error() {
     let never = success(&jsf(&[&["explain", "ncpus", "--job", "184598", "--to", "5"], &SITE[..]].concat()));
     assert!(never.contains("never reaches rank 5 by waiting: the formula does not read `eligible_time`"), "{never}");
 }
+
+#[test]
+fn the_usage_of_the_groups_is_told_from_that_of_the_entity() {
+    let formula = "fairshare_factor * 100 + eligible_time / 3600";
+    assert!(answer(formula, "184277").ends_with(
+        "`hlindqvist` has used 1.2 times its share, 2.4 times with what counts from its groups \
+         (factor 0.19, lower than that of 24 of the 33 jobs)"
+    ));
+    assert!(answer("fairshare_factor", "184688").ends_with(
+        "`gsilva` itself has used only 1 % of its share; its group `ims` has used its share, which counts for `gsilva` too \
+         (factor 0.50, higher than that of 27 of the 33 jobs)"
+    ));
+    assert!(
+        answer("fairshare_perc", "184277").ends_with("has a share of 6.5 %, higher than that of 18 of the 33 jobs")
+    );
+    let captured = success(&jsf(&["explain", "--site", "examples/captured", "--job", "184927"]));
+    assert!(
+        captured.starts_with(
+            "`184927.kestrel` is 4th of 33: the usage is unknown, and `rvasquez` has a share of 10.9 %, higher than that of \
+             28 of the 33 jobs\n"
+        ),
+        "{captured}"
+    );
+}
+
+#[test]
+fn the_term_by_which_the_jobs_just_ahead_are_ahead_is_named() {
+    let sentence =
+        success(&jsf(&[&["explain", "-f", "examples/formulas/qut.txt", "--job", "184688"], &SITE[..]].concat()));
+    let sentence = sentence.lines().next().unwrap();
+    let term =
+        "but its term with `mem`, `ncpus` and `ngpus` is up to 546.53 less than that of 3 of the 5 jobs just ahead";
+    assert!(sentence.ends_with(term), "{sentence}");
+}
+
+/// Five users of three accounts, of which the best one has the worst account.
+const TREE: &str = r#"{"children":[
+    {"name":"phys","shares":50,"children":[{"name":"anna","shares":2,"usage":100},{"name":"ben","shares":1,"usage":600}]},
+    {"name":"geo","shares":30,"children":[{"name":"cleo","shares":1,"usage":200},{"name":"dan","shares":1,"usage":50}]},
+    {"name":"edu","shares":20,"children":[{"name":"eve","shares":1,"usage":50}]}]}"#;
+
+/// The sentences about a job of each user of [`TREE`].
+fn sentences(policy: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = folder.path().join("tree.json");
+    std::fs::write(&tree, TREE).unwrap();
+    let users = ["anna", "ben", "cleo", "dan", "eve"];
+    let jobs: String = users.iter().map(|user| format!("{{\"id\":\"{user}\",\"entity\":\"{user}\"}}\n")).collect();
+    let arguments =
+        ["explain", "fairshare_factor", "--queue", "-", "--tree", tree.to_str().unwrap(), "--policy", policy];
+    let of_all = users.iter().flat_map(|user| ["--job", user]).collect::<Vec<_>>();
+    let output = jsf_with_input(&[&arguments[..], &of_all, &["--format", "json"]].concat(), &jobs);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let sentence = |job: &Value| job["sentence"].as_str().unwrap().split_once(": ").unwrap().1.to_owned();
+    json(&output)["jobs"].as_array().unwrap().iter().map(sentence).collect()
+}
+
+#[test]
+fn fair_tree_is_explained_by_the_level_at_which_the_paths_part() {
+    assert_eq!(
+        sentences("fair-tree"),
+        [
+            "`phys`, the account of `anna`, has LevelFS 0.71, less than `geo` with 1.20 and `edu` with 4.00 \
+             (factor 0.40, lower than that of all 3 jobs just ahead; with that of `eve` it would be 1st)",
+            "`phys`, the account of `ben`, has LevelFS 0.71, less than `geo` with 1.20 and `edu` with 4.00, and `ben` has \
+             LevelFS 0.39, less than `anna` with 4.67 \
+             (factor 0.20, lower than that of all 4 jobs just ahead; with that of `eve` it would be 1st)",
+            "`geo`, the account of `cleo`, has LevelFS 1.20, less than `edu` with 4.00, and `cleo` has LevelFS 0.62, less \
+             than `dan` with 2.50 (factor 0.60, lower than that of both jobs just ahead; with that of `eve` it would be 1st)",
+            "`geo`, the account of `dan`, has LevelFS 1.20, more than `phys` with 0.71, and `dan` has LevelFS 2.50, more than \
+             `cleo` with 0.62 (factor 0.80, higher than that of 3 of the 5 jobs)",
+            "`edu`, the account of `eve`, has LevelFS 4.00, more than `geo` with 1.20 and `phys` with 0.71 \
+             (factor 1.00, higher than that of 4 of the 5 jobs)",
+        ]
+    );
+}
+
+/// `anna` has 10 % of the usage and two thirds of half of the shares, her account 70 % of the usage and half of the shares.
+#[test]
+fn usage_and_shares_are_parts_of_the_same_whole_under_every_policy() {
+    let anna = |policy: &str| sentences(policy).swap_remove(0);
+    assert!(anna("classic").starts_with(
+        "`anna` itself has used only 30 % of its share; its account `phys` has used 1.4 times its share, which counts for \
+         `anna` too (factor 0.35"
+    ));
+    assert!(
+        anna("depth-oblivious").starts_with(
+            "`anna` has used only 30 % of its share, 94 % with what counts from its accounts (factor 0.52"
+        )
+    );
+    assert!(anna("ticket-based").starts_with("`anna` gets 22.6 % of all tickets (factor 0.43"));
+    assert!(anna("weighted-walk").starts_with("`phys`, the account of `anna`, has the weight 0.71, less than `geo`"));
+}

@@ -1,8 +1,5 @@
 //! Why a job has its place, in one sentence.
 
-use std::ops::Range;
-
-use crate::fairshare::NodeId;
 use crate::jobs::JobState;
 use crate::pbs::number_format;
 use crate::pbs::order::{Criterion, NotConsidered};
@@ -10,12 +7,13 @@ use crate::python::Value;
 use crate::rank::ScoreError;
 use crate::rank::explain::nearest_double;
 use crate::report::explain::ExplainReport;
+use crate::report::explain::fairshare_words::fairshare_words;
 use crate::report::waiting_time;
 use crate::schema::FairshareInput;
-use crate::site::{Against, Cause, Explanation, PolicyName, PolicyShares};
+use crate::site::{Against, Cause, Explanation, Neighbour, OtherValues};
 
-/// The multiples of a share that count as on target.
-const ON_TARGET: Range<f64> = 0.95..1.05;
+/// The most characters of a term that is quoted.
+const MAX_TERM: usize = 40;
 
 /// Why a job has its place, in one sentence.
 pub(in crate::report) fn sentence(report: &ExplainReport<'_>, job: &Explanation) -> String {
@@ -76,7 +74,7 @@ fn failure(report: &ExplainReport<'_>, job: &Explanation, error: &ScoreError) ->
 
 /// What helps the job most, and what costs it most. A job of the worse half of the queue is compared with the jobs just
 /// ahead, and what costs it comes first; a job of the better half with the median, else with the jobs just behind, and
-/// what helps it comes first.
+/// what helps it comes first. The term by which the jobs just ahead are ahead is named too, unless one of its inputs is.
 fn reasons(report: &ExplainReport<'_>, job: &Explanation, rank: usize) -> Option<String> {
     let is_ahead = rank * 2 <= report.considered() || rank == 1;
     let compared: &[Against] = if is_ahead { &[Against::Median, Against::Behind] } else { &[Against::Ahead] };
@@ -84,23 +82,70 @@ fn reasons(report: &ExplainReport<'_>, job: &Explanation, rank: usize) -> Option
         job.causes.iter().find(|cause| cause.against == against && (cause.gained > 0) == costs)
     };
     let found = compared.iter().find_map(|&against| {
-        let main = words(report, job, find(against, !is_ahead)?)?;
-        let other =
-            find(against, is_ahead).filter(|cause| is_of_most(cause)).and_then(|cause| words(report, job, cause));
-        Some(match other {
-            Some(other) if is_ahead => format!("{main}, but {other}"),
-            Some(other) => format!("{main}, although {other}"),
-            None => main,
+        let main = find(against, !is_ahead)?;
+        let other = find(against, is_ahead).filter(|cause| is_of_most(cause));
+        let named: Vec<&str> =
+            [Some(main), other].into_iter().flatten().flat_map(|cause| &cause.inputs).map(String::as_str).collect();
+        let term = term_words(job, &named);
+        let (main, other) = (words(report, job, main)?, other.and_then(|other| words(report, job, other)));
+        Some(match (other, term) {
+            (None, None) => main,
+            (Some(other), None) if is_ahead => format!("{main}, but {other}"),
+            (None, Some(term)) if is_ahead => format!("{main}, but {term}"),
+            (Some(other), Some(term)) if is_ahead => format!("{main}, but {other}, and {term}"),
+            (Some(other), None) => format!("{main}, although {other}"),
+            (None, Some(term)) => format!("{main}, and {term}"),
+            (Some(other), Some(term)) => format!("{main}, and {term}, although {other}"),
         })
     });
     found.or_else(|| without_cause(report, job, is_ahead))
 }
 
+/// The term by which the jobs just ahead are ahead, if it has other inputs than fair-share numbers, and none of those that
+/// are named already.
+fn term_words(job: &Explanation, named: &[&str]) -> Option<String> {
+    let differences = |neighbour: &Neighbour, text: &str| -> Option<f64> {
+        neighbour.differences.iter().find(|term| term.text == text)?.nearest_double().filter(|double| !double.is_nan())
+    };
+    let of_all = |text: &str| -> Vec<f64> { job.above.iter().filter_map(|one| differences(one, text)).collect() };
+    let terms = job.terms.iter().filter(|_| job.terms.len() > 1).map(|term| (&*term.text, of_all(&term.text)));
+    let sum = |(_, differences): &(&str, Vec<f64>)| differences.iter().sum::<f64>();
+    let (text, differences) = terms.min_by(|left, right| sum(left).total_cmp(&sum(right)))?;
+    let is_in_term =
+        |name: &str| text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').any(|word| word == name);
+    let inputs: Vec<&str> = job
+        .inputs
+        .iter()
+        .map(|input| input.name.as_str())
+        .filter(|name| is_in_term(name) && FairshareInput::from_name(name).is_none())
+        .collect();
+    let less: Vec<f64> = differences.into_iter().filter(|difference| *difference < 0.0).collect();
+    if less.is_empty() || inputs.is_empty() || inputs.iter().any(|name| named.contains(name)) {
+        return None;
+    }
+    let most = significant(less.iter().copied().fold(0.0, f64::min).abs());
+    let up_to = if less.len() == 1 { "" } else { "up to " };
+    let those = counted(less.len(), job.above.len(), "ahead");
+    let term = if text.len() <= MAX_TERM { format!("`{text}`") } else { format!("term with {}", quoted(inputs)) };
+    Some(format!("its {term} is {up_to}{most} less than that of {those}"))
+}
+
+/// `a`, `b` and `c`, each quoted.
+fn quoted<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    listed(&names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>())
+}
+
+/// `a, b and c`.
+pub(super) fn listed(words: &[String]) -> String {
+    match words.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => words.concat(),
+    }
+}
+
 /// Whether the values of more than half of the compared jobs move the job in the direction in which they all together do.
 fn is_of_most(cause: &Cause) -> bool {
-    let moving =
-        cause.others.iter().filter(|other| if cause.gained > 0 { other.effect > 0.0 } else { other.effect < 0.0 });
-    moving.count() * 2 > cause.others.len()
+    cause.others.iter().filter(|other| moves(cause, other)).count() * 2 > cause.others.len()
 }
 
 /// What decides where no single input moves the job.
@@ -135,66 +180,78 @@ pub(super) fn tied(report: &ExplainReport<'_>, job: &Explanation) -> usize {
     ranking.order().iter().filter(|&&row| row != job.row && value(row) == value(job.row)).count()
 }
 
-/// The number of compared jobs whose values of an input are on the other side of a job's, of how many, and where they are.
-fn counted(cause: &Cause, costs: bool) -> Option<String> {
-    let differing = cause.others.iter().filter(|other| if costs { other.effect > 0.0 } else { other.effect < 0.0 });
-    let (count, all) = (differing.count(), cause.others.len());
-    let side = match cause.against {
-        Against::Median => return None,
-        Against::Ahead => "ahead",
-        Against::Behind => "behind",
-    };
-    Some(match (count, all) {
+/// How many of the jobs just ahead or behind.
+pub(super) fn counted(count: usize, all: usize, side: &str) -> String {
+    match (count, all) {
         (1, 1) => format!("the job just {side}"),
+        (2, 2) => format!("both jobs just {side}"),
         (count, all) if count == all => format!("all {all} jobs just {side}"),
         (count, all) => format!("{count} of the {all} jobs just {side}"),
-    })
+    }
+}
+
+/// On which side of a job the jobs are that a cause compares it with; `None` for the median.
+pub(super) fn side(cause: &Cause) -> Option<&'static str> {
+    match cause.against {
+        Against::Median => None,
+        Against::Ahead => Some("ahead"),
+        Against::Behind => Some("behind"),
+    }
+}
+
+/// Whether the values of another job would move a job in the direction in which they all together do.
+pub(super) fn moves(cause: &Cause, other: &OtherValues) -> bool {
+    if cause.gained > 0 { other.effect > 0.0 } else { other.effect < 0.0 }
+}
+
+/// The compared jobs whose values of an input are on the other side of a job's.
+fn those(cause: &Cause) -> Option<String> {
+    let count = cause.others.iter().filter(|other| moves(cause, other)).count();
+    Some(counted(count, cause.others.len(), side(cause)?))
 }
 
 /// A cause in words.
 fn words(report: &ExplainReport<'_>, job: &Explanation, cause: &Cause) -> Option<String> {
     let costs = cause.gained > 0;
     let name = cause.inputs.first()?.as_str();
-    let is_shares = FairshareInput::from_name(name).is_some();
-    if is_shares && report.explanations.lacks_usage {
-        return Some(plain_words(job, cause));
-    }
-    let shares = if is_shares { fairshare_words(report, job, cause) } else { None };
+    let is_fairshare = FairshareInput::from_name(name).is_some();
+    let shares = if is_fairshare { fairshare_words(report, job, cause) } else { None };
     let own = cause.values.first().and_then(nearest_double);
     // the words for longer and shorter are wrong where a formula prefers the jobs that wait less
     let is_rising = cause.others.iter().all(|other| {
         let other_value = other.values.first().and_then(nearest_double);
         other_value.partial_cmp(&own) == other.effect.partial_cmp(&0.0)
     });
-    let words = match (name, own) {
+    let inputs = quoted(cause.inputs.iter().map(String::as_str));
+    let (words, what) = match (name, own) {
         _ if shares.is_some() => shares?,
-        ("eligible_time", Some(waited)) if is_rising => waiting_words(report, job, waited, cause),
+        ("eligible_time", Some(waited)) if is_rising => (waiting_words(report, job, waited, cause), "the waiting time"),
         ("queue_priority", Some(priority)) if is_rising => {
             let queue = report.table().queue(job.row);
-            let than = counted(cause, costs).unwrap_or_else(|| "the median of the queue".to_owned());
+            let than = those(cause).unwrap_or_else(|| "the median of the queue".to_owned());
             let side = if costs { "lower" } else { "higher" };
-            format!("its queue `{queue}` has priority {priority}, {side} than {than}")
+            (format!("its queue `{queue}` has priority {priority}, {side} than {than}"), "the priority")
         }
-        _ => plain_words(job, cause),
+        _ => (plain_words(job, cause, &inputs), inputs.as_str()),
     };
-    let best = with_best(report, cause, is_shares);
+    let best = with_best(report, cause, what, is_fairshare);
     Some(match (words.strip_suffix(')'), best) {
         (_, None) => words,
-        // the numbers of the shares are in brackets already
+        // there are numbers in brackets already
         (Some(words), Some(best)) => format!("{words}; {best})"),
         (None, Some(best)) => format!("{words} ({best})"),
     })
 }
 
 /// The rank that the best of the compared values would give to a job that they cost places.
-fn with_best(report: &ExplainReport<'_>, cause: &Cause, is_shares: bool) -> Option<String> {
+fn with_best(report: &ExplainReport<'_>, cause: &Cause, what: &str, is_fairshare: bool) -> Option<String> {
     let best = cause.others.iter().min_by_key(|other| other.rank).filter(|_| cause.gained > 0)?;
     let row = best.row?;
-    let whose = if is_shares { report.table().entity(row) } else { report.table().id(row) };
-    Some(format!("with that of `{whose}` it would be {}", ordinal(best.rank)))
+    let whose = if is_fairshare { report.table().entity(row) } else { report.table().id(row) };
+    Some(format!("with {what} of `{whose}` it would be {}", ordinal(best.rank)))
 }
 
-fn plain_words(job: &Explanation, cause: &Cause) -> String {
+fn plain_words(job: &Explanation, cause: &Cause, names: &str) -> String {
     let unit = |name: &String| job.inputs.iter().find(|input| input.name == *name).and_then(|input| input.unit);
     let listed = |values: &[Value]| {
         let with_unit = |(name, value): (&String, &Value)| match unit(name) {
@@ -203,11 +260,10 @@ fn plain_words(job: &Explanation, cause: &Cause) -> String {
         };
         cause.inputs.iter().zip(values).map(with_unit).collect::<Vec<_>>().join(", ")
     };
-    let names = cause.inputs.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let values = listed(&cause.values);
     let costs = cause.gained > 0;
     let verb = if costs { "costs" } else { "gains" };
-    match (counted(cause, costs), cause.others.first()) {
+    match (those(cause), cause.others.first()) {
         (None, Some(medians)) => {
             let places = cause.gained.abs();
             let places = if places == 1 { "1 place".to_owned() } else { format!("{places} places") };
@@ -216,7 +272,7 @@ fn plain_words(job: &Explanation, cause: &Cause) -> String {
                 listed(&medians.values)
             )
         }
-        (counted, _) => {
+        (those, _) => {
             let effect = cause.others.iter().map(|other| other.effect.abs()).filter(|effect| *effect > 0.0);
             let least = effect.clone().fold(f64::INFINITY, f64::min);
             let most = effect.fold(0.0, f64::max);
@@ -224,7 +280,7 @@ fn plain_words(job: &Explanation, cause: &Cause) -> String {
                 (least, most) if least == most => most,
                 (_, most) => format!("up to {most}"),
             };
-            format!("its {names} of {values} {verb} {amount} against {}", counted.unwrap_or_default())
+            format!("its {names} of {values} {verb} {amount} against {}", those.unwrap_or_default())
         }
     }
 }
@@ -242,10 +298,10 @@ pub(super) fn significant(number: f64) -> String {
 fn waiting_words(report: &ExplainReport<'_>, job: &Explanation, waited: f64, cause: &Cause) -> String {
     let costs = cause.gained > 0;
     let time = waiting_time(waited.max(0.0) as i64);
-    if let Some(counted) = counted(cause, costs) {
+    if let Some(those) = those(cause) {
         return match costs {
-            true => format!("it has waited only {time}, less than {counted}"),
-            false => format!("it has waited {time}, longer than {counted}"),
+            true => format!("it has waited only {time}, less than {those}"),
+            false => format!("it has waited {time}, longer than {those}"),
         };
     }
     let order = report.queue.ranking.order();
@@ -258,80 +314,6 @@ fn waiting_words(report: &ExplainReport<'_>, job: &Explanation, waited: f64, cau
         }
         (true, _) => format!("it has waited only {time}, less than {longer} of the {} jobs", order.len()),
     }
-}
-
-/// The usage of a node of the tree against its share: 1 on target.
-#[derive(Debug, Clone, Copy)]
-struct Usage {
-    /// The usage of its members alone.
-    own: f64,
-    /// The usage that counts, with that of the groups above.
-    effective: f64,
-}
-
-impl Usage {
-    fn new(shares: &PolicyShares, node: NodeId) -> Option<Self> {
-        let (tree, numbers) = (shares.assessed.tree(), shares.assessed.shares());
-        let (own, effective, share) = if shares.policy == PolicyName::Pbs {
-            let found = numbers.get(node)?;
-            let own = tree.usage(node) / tree.usage(tree.root());
-            (own, found.fairshare_tree_usage, found.fairshare_perc)
-        } else {
-            let association = numbers.association(node)?;
-            (association.norm_usage?, association.effective_usage?, association.norm_shares?)
-        };
-        let ratio = |usage: f64| if usage.is_finite() { usage / share } else { 0.0 };
-        (share > 0.0).then(|| Self { own: ratio(own), effective: ratio(effective) })
-    }
-}
-
-/// `twice its share`, `only 40 % of its share`.
-fn multiple(ratio: f64) -> String {
-    match ratio {
-        ratio if ratio < 0.005 => "almost nothing of its share".to_owned(),
-        ratio if ratio < ON_TARGET.start => format!("only {:.0} % of its share", ratio * 100.0),
-        ratio if ratio < ON_TARGET.end => "its share".to_owned(),
-        ratio if (1.95..2.05).contains(&ratio) => "twice its share".to_owned(),
-        ratio => format!("{} times its share", short(ratio)),
-    }
-}
-
-/// The usage of the entity against its share, and how it compares.
-fn fairshare_words(report: &ExplainReport<'_>, job: &Explanation, cause: &Cause) -> Option<String> {
-    let shares = report.explanations.shares.as_ref()?;
-    let node: NodeId = *job.path.last()?;
-    let entity = report.table().entity(job.row);
-    let factor = shares.assessed.shares().get(node)?.fairshare_factor;
-    let Some(usage) = Usage::new(shares, node) else {
-        return Some(format!("`{entity}` has no share (factor {factor:.2})"));
-    };
-    let side = |ratio: f64| (ratio >= ON_TARGET.start, ratio >= ON_TARGET.end);
-    let group = shares.assessed.tree().parent(node).filter(|&group| group != shares.assessed.tree().root());
-    let group = group.and_then(|group| Some((shares.assessed.tree().name(group), Usage::new(shares, group)?)));
-    let words = match group {
-        _ if side(usage.own) == side(usage.effective) => format!("`{entity}` has used {}", multiple(usage.own)),
-        Some((name, above)) if side(above.own) == side(usage.effective) && !ON_TARGET.contains(&usage.effective) => {
-            format!(
-                "`{name}`, the group of `{entity}`, has used {}, which counts for `{entity}` too",
-                multiple(above.own)
-            )
-        }
-        _ => format!("the usage that counts for `{entity}` is {}", multiple(usage.effective)),
-    };
-    let those = counted(cause, cause.gained > 0).unwrap_or_else(|| "most".to_owned());
-    let comparison = match cause.gained > 0 {
-        false if usage.effective >= ON_TARGET.end => format!(", but less than {those}"),
-        false if usage.effective >= ON_TARGET.start => format!(", less than {those}"),
-        true if usage.effective < ON_TARGET.end => format!(", but more than {those}"),
-        _ => String::new(),
-    };
-    Some(format!("{words}{comparison} (factor {factor:.2})"))
-}
-
-/// A number with at most one decimal.
-fn short(number: f64) -> String {
-    let text = format!("{number:.1}");
-    text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }
 
 /// `1st`, `2nd`, `11th`.
@@ -362,6 +344,5 @@ mod tests {
         {
             assert_eq!(significant(number), words);
         }
-        assert_eq!((short(2.0), short(3.24)), ("2".to_owned(), "3.2".to_owned()));
     }
 }
