@@ -36,9 +36,10 @@ fn is_job(id: &str, wanted: &str) -> bool {
     number == wanted_number && same_server
 }
 
-/// Whether the id is that of an array or a subjob with this number, given without its brackets.
+/// Whether the id is that of an array or a subjob with this number, given without its brackets or with another index.
 fn is_array(id: &str, wanted: &str) -> bool {
     let (number, server) = wanted.split_once('.').unwrap_or((wanted, ""));
+    let number = number.split('[').next().unwrap_or(number);
     let Some((before, rest)) = id.split_once('[') else { return false };
     let Some((index, _)) = rest.split_once(']') else { return false };
     let dot = if server.is_empty() { "" } else { "." };
@@ -48,6 +49,15 @@ fn is_array(id: &str, wanted: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_array_is_suggested_for_its_number_and_for_any_index() {
+        for (wanted, expected) in
+            [("12", true), ("12[3]", true), ("12[3].vm", true), ("12[3].other", false), ("1[3]", false)]
+        {
+            assert_eq!(is_array("12[].vm", wanted), expected, "{wanted}");
+        }
+    }
 
     #[test]
     fn an_id_matches_with_and_without_its_server() {

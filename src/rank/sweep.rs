@@ -14,6 +14,8 @@ use crate::rank::evaluate::RowScorer;
 use crate::rank::{OnError, ScorePrecision};
 use crate::schema::Schema;
 
+/// The most relative distance between the bounds of a slope that is constant but for the margins of its analysis.
+const SLOPE_MARGIN: f64 = 1e-6;
 /// The relative distance between neighbours among C's floats, and the distance between the smallest ones.
 const FLOAT_SPACING: f64 = f32::EPSILON as f64;
 const LEAST_FLOAT: f64 = 1.401_298_464_324_817e-45;
@@ -187,6 +189,12 @@ impl<'p> Sweep<'p> {
         let line = self.slope(&facts).and_then(|slope| Some((self.value(middle)?, slope)));
         let (least, most) = (round(values.least()), round(values.most()));
         Some(Enclosure { least, most, steps: (first as f64, last as f64), middle: middle as f64, line })
+    }
+
+    /// The change of the value per step, but for rounding, if it is the same at all these steps.
+    pub fn constant_slope(&self, steps: RangeInclusive<i64>) -> Option<f64> {
+        let slope = self.slope(&self.facts(*steps.start(), *steps.end()))?;
+        (slope.most - slope.least <= slope.most.abs() * SLOPE_MARGIN).then_some(slope.least)
     }
 
     /// What is known about the formula while the input varies between two steps.

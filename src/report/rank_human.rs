@@ -99,7 +99,7 @@ pub(super) fn summary(report: &RankReport<'_>) -> String {
     let not_considered = report.not_considered.len();
     let waiting = all.saturating_sub(considered + ignored + not_considered);
     if waiting > 0 {
-        summary += &format!(", {waiting} held, waiting or running");
+        summary += &format!(", {waiting} not considered (held, waiting for a time, or running)");
     }
     if not_considered > 0 {
         summary += &format!(", {not_considered} below the threshold or without shares");
@@ -107,7 +107,10 @@ pub(super) fn summary(report: &RankReport<'_>) -> String {
     if ignored > 0 {
         summary += &format!(", {ignored} ignored");
     }
-    summary + &format!("; {}", count(report.ranking.ties(), "tie"))
+    match report.ranking.ties() {
+        1 => summary + "; 1 pair of neighbours with equal values",
+        ties => summary + &format!("; {ties} pairs of neighbours with equal values"),
+    }
 }
 
 /// `1 job`, `2 jobs`.

@@ -66,7 +66,10 @@ pub struct Explanation {
     pub above: Vec<Neighbour>,
     /// The next considered jobs that are behind, the nearest first.
     pub below: Vec<Neighbour>,
-    /// For each input the smallest change that gains ten places, or the first one if the rank is ten or less.
+    /// The rank that `changes` are for: that of [`ExplainOptions::to`] if it is better than the job's, else ten places
+    /// better; `None` if there is no better one.
+    pub goal: Option<usize>,
+    /// For each input the smallest change that gives this rank.
     pub changes: Vec<SmallestChange>,
     /// When the job reaches the rank of [`ExplainOptions::to`]; `None` if that is not asked for.
     pub reached: Option<RankReached>,
@@ -141,6 +144,8 @@ pub struct RankReached {
     pub within: i64,
     /// Whether and when the job reaches it.
     pub wait: Wait,
+    /// Whether it never does because all jobs gain the same in the same time.
+    pub gain_alike: bool,
 }
 
 /// An input of a formula, as a job has it.
@@ -287,6 +292,7 @@ impl Explainer<'_> {
             Err(_) => None,
         };
         let (above, below) = self.neighbours(row, evaluation.as_ref());
+        let goal = self.goal(row);
         Explanation {
             row,
             rank: self.ranks[row],
@@ -308,11 +314,13 @@ impl Explainer<'_> {
             path: self.shares.and_then(|shares| Some(shares.path(shares.node(table.entity(row))?))).unwrap_or_default(),
             above,
             below,
-            changes: self.changes(row),
+            goal,
+            changes: goal.map_or_else(Vec::new, |goal| self.site.smallest_changes(self.ranked, self.schema, row, goal)),
             reached: self.options.to.map(|rank| RankReached {
                 rank,
                 within: self.options.within,
-                wait: self.wait(row, rank),
+                wait: self.site.first_wait(self.ranked, self.schema, row, rank, self.options.within),
+                gain_alike: self.site.gain_alike(self.ranked, self.schema, row, rank),
             }),
         }
     }
@@ -359,20 +367,11 @@ impl Explainer<'_> {
         causes
     }
 
-    /// For each input the smallest change that gains the places.
-    fn changes(&self, row: usize) -> Vec<SmallestChange> {
-        match self.ranks[row] {
-            Some(rank) if rank > 1 && self.options.changes => {
-                let places = rank.saturating_sub(GAINED_PLACES).max(1);
-                let goal = self.options.to.filter(|&to| to < rank).unwrap_or(places);
-                self.site.smallest_changes(self.ranked, self.schema, row, goal)
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    fn wait(&self, row: usize, rank: usize) -> Wait {
-        self.site.first_wait(self.ranked, self.schema, row, rank, self.options.within)
+    /// The rank that the changes of single inputs are to give.
+    fn goal(&self, row: usize) -> Option<usize> {
+        let rank = self.ranks[row].filter(|&rank| rank > 1 && self.options.changes)?;
+        let asked = self.options.to.filter(|&to| to < rank);
+        Some(asked.unwrap_or_else(|| rank.saturating_sub(GAINED_PLACES).max(1)))
     }
 
     fn evaluate(&self, row: usize) -> Option<Evaluation> {

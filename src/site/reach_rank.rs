@@ -1,10 +1,12 @@
 //! What it takes for a job to reach a rank: how long it waits, or how one of its inputs changes.
 
-use super::{RankedQueue, Site};
+use super::{PolicyName, RankedQueue, Site};
+use crate::fairshare::NodeKind;
 use crate::pbs::order::Competition;
+use crate::pbs::resource_amount::AmountSource;
 use crate::python::Value;
 use crate::rank::{Competitor, FirstStep, Goal, ScorePrecision, ScoreRules, Sweep, first_step};
-use crate::schema::{InputType, Schema};
+use crate::schema::{FairshareInput, InputType, Schema};
 
 /// The fair-share numbers reach the formula with six decimals.
 const STEPS_OF_RATIO: f64 = 1e6;
@@ -12,6 +14,8 @@ const STEPS_OF_RATIO: f64 = 1e6;
 const STEPS_OF_AMOUNT: f64 = 1e4;
 /// The most steps by which an input is changed: a terabyte in kilobytes.
 const MAX_STEPS: i64 = 1 << 30;
+/// The time after which a job counts as never having reached a rank: 68 years.
+const LIFETIME: i64 = i32::MAX as i64;
 /// The most ranges of steps that are examined for one change: enough for any formula without long stretches in which
 /// its values are unknown.
 const MAX_RANGES: usize = 10_000;
@@ -62,10 +66,7 @@ impl Site {
             return if self.precision() == ScorePrecision::Decimal { Wait::Unknown } else { Wait::Never };
         };
         let Some(places) = race.competition.places(rank) else { return Wait::Never };
-        let aging = |row: usize| Sweep::new(race.rules, inputs(ranked, row), "eligible_time", 1.0);
-        let others = race.competition.competitors.iter();
-        let competitors: Vec<_> = others.map(|&(row, wins_ties)| Competitor { sweep: aging(row), wins_ties }).collect();
-        let job = aging(row);
+        let (job, competitors) = (race.waiting(ranked, row), race.waiting_competitors(ranked));
         let goal = Goal { job: &job, competitors: &competitors, places, threshold: race.competition.threshold };
         let now = ranked.table.column("eligible_time").map_or(0, |column| column.nearest_double(row) as i64);
         match first_step(&goal, 0..=within, MAX_COMPARISONS) {
@@ -75,8 +76,21 @@ impl Site {
         }
     }
 
-    /// For each input of the formula the smallest change that gives a job at most this rank, where there is one. Inputs
-    /// that are a `job_sort_key` too are left out, since they also change the order of equal values.
+    /// Whether a job never has this rank because the value of every considered job grows by the same in the same time.
+    pub(super) fn gain_alike(&self, ranked: &RankedQueue, schema: &Schema, row: usize, rank: usize) -> bool {
+        let Some(race) = self.race(ranked, schema, row) else { return false };
+        let Some(places) = race.competition.places(rank) else { return false };
+        let (job, competitors) = (race.waiting(ranked, row), race.waiting_competitors(ranked));
+        let gain = job.constant_slope(0..=LIFETIME);
+        if gain.is_none() || competitors.iter().any(|other| other.sweep.constant_slope(0..=LIFETIME) != gain) {
+            return false;
+        }
+        let goal = Goal { job: &job, competitors: &competitors, places, threshold: race.competition.threshold };
+        first_step(&goal, 0..=LIFETIME, MAX_COMPARISONS) == FirstStep::Never
+    }
+
+    /// For each input of the formula the smallest change that gives a job at most this rank, where there is one within the
+    /// `resources_max` of its queue or the server. Inputs that are a `job_sort_key` too are left out, since they also change the order of equal values.
     pub fn smallest_changes(
         &self,
         ranked: &RankedQueue,
@@ -92,10 +106,37 @@ impl Site {
             let sweep = Sweep::constant(race.rules, inputs(ranked, other));
             let competitors = [Competitor { sweep, wins_ties }];
             let names = ranked.program.inputs().iter().filter(|name| !sort_keys.contains(&&***name));
-            let change = |name| smallest_change(race, &competitors, inputs(ranked, row), name, rank);
+            let change = |name| {
+                let limits = Limits {
+                    most: self.maximum(ranked.table.queue(row), name, schema),
+                    steps_per_unit: self.steps_per_unit(name, schema),
+                };
+                smallest_change(race, &competitors, inputs(ranked, row), name, rank, limits)
+            };
             Some(names.filter_map(|name| change(&**name)).collect())
         };
         self.race(ranked, schema, row).as_ref().and_then(change).unwrap_or_default()
+    }
+
+    /// The most that a job of a queue may have of an input; infinite where no limit is known.
+    fn maximum(&self, queue: &str, name: &str, schema: &Schema) -> f64 {
+        let kind = schema.entry(name).map(|entry| entry.input_type);
+        let amount = self.queues.maximum(queue, name);
+        let amount = amount.and_then(|text| self.rules.numbers.amount(text, kind, AmountSource::Server).ok());
+        amount.and_then(|amount| amount.to_f64()).unwrap_or(f64::INFINITY)
+    }
+
+    /// The number of values of an input between two integers.
+    fn steps_per_unit(&self, name: &str, schema: &Schema) -> f64 {
+        let is_rank = matches!(self.policy.name, PolicyName::FairTree | PolicyName::WeightedWalk)
+            && FairshareInput::from_name(name) == Some(FairshareInput::Factor);
+        let tree = self.tree.as_ref().filter(|_| is_rank).and_then(|tree| tree.share_tree().ok());
+        match tree {
+            // the rank of a user divided by the number of users
+            Some(tree) => tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity).count() as f64,
+            None if schema.entry(name).is_some_and(|entry| entry.input_type == InputType::Ratio) => STEPS_OF_RATIO,
+            None => STEPS_OF_AMOUNT,
+        }
     }
 
     pub(super) fn race<'a>(&'a self, ranked: &'a RankedQueue, schema: &'a Schema, row: usize) -> Option<Race<'a>> {
@@ -137,22 +178,29 @@ pub(super) fn inputs(ranked: &RankedQueue, row: usize) -> Vec<Value> {
     ranked.program.inputs().iter().map(|name| column(name)).collect()
 }
 
+/// Which values an input can have.
+struct Limits {
+    most: f64,
+    /// The number of values between two integers.
+    steps_per_unit: f64,
+}
+
 fn smallest_change(
     race: &Race<'_>,
     competitors: &[Competitor<'_>],
     inputs: Vec<Value>,
     name: &str,
     rank: usize,
+    limits: Limits,
 ) -> Option<SmallestChange> {
     let entry = race.rules.schema.entry(name)?;
-    let steps_per_unit = if entry.input_type == InputType::Ratio { STEPS_OF_RATIO } else { STEPS_OF_AMOUNT };
     let slot = race.rules.program.inputs().iter().position(|input| **input == *name)?;
     let from = inputs[slot].clone();
-    let upward = Sweep::new(race.rules, inputs, name, steps_per_unit);
+    let upward = Sweep::new(race.rules, inputs, name, limits.steps_per_unit);
     let downward = upward.clone().reversed();
     let first_step = |job: &Sweep<'_>, limit: i64| {
         let goal = Goal { job, competitors, places: 1, threshold: race.competition.threshold };
-        let last = job.steps_until(entry.range.least, entry.range.most).min(limit);
+        let last = job.steps_until(entry.range.least, entry.range.most.min(limits.most)).min(limit);
         match first_step(&goal, 1..=last, MAX_RANGES) {
             FirstStep::At(steps) => Some(steps),
             FirstStep::Never | FirstStep::Unknown => None,

@@ -157,6 +157,34 @@ fn a_rank_that_does_not_exist_is_a_usage_error() {
 }
 
 #[test]
+fn what_a_job_lacks_is_shown_where_no_single_input_gives_it() {
+    let formula = "fairshare_factor * 100 + eligible_time / 3600";
+    for (job, lacking) in [("184277", "310.7192"), ("184905", "368.1506")] {
+        let text = success(&jsf(&[&["explain", formula, "--job", job, "--to", "1"], &SITE[..]].concat()));
+        let expected = format!(
+            "\nrank 1 is `184103.kestrel` with 420.9681: {lacking} more are needed; no single input gives that\n\
+             left out: `eligible_time` (all jobs wait alike)\n\n\
+             it never reaches rank 1 by waiting: all jobs gain alike\n"
+        );
+        assert!(text.contains(&expected), "{text}");
+    }
+    let squared = "fairshare_factor * 100 + eligible_time * eligible_time";
+    let text = success(&jsf(&[&["explain", squared, "--job", "184905", "--to", "1"], &SITE[..]].concat()));
+    assert!(text.contains("\nit does not reach rank 1 by waiting, at least not within 30 d"), "{text}");
+}
+
+#[test]
+fn changes_to_values_that_no_job_can_have_are_left_out() {
+    let formula = "(eligible_time / max(walltime, 1)) ** 3 * ncpus";
+    let text = success(&jsf(&[&["explain", formula, "--job", "185055", "--to", "5"], &SITE[..]].concat()));
+    assert!(text.contains("`ncpus` of 46922 (more than 10 times that of any job)\n"), "{text}");
+    assert!(text.contains("\nwalltime  1200   167  s     the user\n"), "{text}");
+    // the queue `gpu` allows 72 hours, and rank 1 has 120
+    let text = success(&jsf(&[&["explain", "walltime", "--job", "185043", "--to", "1"], &SITE[..]].concat()));
+    assert!(text.contains("; no single input gives that\n"), "{text}");
+}
+
+#[test]
 fn the_usage_of_the_groups_is_told_from_that_of_the_entity() {
     let formula = "fairshare_factor * 100 + eligible_time / 3600";
     assert!(answer(formula, "184277").ends_with(

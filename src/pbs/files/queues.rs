@@ -23,6 +23,8 @@ pub struct Queues {
     seen: BTreeMap<Box<str>, InputType>,
     /// The resources with a default above 0, by queue; those of the server under an empty name.
     defaults: BTreeMap<Box<str>, BTreeSet<Box<str>>>,
+    /// The amount in `resources_max` by queue and resource; that of the server under an empty name.
+    maxima: BTreeMap<(Box<str>, Box<str>), Box<str>>,
     /// The routing queues, which pass their jobs on to other queues.
     routes: BTreeSet<Box<str>>,
     /// How many jobs may run at the same time, by queue; those of the server under an empty name.
@@ -143,6 +145,9 @@ impl Queues {
             self.limits.entry(object).or_insert(limits);
         }
         self.other_limits.extend(other.other_limits);
+        for (key, amount) in other.maxima {
+            self.maxima.entry(key).or_insert(amount);
+        }
         for (queue, resources) in other.defaults {
             self.defaults.entry(queue).or_default().extend(resources);
         }
@@ -188,6 +193,13 @@ impl Queues {
         self.limits.get(queue)
     }
 
+    /// The most that a job of a queue may request of a resource (`resources_max`), as it is written: the limit of the queue,
+    /// else that of the server.
+    pub fn maximum(&self, queue: &str, resource: &str) -> Option<&str> {
+        let of = |queue: &str| self.maxima.get(&(queue.into(), resource.into())).map(|amount| &**amount);
+        of(queue).or_else(|| of(""))
+    }
+
     /// The attributes that limit running jobs otherwise, by groups, projects or resources.
     pub fn other_limits(&self) -> impl Iterator<Item = &str> {
         self.other_limits.iter().map(|attribute| &**attribute)
@@ -213,6 +225,9 @@ impl Queues {
 
     fn add_amount(&mut self, queue: &str, list: &str, resource: &str, scalar: &JsonScalar<'_>) {
         self.add_seen(resource, scalar);
+        if let Some(amount) = scalar.text().filter(|_| list == "resources_max") {
+            self.maxima.insert((queue.into(), resource.into()), amount.into());
+        }
         let is_default = matches!(list, "resources_default" | "default_chunk");
         let is_positive =
             |amount: &str| !amount.starts_with('-') && amount.contains(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
@@ -489,6 +504,18 @@ mod tests {
         }
         let queues = "Queue: in\n    queue_type = Route\nQueue: a\n    resources_default.x = 1\n    resources_default.y = 1\nQueue: b\n    resources_default.x = 2\n";
         assert_eq!(Queues::read("q", queues).unwrap().defaulted_resources(), ["x"]);
+    }
+
+    #[test]
+    fn the_maximum_of_a_queue_replaces_that_of_the_server() {
+        let text = "Server: vm\n    resources_max.ncpus = 64\n    resources_max.mem = 8gb\nQueue: a\n    resources_max.ncpus = 8\n";
+        let queues = Queues::read_queues_or_server("s", text).unwrap();
+        let maximum = |queue, resource| queues.maximum(queue, resource);
+        assert_eq!(
+            [maximum("a", "ncpus"), maximum("b", "ncpus"), maximum("a", "mem")],
+            [Some("8"), Some("64"), Some("8gb")]
+        );
+        assert_eq!(maximum("a", "ngpus"), None);
     }
 
     #[test]

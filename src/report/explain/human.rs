@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
+use crate::jobs::InputOrigin;
 use crate::pbs::number_format;
 use crate::pbs::order::Criterion;
 use crate::rank::explain::{NodeValue, nearest_double};
@@ -16,6 +17,11 @@ use crate::site::{ExplainedInput, Explanation, Neighbour, RankReached, Reached, 
 
 /// The number of characters of the longest bar.
 const BAR: f64 = 24.0;
+/// The heading over what decides between the job and a neighbour.
+pub(in crate::report) const DECIDED_BY: &str =
+    "difference of the values, largest term first; minus: the other job has more";
+/// A change to more than this multiple of what any job has is left out.
+const PLAUSIBLE: f64 = 10.0;
 /// The most differences that are listed of a neighbour.
 const MAX_DIFFERENCES: usize = 3;
 
@@ -82,22 +88,8 @@ impl Section<'_> {
 
     /// What would give the job a better rank.
     fn changes(&mut self, report: &ExplainReport<'_>, job: &Explanation) -> io::Result<()> {
-        let row = |change: &SmallestChange| {
-            let unit = job.inputs.iter().find(|input| *input.name == *change.name).and_then(|input| input.unit);
-            vec![change.name.to_string(), change.from.repr(), change.to.repr(), unit.unwrap_or_default().to_owned()]
-        };
-        // what waiting changes, it changes for the others too
-        let changes: Vec<&SmallestChange> =
-            job.changes.iter().filter(|change| &*change.name != "eligible_time").collect();
-        if let Some(change) = changes.first() {
-            let heading = format!("if nothing else changes, each of these alone gives {}", at_most(change.rank));
-            let columns = vec![
-                Column::name("input", 9),
-                Column::number("now", 9),
-                Column::number("then", 9),
-                Column::wrapped("unit", 5),
-            ];
-            self.table(&heading, columns, &changes.into_iter().map(row).collect::<Vec<_>>())?;
+        if let Some(goal) = job.goal {
+            self.changes_to(goal, report, job)?;
         }
         match job.reached {
             None => Ok(()),
@@ -123,7 +115,10 @@ impl Section<'_> {
                     "\nwhen it reaches rank {rank} takes too long to find out: the formula changes the order too irregularly"
                 )
             }
-            Some(RankReached { rank, within, wait: Wait::Never }) => {
+            Some(RankReached { rank, wait: Wait::Never, gain_alike: true, .. }) => {
+                writeln!(self.out, "\nit never reaches rank {rank} by waiting: all jobs gain alike")
+            }
+            Some(RankReached { rank, within, wait: Wait::Never, .. }) => {
                 writeln!(
                     self.out,
                     "\nit does not reach rank {rank} by waiting, at least not within {}, if all others wait as long",
@@ -143,8 +138,60 @@ impl Section<'_> {
         }
     }
 
-    /// The terms, with their part of the sum of all magnitudes.
+    /// How much the job lacks to a rank, and which inputs give it.
+    fn changes_to(&mut self, goal: usize, report: &ExplainReport<'_>, job: &Explanation) -> io::Result<()> {
+        let (table, ranking) = (report.table(), &report.queue.ranking);
+        let other = ranking.order()[goal - 1];
+        let value = |row: usize| ranking.score(row).map_or(f64::NAN, |score| score.value);
+        let (lacking, logged) = (value(other) - value(job.row), number_format::logged(value(other)));
+        let lacks = match lacking {
+            lacking if lacking > 0.0 && lacking.is_finite() => {
+                format!("with {logged}: {} more are needed", number_format::logged(lacking))
+            }
+            0.0 => "with the same value".to_owned(),
+            _ => format!("with {logged}"),
+        };
+        // what waiting changes, it changes for the others too
+        let (aging, changes): (Vec<&SmallestChange>, Vec<_>) =
+            job.changes.iter().partition(|change| &*change.name == "eligible_time");
+        let (changes, beyond): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| is_plausible(report, change));
+        let none = if changes.is_empty() { "; no single input gives that" } else { "" };
+        writeln!(self.out, "\nrank {goal} is `{}` {lacks}{none}", printable(table.id(other)))?;
+        let aging = aging.iter().map(|_| "`eligible_time` (all jobs wait alike)".to_owned());
+        let beyond = beyond.iter().map(|change| {
+            format!("`{}` of {} (more than {PLAUSIBLE} times that of any job)", change.name, change.to.repr())
+        });
+        let left_out: Vec<String> = aging.chain(beyond).collect();
+        if !left_out.is_empty() {
+            writeln!(self.out, "left out: {}", left_out.join(", "))?;
+        }
+        let row = |change: &&SmallestChange| {
+            let input = job.inputs.iter().find(|input| *input.name == *change.name);
+            let unit = input.and_then(|input| input.unit).unwrap_or_default().to_owned();
+            let by = match input.map(|input| input.origin) {
+                Some(InputOrigin::FairShareTree) => "the site (usage and shares)",
+                Some(InputOrigin::Queue) => "the site, or another queue",
+                _ if &*change.name == "queue_priority" => "the site, or another queue",
+                _ => "the user",
+            };
+            vec![change.name.to_string(), change.from.repr(), change.to.repr(), unit, by.to_owned()]
+        };
+        let columns = vec![
+            Column::name("input", 9),
+            Column::number("now", 9),
+            Column::number("then", 9),
+            Column::text("unit", 5),
+            Column::wrapped("changed by", 5),
+        ];
+        let heading = format!("if nothing else changes, each of these alone gives {}", at_most(goal));
+        self.table(&heading, columns, &changes.iter().map(row).collect::<Vec<_>>())
+    }
+
+    /// The terms, with their part of the sum of all magnitudes. A single term is the value itself.
     fn terms(&mut self, job: &Explanation) -> io::Result<()> {
+        if job.terms.len() == 1 {
+            return Ok(());
+        }
         let values: Vec<f64> = job.terms.iter().map(|term| nearest_double(&term.value).unwrap_or(f64::NAN)).collect();
         let total: f64 = values.iter().map(|value| value.abs()).sum();
         let rows: Vec<Vec<String>> = job
@@ -212,7 +259,7 @@ impl Section<'_> {
             Column::id("job", 9),
             Column::text("entity", 4),
             Column::number("value", 8),
-            Column::wrapped("ahead or behind because (terms: this job minus that one)", 9),
+            Column::wrapped(DECIDED_BY, 9),
         ];
         self.table("neighbours", columns, &rows)
     }
@@ -284,6 +331,13 @@ pub(in crate::report) fn decision(report: &ExplainReport<'_>, job: &Explanation,
     });
     let texts: Vec<String> = texts.collect();
     if texts.is_empty() { neighbour.reason.clone() } else { texts.join(", ") }
+}
+
+/// Whether some job has an amount of the order of magnitude that an input would have to have.
+fn is_plausible(report: &ExplainReport<'_>, change: &SmallestChange) -> bool {
+    let Some(column) = report.table().column(&change.name) else { return true };
+    let most = (0..report.table().len()).map(|row| column.nearest_double(row)).fold(1.0, f64::max);
+    nearest_double(&change.to).is_some_and(|to| to <= PLAUSIBLE * most)
 }
 
 /// `rank 1`, `rank 5 or better`.

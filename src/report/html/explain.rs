@@ -7,7 +7,7 @@ use super::shares::shares_table;
 use super::{Bar, Cell, Page, Section, Table, facts, formula_section, sentence_pieces};
 use crate::formula::program::Term;
 use crate::rank::explain::{NodeValue, nearest_double};
-use crate::report::explain::human::{decision, input_unit};
+use crate::report::explain::human::{DECIDED_BY, decision, input_unit};
 use crate::report::explain::sentence::sentence;
 use crate::report::explain::{ExplainReport, with_path_view};
 use crate::report::terminal::printable;
@@ -109,6 +109,6 @@ fn neighbours(report: &ExplainReport<'_>, job: &Explanation, of: &str) -> Option
     let neighbour = |one: &Neighbour| cells(one.rank, one.row, &decision(report, job, one));
     let above = job.above.iter().rev().map(neighbour);
     let rows = above.chain([cells(rank, job.row, "this job")]).chain(job.below.iter().map(neighbour));
-    let headings = ["#rank", "job", "entity", "#value", "ahead or behind because (terms: this job minus that one)"];
+    let headings = ["#rank", "job", "entity", "#value", DECIDED_BY];
     Some(Section::new(format!("Neighbours{of}")).table(Table::new(&headings, rows)))
 }
