@@ -218,6 +218,20 @@ fn the_term_by_which_the_jobs_just_ahead_are_ahead_is_named() {
     assert!(sentence.ends_with(term), "{sentence}");
 }
 
+#[test]
+fn an_entity_without_shares_is_explained_by_its_group_under_fair_tree() {
+    let of = |policy: &str| {
+        let job = ["explain", "fairshare_factor", "--policy", policy, "--job", "184127"];
+        success(&jsf(&[&job[..], &SITE[..]].concat())).lines().next().unwrap().to_owned()
+    };
+    assert!(
+        of("fair-tree").contains("`guests`, the account of `bwallace`, has LevelFS 8.60, more than `ims` with 1.00")
+    );
+    assert!(
+        of("pbs").contains("33rd of 33: `bwallace` has no share (factor 0, lower than that of all 5 jobs just ahead")
+    );
+}
+
 /// Five users of three accounts, of which the best one has the worst account.
 const TREE: &str = r#"{"children":[
     {"name":"phys","shares":50,"children":[{"name":"anna","shares":2,"usage":100},{"name":"ben","shares":1,"usage":600}]},

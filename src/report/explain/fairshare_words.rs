@@ -49,13 +49,16 @@ pub(super) fn fairshare_words(
     }
     let comparison = compare(FairshareInput::Factor);
     let special = match shares.policy {
-        _ if numbers.fairshare_perc <= 0.0 => Some(format!("`{entity}` has no share")),
         PolicyName::FairTree | PolicyName::WeightedWalk if has_factor => level_words(shares, &job.path, &comparison),
         PolicyName::TicketBased if has_factor => tickets_words(shares, node, entity),
         _ => None,
     };
     let words = special.unwrap_or_else(|| usage_words(shares, node, entity));
-    Some((format!("{words} (factor {:.2}{comparison})", numbers.fairshare_factor), "that"))
+    let factor = match numbers.fairshare_factor {
+        small if small < 0.005 => significant(small),
+        factor => format!("{factor:.2}"),
+    };
+    Some((format!("{words} (factor {factor}{comparison})"), "that"))
 }
 
 /// How a number of the entity of a job compares with that of others.
