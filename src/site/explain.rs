@@ -316,12 +316,7 @@ impl Explainer<'_> {
             below,
             goal,
             changes: goal.map_or_else(Vec::new, |goal| self.site.smallest_changes(self.ranked, self.schema, row, goal)),
-            reached: self.options.to.map(|rank| RankReached {
-                rank,
-                within: self.options.within,
-                wait: self.site.first_wait(self.ranked, self.schema, row, rank, self.options.within),
-                gain_alike: self.site.gain_alike(self.ranked, self.schema, row, rank),
-            }),
+            reached: self.options.to.map(|rank| self.reached(row, rank)),
         }
     }
 
@@ -372,6 +367,13 @@ impl Explainer<'_> {
         let rank = self.ranks[row].filter(|&rank| rank > 1 && self.options.changes)?;
         let asked = self.options.to.filter(|&to| to < rank);
         Some(asked.unwrap_or_else(|| rank.saturating_sub(GAINED_PLACES).max(1)))
+    }
+
+    fn reached(&self, row: usize, rank: usize) -> RankReached {
+        let within = self.options.within;
+        let wait = self.site.first_wait(self.ranked, self.schema, row, rank, within);
+        let gain_alike = wait == Wait::Never && self.site.gain_alike(self.ranked, self.schema, row, rank);
+        RankReached { rank, within, wait, gain_alike }
     }
 
     fn evaluate(&self, row: usize) -> Option<Evaluation> {
