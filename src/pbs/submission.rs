@@ -1,6 +1,6 @@
 //! A formula as an admin submits it, and as Python reads it.
 //!
-//! In: the text of the formula. Out: the parsed [`Formula`] or a [`Refusal`], and the mapping of findings back to the
+//! The text of the formula goes in. The parsed [`Formula`] or a [`Refusal`] comes out, and the mapping of findings back to the
 //! submitted text.
 
 use crate::diagnostic::{Applicability, Diagnostic, Fix, Span};
@@ -12,7 +12,7 @@ use crate::pbs::python_string_literal::{InvalidLiteral, PythonStringLiteral};
 #[derive(Debug, Clone)]
 pub struct FormulaSubmission<'t> {
     text: &'t str,
-    /// Whether only the first line counts, as for OpenPBS.
+    /// Whether everything after the first line is ignored, as OpenPBS does.
     is_single_line: bool,
     literal: Option<PythonStringLiteral>,
     formula: Result<Formula, Refusal>,
@@ -23,7 +23,7 @@ pub struct FormulaSubmission<'t> {
 pub struct Refusal {
     /// The finding, with its span in the submitted text.
     pub finding: Box<Diagnostic>,
-    /// The syntax error; `None` if Python does not receive the text as it was submitted.
+    /// The syntax error; `None` if the text is no valid string literal, so that Python has no formula to parse.
     pub error: Option<SyntaxError>,
 }
 
@@ -34,6 +34,7 @@ impl<'t> FormulaSubmission<'t> {
     /// use job_sort_formula::pbs::submission::FormulaSubmission;
     ///
     /// assert!(FormulaSubmission::to_openpbs(r"ncpus\t* 2").formula().is_ok());
+    /// // the server puts the formula between quotes, and the first `"` ends them
     /// let refusal = FormulaSubmission::to_openpbs("float(\"2\")").formula().unwrap_err().clone();
     /// assert_eq!(refusal.finding.code, "JSF106");
     /// ```
@@ -106,14 +107,14 @@ fn mapped(mut finding: Diagnostic, literal: Option<&PythonStringLiteral>) -> Dia
 
 fn literal_finding(error: &InvalidLiteral, text: &str) -> Diagnostic {
     let help = if error.keeps_stale_values() {
-        "the scheduler does not notice: every job keeps the value that the previous formula gave to the previous job; \
+        "the scheduler does not detect the error: every job gets the last value that the previous formula had; \
          if it is the first formula after the scheduler's start, the scheduler crashes"
     } else {
-        "write the character itself"
+        "write the character instead of its escape"
     };
     let found = Diagnostic::error("JSF106", error.to_string(), error.span).with_help(help);
     match in_quotes(text) {
-        Some(formula) => found.with_label("the quotes of a command are not part of the formula").with_fix(Fix {
+        Some(formula) => found.with_label("the quotes of a shell command are not part of the formula").with_fix(Fix {
             span: Span::new(0, text.len()),
             replacement: formula.to_owned(),
             applicability: Applicability::Unsafe,

@@ -1,4 +1,4 @@
-//! A comparison of a scheduler's log with a queue, as text or as JSON.
+//! The values in a scheduler's log against those that are computed for a queue, as text or as JSON.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::pbs::replay::{Difference, Explanation, Replay};
 use crate::report::terminal::printable;
 
-/// The most differences that the text lists; JSON has them all.
+/// How many differences the text lists at most. JSON lists those that the comparison has kept, and counts the others.
 const MAX_SHOWN: usize = 50;
 
 /// Writes the comparison of the values of `formula` as one JSON document.
@@ -84,7 +84,7 @@ pub fn write_human(replay: &Replay, formula: &str, out: &mut dyn Write) -> io::R
     }
     let different = replay.different.len() + replay.not_listed;
     if different > MAX_SHOWN {
-        writeln!(out, "and {} more; `--format json` lists them", different - MAX_SHOWN)?;
+        writeln!(out, "and {} more; `--format json` lists more", different - MAX_SHOWN)?;
     }
     let values = if replay.lines == 1 { "value" } else { "values" };
     write!(out, "{} logged {values}: {} equal, {different} different", replay.lines, replay.equal)?;

@@ -1,4 +1,5 @@
-//! Reads the files that describe the server, its queues and its resources. Each of their options accepts any of these files.
+//! Reads the files that describe the server, its queues and its resources, whichever of them is given for which, and the names
+//! in the formulas that the server has accepted.
 
 use super::file_kind::{Expected, FileKind, RESOURCES, SERVER};
 use super::files::SiteFiles;
@@ -98,7 +99,8 @@ impl Documents {
             let Some(entry) = self.schema.entry(name).filter(|entry| entry.input_type != *declared) else { continue };
             let reason = match entry.origin {
                 Origin::Special | Origin::Standard => "OpenPBS defines it",
-                Origin::Site | Origin::Seen => "a document of the site declares it",
+                Origin::Site => "a document of the site declares it",
+                Origin::Seen => "the jobs or queues of the site have it",
             };
             let (given, used) = (declared.pbs_type(), entry.input_type.pbs_type());
             self.warnings.push(format!("`{name}` was declared as {given}, but {reason} as {used}; {used} is used"));
@@ -152,7 +154,7 @@ impl Documents {
         Ok(())
     }
 
-    /// Adds the names in the active formula: the server has accepted it, so they exist. Warns if files contain different
+    /// Adds the names in the formulas that the server has accepted, so that PBS knows them. Warns if files contain different
     /// formulas.
     fn add_names_in_active_formula(&mut self, files: &SiteFiles) -> Result<(), SiteError> {
         let mut in_force: Option<(String, String)> = None;
@@ -195,12 +197,12 @@ impl Documents {
     }
 }
 
-/// Whether a line of a `qmgr` listing describes the server or a scheduler.
+/// Whether a line of a `qmgr` listing describes the server or a scheduler, which has a threshold and a formula too.
 fn describes_server(line: &str) -> bool {
     ["set server ", "set sched ", "Server ", "Server:", "Sched "].iter().any(|start| line.starts_with(start))
 }
 
-/// A `qmgr` listing in which all lines but those that declare resources are blank, so that line numbers stay the same.
+/// A `qmgr` listing with every line blanked that declares no resource, so that the numbers of the lines stay.
 fn only_declarations(text: &str) -> String {
     let mut is_resource = false;
     let mut keep = |line: &str| {

@@ -1,5 +1,5 @@
-//! The numbers that a Slurm policy shows for an association (an account, or a user in an account), and the rules and
-//! the release that it follows.
+//! The numbers that `sshare` shows for an association (an account, or a user in an account), and the rules and the release of
+//! Slurm by which a policy computes them.
 
 use crate::fairshare::Shares;
 
@@ -7,23 +7,23 @@ use crate::fairshare::Shares;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Rules {
-    /// The rules of the daemon.
+    /// What the daemon does.
     #[default]
     Scheduler,
-    /// The rules of the policy's document.
+    /// What the published document of the policy says.
     Documented,
 }
 
-/// A release of Slurm whose rules are known: daemons of other releases follow the rules of one of these.
+/// The releases of Slurm that behave alike, named after the one that was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Release {
-    /// 22.05, and every release before 23.11: siblings are ordered as they were loaded, which is the tree's order,
-    /// users before accounts. `sshare` recomputes the classic factor from the numbers that it receives, for users and
+    /// 22.05, and every release before 23.11: siblings are in the order of the input, users before
+    /// accounts. `sshare` recomputes the factor of the classic policy from the numbers that it receives, for users and
     /// accounts alike.
     V22_05,
-    /// 26.11, and every release from 23.11 on: siblings are ordered by their lineage, which is alphabetical with `/`
-    /// as a character: `a-b` before `a`. `sshare` shows the factor that jobs get, for users only.
+    /// 26.11, and every release from 23.11 on: siblings are ordered by their lineage: their names with `/`
+    /// behind them, compared as bytes, so that `a-b` (`a-b/`) is before `a` (`a/`). `sshare` shows the factor that jobs get, for users only.
     #[default]
     V26_11,
 }
@@ -63,16 +63,16 @@ impl Release {
 pub struct AssociationShares {
     /// Its shares as the policy reads them; `None` for the root.
     pub raw_shares: Option<Shares>,
-    /// Its fraction, 0..=1: under fair tree of its siblings' shares, else of the whole machine.
+    /// Under fair tree its fraction of the shares of its siblings, under the other policies of the machine, 0..=1.
     pub norm_shares: Option<f64>,
     /// Its usage and that of all nodes below it, in the site's unit (Slurm: TRES-seconds).
     pub raw_usage: Option<f64>,
     /// Its fraction of all usage, 0..=1.
     pub norm_usage: Option<f64>,
-    /// The usage that counts against it, as the policy defines it.
+    /// The usage that the policy compares with its shares: with a part of that of its siblings or groups, as the policy defines it.
     pub effective_usage: Option<f64>,
-    /// Fair tree: its shares divided by its usage among its siblings, 0 to infinity, 1 on target.
-    /// flux-accounting: its weight, computed alike.
+    /// Fair tree: its shares divided by its usage among its siblings, 0 to infinity, 1 if both are
+    /// equal. flux-accounting: its weight, computed the same way.
     pub level_fs: Option<f64>,
     /// The factor that is shown for it, 0..=1, higher the further its usage is below its shares. The factor of its jobs is
     /// [`fairshare_factor`](crate::fairshare::policy::EntityShares::fairshare_factor), which may differ.
@@ -95,7 +95,7 @@ impl AssociationShares {
     }
 
     /// The numbers as `sshare` receives them: the daemon sends them multiplied by a million, which may change the last
-    /// bit. Usage is sent as an integer.
+    /// bit. `raw_usage` is an integer to the daemon and does not change.
     pub(super) fn as_received(self) -> Self {
         Self {
             norm_shares: self.norm_shares.map(round_trip),
@@ -108,7 +108,7 @@ impl AssociationShares {
     }
 }
 
-/// An [`AssociationShares`] in little more than half the memory: a table has one for every node.
+/// An [`AssociationShares`] in little more than half the memory, of which the table of a policy has one for every node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Packed {
     numbers: [f64; 7],
@@ -161,21 +161,22 @@ impl From<Packed> for AssociationShares {
     }
 }
 
-/// A number multiplied and divided by a million, see [`AssociationShares::as_received`].
+/// A number multiplied and divided by a million, see [`AssociationShares::as_received`], or the number itself if that is not
+/// finite.
 pub(super) fn round_trip(number: f64) -> f64 {
     const SCALE: f64 = 1e6;
     let received = number * SCALE / SCALE;
     if received.is_finite() { received } else { number }
 }
 
-/// The shares that Slurm's accounting stores for a number given to `sacctmgr` (`FairShare=`): a number is truncated to
-/// 32 bits, a negative number and one beyond 31 bits become the default of 1, and 2147483647 means `parent`. The
-/// scheduler's rules read every tree this way.
+/// The shares that Slurm's accounting stores for a number given to `sacctmgr` (`FairShare=`): a negative
+/// number becomes the default of 1. Another one is truncated to 32 bits; then 2147483647 means `parent`, and what is larger
+/// becomes 1. Under [`Rules::Scheduler`], the shares of every tree are converted so.
 ///
 /// Recorded in `tests/golden/slurm/fairshare_values_2205.txt`.
-pub fn stored_shares(typed: i64) -> Shares {
-    match typed as u32 {
-        _ if typed < 0 => Shares::Count(1),
+pub fn stored_shares(given: i64) -> Shares {
+    match given as u32 {
+        _ if given < 0 => Shares::Count(1),
         FS_USE_PARENT => Shares::Parent,
         too_large if too_large > FS_USE_PARENT => Shares::Count(1),
         count => Shares::Count(count.into()),

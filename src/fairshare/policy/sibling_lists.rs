@@ -1,13 +1,14 @@
-//! The lists in which siblings compete, and the orders in which Slurm's daemons visit a tree.
+//! For each account, the nodes whose shares are compared with one another, and the orders in which Slurm's daemons visit a tree.
 
 use crate::fairshare::policy::Release;
 use crate::fairshare::{NodeId, NodeKind, ShareTree};
 
-/// Stands for the owner of a node's list if the node is in no list.
+/// The owner of a node that is a member of no list.
 pub(super) const NO_LIST: u32 = u32::MAX;
 
-/// For every node, the list of the associations whose fair-share parent it is, in the daemon's order. The node is the
-/// owner of the list, and these associations are its members.
+/// For every node, the associations whose fair-share parent it is, in the daemon's order: the node owns the list, the
+/// associations are its members. The fair-share parent is the parent in the tree, or an account above it if that has the
+/// shares `parent`.
 pub(super) struct SiblingLists {
     /// The list of node `i` is `members[starts[i]..starts[i + 1]]`.
     starts: Vec<u32>,
@@ -18,6 +19,7 @@ impl SiblingLists {
     /// Makes the lists. `owners` has, for each node, the owner of the list that the node is a member of, or [`NO_LIST`].
     pub(super) fn new(tree: &ShareTree, release: Release, owners: &[u32]) -> Self {
         let mut starts = vec![0u32; owners.len() + 1];
+        // the root, node 0, is a member of no list
         for &owner in owners[1..].iter().filter(|&&owner| owner != NO_LIST) {
             starts[owner as usize + 1] += 1;
         }
@@ -40,28 +42,28 @@ impl SiblingLists {
     }
 }
 
-/// Every node in the order of the daemon's list of associations.
+/// Every node in the order of the daemon's list of associations, see [`Release`].
 pub(super) fn daemon_order(tree: &ShareTree, release: Release) -> Vec<u32> {
     depth_first(tree, |_, accounts| {
         if release == Release::V26_11 {
-            accounts.sort_by(|&a, &b| lineage(tree, a).cmp(lineage(tree, b)));
+            accounts.sort_by(|&a, &b| lineage_component(tree, a).cmp(lineage_component(tree, b)));
         }
     })
 }
 
-/// Every node in the order in which `sshare -a` requests it, which is the order of its rows.
+/// Every node in the order of the rows of `sshare -a`.
 pub(super) fn request_order(tree: &ShareTree, release: Release) -> Vec<u32> {
     depth_first(tree, |users, accounts| {
         users.sort_by_key(|&user| tree.base_name(user));
         match release {
             Release::V22_05 => accounts.sort_by_key(|&account| tree.name(account)),
-            Release::V26_11 => accounts.sort_by(|&a, &b| lineage(tree, a).cmp(lineage(tree, b))),
+            Release::V26_11 => accounts.sort_by(|&a, &b| lineage_component(tree, a).cmp(lineage_component(tree, b))),
         }
     })
 }
 
-/// Every node in depth-first order: an account, its users, then each of its accounts with all nodes below. `sort` can
-/// sort the users and the accounts of an account, which are otherwise in the order of the tree.
+/// Every node in depth-first order: an account, its users, then each of its accounts with all nodes below. `sort` may
+/// reorder the users and the accounts of one account, which else are in the order of the tree. An entity is a user here.
 fn depth_first(tree: &ShareTree, sort: impl Fn(&mut [NodeId], &mut [NodeId])) -> Vec<u32> {
     let mut order = Vec::with_capacity(tree.len());
     let mut stack = vec![tree.root()];
@@ -79,6 +81,6 @@ fn depth_first(tree: &ShareTree, sort: impl Fn(&mut [NodeId], &mut [NodeId])) ->
 }
 
 /// The component of the account in the `lineage` that Slurm stores for the associations below it, such as `physics/`.
-fn lineage(tree: &ShareTree, account: NodeId) -> impl Iterator<Item = u8> + '_ {
+fn lineage_component(tree: &ShareTree, account: NodeId) -> impl Iterator<Item = u8> + '_ {
     tree.name(account).bytes().chain(*b"/")
 }
