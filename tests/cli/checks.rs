@@ -475,7 +475,7 @@ fn an_eligible_time_that_jobs_lack_is_counted() {
 fn what_a_careless_paste_leaves_in_a_formula_is_explained() {
     for (text, expected, fix) in [
         ("\"ncpus * 2\"", "the quotes of a shell command are not part of the formula", Some("ncpus * 2")),
-        ("ncpus * \"2\"", "the scheduler does not notice", None),
+        ("ncpus * \"2\"", "the scheduler does not detect the error", None),
         ("$ncpus * 2", "write `ncpus`, not `$ncpus`", None),
         ("ncpus\\ * 2", "the backslash that protects", None),
         ("if ncpus > 4: 10", "write `value if condition else other_value`", None),
