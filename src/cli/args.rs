@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod compare;
@@ -219,6 +220,14 @@ fn listed_name(text: &str) -> Result<String, String> {
     }
 }
 
+/// Parses the name of the file for a page. Standard output has the results.
+fn page_path() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match is_stdin(&path) {
+        true => Err("expected the name of a file: standard output has the results of the command"),
+        false => Ok(path),
+    })
+}
+
 /// Parses the number of jobs to show.
 fn number_of_jobs(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "expected the number of jobs to show, such as 10".to_owned())
@@ -268,7 +277,7 @@ pub struct RankArgs {
     #[command(flatten)]
     pub csv: CsvArgs,
     /// Also write the result to FILE as a page for a browser, with charts
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
 }
 

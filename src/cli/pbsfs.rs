@@ -47,13 +47,13 @@ pub(super) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
     let folder = folder.unwrap_or_else(default_folder);
     if let Err(error) = fs::metadata(folder.join(".")) {
         write_stderr(format!("Unable to access fairshare data: {}\n", reason(&error)).as_bytes());
-        return Ok(Outcome::Findings);
+        return Err(SiteError::Read { path: folder, error }.into());
     }
     // from before the files are read until the new one is written, so that no writer overwrites the change of another
     let writes = matches!(parsed.request, Request::Set { .. } | Request::Decay | Request::Trim);
     let lock = || LockedUsage::lock(&folder, LOCK_LIMIT).map_err(|error| cannot_replace(&folder, &error));
     let locked = writes.then(lock).transpose()?;
-    let Some(files) = read(&folder)? else { return Ok(Outcome::Findings) };
+    let files = read(&folder)?;
     respond(&parsed.request, &folder, &files, locked.as_ref())
 }
 
@@ -77,6 +77,7 @@ fn respond(
     })?;
     out.flush()?;
     write_stderr(&answer.stderr);
+    answer.remark.iter().for_each(warn);
     if let (Some(bytes), Some(locked)) = (&answer.usage, locked) {
         let failed = |error| cannot_replace(folder, &error);
         if files.usage.is_lossy() {
@@ -94,8 +95,8 @@ fn respond(
 /// The most faults of a usage file that are reported.
 const MAX_FAULTS: usize = 10;
 
-/// Reads the scheduler's files; `None` if there is no `resource_group`, without which nothing can be answered.
-fn read(folder: &Path) -> Result<Option<SchedPriv>, CliError> {
+/// Reads the scheduler's files. Without a `resource_group` nothing can be answered.
+fn read(folder: &Path) -> Result<SchedPriv, CliError> {
     let config = match read_bytes(&folder.join("sched_config"), MAX_FILE) {
         Ok(bytes) => SchedConfig::parse(&bytes),
         Err(error) if is_missing(&error) => {
@@ -104,16 +105,9 @@ fn read(folder: &Path) -> Result<Option<SchedPriv>, CliError> {
         }
         Err(error) => return Err(error.into()),
     };
-    let lines = match read_bytes(&folder.join("resource_group"), MAX_FILE) {
-        Ok(bytes) => ResourceGroup::parse(&bytes),
-        Err(error) if is_missing(&error) => {
-            report("error", error);
-            return Ok(None);
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let lines = ResourceGroup::parse(&read_bytes(&folder.join("resource_group"), MAX_FILE)?);
     let usage = read_usage(&folder.join(USAGE))?;
-    Ok(Some(SchedPriv { lines, config, usage }))
+    Ok(SchedPriv { lines, config, usage })
 }
 
 fn read_usage(path: &Path) -> Result<UsageOnDisk, CliError> {

@@ -65,7 +65,13 @@ pub enum ReadErrorKind {
         /// The id of the job.
         job: String,
     },
-    /// A key that counts is given more than once, and the options are strict.
+    /// A line or an entry is not valid JSON, or not a job, and the options are strict.
+    #[error("is damaged: {what}")]
+    Damaged {
+        /// The job, and what is wrong with it.
+        what: String,
+    },
+    /// A job, or a key that counts, is given more than once, and the options are strict.
     #[error("is ambiguous: {what}")]
     Ambiguous {
         /// What is given more than once.

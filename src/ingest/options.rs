@@ -25,8 +25,9 @@ pub struct ReadOptions<'a> {
     pub entity: FairshareEntity,
     /// The priorities of the queues; a queue without one has priority 0.
     pub queue_priorities: &'a BTreeMap<String, i64>,
-    /// Whether a document of qstat that is not valid JSON is an error, and one in which a job has a key twice. Else it is read
-    /// line by line, and what is repaired or rejected is reported; of a repeated key the last value counts.
+    /// Whether a document of qstat that is not valid JSON is an error, one with a line or an entry that is not a job, and one
+    /// that has a job, or a job a key, twice. Else what is repaired or rejected is reported; of a repeated key the last value
+    /// counts, of a repeated job the first.
     pub strict: bool,
     /// Whether the table records where each input comes from, which an explanation needs and a ranking does not.
     pub record_origins: bool,

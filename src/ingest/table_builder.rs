@@ -176,8 +176,8 @@ pub(super) struct TableBuilder<'a> {
     /// The sources of the values in `row`.
     sources: Vec<Option<InputPrecedence>>,
     is_full: bool,
-    /// What is given more than once, if anything is.
-    ambiguity: Option<String>,
+    /// Why the document is refused if the options are strict.
+    refusal: Option<ReadErrorKind>,
     /// Whether the user of any job was taken from its `Job_Owner`, because it has no `euser`.
     has_jobs_without_user: bool,
 }
@@ -201,7 +201,7 @@ impl<'a> TableBuilder<'a> {
             row: Vec::new(),
             sources: Vec::new(),
             is_full: false,
-            ambiguity: None,
+            refusal: None,
             has_jobs_without_user: false,
         }
     }
@@ -254,15 +254,22 @@ impl<'a> TableBuilder<'a> {
             return;
         }
         let job = if id.is_empty() { format!("#{}", self.jobs_read() + 1) } else { clipped(id).into_owned() };
-        if let Problem::Repeated { key, .. } = &problem {
-            self.note_ambiguity(|| format!("job `{job}` has `{key}` more than once"));
+        match &problem {
+            Problem::Repeated { key, .. } => self.note_ambiguity(|| format!("job `{job}` has `{key}` more than once")),
+            Problem::Duplicate => self.note_ambiguity(|| format!("it has job `{job}` more than once")),
+            Problem::NotAJob { found, .. } => {
+                let place = line.map_or_else(String::new, |line| format!("line {line}, "));
+                let what = || format!("{place}job `{job}`: {found}");
+                self.refusal.get_or_insert_with(|| ReadErrorKind::Damaged { what: what() });
+            }
+            _ => {}
         }
         self.problems.push(JobProblem { line, job, problem });
     }
 
     /// Notes what is given more than once, which is an error if the options are strict.
     pub(super) fn note_ambiguity(&mut self, what: impl FnOnce() -> String) {
-        self.ambiguity.get_or_insert_with(what);
+        self.refusal.get_or_insert_with(|| ReadErrorKind::Ambiguous { what: what() });
     }
 
     /// Adds a job.
@@ -341,7 +348,8 @@ impl<'a> TableBuilder<'a> {
     /// Finishes the table at the end of the document.
     ///
     /// # Errors
-    /// [`ReadErrorKind::TooManyJobs`]; [`ReadErrorKind::Ambiguous`] if the options are strict.
+    /// [`ReadErrorKind::TooManyJobs`]; [`ReadErrorKind::Ambiguous`] or [`ReadErrorKind::Damaged`] if the options
+    /// are strict.
     pub(super) fn finish(mut self) -> Result<ParsedJobs, ReadErrorKind> {
         if self.is_full {
             return Err(ReadErrorKind::TooManyJobs);
@@ -349,8 +357,8 @@ impl<'a> TableBuilder<'a> {
         if self.has_too_many_resources() {
             return Err(ReadErrorKind::TooManyResources { most: MAX_RESOURCES });
         }
-        if let Some(what) = self.ambiguity.filter(|_| self.options.strict) {
-            return Err(ReadErrorKind::Ambiguous { what });
+        if let Some(refusal) = self.refusal.filter(|_| self.options.strict) {
+            return Err(refusal);
         }
         self.table.exclude_waiting_subjobs();
         let mut notes = Vec::new();

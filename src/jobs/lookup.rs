@@ -25,15 +25,16 @@ impl JobTable {
 
 /// Whether a job has this id, given with or without the server or with a shorter name of it.
 fn is_job(id: &str, wanted: &str) -> bool {
-    let (number, server) = id.split_once('.').unwrap_or((id, ""));
-    let (wanted_number, wanted_server) = wanted.split_once('.').unwrap_or((wanted, ""));
+    let (number, wanted_server) = wanted.split_once('.').unwrap_or((wanted, ""));
+    // most ids begin otherwise
+    let Some(rest) = id.strip_prefix(number) else { return false };
+    let Some(server) = (if rest.is_empty() { Some("") } else { rest.strip_prefix('.') }) else { return false };
     let host = |server: &str| server.split('.').next().map(str::to_owned);
     let is_short = !server.contains('.') || !wanted_server.contains('.');
-    let same_server = server == wanted_server
+    server == wanted_server
         || server.is_empty()
         || wanted_server.is_empty()
-        || is_short && host(server) == host(wanted_server);
-    number == wanted_number && same_server
+        || is_short && host(server) == host(wanted_server)
 }
 
 /// Whether the id is that of an array or a subjob with this number, given without its brackets or with another index.

@@ -1,6 +1,6 @@
 //! The table of jobs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -47,6 +47,8 @@ pub struct JobTable {
     pub(super) queued_at: Vec<i64>,
     pub(super) exclusions: BTreeMap<u32, Exclusion>,
     pub(super) columns: Vec<(Box<str>, Column)>,
+    /// The index of each column.
+    column_indices: HashMap<Box<str>, usize>,
     undeclared: BTreeMap<Box<str>, InputType>,
     truncated: BTreeMap<Box<str>, TruncatedToZero>,
     /// `None` unless [`record_origins`](JobTable::record_origins) was called.
@@ -67,13 +69,14 @@ pub struct TruncatedToZero {
 impl JobTable {
     /// A table without jobs, with a column for each of these names.
     pub fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut columns: Vec<(Box<str>, Column)> = Vec::new();
+        let mut table = Self::default();
         for name in names {
-            if columns.iter().all(|(known, _)| **known != *name) {
-                columns.push((name.into(), Column::new()));
+            if !table.column_indices.contains_key(name) {
+                table.column_indices.insert(name.into(), table.columns.len());
+                table.columns.push((name.into(), Column::new()));
             }
         }
-        Self { columns, ..Self::default() }
+        table
     }
 
     /// Appends a job. `inputs` has one entry per column, in their order: `Ok` for a value of the job, `Err` for the
@@ -375,7 +378,7 @@ impl JobTable {
 
     /// The column of this name.
     pub fn column(&self, name: &str) -> Option<&Column> {
-        self.columns.iter().find(|(known, _)| **known == *name).map(|(_, column)| column)
+        self.column_indices.get(name).map(|&index| &self.columns[index].1)
     }
 
     /// The columns with their names, in the order in which they were requested.

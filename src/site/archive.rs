@@ -163,7 +163,10 @@ mod members {
             let Some((folder, file)) = split_site_path(&name).map_err(|reason| refused(&reason))? else { continue };
             match entry.header().entry_type() {
                 EntryType::Regular | EntryType::Continuous => {}
-                EntryType::Directory => continue,
+                EntryType::Directory => {
+                    folders.entry(folder).or_default().warn_of_folder(&archive, &file);
+                    continue;
+                }
                 _ => return Err(refused(&format!("`{name}` is a link or a device, expected a regular file"))),
             }
             kept = kept.saturating_add(entry.size());

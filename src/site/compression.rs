@@ -170,7 +170,10 @@ mod decoders {
                     Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
                         length, ..
                     })) => {
-                        io::copy(&mut self.source.by_ref().take(u64::from(length)), &mut io::sink())?;
+                        let length = u64::from(length);
+                        if io::copy(&mut self.source.by_ref().take(length), &mut io::sink())? < length {
+                            return Err(io::Error::other("it is not valid zstd: it ends inside a skippable frame"));
+                        }
                     }
                     Err(error) => return Err(invalid(&error)),
                 }
@@ -240,11 +243,15 @@ mod tests {
         let zstd = |text: &[u8]| ruzstd::encoding::compress_to_vec(text, ruzstd::encoding::CompressionLevel::Fastest);
         assert_eq!(read(&[gzip(b"one, "), gzip(b"two")].concat()).unwrap(), b"one, two");
         let skippable = [&[0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"xyz"].concat();
-        assert_eq!(read(&[skippable, zstd(b"one, "), zstd(b"two")].concat()).unwrap(), b"one, two");
+        let frames = [skippable, zstd(b"one, "), zstd(b"two")].concat();
+        assert_eq!(read(&frames).unwrap(), b"one, two");
         let cut = &gzip(b"a document that ends too early")[..20];
         assert!(read(cut).is_err());
-        let whole = zstd(b"a document that ends too early");
-        assert!(read(&whole[..whole.len() - 6]).is_err());
+        // between two frames a stream may end
+        let ends = [11, frames.len() - zstd(b"two").len(), frames.len()];
+        for end in (4..=frames.len()).filter(|end| !ends.contains(end)) {
+            assert!(read(&frames[..end]).is_err(), "{end}");
+        }
     }
 
     #[cfg(feature = "archives")]

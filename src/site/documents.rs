@@ -4,13 +4,14 @@
 use super::file_kind::{Expected, FileKind, RESOURCES, SERVER};
 use super::files::SiteFiles;
 use super::source::FileSource;
-use super::{SiteError, file_kind};
+use super::{SiteError, file_kind, warn_of_repeated};
 use crate::diagnostic::few_of_each_kind;
 use crate::formula::Formula;
 use crate::formula::name_resolution::Resolution;
 use crate::json_visitor::clipped;
 use crate::pbs::files::formula_source::formula_in;
 use crate::pbs::files::queues::Queues;
+use crate::pbs::files::repeated::{repeated_attributes, repeated_resources};
 use crate::pbs::files::resources::add_resources;
 use crate::pbs::files::server::ServerSettings;
 use crate::schema::{InputType, Origin, Schema};
@@ -52,8 +53,9 @@ impl Documents {
     /// Reads the documents: those of the server first, then those of the queues and of the resources.
     ///
     /// # Errors
-    /// A document cannot be read, or describes neither a server nor queues nor resources.
-    pub(super) fn read(files: &SiteFiles) -> Result<Self, SiteError> {
+    /// A document cannot be read, or describes neither a server nor queues nor resources; or it gives something more than
+    /// once, and the rules are strict.
+    pub(super) fn read(files: &SiteFiles, is_strict: bool) -> Result<Self, SiteError> {
         let mut read = Self {
             schema: Schema::openpbs(),
             queues: Queues::default(),
@@ -74,7 +76,7 @@ impl Documents {
             for source in sources {
                 let contents = match already_read.iter().find(|(known, _)| *known == source) {
                     Some((_, contents)) => *contents,
-                    None => read.add(source, &expected)?,
+                    None => read.add(source, &expected, is_strict)?,
                 };
                 already_read.push((source, contents));
                 is_described |= is_met(contents);
@@ -108,7 +110,7 @@ impl Documents {
     }
 
     /// Adds the resources, queues and settings of a file, and returns what it describes.
-    fn add(&mut self, source: &FileSource, expected: &Expected) -> Result<Contents, SiteError> {
+    fn add(&mut self, source: &FileSource, expected: &Expected, is_strict: bool) -> Result<Contents, SiteError> {
         let (name, text) = (source.name(), source.read_text(expected)?);
         let kind = FileKind::detect(text.as_bytes());
         // a `resourcedef` that only lists names looks like plain text
@@ -119,9 +121,15 @@ impl Documents {
         if !is_list_of_names {
             expected.check(&name, text.as_bytes())?;
         }
+        let is_resourcedef = kind == FileKind::ResourceDef || is_list_of_names;
+        let repeated = if is_resourcedef { repeated_resources(&text) } else { repeated_attributes(&text) };
+        let repeated = repeated
+            .iter()
+            .map(|what| format!("`{name}`: `{what}` is given more than once; check which one is in force"));
+        warn_of_repeated(&mut self.warnings, repeated, is_strict)?;
         let mut contents = Contents::default();
         let declarations = if kind == FileKind::Qmgr { only_declarations(&text) } else { text.clone() };
-        if matches!(kind, FileKind::Qmgr | FileKind::ResourceDef) || is_list_of_names {
+        if kind == FileKind::Qmgr || is_resourcedef {
             let problems = add_resources(&name, &declarations, &mut self.schema);
             self.warnings.extend(few_of_each_kind(problems.iter().map(ToString::to_string)));
             // again, to see whether anything is declared

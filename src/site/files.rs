@@ -48,6 +48,9 @@ pub struct SiteFiles {
     /// What is doubtful about the folder or the archive, one sentence each.
     #[doc(hidden)]
     pub warnings: Vec<String>,
+    /// What the folder or the archive has more than once, one sentence each.
+    #[doc(hidden)]
+    pub repeated: Vec<String>,
 }
 
 impl SiteFiles {
@@ -114,6 +117,7 @@ impl SiteFiles {
             taken: self.taken,
             root: self.root,
             warnings: self.warnings,
+            repeated: self.repeated,
         }
     }
 
@@ -193,6 +197,7 @@ impl SiteFiles {
             )));
         }
         let found = found.into_site_files();
+        self.warnings.extend(found.warnings);
         self.resource_group = self.resource_group.or(found.resource_group);
         self.usage = self.usage.or(found.usage);
         self.sched_config = self.sched_config.or(found.sched_config);
@@ -241,7 +246,7 @@ fn find_at_top(folder: &Path, folders: &[String]) -> io::Result<FoundFiles> {
     for path in candidates() {
         add(&mut found, folder, path)?;
     }
-    for scheduler in folders.iter().filter(|name| is_sched_priv(name)) {
+    for scheduler in folders.iter().filter(|name| is_sched_priv(name) && *name != "sched_priv") {
         in_scheduler_folder(&format!("{scheduler}/")).try_for_each(|path| add(&mut found, folder, path))?;
     }
     Ok(found)
@@ -256,7 +261,10 @@ fn add(found: &mut FoundFiles, folder: &Path, path: String) -> io::Result<()> {
             found.add(&folder.display().to_string(), path, file.into(), metadata.len() == 0);
             Ok(())
         }
-        Ok(metadata) if metadata.is_dir() => Ok(()),
+        Ok(metadata) if metadata.is_dir() => {
+            found.warn_of_folder(&folder.display().to_string(), &path);
+            Ok(())
+        }
         Ok(_) => Err(io::Error::other(format!("{path}: it is not a file"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound && file.is_symlink() => {
             let target = file.read_link()?;

@@ -131,7 +131,12 @@ pub(super) fn candidates() -> impl Iterator<Item = String> {
     let plain = NAMES.iter().flat_map(|(_, names)| names.iter().map(|name| (*name).to_owned()));
     let scheduler = ["", "sched_priv/"].into_iter().flat_map(in_scheduler_folder);
     let all = plain.chain(scheduler);
-    all.flat_map(|path| ["", COMPRESSED[0], COMPRESSED[1]].map(|ending| format!("{path}{ending}")))
+    all.flat_map(|path| with_endings(&path))
+}
+
+/// The path, and the paths of the file when it is compressed.
+fn with_endings(path: &str) -> [String; 3] {
+    ["", COMPRESSED[0], COMPRESSED[1]].map(|ending| format!("{path}{ending}"))
 }
 
 /// The paths of the scheduler's files in a folder, which is empty or ends in `/`.
@@ -145,6 +150,8 @@ pub(super) struct FoundFiles {
     pub by_path: BTreeMap<String, FileSource>,
     /// What is doubtful about the folder or the archive, one sentence each.
     pub warnings: Vec<String>,
+    /// What the folder or the archive has more than once, one sentence each.
+    pub repeated: Vec<String>,
 }
 
 impl FoundFiles {
@@ -152,7 +159,9 @@ impl FoundFiles {
     /// a warning names it, unless it lists resources, of which a site may have none. The scheduler's own may be empty.
     pub(super) fn add(&mut self, root: &str, path: String, file: FileSource, is_empty: bool) {
         if !is_empty || is_scheduler_file(&path) {
-            self.by_path.insert(path, file);
+            if self.by_path.insert(path.clone(), file).is_some() {
+                self.repeated.push(format!("`{root}` has `{path}` more than once; the last one counts"));
+            }
         } else if !has_role(&path, Role::Resources) {
             self.warnings.push(format!(
                 "`{root}`: `{path}` is empty and is not used; check whether the command that wrote it failed"
@@ -160,12 +169,18 @@ impl FoundFiles {
         }
     }
 
+    /// Warns of a folder in the place of a file.
+    pub(super) fn warn_of_folder(&mut self, root: &str, path: &str) {
+        self.warnings.push(format!("`{root}`: `{path}` is a folder, expected a file, and is not used"));
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.by_path.is_empty()
     }
 
     /// The files in their roles.
-    pub(super) fn into_site_files(self) -> SiteFiles {
+    pub(super) fn into_site_files(mut self) -> SiteFiles {
+        self.warn_of_unused_jobs();
         let scheduler = self.scheduler_folder();
         let in_sched_priv = |role: Role| {
             let name = SCHED_PRIV.iter().find(|(known, _)| *known == role).map_or("", |(_, name)| *name);
@@ -184,6 +199,7 @@ impl FoundFiles {
             slurm_conf: self.all(Role::SlurmConf).into_iter().next(),
             taken: self.all(Role::Time).into_iter().next(),
             warnings: self.warnings,
+            repeated: self.repeated,
             ..SiteFiles::default()
         }
     }
@@ -201,8 +217,17 @@ impl FoundFiles {
     }
 
     fn get(&self, path: &str) -> Option<FileSource> {
-        let compressed = COMPRESSED.iter().map(|ending| format!("{path}{ending}"));
-        std::iter::once(path.to_owned()).chain(compressed).find_map(|path| self.by_path.get(&path).cloned())
+        with_endings(path).into_iter().find_map(|path| self.by_path.get(&path).cloned())
+    }
+
+    /// Warns of the output of qstat that is not read because of another one. In a `pbs_snapshot` several formats contain the
+    /// same jobs.
+    fn warn_of_unused_jobs(&mut self) {
+        let names = NAMES.iter().filter(|(role, _)| *role == Role::Queue).flat_map(|(_, names)| *names);
+        let paths = names.filter(|name| name.starts_with("qstat")).flat_map(|name| with_endings(name));
+        let paths: Vec<String> = paths.filter(|path| self.by_path.contains_key(path)).collect();
+        let Some((used, others)) = paths.split_first() else { return };
+        self.warnings.extend(others.iter().map(|path| format!("`{path}` is not read, because `{used}` is there")));
     }
 }
 

@@ -65,7 +65,7 @@ pub use what_if::WhatIf;
 use crate::diagnostic::few_of_each_kind;
 use crate::fairshare::{Release, Rules};
 use crate::pbs::files::queues::Queues;
-use crate::pbs::files::sched_config::{ByTime, SchedConfig};
+use crate::pbs::files::sched_config::{ByTime, ConfigFault, ConfigWarning, SchedConfig};
 use crate::pbs::files::server::ServerSettings;
 use crate::pbs::resource_amount::NumberMode;
 use crate::rank::OnError;
@@ -91,7 +91,8 @@ pub struct SiteRules {
     pub on_error: OnError,
     /// `job_sort_formula_threshold`, instead of the server's: a job whose value is at most this does not run.
     pub threshold: Option<f64>,
-    /// Whether a damaged job document is an error, see [`ReadOptions::strict`](crate::ingest::ReadOptions::strict).
+    /// Whether a damaged job document is an error, see [`ReadOptions::strict`](crate::ingest::ReadOptions::strict), and any
+    /// file that gives something more than once.
     pub strict: bool,
 }
 
@@ -137,8 +138,9 @@ impl Site {
     pub fn from_files(files: SiteFiles, rules: SiteRules) -> Result<Self, SiteError> {
         let files = files.with_scheduler_files()?;
         files.queue.as_ref().map(|queue| queue.check(&file_kind::JOBS)).transpose()?;
-        let Documents { schema, queues, server, warnings: of_documents } = Documents::read(&files)?;
+        let Documents { schema, queues, server, warnings: of_documents } = Documents::read(&files, rules.strict)?;
         let mut warnings = files.warnings.clone();
+        warn_of_repeated(&mut warnings, files.repeated.iter().cloned(), rules.strict)?;
         warnings.extend(of_documents);
         let config = match &files.sched_config {
             Some(source) => {
@@ -154,11 +156,15 @@ impl Site {
             }
             None => formula_only(),
         };
-        warnings.extend(few_of_each_kind(config.warnings.iter().map(|warning| format!("sched_config: {warning}"))));
+        let (repeated, of_config): (Vec<_>, Vec<_>) =
+            config.warnings.iter().partition(|warning| matches!(warning.fault, ConfigFault::Repeated { .. }));
+        let message = |warning: &ConfigWarning| format!("sched_config: {warning}");
+        warn_of_repeated(&mut warnings, repeated.into_iter().map(message), rules.strict)?;
+        warnings.extend(few_of_each_kind(of_config.into_iter().map(message)));
         let conf = files.slurm_conf.as_ref().map(FileSource::read_slurm_conf).transpose()?;
         let of_conf = conf.iter().flat_map(|conf| conf.warnings.iter().map(ToString::to_string));
         warnings.extend(few_of_each_kind(of_conf));
-        let tree = SiteTree::read(&files, &config, &mut warnings)?;
+        let tree = SiteTree::read(&files, &config, rules.strict, &mut warnings)?;
         if files.sched_config.is_none() && tree.as_ref().is_some_and(SiteTree::is_of_openpbs) {
             warnings.push(
                 "there is no `sched_config`, so its defaults are assumed: ".to_owned()
@@ -205,6 +211,23 @@ pub(in crate::site) const DEFAULT_SETTINGS: &str = "unknown_shares 0, fairshare_
 /// The settings without a `sched_config`: only the formula orders the jobs.
 fn formula_only() -> SchedConfig {
     SchedConfig { by_queue: ByTime::always(false), preemptive_sched: ByTime::always(false), ..SchedConfig::default() }
+}
+
+/// Adds warnings of what a file gives more than once.
+///
+/// # Errors
+/// The first of them, if the rules of the site are strict.
+fn warn_of_repeated(
+    warnings: &mut Vec<String>,
+    repeated: impl IntoIterator<Item = String>,
+    is_strict: bool,
+) -> Result<(), SiteError> {
+    let mut repeated = repeated.into_iter();
+    if is_strict && let Some(first) = repeated.next() {
+        return Err(SiteError::Content(first));
+    }
+    warnings.extend(few_of_each_kind(repeated));
+    Ok(())
 }
 
 /// The system's reason, and what to give instead of a folder.

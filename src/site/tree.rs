@@ -1,14 +1,16 @@
 //! Reads the fair-share tree of a site from whichever of its files contain one, and looks up its nodes by name.
 
-use super::SiteError;
+use std::collections::{BTreeSet, HashSet};
+
 use super::file_kind::{self, FileKind};
 use super::files::SiteFiles;
 use super::source::FileSource;
+use super::{SiteError, warn_of_repeated};
 use crate::diagnostic::few_of_each_kind;
 use crate::fairshare::tree_document::{TreeDocument, read_tree};
 use crate::fairshare::{NodeId, NodeKind, Release, Rules, ShareTree};
 use crate::jobs::{JobState, JobTable};
-use crate::pbs::files::resource_group::ResourceGroup;
+use crate::pbs::files::resource_group::{LineFault, RejectedLine, ResourceGroup};
 use crate::pbs::files::sched_config::SchedConfig;
 use crate::pbs::files::usage::{MIN_USAGE, UsageFile};
 use crate::pbs::share_tree::{PbsTree, PbsTreeBuilder};
@@ -46,18 +48,23 @@ impl SiteTree {
     pub(super) fn read(
         files: &SiteFiles,
         config: &SchedConfig,
+        is_strict: bool,
         warnings: &mut Vec<String>,
     ) -> Result<Option<Self>, SiteError> {
         if let Some(source) = &files.tree {
             // refused if they are something else, although nothing of them is used
-            files.resource_group.as_ref().map(|unused| read_resource_group(unused, &mut Vec::new())).transpose()?;
-            files.usage.as_ref().map(|unused| read_usage(unused, &mut Vec::new())).transpose()?;
-            return read_document(source, warnings).map(Some);
+            files
+                .resource_group
+                .as_ref()
+                .map(|unused| read_resource_group(unused, false, &mut Vec::new()))
+                .transpose()?;
+            files.usage.as_ref().map(|unused| read_usage(unused, false, &mut Vec::new())).transpose()?;
+            return read_document(source, is_strict, warnings).map(Some);
         }
         let Some(source) = &files.resource_group else { return Ok(None) };
-        let lines = read_resource_group(source, warnings)?;
+        let lines = read_resource_group(source, is_strict, warnings)?;
         let usage = match &files.usage {
-            Some(source) => read_usage(source, warnings)?,
+            Some(source) => read_usage(source, is_strict, warnings)?,
             None => {
                 warnings.push(format!(
                     "`{}` is given without the file `usage`: the usage of every entity is 1, as if nothing had run",
@@ -149,22 +156,27 @@ impl SiteTree {
     }
 }
 
-fn read_document(source: &FileSource, warnings: &mut Vec<String>) -> Result<SiteTree, SiteError> {
+fn read_document(source: &FileSource, is_strict: bool, warnings: &mut Vec<String>) -> Result<SiteTree, SiteError> {
     let bytes = source.read_expected(&file_kind::TREE)?;
     let name = source.name();
     if is_native_json(&bytes) {
         let document = read_tree(&name, &bytes).map_err(SiteError::content)?;
         let unknown = document.unknown_keys.iter().map(|key| format!("`{name}`: unknown key `{key}` is ignored"));
         warnings.extend(few_of_each_kind(unknown));
-        warnings.extend(document.repeated_keys.iter().map(|(key, path)| {
+        let repeated = document.repeated_keys.iter().map(|(key, path)| {
             let consequence = if *key == "children" { "the lists are joined" } else { "the last one counts" };
             format!("`{name}`: {path} has `{key}` more than once; {consequence}")
-        }));
+        });
+        warn_of_repeated(warnings, repeated, is_strict)?;
         let source_name = Some(name);
         return Ok(SiteTree { document, source_name, slurm: None, printed_fairshare: Vec::new(), cluster: None });
     }
     let associations = slurm::read_tree(&name, &bytes).map_err(or_native_json)?;
-    warnings.extend(few_of_each_kind(associations.warnings.iter().map(|warning| format!("`{name}`: {warning}"))));
+    let (repeated, others): (Vec<_>, Vec<_>) =
+        associations.warnings.iter().partition(|warning| matches!(warning, TreeWarning::Duplicate { .. }));
+    let message = |warning: &TreeWarning| format!("`{name}`: {warning}");
+    warn_of_repeated(warnings, repeated.into_iter().map(message), is_strict)?;
+    warnings.extend(few_of_each_kind(others.into_iter().map(message)));
     if !associations.usage_known && associations.format != TreeFormat::Sshare {
         warnings.push(format!(
             "`{name}`: what `sacctmgr` prints has no usage, so every usage is 0; `sshare -a -l -P` has it"
@@ -195,14 +207,22 @@ fn is_native_json(bytes: &[u8]) -> bool {
     text.starts_with('{') && (text.contains("\"children\"") || !text.contains("\"shares\""))
 }
 
-fn read_resource_group(source: &FileSource, warnings: &mut Vec<String>) -> Result<ResourceGroup, SiteError> {
+fn read_resource_group(
+    source: &FileSource,
+    is_strict: bool,
+    warnings: &mut Vec<String>,
+) -> Result<ResourceGroup, SiteError> {
     let bytes = source.read_unless_binary(&file_kind::RESOURCE_GROUP)?;
     let lines = ResourceGroup::parse(&bytes);
     if lines.lines.is_empty() && !lines.rejected.is_empty() || FileKind::detect(&bytes) != FileKind::Text {
         file_kind::RESOURCE_GROUP.check(&source.name(), &bytes)?;
     }
     let name = source.name();
-    let rejected = lines.rejected.iter().map(|line| format!("`{name}`: {line}"));
+    let (repeated, rejected): (Vec<_>, Vec<_>) =
+        lines.rejected.iter().partition(|line| matches!(line.fault, LineFault::DuplicateName(_)));
+    let message = |line: &RejectedLine| format!("`{name}`: {line}");
+    warn_of_repeated(warnings, repeated.into_iter().map(message), is_strict)?;
+    let rejected = rejected.into_iter().map(message);
     let wrapped = lines.wrapped.iter().map(|line| format!("`{name}`: {line}"));
     warnings.extend(few_of_each_kind(rejected.chain(wrapped)));
     if lines.not_listed > 0 {
@@ -211,9 +231,19 @@ fn read_resource_group(source: &FileSource, warnings: &mut Vec<String>) -> Resul
     Ok(lines)
 }
 
-fn read_usage(source: &FileSource, warnings: &mut Vec<String>) -> Result<UsageFile, SiteError> {
+fn read_usage(source: &FileSource, is_strict: bool, warnings: &mut Vec<String>) -> Result<UsageFile, SiteError> {
     let usage = UsageFile::parse(&source.read_expected(&file_kind::USAGE)?).map_err(SiteError::content)?;
     warnings.extend(few_of_each_kind(usage.faults.iter().map(|fault| format!("`{}`: {fault}", source.name()))));
+    let mut entities = HashSet::new();
+    let repeated: BTreeSet<&str> =
+        usage.records.iter().map(|record| &*record.entity).filter(|entity| !entities.insert(*entity)).collect();
+    let repeated = repeated.into_iter().map(|entity| {
+        format!(
+            "`{}`: `{entity}` has more than one record; the last one counts for it, and all of them for its groups",
+            source.name()
+        )
+    });
+    warn_of_repeated(warnings, repeated, is_strict)?;
     if usage.records.is_empty() && usage.faults.is_empty() {
         warnings
             .push(format!("`{}` has no record: the usage of every entity is 1, as if nothing had run", source.name()));

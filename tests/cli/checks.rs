@@ -152,8 +152,8 @@ fn options_without_effect_are_named() {
             "--tree gives the fair-share tree",
         ),
         (
-            [&["check", "ncpus", "--strict", "--threshold", "3", "--on-error", "fail"], &tree[..]].concat(),
-            "--strict, --on-error and --threshold have no effect without jobs: give --queue FILE",
+            [&["check", "ncpus", "--threshold", "3", "--on-error", "fail"], &tree[..]].concat(),
+            "--on-error and --threshold have no effect without jobs: give --queue FILE",
         ),
         (
             [&["rank", "ncpus", "--policy", "classic", "--slurm-release", "22.05"], &queue[..]].concat(),

@@ -52,7 +52,8 @@ impl std::fmt::Debug for Outcome {
 fn call(arguments: &[&str], folder: &Path, usage: &[u8], now: i64) -> Outcome {
     let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_bytes()).collect();
     let mut stdout = Vec::new();
-    let (before, Answer { stderr, code, usage: written }) = match Request::parse(b"/opt/pbs/sbin/pbsfs", &arguments) {
+    let (before, Answer { stderr, code, usage: written, .. }) = match Request::parse(b"/opt/pbs/sbin/pbsfs", &arguments)
+    {
         Err(InvalidArguments { stderr, code }) => (stderr, Answer { code, ..Answer::default() }),
         Ok(parsed) => {
             let files = SchedPriv {

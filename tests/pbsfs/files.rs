@@ -120,16 +120,33 @@ fn setting_usage_does_not_invent_a_time_of_the_last_decay() {
 fn unreadable_folders_and_files_are_reported() {
     let folder = sched_priv(Some(&usage(&[])));
     let nowhere = folder.path().join("nowhere");
-    let no_folder = "Unable to access fairshare data: No such file or directory\n";
-    assert_eq!(code_and_stderr(&pbsfs(&nowhere, &["-p"])), (1, no_folder.to_owned()));
-    let no_folder = "Unable to access fairshare data: Not a directory\n";
-    assert_eq!(code_and_stderr(&pbsfs(&folder.path().join("usage"), &["-t"])), (1, no_folder.to_owned()));
+    let no_folder = "Unable to access fairshare data: No such file or directory\njsf: cannot read `";
+    let (code, stderr) = code_and_stderr(&pbsfs(&nowhere, &["-p"]));
+    assert!(code == 2 && stderr.starts_with(no_folder), "{stderr}");
+    let no_folder = "Unable to access fairshare data: Not a directory\njsf: cannot read `";
+    let (code, stderr) = code_and_stderr(&pbsfs(&folder.path().join("usage"), &["-t"]));
+    assert!(code == 2 && stderr.starts_with(no_folder), "{stderr}");
     fs::remove_file(folder.path().join("sched_config")).expect("removed");
     let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), &["-t"]));
     assert!(code == 0 && stderr.contains("sched_config") && stderr.contains("defaults"), "{stderr}");
     fs::remove_file(folder.path().join("resource_group")).expect("removed");
     let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), &["-t"]));
-    assert!(code == 1 && stderr.contains("resource_group"), "{stderr}");
+    assert!(code == 2 && stderr.contains("resource_group"), "{stderr}");
+}
+
+#[test]
+fn a_usage_that_does_not_count_is_named() {
+    for (entity, value, expected) in [
+        ("Bob", "x", "`x` is not a number: the usage of `Bob` is not changed"),
+        ("Bob", "nan", "`nan` is not a finite number of at least 0"),
+        ("Bob", "1e400", "`1e400` is not a finite number of at least 0"),
+        ("Bob", "-5", "`-5` is not a finite number of at least 0"),
+        ("unknown", "5", "`unknown` is a group"),
+    ] {
+        let folder = sched_priv(Some(&usage(&[("Bob", 4.0)])));
+        let (code, stderr) = code_and_stderr(&pbsfs(folder.path(), &["-s", "--", entity, value]));
+        assert!(code == 0 && stderr.starts_with("jsf: warning: ") && stderr.contains(expected), "{stderr}");
+    }
 }
 
 #[test]

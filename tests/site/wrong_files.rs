@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use job_sort_formula::pbs::files::usage::encode_usage_file;
+
 use crate::support::command::{jsf, jsf_with_bytes, jsf_with_input, json, stderr, stdout};
 use crate::support::golden;
 
@@ -265,4 +267,98 @@ fn a_document_without_a_job_that_can_be_read_is_refused() {
         assert_eq!(jsf_with_input(&[command, "ncpus", "--queue", "-"], &partly).status.code(), Some(0));
         assert_eq!(jsf_with_input(&[command, "ncpus", "--queue", "-"], "{\"jobs\":[]}").status.code(), Some(0));
     }
+}
+
+/// What a file gives twice is named, and refused with `--strict`.
+#[test]
+fn what_a_file_gives_twice_is_named_and_refused_if_strict() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| temporary.path().join(name).display().to_string();
+    let jobs = path("jobs.json");
+    fs::write(&jobs, r#"{"jobs":[{"id":"1","entity":"Bob","queue":"q","resources":{"ncpus":4}}]}"#).expect("a file");
+    let usage = encode_usage_file(1_700_000_000, [("Bob", 5.0), ("Bob", 6.0)].into_iter());
+    fs::write(path("usage"), usage).expect("a file");
+    fs::write(path("group"), "Bob 10 root 5\n").expect("a file");
+    let sshare = "Account|User|RawShares|NormShares|RawUsage\nroot|||1.0|70\n a||40|1.0|50\n a||40|1.0|50\n";
+    for (option, text, expected) in [
+        ("--tree", r#"{"children":[{"name":"Bob","shares":1,"shares":2}]}"#, "`Bob` has `shares` more than once"),
+        ("--tree", sshare, "`a`"),
+        ("--queues", r#"{"Queue":{"q":{"Priority":1,"Priority":2}}}"#, "`Queue.q.Priority` is given more than once"),
+        ("--queues", "Queue: q\n    Priority = 1\n    Priority = 2\n", "`queue q.Priority` is given more than once"),
+        (
+            "--server",
+            r#"{"Server":{"vm":{"job_sort_formula":"mem","job_sort_formula":"ncpus"}}}"#,
+            "`Server.vm.job_sort_formula` is given more than once",
+        ),
+        ("--resources", "foo type=long\nfoo type=float\n", "`foo` is given more than once"),
+        ("--sched-config", "fair_share: True\nfair_share: False\n", "line 2: `fair_share` is set on line 1 too"),
+        ("--resource-group", "Bob 10 root 5\nBob 11 root 6\n", "line 2: `Bob` is already in the tree"),
+    ] {
+        let file = path("file");
+        fs::write(&file, text).expect("a file");
+        let arguments = ["rank", "ncpus", "--queue", &jobs, option, &file];
+        let output = jsf(&arguments);
+        let message = stderr(&output);
+        assert!(output.status.success() && message.contains(expected), "{option}: `{expected}` is not in: {message}");
+        assert_refused(&[&arguments[..], &["--strict"]].concat(), expected);
+    }
+    let arguments = ["rank", "ncpus", "--queue", &jobs, "--resource-group", &path("group"), "--usage", &path("usage")];
+    let expected = "`Bob` has more than one record; the last one counts for it, and all of them for its groups";
+    assert!(stderr(&jsf(&arguments)).contains(expected));
+    assert_refused(&[&arguments[..], &["--strict"]].concat(), expected);
+}
+
+#[test]
+fn a_job_that_is_cut_off_or_given_twice_is_refused_if_strict() {
+    let line = |id: &str| format!("{{\"id\":\"{id}\",\"entity\":\"Bob\",\"resources\":{{\"ncpus\":4}}}}\n");
+    let entry = |id: &str| {
+        format!(
+            "    \"{id}\":{{\n      \"Job_Owner\":\"a@b\",\n      \"Resource_List\":{{\n        \"ncpus\":4\n      }}\n    }}"
+        )
+    };
+    let cut = line("1") + &line("2") + "{\"id\":\"3\",\"ent";
+    let twice = line("1") + &line("1");
+    let qstat = format!("{{\n  \"timestamp\":1,\n  \"Jobs\":{{\n{},\n{}\n  }}\n}}\n", entry("1.vm"), entry("1.vm"));
+    for (document, expected) in [
+        (&cut, "is damaged: line 3, job `3`: the job is not valid JSON"),
+        (&twice, "is ambiguous: it has job `1` more than once"),
+        (&qstat, "is ambiguous: it has job `1.vm` more than once"),
+    ] {
+        let output = jsf_with_input(&["rank", "ncpus", "--queue", "-"], document);
+        assert!(
+            output.status.success() && stderr(&output).contains("the job is skipped")
+                || stderr(&output).contains("this job is skipped"),
+            "{}",
+            stderr(&output)
+        );
+        let output = jsf_with_input(&["rank", "ncpus", "--queue", "-", "--strict"], document);
+        assert!(output.status.code() == Some(2) && stderr(&output).contains(expected), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_folder_in_the_place_of_a_file_and_a_second_output_of_qstat_are_named() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let job = "Job Id: 1.vm\n    Job_Owner = Bob@vm\n    Resource_List.ncpus = 4\n\n";
+    fs::write(temporary.path().join("qstat.txt"), job).expect("a file");
+    fs::write(temporary.path().join("qstat_f.txt"), job).expect("a file");
+    fs::create_dir_all(temporary.path().join("sched_priv/usage")).expect("a folder");
+    fs::create_dir(temporary.path().join("qstat.json")).expect("a folder");
+    let output = jsf(&["rank", "ncpus", "--site", &temporary.path().display().to_string()]);
+    let message = stderr(&output);
+    for expected in [
+        "`qstat.json` is a folder, expected a file, and is not used",
+        "`sched_priv/usage` is a folder, expected a file, and is not used",
+        "`qstat_f.txt` is not read, because `qstat.txt` is there",
+    ] {
+        assert!(output.status.success() && message.matches(expected).count() == 1, "{expected}: {message}");
+    }
+}
+
+#[test]
+fn a_page_is_not_written_to_standard_output() {
+    assert_refused(
+        &["rank", "ncpus", "--queue", "examples/site/qstat.json", "--report", "-"],
+        "expected the name of a file: standard output has the results of the command",
+    );
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{CsvArgs, FilterArgs, PolicyArg, SiteArgs, number_of_jobs};
+use super::{CsvArgs, FilterArgs, PolicyArg, SiteArgs, number_of_jobs, page_path};
 
 /// `jsf compare`
 #[derive(Debug, Args)]
@@ -94,7 +94,7 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub csv: CsvArgs,
     /// Also write the result to FILE as a page for a browser, with charts
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
 }
 

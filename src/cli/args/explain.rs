@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use job_sort_formula::site::parse_duration;
 
-use super::{JobArgs, QueueArgs};
+use super::{JobArgs, QueueArgs, page_path};
 
 /// The longest wait that can be asked for, in seconds: ten years.
 const MAX_WAIT: u64 = 10 * 366 * 24 * 3600;
@@ -48,7 +48,7 @@ pub struct ExplainArgs {
     #[arg(long, value_enum, default_value_t = ExplainFormatName::Human)]
     pub format: ExplainFormatName,
     /// Also write the result to FILE as a page for a browser, with charts
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
 }
 

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use job_sort_formula::site::parse_duration;
 
-use super::{SiteArgs, listed_name};
+use super::{SiteArgs, listed_name, page_path};
 
 /// `jsf shares`
 #[derive(Debug, Args)]
@@ -65,7 +65,7 @@ pub struct SharesArgs {
     #[arg(long, value_enum, default_value_t = SharesFormatName::Human)]
     pub format: SharesFormatName,
     /// Also write the result to FILE as a page for a browser, with charts
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
 }
 

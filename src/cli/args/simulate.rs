@@ -8,7 +8,7 @@ use job_sort_formula::simulate::{Backfill, MAX_JOBS};
 use job_sort_formula::site::parse_duration;
 
 use super::site::{NumbersArg, RulesArg, declaration};
-use super::{CsvArgs, FormulaArgs, OnErrorArg, PolicyArg};
+use super::{CsvArgs, FormulaArgs, OnErrorArg, PolicyArg, page_path};
 
 /// `jsf simulate`
 #[derive(Debug, Args)]
@@ -151,7 +151,7 @@ pub struct SimulateArgs {
     #[command(flatten)]
     pub csv: CsvArgs,
     /// Also write the result to FILE as a page for a browser, with charts
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = page_path())]
     pub report: Option<PathBuf>,
 }
 

@@ -22,7 +22,7 @@ pub struct SiteArgs {
     /// The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON; - is standard input
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub queue: Option<PathBuf>,
-    /// Refuse a job document that is not valid JSON, or in which a job has a key twice, instead of reading what can be read of it
+    /// Refuse a job document that is not valid JSON, and any file that gives something twice, instead of reading what can be read of it
     #[arg(long, help_heading = "Context")]
     pub strict: bool,
     /// The scheduler's folder sched_priv: resource_group, usage, sched_config, and sched_formula if no formula is given
@@ -210,11 +210,7 @@ impl SiteArgs {
         if self.tree.is_some() && self.sched_priv.is_some() {
             note("--tree gives the fair-share tree: resource_group and usage in --sched-priv have no effect");
         }
-        let of_jobs = [
-            ("--strict", self.strict),
-            ("--on-error", self.on_error != OnErrorArg::Zero),
-            ("--threshold", threshold.is_some()),
-        ];
+        let of_jobs = [("--on-error", self.on_error != OnErrorArg::Zero), ("--threshold", threshold.is_some())];
         if files.queue.is_none() {
             note_idle(&of_jobs, "without jobs: give --queue FILE");
         }

@@ -102,7 +102,9 @@ impl<'d> ObjectReader<'d> for Fields<'d> {
                 return value.skip();
             }
         };
-        *field = JsonScalar::from_raw(value.raw()?);
+        // a number that is given as `null` is not one that is not given
+        let null = matches!(&*key, "shares" | "usage" | "unknown_shares").then_some(JsonScalar::NULL);
+        *field = JsonScalar::from_raw(value.raw()?).or(null);
         Ok(())
     }
 }
@@ -216,10 +218,12 @@ impl<'d> TreeReader<'d> {
     fn usage(&self, fields: &Fields<'_>, here: Option<usize>) -> Result<Option<f64>, TreeDocumentError> {
         let Some(scalar) = &fields.usage else { return Ok(None) };
         let usage = match scalar {
-            JsonScalar::Number(text) => text.parse().ok().filter(|usage: &f64| usage.is_finite()),
+            JsonScalar::Number(text) => text.parse().ok().filter(|usage: &f64| usage.is_finite() && *usage >= 0.0),
             _ => None,
         };
-        usage.map(Some).ok_or_else(|| self.wrong(here, "`usage`", scalar, "a number"))
+        // `-0` becomes 0
+        let usage = usage.map(|usage| usage + 0.0);
+        usage.map(Some).ok_or_else(|| self.wrong(here, "`usage`", scalar, "a finite number of at least 0"))
     }
 
     fn kind(&self, fields: &Fields<'_>, here: usize) -> Result<NodeKind, TreeDocumentError> {
@@ -334,6 +338,14 @@ mod tests {
         assert!(one(r#"{"name":"Bob","shares":1.5}"#).contains("`shares` of `g/Bob` is the number 1.5"));
         assert!(one(r#"{"name":"Bob","usage":"1"}"#).contains("`usage` of `g/Bob` is the string \"1\""));
         assert!(one(r#"{"name":"Bob","usage":1e999}"#).contains("`usage` of `g/Bob`"));
+        assert!(
+            one(r#"{"name":"Bob","usage":-5}"#).contains("is the number -5, expected a finite number of at least 0")
+        );
+        assert!(one(r#"{"name":"Bob","usage":null}"#).contains("`usage` of `g/Bob` is null, expected a finite number"));
+        assert!(
+            one(r#"{"name":"Bob","shares":null}"#).contains("`shares` of `g/Bob` is null, expected a whole number")
+        );
+        assert!(error(r#"{"unknown_shares":null,"children":[]}"#).contains("`unknown_shares` of the document is null"));
         assert!(one(r#"{"name":"Bob","kind":"dog"}"#).contains("`kind` of `g/Bob` is the string \"dog\""));
     }
 

@@ -1,8 +1,9 @@
 //! Extracts the text of a formula from the files and listings in which sites keep it.
 
-use serde::Deserialize;
-use std::collections::BTreeMap;
+use serde_json::Value;
 use thiserror::Error;
+
+use crate::pbs::files::server::{attribute_text, servers_in_json};
 
 /// The first line of `sched_priv/sched_formula`.
 const INTERNAL_FILE: &str = "### PBS INTERNAL FILE DO NOT MODIFY ###";
@@ -29,18 +30,6 @@ pub enum NoFormula {
     },
 }
 
-/// The output of `qstat -Bf -F json`, as far as it is read.
-#[derive(Deserialize)]
-struct ServerDocument {
-    #[serde(rename = "Server")]
-    servers: BTreeMap<String, Server>,
-}
-
-#[derive(Deserialize)]
-struct Server {
-    job_sort_formula: Option<String>,
-}
-
 /// Extracts the formula from a document: `qstat -Bf` as JSON or text, `qmgr -c 'print server'` or `'list server'`, the
 /// scheduler's `sched_formula`, or a file with nothing but the formula. The format is detected from the content.
 ///
@@ -58,9 +47,10 @@ pub fn formula_in(source_name: &str, document: &str) -> Result<String, NoFormula
     if document.trim().is_empty() {
         return Err(NoFormula::Empty(source_name.to_owned()));
     }
-    if let Ok(ServerDocument { servers }) = serde_json::from_str(document) {
-        let formula = servers.into_values().find_map(|server| server.job_sort_formula);
-        return formula.ok_or_else(|| NoFormula::Unset(source_name.to_owned()));
+    if let Some(servers) = servers_in_json(document) {
+        let formula =
+            servers.iter().filter_map(|server| server.get("job_sort_formula")).find(|value| **value != Value::Null);
+        return formula.map(attribute_text).ok_or_else(|| NoFormula::Unset(source_name.to_owned()));
     }
     if document.trim().lines().nth(1).is_none()
         && let Some(directive) = other_directive(document)

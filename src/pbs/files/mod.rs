@@ -2,6 +2,7 @@
 
 pub mod formula_source;
 pub mod queues;
+pub(crate) mod repeated;
 pub mod resource_group;
 pub mod resources;
 pub mod sched_config;

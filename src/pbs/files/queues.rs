@@ -364,7 +364,7 @@ enum Block {
 
 /// The lines of a text. A line of `-F dsv`, `Queue: workq|Priority=100|…`, is split into the lines that `qstat -Qf` prints
 /// without `-F`.
-fn lines_of(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+pub(super) fn lines_of(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.lines().flat_map(|line| {
         let is_dsv = (line.starts_with("Queue: ") || line.starts_with("Server: ")) && line.contains('|');
         let parts: Vec<Cow<'_, str>> = match line.split_once('|').filter(|_| is_dsv) {

@@ -1,9 +1,6 @@
 //! The settings of a server and its scheduler that decide how a formula is applied.
 
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The settings in a document; `None` for one that the document does not set, or whose value cannot be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -14,11 +11,18 @@ pub struct ServerSettings {
     pub job_sort_formula_threshold: Option<f64>,
 }
 
-/// The part of the output of `qstat -Bf -F json` that is used.
-#[derive(Deserialize)]
-struct ServerDocument {
-    #[serde(rename = "Server")]
-    servers: BTreeMap<String, BTreeMap<String, Value>>,
+/// The attributes of the servers in the output of `qstat -Bf -F json`; `None` for another document. Of a key that is
+/// given more than once the last value counts.
+pub(super) fn servers_in_json(document: &str) -> Option<Vec<Map<String, Value>>> {
+    let mut document: Map<String, Value> = serde_json::from_str(document).ok()?;
+    let Some(Value::Object(servers)) = document.remove("Server") else { return None };
+    let attributes = |server| if let Value::Object(attributes) = server { Some(attributes) } else { None };
+    servers.into_iter().map(|(_, server)| attributes(server)).collect()
+}
+
+/// The text of an attribute: qstat prints without quotes what looks like a number.
+pub(super) fn attribute_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 impl ServerSettings {
@@ -33,12 +37,9 @@ impl ServerSettings {
     /// ```
     pub fn read(document: &str) -> Self {
         let (mut settings, document) = (Self::default(), document.trim_start_matches('\u{feff}'));
-        if let Ok(ServerDocument { servers }) = serde_json::from_str(document) {
-            for (name, value) in servers.values().flatten() {
-                match value {
-                    Value::String(text) => settings.set(name, text),
-                    other => settings.set(name, &other.to_string()),
-                }
+        if let Some(servers) = servers_in_json(document) {
+            for (name, value) in servers.iter().flatten() {
+                settings.set(name, &attribute_text(value));
             }
             return settings;
         }

@@ -65,6 +65,8 @@ pub struct Answer {
     pub code: u8,
     /// The new usage file, if the request writes one. `pbsfs` renames the old one to `usage.bak`.
     pub usage: Option<Vec<u8>>,
+    /// Why the usage that was set does not count, of which `pbsfs` says nothing.
+    pub remark: Option<String>,
 }
 
 impl Answer {
@@ -137,6 +139,7 @@ pub fn answer(request: &Request, files: &SchedPriv, now: i64, stdout: &mut dyn W
         }
         Request::Set { entity, usage } => {
             if let Some(node) = find_node(&tree, entity, &mut answer) {
+                answer.remark = remark_on_set(&tree, node, usage);
                 answer.usage = Some(usage_after_set(&tree, last_decay, node, usage));
             }
         }
@@ -189,6 +192,21 @@ fn usage_after_set(tree: &PbsTree, last_decay: i64, entity: NodeId, usage: &[u8]
         let old_usage = tree.tree().usage(node);
         if node == entity { new_usage.unwrap_or(old_usage) } else { old_usage }
     })
+}
+
+fn remark_on_set(tree: &PbsTree, node: NodeId, usage: &[u8]) -> Option<String> {
+    let (name, text) = (tree.tree().name(node), name_text(usage));
+    match whole_double(usage) {
+        _ if node == tree.unknown() || !tree.tree().children(node).is_empty() => {
+            Some(format!("`{name}` is a group, which has no record in the usage file: nothing is changed"))
+        }
+        None => Some(format!("`{text}` is not a number: the usage of `{name}` is not changed")),
+        Some(usage) if usage.is_finite() && usage >= 0.0 => None,
+        Some(_) => Some(format!(
+            "`{text}` is not a finite number of at least 0: it is written, as `pbsfs` does, but such a record is ignored when \
+             the file is read, and `{name}` then has the usage 1"
+        )),
+    }
 }
 
 /// The usage file without the entities that are not in `resource_group`; `None` if it stays unchanged, as a file of

@@ -7,6 +7,8 @@
 
 mod line;
 
+use std::collections::HashMap;
+
 use crate::pbs::c_string::{c_string, is_blank_or_comment, name_text};
 use crate::pbs::entity::FairshareEntity;
 use crate::pbs::files::sched_config::line::{Line, number_or_unspecified, split_line};
@@ -84,6 +86,14 @@ pub enum ConfigFault {
     /// A setting that the scheduler does not have.
     #[error("`{0}` is not a setting of the scheduler")]
     UnknownName(String),
+    /// A setting that an earlier line sets at the same time. The last line counts.
+    #[error("`{name}` is set on line {earlier} too; the last one counts")]
+    Repeated {
+        /// The setting.
+        name: String,
+        /// The first line that sets it.
+        earlier: usize,
+    },
     /// The word after the value is not a time; the setting then applies at all times.
     #[error("`{0}` is not `PRIME`, `NON_PRIME` or `ALL`")]
     UnknownTime(String),
@@ -157,12 +167,19 @@ impl SchedConfig {
     /// Reads the file. No file is invalid as a whole; invalid lines are in [`warnings`](Self::warnings).
     pub fn parse(file: &[u8]) -> Self {
         let mut config = Self::default();
+        let mut first_lines: HashMap<String, ByTime<Option<usize>>> = HashMap::new();
         for (index, text) in file.split(|&byte| byte == b'\n').enumerate() {
             if is_blank_or_comment(c_string(text)) {
                 continue;
             }
             let faults = match split_line(&name_text(c_string(text))) {
-                Ok((line, unknown_time)) => [unknown_time, config.apply(&line).err()],
+                Ok((line, unknown_time)) => {
+                    let fault = config
+                        .apply(&line)
+                        .err()
+                        .or_else(|| repeated(&line, index + 1, first_lines.entry(line.name.to_owned()).or_default()));
+                    [unknown_time, fault]
+                }
                 Err(fault) => [Some(fault), None],
             };
             let warning = |fault| ConfigWarning { line: index + 1, fault };
@@ -211,6 +228,17 @@ impl SchedConfig {
         let expected = "it is a whole number; what does not start with a digit reads as -1";
         if is_whole { Ok(()) } else { Err(line.bad_value(expected)) }
     }
+}
+
+/// The fault of a line whose setting an earlier one sets at the same time, unless it may be set several times.
+fn repeated(line: &Line<'_>, number: usize, first_lines: &mut ByTime<Option<usize>>) -> Option<ConfigFault> {
+    let mut earlier = None;
+    first_lines.change(line.times, |first| match first {
+        Some(first) => earlier = earlier.or(Some(*first)),
+        None => *first = Some(number),
+    });
+    let is_list = matches!(line.name, "job_sort_key" | "node_sort_key" | "peer_queue" | "server_dyn_res");
+    earlier.filter(|_| !is_list).map(|earlier| ConfigFault::Repeated { name: line.name.to_owned(), earlier })
 }
 
 fn set(setting: &mut ByTime<bool>, times: Times, value: bool) {
@@ -281,6 +309,21 @@ mod tests {
         let names = |keys: &[SortKey]| keys.iter().map(|key| key.name.clone()).collect::<Vec<_>>();
         assert_eq!(names(&config.job_sort_key.prime), ["ncpus", "mem"]);
         assert_eq!(config.job_sort_key.non_prime, [SortKey { name: "mem".into(), first: SortFirst::Low }]);
+    }
+
+    #[test]
+    fn a_setting_that_is_set_again_at_the_same_time_is_named_and_the_last_line_counts() {
+        let text = "by_queue: True prime\nby_queue: False non_prime\nunknown_shares: 1\njob_sort_key: \"ncpus LOW\"\n\
+            job_sort_key: \"mem LOW\"\nunknown_shares: 10\nby_queue: True\n";
+        let config = SchedConfig::parse(text.as_bytes());
+        assert_eq!((config.unknown_shares, config.by_queue), (10, ByTime::always(true)));
+        assert_eq!(
+            warned(text),
+            [
+                "line 6: `unknown_shares` is set on line 3 too; the last one counts",
+                "line 7: `by_queue` is set on line 1 too; the last one counts"
+            ]
+        );
     }
 
     #[test]
