@@ -16,9 +16,9 @@ const STEPS_OF_AMOUNT: f64 = 1e4;
 const MAX_STEPS: i64 = 1 << 30;
 /// The time after which a job counts as never having reached a rank: 68 years.
 const LIFETIME: i64 = i32::MAX as i64;
-/// The most ranges of steps that are examined for one change: enough for any formula without long stretches in which
-/// its values are unknown.
-const MAX_RANGES: usize = 10_000;
+/// The most ranges of steps that are examined for the changes of all inputs in one direction, each input with an equal part:
+/// enough for any formula without long stretches in which its values are unknown.
+const MAX_RANGES: usize = 2_000;
 /// The most comparisons of two jobs over a range of steps in the search for a rank: some seconds of work.
 const MAX_COMPARISONS: usize = 200_000;
 
@@ -110,6 +110,7 @@ impl Site {
                 let limits = Limits {
                     most: self.maximum(ranked.table.queue(row), name, schema),
                     steps_per_unit: self.steps_per_unit(name, schema),
+                    ranges: MAX_RANGES / ranked.program.inputs().len().max(1),
                 };
                 smallest_change(race, &competitors, inputs(ranked, row), name, rank, limits)
             };
@@ -178,11 +179,13 @@ pub(super) fn inputs(ranked: &RankedQueue, row: usize) -> Vec<Value> {
     ranked.program.inputs().iter().map(|name| column(name)).collect()
 }
 
-/// Which values an input can have.
+/// Which values an input can have, and how long they are searched.
 struct Limits {
     most: f64,
     /// The number of values between two integers.
     steps_per_unit: f64,
+    /// The most ranges of steps that are examined.
+    ranges: usize,
 }
 
 fn smallest_change(
@@ -201,7 +204,7 @@ fn smallest_change(
     let first_step = |job: &Sweep<'_>, limit: i64| {
         let goal = Goal { job, competitors, places: 1, threshold: race.competition.threshold };
         let last = job.steps_until(entry.range.least, entry.range.most.min(limits.most)).min(limit);
-        match first_step(&goal, 1..=last, MAX_RANGES) {
+        match first_step(&goal, 1..=last, limits.ranges) {
             FirstStep::At(steps) => Some(steps),
             FirstStep::Never | FirstStep::Unknown => None,
         }

@@ -196,6 +196,15 @@ fn a_long_name_does_not_widen_every_row() {
 }
 
 #[test]
+fn a_long_name_is_not_kept_with_the_error_of_every_job() {
+    let folder = Folder::new();
+    folder.write("jobs", jobs(500));
+    folder.write("formula", "f".repeat(60_000));
+    let text = stdout(&folder.run_with_code(1, "rank --formula-file formula --queue jobs --format csv"));
+    assert!(text.len() < 501 * 460, "{} bytes", text.len());
+}
+
+#[test]
 fn an_endless_file_is_refused_early() {
     let folder = Folder::new();
     folder.write("group", "u0 10 root 10\n");

@@ -222,7 +222,16 @@ fn underflow() -> Raised {
     Raised::new(ErrorKind::Limit, "stack underflow")
 }
 
-/// The `NameError` of an undefined name or a missing input.
+/// The `NameError` of an undefined name or a missing input. A longer name than a resource has is cut, because each job keeps
+/// its error.
 fn name_error(name: Option<&str>) -> Raised {
-    Raised::new(ErrorKind::Name, format!("name '{}' is not defined", name.unwrap_or_default()))
+    const MAX_NAME: usize = 256;
+    let name = name.unwrap_or_default();
+    Raised::new(
+        ErrorKind::Name,
+        match name.char_indices().nth(MAX_NAME) {
+            Some((end, _)) => format!("name '{}…' is not defined", &name[..end]),
+            None => format!("name '{name}' is not defined"),
+        },
+    )
 }
