@@ -35,7 +35,8 @@ save() {
     if "$@" >"$folder/$file" 2>"$folder/.error" && [ -s "$folder/$file" ]; then
         found=$((found + 1))
     else
-        reason=$(head -n 1 "$folder/.error")
+        # without control characters, which a terminal would follow
+        reason=$(head -n 1 "$folder/.error" | LC_ALL=C tr -d '\000-\037\177')
         note "$file: $* failed: ${reason:-no output}"
         rm -f "$folder/$file" "$folder/.error"
         return 1
