@@ -115,10 +115,6 @@ pub(crate) struct RowScorer<'p> {
 }
 
 impl<'p> RowScorer<'p> {
-    pub(crate) fn new(program: &'p Program, precision: ScorePrecision, on_error: OnError) -> Self {
-        Self::with_work(program, precision, on_error, QUEUE_FUEL)
-    }
-
     /// A scorer whose evaluations may do this much work beyond [`FREE_FUEL`] for each, in words.
     pub(crate) fn with_work(program: &'p Program, precision: ScorePrecision, on_error: OnError, words: u64) -> Self {
         let formula_span = program.expr().node(program.expr().root()).span;

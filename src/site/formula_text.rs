@@ -102,7 +102,7 @@ impl FormulaText {
         FileSource::from(path).kept()
     }
 
-    fn read_source(source: &FileSource) -> Result<Self, SiteError> {
+    pub(super) fn read_source(source: &FileSource) -> Result<Self, SiteError> {
         let (name, document) = (source.name(), read_formula_document(source)?);
         let text = formula_in(&name, &document).map_err(SiteError::content)?;
         Ok(Self::in_document(text, name, &document))

@@ -279,7 +279,7 @@ impl Site {
         guessed.filter(is_guess).map(str::to_owned).collect()
     }
 
-    fn queue_name(&self) -> String {
+    pub(super) fn queue_name(&self) -> String {
         self.files.queue.as_ref().map(FileSource::name).unwrap_or_default()
     }
 

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::site::support::{gzip, zstd};
-use crate::support::command::{jsf, jsf_with_input, json, stderr, success};
+use crate::support::command::{jsf, jsf_with_input, json, stderr, stdout, success};
 
 const LOG: &str = "examples/site/sched.log";
 const SITE: [&str; 8] = [
@@ -28,11 +28,16 @@ fn the_example_log_is_equal() {
     assert!(lines > 30, "{lines}");
     let formula = document["formula"].as_str().expect("a formula").to_owned();
     assert!(formula.contains("fairshare"), "{formula}");
-    let expected = json!({"formula": formula, "lines": lines, "equal": lines, "different": [], "not_listed": 0, "unexplained": 0, "unknown_jobs": 0});
+    let expected = json!({
+        "formula": formula, "lines": lines, "equal": lines, "different": [], "not_listed": 0, "unexplained": 0, "unknown_jobs": 0,
+        "damaged": 0, "not_searched": 0, "causes": [],
+        "summary": format!("all {lines} logged values are equal to those that are computed here"),
+    });
     assert_eq!(document, expected);
     let text = success(&jsf(&[&["replay", LOG], &SITE[..]].concat()));
     let counts = format!("{lines} logged values: {lines} equal, 0 different, 0 of jobs that are not in the queue\n");
-    assert!(text.starts_with(&format!("formula:   {formula}\n")) && text.ends_with(&counts), "{text}");
+    assert!(text.starts_with("all 33 logged values are equal") && text.ends_with(&counts), "{text}");
+    assert!(text.contains(&format!("\nformula:   {formula}\n")), "{text}");
 }
 
 #[test]
@@ -50,6 +55,7 @@ fn a_difference_that_nothing_explains_has_exit_code_1() {
     assert_eq!(document["different"], json!([different]));
     let output = jsf_with_input(&arguments, log);
     let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(text.starts_with("0 of 1 logged values are equal, nothing explains the other one; "), "{text}");
     assert!(text.contains("line 2: 184103.kestrel: logged 5, here 4: nothing explains it\n"), "{text}");
     assert!(text.ends_with(
         "2 logged values: 0 equal, 1 different (0 explained, 1 not), 1 of jobs that are not in the queue\n"
@@ -98,4 +104,70 @@ fn a_log_of_other_jobs_proves_nothing() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!((&json(&output)["equal"], &json(&output)["unknown_jobs"]), (&json!(0), &json!(1)));
     assert!(stderr(&output).contains("error: nothing was compared, so nothing is proved"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_capture_without_usage_verifies_nothing() {
+    let output = jsf(&["replay", LOG, "--site", "examples/captured"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let text = stdout(&output);
+    let first = text.lines().next().expect("a line");
+    assert!(
+        first.starts_with(
+            "1 of 33 logged values is equal, nothing explains the 32 others; nothing was verified for them"
+        ),
+        "{text}"
+    );
+    assert!(
+        text.contains("32 lines: nothing was verified, because the site has no file `usage`\n  help: copy"),
+        "{text}"
+    );
+    let document = json(&jsf(&["replay", LOG, "--site", "examples/captured", "--format", "json"]));
+    assert_eq!(document["unexplained"], 32);
+    let causes = &document["causes"];
+    assert_eq!(
+        (&causes[0]["kind"], &causes[0]["lines"], &causes[0]["explains"]),
+        (&json!("not captured"), &json!(32), &json!(false))
+    );
+}
+
+#[test]
+fn the_formula_in_force_explains_the_log_of_another_one() {
+    let output = jsf(&["replay", LOG, "ncpus * 10", "--site", "examples/site"]);
+    let text = success(&output);
+    let cause = "33 lines: the formula in the log is not the one compared here, but that of `examples/site/server.json`: \
+        `pow(2, -(fairshare_tree_usage/fairshare_perc))`\n";
+    assert!(text.starts_with("0 of 33 logged values are equal, the 33 others are explained\n"), "{text}");
+    assert!(text.contains(cause), "{text}");
+}
+
+#[test]
+fn a_log_of_an_unknown_formula_gets_advice() {
+    let jobs = fs::read_to_string(LOG).expect("a log");
+    let mut log = String::new();
+    for (index, line) in jobs.lines().enumerate() {
+        let Some((before, _)) = line.split_once("Formula Evaluation = ") else { continue };
+        log += &format!("{before}Formula Evaluation = {}\n", index * index * 37 % 1001);
+    }
+    let arguments = [&["replay", "-", "ncpus + mem/1024/1024"], &SITE[..]].concat();
+    let output = jsf_with_input(&arguments, &log);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("help: probably the log has another formula"), "{text}");
+    assert!(text.lines().count() <= 24, "{text}");
+}
+
+#[test]
+fn the_time_between_the_log_and_the_capture_is_said_once() {
+    let ranked = json(&jsf(&[&["rank", "eligible_time + 7440", "--format", "json"], &SITE[..]].concat()));
+    let jobs = ranked["jobs"].as_array().expect("jobs").iter().filter(|job| job["score"].as_f64() >= Some(14_880.0));
+    let lines = jobs.map(|job| {
+        let (id, value) = (job["id"].as_str().expect("an id"), job["score"].as_f64().expect("a score"));
+        format!("03/12/2026 07:37:07;0400;pbs_sched;Job;{id};Formula Evaluation = {}\n", value - 7440.0)
+    });
+    let log: String = lines.collect();
+    let count = log.lines().count();
+    assert!(count > 5, "{ranked}");
+    let text = success(&jsf_with_input(&[&["replay", "-", "eligible_time + 7440"], &SITE[..]].concat(), &log));
+    assert!(text.contains(&format!("\n{count} lines: captured 2 h 4 min after the log\n")), "{text}");
 }

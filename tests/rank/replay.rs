@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
 use job_sort_formula::pbs::number_format::logged;
-use job_sort_formula::pbs::replay::{Difference, Explanation, Replay, logged_values};
+use job_sort_formula::pbs::replay::{
+    CauseKind, Difference, Explanation, NotCaptured, Objection, Replay, formulas_set, logged_values,
+};
 use job_sort_formula::pbs::resource_amount::NumberMode;
 use job_sort_formula::pbs::share_tree::encode_usage;
 use job_sort_formula::site::{FileSource, FormulaText, SiteFiles, SiteRules};
@@ -120,7 +122,7 @@ fn a_later_cycle_is_found() {
 }
 
 #[test]
-fn another_amount_is_found_for_the_job_that_has_it() {
+fn another_amount_is_found_and_explains_nothing_because_the_jobs_document_contradicts_it() {
     let folder = Folder::new();
     let site = folder.site(&queue(), |_| {});
     let mut compared = 0;
@@ -132,12 +134,14 @@ fn another_amount_is_found_for_the_job_that_has_it() {
         let (job, other) = (job.clone(), other.clone());
         recorded.values.insert(job.clone(), other);
         let replay = folder.replay(&site, &recorded);
-        assert_eq!((replay.different.len(), replay.unexplained), (1, 0), "{formula}");
+        assert_eq!((replay.different.len(), replay.unexplained), (1, 1), "{formula}");
         let different = &replay.different[0];
         assert_eq!(different.job, job);
         let is_named =
             |explanation: &Explanation| matches!(explanation, Explanation::Input { name: found, .. } if found == name);
-        assert!(different.explanations.iter().any(is_named), "{different:?}");
+        let by_queue = |objection: &Objection| matches!(objection, Objection::ContradictedBy(file) if file.ends_with("qstat.json"));
+        let found = different.rejected.iter().find(|(explanation, _)| is_named(explanation));
+        assert!(found.is_some_and(|(_, objection)| by_queue(objection)), "{different:?}");
         compared += 1;
     }
     assert_eq!(compared, 3);
@@ -168,15 +172,26 @@ fn decayed_usage_is_found() {
 }
 
 #[test]
-fn the_usage_of_an_entity_is_found() {
+fn the_usage_of_an_entity_is_found_and_explains_nothing() {
     let folder = Folder::new();
-    let site = folder.site(&queue(), |_| {});
     let mut recorded = record("fairshare_factor");
     let jobs = jobs_like(&recorded, "0.vm");
     jobs.iter().for_each(|job| drop(recorded.values.insert(job.clone(), "0.1234".to_owned())));
+    let site = folder.site(&queue(), |_| {});
     let replay = folder.replay(&site, &recorded);
-    assert_eq!((replay.different.len(), replay.unexplained), (jobs.len(), 0));
-    assert!(replay.different.iter().all(|different| why(different).contains("the usage of `")), "{replay:?}");
+    assert_eq!((replay.different.len(), replay.unexplained), (jobs.len(), jobs.len()));
+    for different in &replay.different {
+        let Some((Explanation::Usage { .. }, Objection::ContradictedBy(file))) = different.rejected.first() else {
+            panic!("{different:?}")
+        };
+        assert!(file.ends_with("usage"), "{file}");
+    }
+    // all values are those of a usage that the site does not have
+    let without = folder.site(&queue(), |files| files.usage = None);
+    let replay = folder.replay(&without, &record("fairshare_factor"));
+    assert!(replay.different.len() > 10 && replay.unexplained == replay.different.len(), "{replay:?}");
+    let kinds: Vec<_> = replay.causes.iter().map(|cause| (&cause.kind, cause.lines)).collect();
+    assert_eq!(kinds, [(&CauseKind::NotCaptured(NotCaptured::Usage), replay.unexplained)]);
 }
 
 /// The jobs whose value is that of `job`: with `fairshare_factor`, those of Bob and of Cathy.
@@ -204,15 +219,16 @@ fn a_usage_that_other_jobs_of_the_entity_contradict_explains_nothing() {
     let (first, second) = ("11/22/2026 04:17:59", "11/22/2026 04:18:00");
     let equal = &recorded.values["12.vm"];
     let start = "11/22/2026 04:17:59;0080;pbs_sched;Req;;Starting Scheduling Cycle\n";
-    for (log, unexplained) in [
-        (line(first, "0.vm", "0.1234") + &line(first, "12.vm", equal), 1),
-        (line(first, "0.vm", "0.1234") + &line(second, "12.vm", equal), 0),
-        (line(first, "0.vm", "0.1234") + start + &line(first, "12.vm", equal), 0),
-        (start.to_owned() + &line(first, "0.vm", "0.1234") + &line(second, "12.vm", equal), 1),
-        (line(first, "12.vm", equal) + &line(first, "0.vm", equal) + &line(first, "0.vm", "0.1234"), 0),
+    for (log, is_contradicted) in [
+        (line(first, "0.vm", "0.1234") + &line(first, "12.vm", equal), true),
+        (line(first, "0.vm", "0.1234") + &line(second, "12.vm", equal), false),
+        (line(first, "0.vm", "0.1234") + start + &line(first, "12.vm", equal), false),
+        (start.to_owned() + &line(first, "0.vm", "0.1234") + &line(second, "12.vm", equal), true),
+        (line(first, "12.vm", equal) + &line(first, "0.vm", equal) + &line(first, "0.vm", "0.1234"), false),
     ] {
         let replay = site.replay(&folder.put("sched.log", &log), &formula).expect("replayed").replay;
-        assert_eq!((replay.different.len(), replay.unexplained), (1, unexplained), "{log}");
+        assert_eq!((replay.different.len(), replay.unexplained), (1, 1), "{log}");
+        assert_eq!(replay.different[0].rejected.is_empty(), is_contradicted, "{log}: {replay:?}");
     }
 }
 
@@ -236,14 +252,14 @@ fn a_usage_gives_the_digits_of_all_jobs_of_the_entity() {
     }
     let replay = site.replay(&folder.put("sched.log", &log), &formula).expect("replayed").replay;
     let usage_of = |different: &Difference| {
-        different.explanations.iter().find_map(|found| match found {
+        different.rejected.iter().find_map(|(found, _)| match found {
             Explanation::Usage { logged, .. } => Some(*logged),
             _ => None,
         })
     };
     let usages: Vec<Option<f64>> = replay.different.iter().map(usage_of).collect();
     assert!(log.contains("= 0.") && log.contains("= 3"), "{log}");
-    assert_eq!((usages, replay.unexplained), (vec![Some(4321.0); 4], 0), "{log}");
+    assert_eq!((usages, replay.unexplained), (vec![Some(4321.0); 4], 4), "{log}");
 }
 
 #[test]
@@ -324,4 +340,149 @@ fn other_lines_are_skipped() {
         .collect();
     let expected = [(5, "1[].vm", "-nan"), (6, "2.vm", "3")];
     assert_eq!(found, expected.map(|(line, job, digits)| (line, job.to_owned(), digits.to_owned())));
+}
+
+#[test]
+fn the_moment_of_a_cycle_is_that_of_most_of_its_lines() {
+    let folder = Folder::new();
+    let site = folder.site(&queue(), |_| {});
+    let formula = Formula::parse("eligible_time + 1000").expect("a formula");
+    let ranked = site.rank(&formula).expect("ranked");
+    let scores: Vec<(&str, f64)> =
+        ranked.ranking.scores().iter().map(|(row, score)| (ranked.table.id(row), score.value)).collect();
+    let log_of = |change: &dyn Fn(usize) -> f64| {
+        let lines = scores.iter().enumerate().map(|(index, (job, value))| {
+            format!("pbs_sched;Job;{job};Formula Evaluation = {}\n", logged(value + change(index)))
+        });
+        lines.collect::<String>()
+    };
+    let causes = |log: &str| {
+        let replay = site.replay(&folder.put("sched.log", log), &formula).expect("replayed").replay;
+        let causes: Vec<_> =
+            replay.causes.iter().map(|cause| (cause.kind.clone(), cause.lines, cause.seconds)).collect();
+        (causes, replay.unexplained)
+    };
+    let all = scores.len();
+    assert_eq!(causes(&log_of(&|_| 7440.0)), (vec![(CauseKind::EligibleTime, all, Some((7440, 7440)))], 0));
+    // two jobs were not eligible all the time
+    let some = log_of(&|index| if index < 2 { 100.0 } else { 7440.0 });
+    assert_eq!(causes(&some), (vec![(CauseKind::EligibleTime, all, Some((7440, 7440)))], 0));
+    // every line would need a moment of its own
+    assert_eq!(causes(&log_of(&|index| (index + 1) as f64 * 100.0)), (vec![(CauseKind::OtherLines, all, None)], all));
+    // one line has another moment than the others
+    let one = log_of(&|index| if index == 3 { 9000.0 } else { 7440.0 });
+    assert_eq!(causes(&one).1, 1);
+}
+
+#[test]
+fn each_cycle_has_its_own_moment_which_the_times_of_the_log_tell() {
+    let folder = Folder::new();
+    let site = folder.site(&queue(), |_| {});
+    let formula = Formula::parse("eligible_time + 1000").expect("a formula");
+    let ranked = site.rank(&formula).expect("ranked");
+    let mut log = String::new();
+    for minute in 0..60 {
+        let _ = writeln!(log, "11/22/2026 04:{minute:02}:00;0080;pbs_sched;Req;;Starting Scheduling Cycle");
+        for (row, score) in ranked.ranking.scores().iter() {
+            let (job, value) = (ranked.table.id(row), score.value + 60.0 + f64::from(minute) * 60.0);
+            let _ = writeln!(log, "11/22/2026 04:{minute:02}:00;0400;pbs_sched;Job;{job};Formula Evaluation = {value}");
+        }
+    }
+    // a search for each line would take some times as much
+    let work = 30_000_000;
+    let replay = site.replay_within(&folder.put("sched.log", &log), &formula, work).expect("replayed").replay;
+    assert!(replay.lines > 3000 && replay.equal == 0, "{} lines", replay.lines);
+    assert_eq!((replay.not_searched, replay.unexplained), (0, 0));
+    let [cause] = &replay.causes[..] else { panic!("{:?}", replay.causes) };
+    assert_eq!((&cause.kind, cause.seconds), (&CauseKind::EligibleTime, Some((60, 3600))));
+}
+
+#[test]
+fn a_formula_of_the_site_s_files_or_of_a_server_s_log_explains_the_log() {
+    let folder = Folder::new();
+    let recorded = record("10 * ncpus + 0.01*walltime + 0.5*eligible_time");
+    let former = "### PBS INTERNAL FILE DO NOT MODIFY ###\n10 * ncpus + 0.01*walltime + 0.5*eligible_time\n";
+    let former = folder.put("sched_formula", former);
+    let with_file = folder.site(&queue(), |files| files.sched_formula = Some(former.into()));
+    let without_file = folder.site(&queue(), |_| {});
+    let formula = Formula::parse("ncpus / 7 + 0.3").expect("a formula");
+    let set = "11/22/2026 03:00:00;0004;Server@vm;Svr;Server@vm;attributes set: job_sort_formula = ";
+    let of_server = format!("{set}mem\n{set}10 * ncpus + 0.01*walltime + 0.5*eligible_time\n{set}ncpus / 7 + 0.3\n");
+    assert_eq!(formulas_set(of_server.as_bytes()), ["ncpus / 7 + 0.3", &recorded.formula, "mem"]);
+    for (site, log, origin) in [
+        (&with_file, log(&recorded), "sched_formula"),
+        (&without_file, of_server + &log(&recorded), "which a server's log line names"),
+    ] {
+        let replay = site.replay(&folder.put("sched.log", &log), &formula).expect("replayed").replay;
+        let [cause] = &replay.causes[..] else { panic!("{:?}", replay.causes) };
+        let CauseKind::Formula { origin: found, text } = &cause.kind else { panic!("{cause:?}") };
+        assert!(found.contains(origin) && *text == recorded.formula, "{cause:?}");
+        assert_eq!((cause.lines, replay.unexplained), (recorded.values.len() - replay.equal, 0));
+    }
+    let replay = without_file.replay(&folder.put("sched.log", &log(&recorded)), &formula).expect("replayed").replay;
+    assert_eq!(replay.unexplained, recorded.values.len() - replay.equal);
+}
+
+#[test]
+fn damaged_lines_are_counted() {
+    let folder = Folder::new();
+    let site = folder.site(&queue(), |_| {});
+    let log = "pbs_sched;Job;0.vm;Formula Evaluation = 1\npbs_sched;Job;1.vm;Formula Evaluation\n\
+        pbs_sched;Job;;Formula Evaluation = 1\npbs_sched;Job;2.vm;Formula Eval";
+    let replay =
+        site.replay(&folder.put("sched.log", log), &Formula::parse("1").expect("a formula")).expect("replayed");
+    assert_eq!((replay.replay.lines, replay.replay.equal, replay.replay.damaged), (1, 1, 2));
+}
+
+/// A search begins at an input outside of its range: a usage below 1, a priority beyond OpenPBS's, a negative amount, an
+/// integer that no double holds.
+#[test]
+fn a_replay_ends_whatever_the_inputs_are() {
+    const JOBS: &str = r#"{"jobs":[{"id":"1.vm","entity":"Bob","job_priority":5000,"inputs":{"a":-7}},
+        {"id":"2.vm","entity":"Tom","job_priority":-2000,"inputs":{"a":99999999999999999999999999}},
+        {"id":"3.vm","entity":"Sue","inputs":{"a":-9223372036854775808}},
+        {"id":"4.vm","entity":"Sue","eligible_time":-9223372036854775808,"inputs":{"a":1e300,"eligible_time":-9223372036854775808}}]}"#;
+    let folder = Folder::new();
+    for usage in ["0", "0.3", "1", "9e307"] {
+        let tree = format!(
+            r#"{{"unknown_shares":0,"children":[{{"name":"Bob","shares":50,"usage":{usage}}},{{"name":"Tom","shares":30,"usage":0.5}},{{"name":"Sue","shares":20}}]}}"#
+        );
+        let tree = folder.put("tree.json", &tree);
+        let site = folder.site(JOBS, |files| {
+            (files.resource_group, files.usage) = (None, None);
+            files.tree = Some(tree.into());
+            files.declared = vec![("a".to_owned(), job_sort_formula::schema::InputType::Count)];
+        });
+        for text in
+            ["fairshare_factor", "job_priority", "a", "a + eligible_time", "fairshare_tree_usage * a + job_priority"]
+        {
+            let formula = Formula::parse(text).expect("a formula");
+            for digits in ["0.1234", "-3", "123456789", "inf", "-inf", "nan", "-nan", "5000", "-9223372036854775808"] {
+                let lines = [1, 2, 3, 4].map(|job| format!("pbs_sched;Job;{job}.vm;Formula Evaluation = {digits}\n"));
+                let log = folder.put("sched.log", &lines.concat());
+                let replay = site.replay(&log, &formula).unwrap_or_else(|error| panic!("{text}: {error}")).replay;
+                assert_eq!((replay.lines, replay.unknown_jobs, replay.not_searched), (4, 0, 0), "{text}: {digits}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_amount_of_work_bounds_all_searches() {
+    let folder = Folder::new();
+    let site = folder.site(&queue(), |_| {});
+    let mut recorded = record("fairshare_factor");
+    for (index, value) in recorded.values.values_mut().enumerate() {
+        *value = format!("0.9{index:03}");
+    }
+    let log = folder.put("sched.log", &log(&recorded));
+    let formula = Formula::parse(&recorded.formula).expect("a formula");
+    let not_searched = |work: u64| {
+        let replay = site.replay_within(&log, &formula, work).expect("replayed").replay;
+        assert_eq!((replay.unexplained, replay.differing()), (55, 55), "{work}");
+        replay.not_searched
+    };
+    let by_work: Vec<usize> = [0, 10_000, 1_000_000, 100_000_000, 1 << 32].into_iter().map(not_searched).collect();
+    assert!(by_work.is_sorted_by(|less, more| less >= more), "{by_work:?}");
+    assert_eq!((by_work[0], by_work[4]), (55, 0), "{by_work:?}");
 }

@@ -1,7 +1,9 @@
 //! Searches the inputs of a job, one at a time, for a value that gives the digits in the log.
 
+use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::RangeInclusive;
 
 use crate::fairshare::decay::IntervalDecay;
@@ -9,7 +11,8 @@ use crate::fairshare::{EntityShares, NodeId, ShareTree};
 use crate::formula::program::Program;
 use crate::jobs::Column;
 use crate::pbs::number_format::{self, logged};
-use crate::pbs::replay::ReplayedQueue;
+use crate::pbs::replay::nearest::nearest;
+use crate::pbs::replay::{NotCaptured, Objection, ReplayedQueue};
 use crate::pbs::resource_amount::NumberMode;
 use crate::pbs::share_tree::PbsTree;
 use crate::python::Value;
@@ -26,14 +29,18 @@ const DECAYS: [i32; 40] = {
     }
     decays
 };
-/// How many inputs on either side of the queue's are tried one by one.
-const NEAR: i64 = 32;
 /// The greatest whole input that is tried.
 const MAX_WHOLE: i64 = 1 << 53;
-/// The most nodes of a tree in which the usage of an entity is searched: every step computes the shares of all nodes.
-const MAX_TREE: usize = 20_000;
 /// The most records to whose digits one change is fitted in turn.
 const MAX_ROUNDS: usize = 64;
+/// The work of an evaluation besides that for the nodes of the formula.
+const EVALUATION: u64 = 512;
+/// The work for a node of a formula in one evaluation.
+const FORMULA_NODE: u64 = 16;
+/// The work for a node of a tree whose shares are computed.
+const TREE_NODE: u64 = 128;
+/// One search may spend this part of the work of all.
+const PARTS: u64 = 8;
 
 /// What would explain a difference.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +73,13 @@ pub enum Explanation {
     },
     /// The job has finished since, or is considered through its array.
     NotWaiting(String),
+    /// Another formula gives the logged value.
+    Formula {
+        /// The source of the formula.
+        origin: String,
+        /// The formula.
+        text: String,
+    },
 }
 
 impl fmt::Display for Explanation {
@@ -84,6 +98,7 @@ impl fmt::Display for Explanation {
             Self::Usage { entity, ours, logged } => write!(f, "the usage of `{entity}` is {logged} instead of {ours}"),
             Self::Input { name, ours, logged } => write!(f, "{name} is {logged} instead of {ours}"),
             Self::NotWaiting(reason) => write!(f, "the job is not evaluated now: {reason}"),
+            Self::Formula { origin, .. } => write!(f, "the formula of {origin} gives it"),
         }
     }
 }
@@ -148,11 +163,103 @@ pub(super) struct Record {
 }
 
 /// The values of one cycle whose jobs have the same entity.
-pub(super) type Records = Vec<Record>;
+#[derive(Default)]
+pub(super) struct Records {
+    list: Vec<Record>,
+    hash: OnceCell<u64>,
+    /// What changes of the fair-share numbers of the entity give all its values, searched when first needed.
+    found: OnceCell<FoundForEntity>,
+}
+
+impl Records {
+    pub(super) fn push(&mut self, record: Record) {
+        self.list.push(record);
+    }
+
+    /// A hash of the rows and digits, computed once: every job of the entity asks for it.
+    pub(super) fn hash(&self) -> u64 {
+        *self.hash.get_or_init(|| {
+            let mut hasher = DefaultHasher::new();
+            self.list.iter().for_each(|record| (record.row, &record.digits).hash(&mut hasher));
+            hasher.finish()
+        })
+    }
+}
+
+/// The changes of the fair-share numbers of an entity that give all its values.
+#[derive(Default, Clone)]
+struct FoundForEntity {
+    explanations: Vec<Explanation>,
+    /// The line that contradicts a change which gives the others.
+    contradiction: Option<usize>,
+    /// Whether the search ended because its work was spent.
+    is_cut_short: bool,
+}
+
+/// The work that all searches of a replay may do, about a nanosecond each.
+pub(super) struct Work {
+    granted: u64,
+    left: Cell<u64>,
+    /// What the search in progress leaves for the others.
+    reserved: Cell<u64>,
+    was_refused: Cell<bool>,
+}
+
+impl Work {
+    pub(super) fn new(granted: u64) -> Self {
+        Self { granted, left: Cell::new(granted), reserved: Cell::new(0), was_refused: Cell::new(false) }
+    }
+
+    /// Begins a search in a formula; `None` if no work is left.
+    fn begin(&self, program: &Program) -> Option<()> {
+        self.reserved.set(self.left.get().saturating_sub(self.granted / PARTS));
+        self.was_refused.set(false);
+        self.take(work_of_evaluation(program))
+    }
+
+    /// Whether the search in progress asked for more than it is granted.
+    fn was_refused(&self) -> bool {
+        self.was_refused.get()
+    }
+
+    /// Takes this much work; `None` if the search in progress may not do it.
+    fn take(&self, work: u64) -> Option<()> {
+        match self.left.get().checked_sub(work).filter(|&left| left >= self.reserved.get()) {
+            Some(left) => self.left.set(left),
+            None => {
+                self.was_refused.set(true);
+                return None;
+            }
+        }
+        Some(())
+    }
+}
+
+fn work_of_evaluation(program: &Program) -> u64 {
+    EVALUATION + FORMULA_NODE * program.expr().nodes().len() as u64
+}
+
+/// What a search has found.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Found {
+    /// What would give the digits, the most plausible first.
+    pub(super) explanations: Vec<Explanation>,
+    /// What is known if nothing explains the digits.
+    pub(super) remark: Option<String>,
+    /// Whether the search ended because its work was spent.
+    pub(super) is_cut_short: bool,
+}
+
+impl Found {
+    pub(super) fn explained(explanation: Explanation) -> Self {
+        Self { explanations: vec![explanation], ..Self::default() }
+    }
+}
 
 /// Searches the inputs of the jobs of one queue.
 pub(super) struct Search<'a> {
     queue: ReplayedQueue<'a>,
+    work: &'a Work,
     /// The formula, compiled against a schema that also declares the names in `undeclared`.
     program: Option<Program>,
     /// The names in the formula that no file declares.
@@ -162,7 +269,7 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(queue: &ReplayedQueue<'a>) -> Self {
+    pub(super) fn new(queue: &ReplayedQueue<'a>, work: &'a Work) -> Self {
         let mut schema = queue.schema.clone();
         let missing = queue.formula.compile(&schema).map_or(Vec::new(), |program| {
             program.undefined().iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>()
@@ -174,59 +281,78 @@ impl<'a> Search<'a> {
         let inputs = program.iter().flat_map(Program::inputs);
         let is_seen = |name: &&str| schema.entry(name).is_some_and(|entry| entry.origin == Origin::Seen);
         let undeclared = inputs.map(|name| &**name).filter(is_seen).map(str::to_owned).collect();
-        Self { queue: *queue, program, undeclared, decayed: HashMap::new() }
+        Self { queue: *queue, work, program, undeclared, decayed: HashMap::new() }
     }
 
     /// Whether the formula uses fair-share numbers.
     pub(super) fn uses_fairshare(&self) -> bool {
         let names = self.program.iter().flat_map(Program::inputs);
-        names.into_iter().any(|name| FairshareInput::from_name(name).is_some())
+        names.into_iter().any(|name| is_fairshare(name))
     }
 
-    /// Searches everything that explains the digits by one change, the most plausible first. A change of fair-share numbers
-    /// must explain all `records`; if nothing explains the digits, the second result is the record that contradicts it.
-    pub(super) fn explanations(
-        &mut self,
-        row: usize,
-        digits: &str,
-        records: &Records,
-    ) -> (Vec<Explanation>, Option<String>) {
-        let Some(program) = self.program.take() else { return (Vec::new(), None) };
-        let mut job = JobInputs::new(&program, &self.queue, row, records);
-        let mut found = Vec::new();
+    /// Searches everything that gives the digits by one change, the most plausible first. A change of fair-share numbers
+    /// must give the digits of all `records`; if nothing explains the digits, the remark names the record that contradicts it.
+    pub(super) fn explanations(&mut self, row: usize, digits: &str, records: &Records) -> Found {
+        let Some(program) = self.program.take() else { return Found::default() };
+        let found = self.explanations_in(&program, row, digits, records);
+        self.program = Some(program);
+        found.unwrap_or(Found { is_cut_short: true, ..Found::default() })
+    }
+
+    fn explanations_in(&mut self, program: &Program, row: usize, digits: &str, records: &Records) -> Option<Found> {
+        self.work.begin(program)?;
+        let mut job = JobInputs::new(program, &self.queue, self.work, row, records);
+        let mut explanations = Vec::new();
         if self.queue.scores.get(row).is_some_and(|score| is_rounding(score.value, digits)) {
-            found.push(Explanation::Digits);
+            explanations.push(Explanation::Digits);
         }
         for name in &self.undeclared {
-            found.extend(job.try_undeclared(name, digits));
+            explanations.extend(job.try_undeclared(name, digits));
         }
-        found.extend(job.search_eligible_time(digits));
-        found.extend(self.search_decay(&mut job, digits));
-        found.extend(self.search_usage(&mut job, digits));
-        let names = program.inputs().iter().filter(|name| ***name != *ELIGIBLE_TIME);
-        for name in names {
-            found.extend(job.search_input(name, digits));
-        }
-        let remark = job.contradiction.map(|line| {
+        explanations.extend(job.search_eligible_time(digits));
+        explanations.extend(job.search_inputs(|name| name != ELIGIBLE_TIME && !is_fairshare(name), digits));
+        let of_entity = match records.found.get() {
+            Some(found) => found.clone(),
+            None => {
+                let found = self.search_fairshare(&mut job, digits);
+                if !records.list.is_empty() {
+                    records.found.get_or_init(|| found.clone());
+                }
+                found
+            }
+        };
+        explanations.extend(of_entity.explanations);
+        let is_cut_short = of_entity.is_cut_short || self.work.was_refused();
+        let remark = of_entity.contradiction.map(|line| {
             let entity = self.queue.table.entity(row);
             format!(
                 "another usage of `{entity}` would give it, but contradicts line {line}, of the same cycle and entity"
             )
         });
-        self.program = Some(program);
-        (found, remark)
+        Some(Found { explanations, remark, is_cut_short })
     }
 
-    /// Tries what explained many other lines.
+    /// Searches changes of the fair-share numbers of the entity of a job.
+    fn search_fairshare(&mut self, job: &mut JobInputs<'_, '_>, digits: &str) -> FoundForEntity {
+        let mut explanations = self.search_decay(job, digits);
+        explanations.extend(self.search_usage(job, digits));
+        explanations.extend(job.search_inputs(is_fairshare, digits));
+        let is_cut_short = self.work.was_refused();
+        FoundForEntity { explanations, contradiction: job.contradiction, is_cut_short }
+    }
+
+    /// Tries what explained other lines.
     pub(super) fn try_common(&mut self, key: &Key, row: usize, digits: &str, records: &Records) -> Option<Explanation> {
         let program = self.program.take()?;
-        let mut job = JobInputs::new(&program, &self.queue, row, records);
-        let found = match key {
-            Key::EligibleTime(seconds) => job.try_eligible_time(*seconds, digits),
-            Key::Decayed(times) => self.try_decay(&mut job, *times, digits),
-            Key::Undeclared(name) => job.try_undeclared(name, digits),
-            Key::Other(_) => None,
-        };
+        let found = self.work.begin(&program).and_then(|()| {
+            let mut job = JobInputs::new(&program, &self.queue, self.work, row, records);
+            match key {
+                Key::EligibleTime(seconds) => job.try_eligible_time(*seconds, digits),
+                Key::Decayed(times) => self.try_decay(&mut job, *times, digits),
+                Key::Undeclared(name) => job.try_undeclared(name, digits),
+                Key::Other(_) => None,
+            }
+        });
         self.program = Some(program);
         found
     }
@@ -237,33 +363,80 @@ impl<'a> Search<'a> {
     }
 
     fn try_decay(&mut self, job: &mut JobInputs<'_, '_>, times: i32, digits: &str) -> Option<Explanation> {
-        let tree = self.queue.tree.filter(|_| job.uses_fairshare())?;
+        let tree = self.queue.tree.filter(|_| job.uses_fairshare() && self.queue.sources.usage.is_some())?;
         let entity = tree.tree().find(self.queue.table.entity(job.row))?;
         let queue = self.queue;
-        let by_daemon = self.decayed.entry(times).or_insert_with(|| shares_after_decays(&queue, tree, times));
-        let mut shares = by_daemon.iter().filter_map(|shares| shares.get(&entity));
-        let matches = shares.any(|shares| {
+        if !self.decayed.contains_key(&times) {
+            // two trees are built anew and computed
+            self.work.take(tree_work(tree).saturating_mul(4))?;
+            self.decayed.insert(times, shares_after_decays(&queue, tree, times));
+        }
+        let by_daemon = self.decayed.get(&times).into_iter().flatten();
+        for shares in by_daemon.filter_map(|shares| shares.get(&entity)) {
             let changes = job.changes_to(shares);
-            logged(job.value_with(job.row, &changes)) == digits && job.contradicting(&changes).is_none()
-        });
-        matches.then_some(Explanation::Decayed(times))
+            if logged(job.value_with(job.row, &changes)?) == digits && job.contradicting(&changes)?.is_none() {
+                return Some(Explanation::Decayed(times));
+            }
+        }
+        None
     }
 
     /// Searches another usage of the job's entity, which changes the whole tree.
     fn search_usage(&self, job: &mut JobInputs<'_, '_>, digits: &str) -> Option<Explanation> {
-        let tree = self.queue.tree.filter(|tree| job.uses_fairshare() && tree.tree().len() <= MAX_TREE)?;
+        let tree = self.queue.tree.filter(|_| job.uses_fairshare())?;
         let entity = self.queue.table.entity(job.row);
         let node = tree.tree().find(entity)?;
         let ours = tree.tree().usage(node);
-        let start = ours.round() as i64;
-        let found = job.nearest_for_all(start, 1..=MAX_WHOLE, digits, &|job, usage| {
+        let found = job.nearest_for_all(ours.round() as i64, 1..=MAX_WHOLE, digits, &|job, usage| {
+            job.work.take(tree_work(tree))?;
             let mut changed = tree.tree().clone();
             changed.add_usage(node, usage as f64 - ours);
             let shares = self.queue.policy.assess(&changed).get(node).unwrap_or_default();
-            job.changes_to(&shares)
+            Some(job.changes_to(&shares))
         })?;
         Some(Explanation::Usage { entity: entity.to_owned(), ours, logged: found as f64 })
     }
+
+    /// What speaks against an explanation: a file says otherwise, or the file that would tell is missing. What changes with
+    /// the moment of the log has no objection.
+    pub(super) fn objection(&self, explanation: &Explanation, row: usize) -> Option<Objection> {
+        let sources = self.queue.sources;
+        let by_usage = || match &sources.usage {
+            Some(file) => Objection::ContradictedBy(file.clone()),
+            None => Objection::NotCaptured(NotCaptured::Usage),
+        };
+        match explanation {
+            Explanation::EligibleTime(_) if !self.is_stated(ELIGIBLE_TIME, row) => {
+                Some(Objection::NotCaptured(NotCaptured::EligibleTime))
+            }
+            Explanation::Usage { .. } => Some(by_usage()),
+            Explanation::Input { name, .. } => match (FairshareInput::from_name(name), &**name) {
+                (Some(_), _) if self.queue.tree.is_none() => Some(Objection::ContradictedBy(sources.jobs.clone())),
+                (Some(FairshareInput::Perc), _) => {
+                    Some(Objection::ContradictedBy(sources.tree.clone().unwrap_or_else(|| sources.jobs.clone())))
+                }
+                (Some(_), _) => Some(by_usage()),
+                // it changes while a job waits
+                (None, "accrue_type") => None,
+                (None, "queue_priority") if !self.is_stated(name, row) => match &sources.queues {
+                    Some(file) => Some(Objection::ContradictedBy(file.clone())),
+                    None => Some(Objection::NotCaptured(NotCaptured::Queues)),
+                },
+                (None, _) => Some(Objection::ContradictedBy(sources.jobs.clone())),
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether the document of the jobs gives this input to a job.
+    fn is_stated(&self, name: &str, row: usize) -> bool {
+        self.queue.table.column(name).is_some_and(|column| column.is_set(row))
+    }
+}
+
+/// The work of computing the shares of all nodes.
+fn tree_work(tree: &PbsTree) -> u64 {
+    tree.tree().len() as u64 * TREE_NODE
 }
 
 /// The shares of the entities of jobs after a number of decays, twice: in a daemon that has read the decayed usage of the
@@ -292,6 +465,10 @@ fn shares_after_decays(queue: &ReplayedQueue<'_>, tree: &PbsTree, times: i32) ->
 
 const ELIGIBLE_TIME: &str = "eligible_time";
 
+fn is_fairshare(name: &str) -> bool {
+    FairshareInput::from_name(name).is_some()
+}
+
 /// The inputs of one job, which are replaced to see how its value changes: one at a time, or all fair-share numbers.
 struct JobInputs<'p, 'a> {
     scorer: RowScorer<'p>,
@@ -299,6 +476,9 @@ struct JobInputs<'p, 'a> {
     queue: ReplayedQueue<'a>,
     /// The columns of the inputs; `None` where no job has an amount.
     columns: Vec<Option<&'a Column>>,
+    work: &'a Work,
+    /// The work of one evaluation, besides that for long integers.
+    work_of_evaluation: u64,
     row: usize,
     /// The logged values that a change of fair-share numbers must give too.
     records: &'p Records,
@@ -310,9 +490,11 @@ struct JobInputs<'p, 'a> {
 type Changes = Vec<(usize, Value)>;
 
 impl<'p, 'a> JobInputs<'p, 'a> {
-    fn new(program: &'p Program, queue: &ReplayedQueue<'a>, row: usize, records: &'p Records) -> Self {
+    fn new(program: &'p Program, queue: &ReplayedQueue<'a>, work: &'a Work, row: usize, records: &'p Records) -> Self {
         Self {
-            scorer: RowScorer::new(program, ScorePrecision::Float32, OnError::ZeroLikePbs),
+            scorer: RowScorer::with_work(program, ScorePrecision::Float32, OnError::ZeroLikePbs, work.left.get()),
+            work,
+            work_of_evaluation: work_of_evaluation(program),
             program,
             queue: *queue,
             columns: program.inputs().iter().map(|name| queue.table.column(name)).collect(),
@@ -331,16 +513,20 @@ impl<'p, 'a> JobInputs<'p, 'a> {
     }
 
     fn uses_fairshare(&self) -> bool {
-        self.program.inputs().iter().any(|name| FairshareInput::from_name(name).is_some())
+        self.program.inputs().iter().any(|name| is_fairshare(name))
     }
 
-    /// The value of a job with some inputs replaced.
-    fn value_with(&mut self, row: usize, changes: &Changes) -> f64 {
+    /// The value of a job with some inputs replaced; `None` if the work is spent.
+    fn value_with(&mut self, row: usize, changes: &Changes) -> Option<f64> {
+        self.work.take(self.work_of_evaluation)?;
         let mut inputs: Vec<Value> = (0..self.columns.len()).map(|slot| self.input(slot, row)).collect();
         for (slot, input) in changes {
             inputs[*slot] = input.clone();
         }
-        self.scorer.score(&inputs)
+        let before = self.scorer.left()?;
+        let value = self.scorer.score(&inputs);
+        self.work.take(before - self.scorer.left().unwrap_or(0))?;
+        self.scorer.left().map(|_| value)
     }
 
     /// The changes that give an entity these fair-share numbers.
@@ -350,10 +536,15 @@ impl<'p, 'a> JobInputs<'p, 'a> {
         numbers.map(|(slot, number)| (slot, NumberMode::OpenPbs.fairshare(fairshare_number(number, shares)))).collect()
     }
 
-    /// The first record that the changes contradict.
-    fn contradicting(&mut self, changes: &Changes) -> Option<&'p Record> {
+    /// The first record that the changes contradict; the outer `None`: the work is spent.
+    fn contradicting(&mut self, changes: &Changes) -> Option<Option<&'p Record>> {
         let records = self.records;
-        records.iter().find(|record| logged(self.value_with(record.row, changes)) != record.digits)
+        for record in &records.list {
+            if logged(self.value_with(record.row, changes)?) != record.digits {
+                return Some(Some(record));
+            }
+        }
+        Some(None)
     }
 
     /// The number nearest to `start` whose changes give the digits of the job and those of all records.
@@ -365,22 +556,22 @@ impl<'p, 'a> JobInputs<'p, 'a> {
         start: i64,
         range: RangeInclusive<i64>,
         digits: &str,
-        changes: &dyn Fn(&Self, i64) -> Changes,
+        changes: &dyn Fn(&Self, i64) -> Option<Changes>,
     ) -> Option<i64> {
         let row = self.row;
         let mut found = nearest(start, range.clone(), digits, |number| {
-            let changes = changes(self, number);
+            let changes = changes(self, number)?;
             self.value_with(row, &changes)
         })?;
         let mut upwards = None;
         for _ in 0..MAX_ROUNDS {
-            let changed = changes(self, found);
-            let Some(record) = self.contradicting(&changed) else { return Some(found) };
+            let changed = changes(self, found)?;
+            let Some(record) = self.contradicting(&changed)? else { return Some(found) };
             if record.row != row {
                 self.contradiction.get_or_insert(record.line);
             }
             let next = nearest(found, range.clone(), &record.digits, |number| {
-                let changes = changes(self, number);
+                let changes = changes(self, number)?;
                 self.value_with(record.row, &changes)
             })?;
             if upwards.replace(next > found).is_some_and(|upwards| upwards != (next > found)) {
@@ -394,7 +585,7 @@ impl<'p, 'a> JobInputs<'p, 'a> {
     /// Tries 0 for a resource that no file declares: the job may have an amount of it, but the formula gets 0.
     fn try_undeclared(&mut self, name: &str, digits: &str) -> Option<Explanation> {
         let slot = self.slot(name)?;
-        let value = self.value_with(self.row, &vec![(slot, Value::Int(0))]);
+        let value = self.value_with(self.row, &vec![(slot, Value::Int(0))])?;
         (logged(value) == digits).then(|| Explanation::Undeclared(name.to_owned()))
     }
 
@@ -402,7 +593,7 @@ impl<'p, 'a> JobInputs<'p, 'a> {
         let slot = self.slot(ELIGIBLE_TIME)?;
         let Value::Int(ours) = self.input(slot, self.row) else { return None };
         let then = ours.checked_add(seconds).filter(|&then| then >= 0)?;
-        let value = self.value_with(self.row, &vec![(slot, Value::Int(then))]);
+        let value = self.value_with(self.row, &vec![(slot, Value::Int(then))])?;
         (logged(value) == digits).then_some(Explanation::EligibleTime(seconds))
     }
 
@@ -411,11 +602,23 @@ impl<'p, 'a> JobInputs<'p, 'a> {
         let row = self.row;
         let Value::Int(ours) = self.input(slot, row) else { return None };
         let found = nearest(ours, 0..=MAX_WHOLE, digits, |then| self.value_with(row, &vec![(slot, Value::Int(then))]))?;
-        Some(Explanation::EligibleTime(found - ours))
+        found.checked_sub(ours).map(Explanation::EligibleTime)
     }
 
-    fn search_input(&mut self, name: &str, digits: &str) -> Option<Explanation> {
-        let slot = self.slot(name)?;
+    /// Searches the inputs with such a name, one at a time.
+    fn search_inputs(&mut self, is_searched: impl Fn(&str) -> bool, digits: &str) -> Vec<Explanation> {
+        let program = self.program;
+        let mut found = Vec::new();
+        for (slot, name) in program.inputs().iter().enumerate().filter(|(_, name)| is_searched(name)) {
+            if self.work.was_refused() {
+                break;
+            }
+            found.extend(self.search_input(slot, name, digits));
+        }
+        found
+    }
+
+    fn search_input(&mut self, slot: usize, name: &str, digits: &str) -> Option<Explanation> {
         let (row, ours) = (self.row, self.input(slot, self.row));
         let entry = self.queue.schema.entry(name);
         let (scale, range) = match (FairshareInput::from_name(name), entry.map(|entry| entry.input_type), &ours) {
@@ -424,12 +627,12 @@ impl<'p, 'a> JobInputs<'p, 'a> {
             _ => (Scale::Whole, whole_range(entry.map_or(Range::ANY, |entry| entry.range))),
         };
         let start = match &ours {
-            Value::Int(integer) => scale.number(*integer as f64),
-            Value::Float(double) if double.is_finite() => scale.number(*double),
-            _ => return None,
+            Value::Int(integer) if scale == Scale::Whole => *integer,
+            // a number beyond the range of an i64 becomes its bound, NaN becomes 0
+            number => scale.number(number.to_f64()?),
         };
         let found = if FairshareInput::from_name(name).is_some() {
-            self.nearest_for_all(start, range, digits, &|_, number| vec![(slot, scale.value(number))])?
+            self.nearest_for_all(start, range, digits, &|_, number| Some(vec![(slot, scale.value(number))]))?
         } else {
             nearest(start, range, digits, |number| self.value_with(row, &vec![(slot, scale.value(number))]))?
         };
@@ -453,80 +656,4 @@ fn is_rounding(value: f64, digits: &str) -> bool {
     // a number without decimals may be a whole number, of which no digit is left out
     let by_digits = places > 0 && (then - value).abs() <= unit;
     by_digits || (then.is_finite() && (then - value).abs() <= neighbours[0].max(neighbours[1]))
-}
-
-/// The whole number nearest to `start` whose value is logged with these digits. The values on either side of `start` are
-/// tried one by one at first, then at growing distances; where the target lies between two of them, it is searched by
-/// bisection.
-fn nearest(start: i64, range: RangeInclusive<i64>, digits: &str, mut value: impl FnMut(i64) -> f64) -> Option<i64> {
-    let target: f64 = digits.parse().ok()?;
-    let mut matches = |number: i64| {
-        let value = value(number);
-        (logged(value) == digits, value)
-    };
-    for number in (1..=NEAR).flat_map(|near| [start.saturating_add(near), start.saturating_sub(near)]) {
-        if range.contains(&number) && matches(number).0 {
-            return Some(number);
-        }
-    }
-    let up = search_beyond(start, NEAR, *range.end(), target, &mut matches);
-    let down = search_beyond(start, -NEAR, *range.start(), target, &mut matches);
-    up.into_iter().chain(down).min_by_key(|found| found.abs_diff(start))
-}
-
-/// Searches from `start` towards `end` in steps that double, beginning with `step`.
-fn search_beyond(
-    start: i64,
-    step: i64,
-    end: i64,
-    target: f64,
-    matches: &mut impl FnMut(i64) -> (bool, f64),
-) -> Option<i64> {
-    let mut near = start.saturating_add(step).clamp(start.min(end), start.max(end));
-    let mut near_value = matches(near).1;
-    let mut step = step;
-    while near != end {
-        step = step.saturating_mul(2);
-        let far = start.saturating_add(step).clamp(start.min(end), start.max(end));
-        let (found, far_value) = matches(far);
-        if found {
-            return Some(first_match(near, far, matches));
-        }
-        if (near_value < target) != (far_value < target)
-            && let Some(found) = bisect(near, far, near_value < target, target, matches)
-        {
-            return Some(found);
-        }
-        (near, near_value) = (far, far_value);
-    }
-    None
-}
-
-/// Searches between two numbers whose values lie on either side of the target.
-fn bisect(
-    mut near: i64,
-    mut far: i64,
-    near_is_below: bool,
-    target: f64,
-    matches: &mut impl FnMut(i64) -> (bool, f64),
-) -> Option<i64> {
-    while near.abs_diff(far) > 1 {
-        let middle = i64::midpoint(near, far);
-        let (found, value) = matches(middle);
-        if found {
-            return Some(first_match(near, middle, matches));
-        }
-        if (value < target) == near_is_below { near = middle } else { far = middle }
-    }
-    None
-}
-
-/// The matching number that is nearest to `near`, which does not match itself. `far` matches, and all numbers between the
-/// result and `far` are taken to match.
-fn first_match(mut near: i64, mut far: i64, matches: &mut impl FnMut(i64) -> (bool, f64)) -> i64 {
-    while near.abs_diff(far) > 1 {
-        let middle = i64::midpoint(near, far);
-        if matches(middle).0 { far = middle } else { near = middle }
-    }
-    far
 }

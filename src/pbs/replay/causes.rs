@@ -1,0 +1,125 @@
+//! Why the values of a log differ: what many of them have in common.
+
+use std::collections::HashMap;
+
+use super::{Explanation, NotCaptured, Objection};
+
+/// Why a value differs, as far as it has that in common with others.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CauseKind {
+    /// The formula in the log is another one that the site has or had.
+    Formula {
+        /// The source of the formula.
+        origin: String,
+        /// The formula.
+        text: String,
+    },
+    /// `eligible_time` is of another moment.
+    EligibleTime,
+    /// All usage has decayed this many times more.
+    Decayed(i32),
+    /// A resource that no file declares counts as 0.
+    Undeclared(String),
+    /// The last digit is rounded differently.
+    Digits,
+    /// This input changes while a job waits.
+    Input(String),
+    /// The job is no longer waiting.
+    NotWaiting,
+    /// The file that would tell is missing.
+    NotCaptured(NotCaptured),
+    /// Each line of the cycle would need another moment.
+    OtherLines,
+    /// Only inputs other than those in this file would give the values.
+    ContradictedBy(String),
+    /// The logged text is not a number.
+    NotANumber,
+    /// The work of all searches was spent.
+    NotSearched,
+    /// No change of one input gives the value.
+    Nothing,
+}
+
+impl CauseKind {
+    pub(super) fn new(
+        explanation: Option<&Explanation>,
+        rejected: &[(Explanation, Objection)],
+        is_cut_short: bool,
+        is_number: bool,
+    ) -> Self {
+        match (explanation, rejected.first()) {
+            (Some(Explanation::Formula { origin, text }), _) => {
+                Self::Formula { origin: origin.clone(), text: text.clone() }
+            }
+            (Some(Explanation::EligibleTime(_)), _) => Self::EligibleTime,
+            (Some(Explanation::Decayed(times)), _) => Self::Decayed(*times),
+            (Some(Explanation::Undeclared(name)), _) => Self::Undeclared(name.clone()),
+            (Some(Explanation::Digits), _) => Self::Digits,
+            (Some(Explanation::NotWaiting(_)), _) => Self::NotWaiting,
+            (Some(Explanation::Usage { entity: name, .. } | Explanation::Input { name, .. }), _) => {
+                Self::Input(name.clone())
+            }
+            (None, Some((_, Objection::NotCaptured(missing)))) => Self::NotCaptured(*missing),
+            (None, Some((_, Objection::OtherLines))) => Self::OtherLines,
+            (None, Some((_, Objection::ContradictedBy(file)))) => Self::ContradictedBy(file.clone()),
+            (None, None) if !is_number => Self::NotANumber,
+            (None, None) if is_cut_short => Self::NotSearched,
+            (None, None) => Self::Nothing,
+        }
+    }
+
+    /// Whether a value that differs for this reason is explained.
+    pub fn explains(&self) -> bool {
+        match self {
+            Self::Formula { .. }
+            | Self::EligibleTime
+            | Self::Decayed(_)
+            | Self::Undeclared(_)
+            | Self::Digits
+            | Self::Input(_)
+            | Self::NotWaiting => true,
+            Self::NotCaptured(_)
+            | Self::OtherLines
+            | Self::ContradictedBy(_)
+            | Self::NotANumber
+            | Self::NotSearched
+            | Self::Nothing => false,
+        }
+    }
+}
+
+/// Why values differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cause {
+    /// What they have in common.
+    pub kind: CauseKind,
+    /// The number of values.
+    pub lines: usize,
+    /// For [`CauseKind::EligibleTime`]: by how many seconds the `eligible_time` of the cycles is later than that of the
+    /// queue, the least and the greatest.
+    pub seconds: Option<(i64, i64)>,
+}
+
+/// The causes of the values that differ, as they are counted.
+#[derive(Default)]
+pub(super) struct Causes(HashMap<CauseKind, Cause>);
+
+impl Causes {
+    /// Counts a value; `shift` is the change of `eligible_time` in its cycle.
+    pub(super) fn count(&mut self, kind: CauseKind, shift: Option<i64>) {
+        let shift = shift.filter(|_| kind == CauseKind::EligibleTime);
+        let cause = self.0.entry(kind.clone()).or_insert(Cause { kind, lines: 0, seconds: None });
+        cause.lines += 1;
+        if let Some(shift) = shift {
+            let (least, most) = cause.seconds.unwrap_or((shift, shift));
+            cause.seconds = Some((least.min(shift), most.max(shift)));
+        }
+    }
+
+    /// The causes, that of the most lines first.
+    pub(super) fn into_sorted(self) -> Vec<Cause> {
+        let mut causes: Vec<Cause> = self.0.into_values().collect();
+        causes.sort_by(|one, other| other.lines.cmp(&one.lines).then_with(|| one.kind.cmp(&other.kind)));
+        causes
+    }
+}
