@@ -157,38 +157,35 @@ pub fn write_human(replay: &Replay, formula: &str, out: &mut dyn Write) -> io::R
 /// The answer, in one sentence.
 fn headline(replay: &Replay) -> String {
     let compared = replay.lines - replay.unknown_jobs;
-    let (equal, different, unexplained) = (replay.equal, replay.differing(), replay.unexplained);
-    let mut text = match (compared, different) {
+    let unexplained = replay.unexplained;
+    let differing = replay.differing();
+    let equal = match (compared, replay.equal) {
         (0, _) => return "nothing was compared: no job of the log is in the queue".to_owned(),
-        (1, 0) => "the logged value is equal to the one that is computed here".to_owned(),
-        (_, 0) => format!("all {compared} logged values are equal to those that are computed here"),
-        (_, _) => {
-            let are = if equal == 1 { "is" } else { "are" };
-            let explained = match (unexplained, different) {
-                (0, 1) => "the other one is explained".to_owned(),
-                (0, _) => format!("the {different} others are explained"),
-                (_, 1) => "nothing explains the other one".to_owned(),
-                (all, different) if all == different => format!("nothing explains the {different} others"),
-                (some, _) => format!("nothing explains {some} of the {different} others"),
-            };
-            format!("{equal} of {compared} logged values {are} equal, {explained}")
-        }
+        (1, 1) => "the logged value is equal to the one that is computed here".to_owned(),
+        (1, _) => "the logged value differs".to_owned(),
+        (all, equal) if all == equal => format!("all {all} logged values are equal to those that are computed here"),
+        (all, 0) => format!("none of the {all} logged values is equal"),
+        (all, 1) => format!("1 of {all} logged values is equal"),
+        (all, equal) => format!("{equal} of {all} logged values are equal"),
     };
-    let not_captured = replay.causes.iter().find_map(|cause| match cause.kind {
-        CauseKind::NotCaptured(missing) => Some(missing),
+    let explained = match (unexplained, differing) {
+        (_, 0) => String::new(),
+        (0, 1) => "; the difference is explained".to_owned(),
+        (0, all) => format!("; the {all} differences are explained"),
+        (_, 1) => "; nothing explains the difference".to_owned(),
+        (some, all) if some == all => format!("; nothing explains the {all} differences"),
+        (some, all) => format!("; nothing explains {some} of the {all} differences"),
+    };
+    let missing = replay.causes.iter().find_map(|cause| match cause.kind {
+        CauseKind::NotCaptured(missing) => Some(format!(": {missing}, so nothing was verified")),
         _ => None,
     });
-    if let Some(missing) = not_captured {
-        text += &format!("; nothing was verified for {}: {missing}", if unexplained == 1 { "it" } else { "them" });
-    }
-    if replay.unknown_jobs > 0 {
-        text += &format!(
-            "; {} of jobs that are not in the queue {} not compared",
-            count(replay.unknown_jobs, "value"),
-            if replay.unknown_jobs == 1 { "was" } else { "were" }
-        );
-    }
-    text
+    let unknown = match replay.unknown_jobs {
+        0 => String::new(),
+        1 => "; 1 value is of a job that is not in the queue".to_owned(),
+        many => format!("; {many} values are of jobs that are not in the queue"),
+    };
+    equal + &explained + &missing.unwrap_or_default() + &unknown
 }
 
 fn write_causes(replay: &Replay, out: &mut dyn Write) -> io::Result<()> {
@@ -231,7 +228,7 @@ fn sentence(cause: &Cause) -> String {
         CauseKind::NotCaptured(missing) => format!("nothing was verified, because {missing}"),
         CauseKind::OtherLines => "no moment of capture fits the lines of the cycle".to_owned(),
         CauseKind::ContradictedBy(file) => {
-            format!("nothing explains the value; one other input would give it, but `{file}` contradicts it")
+            format!("nothing explains the values: only other inputs than those in `{file}` would give them")
         }
         CauseKind::NotANumber => "the logged text is not a number".to_owned(),
         CauseKind::NotSearched => "the search did not end, because its work is spent".to_owned(),
@@ -269,9 +266,9 @@ fn advice(cause: &Cause, replay: &Replay) -> Option<String> {
             "save the output of `qstat -f -F json` of the moment of the cycle, and compare again".to_owned()
         }
         CauseKind::ContradictedBy(_) | CauseKind::OtherLines | CauseKind::Nothing if differ_mostly => {
-            "probably the log has another formula, or the files are of another moment; the scheduler's log does not name \
-             its formula, the server's does: `grep 'job_sort_formula = ' server_logs/*`; replay with that one, or capture \
-             during the cycle"
+            "probably the log has another formula, or the files are of another moment. The scheduler's log does not name \
+             its formula, the server's does (`grep 'job_sort_formula = ' server_logs/*`): compare with that one; or \
+             capture again during a cycle, with `usage`"
                 .to_owned()
         }
         _ => return None,

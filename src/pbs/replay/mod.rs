@@ -352,7 +352,8 @@ impl<'a> Comparison<'a> {
 }
 
 impl Pending<'_> {
-    /// Moves the explanations with an objection to those that are rejected; what is not captured comes first there.
+    /// Moves the explanations with an objection to those that are rejected. What is not captured comes first there, and what
+    /// a file contradicts last.
     fn reject(&mut self, objection: impl Fn(&Explanation) -> Option<Objection>) {
         for explanation in std::mem::take(&mut self.found.explanations) {
             match objection(&explanation) {
@@ -360,7 +361,11 @@ impl Pending<'_> {
                 None => self.found.explanations.push(explanation),
             }
         }
-        self.rejected.sort_by(|(_, one), (_, other)| one.cmp(other));
+        self.rejected.sort_by_key(|(_, objection)| match objection {
+            Objection::NotCaptured(_) => 0,
+            Objection::OtherLines => 1,
+            Objection::ContradictedBy(_) => 2,
+        });
     }
 
     /// The changes of `eligible_time` that would explain the value, or the numbers of decays.

@@ -336,7 +336,9 @@ impl<'a> Search<'a> {
     fn search_fairshare(&mut self, job: &mut JobInputs<'_, '_>, digits: &str) -> FoundForEntity {
         let mut explanations = self.search_decay(job, digits);
         explanations.extend(self.search_usage(job, digits));
-        explanations.extend(job.search_inputs(is_fairshare, digits));
+        // the shares change less often than the usage
+        explanations.extend(job.search_inputs(|name| is_fairshare(name) && !is_perc(name), digits));
+        explanations.extend(job.search_inputs(is_perc, digits));
         let is_cut_short = self.work.was_refused();
         FoundForEntity { explanations, contradiction: job.contradiction, is_cut_short }
     }
@@ -412,7 +414,7 @@ impl<'a> Search<'a> {
             Explanation::Usage { .. } => Some(by_usage()),
             Explanation::Input { name, .. } => match (FairshareInput::from_name(name), &**name) {
                 (Some(_), _) if self.queue.tree.is_none() => Some(Objection::ContradictedBy(sources.jobs.clone())),
-                (Some(FairshareInput::Perc), _) => {
+                _ if is_perc(name) => {
                     Some(Objection::ContradictedBy(sources.tree.clone().unwrap_or_else(|| sources.jobs.clone())))
                 }
                 (Some(_), _) => Some(by_usage()),
@@ -467,6 +469,10 @@ const ELIGIBLE_TIME: &str = "eligible_time";
 
 fn is_fairshare(name: &str) -> bool {
     FairshareInput::from_name(name).is_some()
+}
+
+fn is_perc(name: &str) -> bool {
+    FairshareInput::from_name(name) == Some(FairshareInput::Perc)
 }
 
 /// The inputs of one job, which are replaced to see how its value changes: one at a time, or all fair-share numbers.
