@@ -443,7 +443,7 @@ fn explain_exclusion(exclusion: &Exclusion) -> Option<Explanation> {
 struct KnownExplanations {
     /// By the row of a job, the logged digits, and the records that an explanation must not contradict.
     by_difference: HashMap<(usize, String, u64), Found>,
-    /// The number of lines that an explanation explains.
+    /// The number of lines that what can explain several lines does explain.
     lines: HashMap<Key, usize>,
     /// The first explanations that reached [`COMMON`] lines.
     common: Vec<Key>,
@@ -473,14 +473,14 @@ impl KnownExplanations {
                 found
             }
         };
-        found.explanations.iter().for_each(|explanation| self.count(explanation.key()));
+        found.explanations.iter().filter_map(Explanation::key).for_each(|key| self.count(key));
         found
     }
 
     fn count(&mut self, key: Key) {
         let lines = self.lines.entry(key.clone()).or_default();
         *lines += 1;
-        if *lines == COMMON && self.common.len() < MAX_SHARED && !matches!(key, Key::Other(_)) {
+        if *lines == COMMON && self.common.len() < MAX_SHARED {
             self.common.push(key);
         }
     }
@@ -507,10 +507,10 @@ impl KnownExplanations {
     /// Adds to each difference of a cycle that is explained the explanations of the others that explain it too.
     fn share(&mut self, search: &mut Search<'_>, pending: &mut [Pending<'_>]) {
         let mut lines: HashMap<Key, usize> = HashMap::new();
-        for explanation in pending.iter().flat_map(|one| &one.found.explanations) {
-            *lines.entry(explanation.key()).or_default() += 1;
+        for key in pending.iter().flat_map(|one| &one.found.explanations).filter_map(Explanation::key) {
+            *lines.entry(key).or_default() += 1;
         }
-        let mut keys: Vec<(Key, usize)> = lines.into_iter().filter(|(key, _)| !matches!(key, Key::Other(_))).collect();
+        let mut keys: Vec<(Key, usize)> = lines.into_iter().collect();
         keys.sort_unstable_by(|(one, lines), (other, more)| more.cmp(lines).then_with(|| one.cmp(other)));
         // where the digits leave the moment open, each job has the nearest one, and the farthest of them is that of all
         let shift = |key: &Key| if let Key::EligibleTime(seconds) = key { Some(*seconds) } else { None };
@@ -522,13 +522,13 @@ impl KnownExplanations {
         shared.sort_unstable();
         for key in shared {
             for one in &mut *pending {
-                let is_new = one.found.explanations.iter().all(|known| known.key() != key);
+                let is_new = one.found.explanations.iter().all(|known| known.key().as_ref() != Some(&key));
                 if one.ours.is_some()
                     && is_new
                     && !one.found.explanations.is_empty()
                     && let Some(found) = search.try_common(&key, one.row, &one.digits, &one.records)
                 {
-                    self.count(found.key());
+                    self.count(key.clone());
                     one.found.explanations.push(found);
                 }
             }
@@ -538,7 +538,8 @@ impl KnownExplanations {
     /// Sorts explanations so that the one of the most lines is first, and keeps only the first number of decays and the
     /// first change of `eligible_time`.
     fn sort(&self, explanations: &mut Vec<Explanation>) {
-        explanations.sort_by_key(|known| std::cmp::Reverse(self.lines.get(&known.key()).copied().unwrap_or(0)));
+        let lines = |known: &Explanation| known.key().and_then(|key| self.lines.get(&key).copied()).unwrap_or(0);
+        explanations.sort_by_key(|known| std::cmp::Reverse(lines(known)));
         let mut kinds = HashSet::new();
         explanations.retain(|known| match known {
             Explanation::Decayed(_) | Explanation::EligibleTime(_) => kinds.insert(std::mem::discriminant(known)),

@@ -31,6 +31,10 @@ const DECAYS: [i32; 40] = {
 };
 /// The greatest whole input that is tried.
 const MAX_WHOLE: i64 = 1 << 53;
+/// The most inputs that are named as what would give the digits of one record.
+const MAX_INPUTS: usize = 16;
+/// The steps of a usual search of a usage: where a search may not do the work of so many, it does not begin.
+const USAGE_STEPS: u64 = 128;
 /// The most records to whose digits one change is fitted in turn.
 const MAX_ROUNDS: usize = 64;
 /// The work of an evaluation besides that for the nodes of the formula.
@@ -109,16 +113,16 @@ pub(super) enum Key {
     EligibleTime(i64),
     Decayed(i32),
     Undeclared(String),
-    Other(String),
 }
 
 impl Explanation {
-    pub(super) fn key(&self) -> Key {
+    /// `None` for what is tried for one line only.
+    pub(super) fn key(&self) -> Option<Key> {
         match self {
-            Self::EligibleTime(seconds) => Key::EligibleTime(*seconds),
-            Self::Decayed(times) => Key::Decayed(*times),
-            Self::Undeclared(name) => Key::Undeclared(name.clone()),
-            other => Key::Other(other.to_string()),
+            Self::EligibleTime(seconds) => Some(Key::EligibleTime(*seconds)),
+            Self::Decayed(times) => Some(Key::Decayed(*times)),
+            Self::Undeclared(name) => Some(Key::Undeclared(name.clone())),
+            Self::Digits | Self::Usage { .. } | Self::Input { .. } | Self::NotWaiting(_) | Self::Formula { .. } => None,
         }
     }
 }
@@ -352,7 +356,6 @@ impl<'a> Search<'a> {
                 Key::EligibleTime(seconds) => job.try_eligible_time(*seconds, digits),
                 Key::Decayed(times) => self.try_decay(&mut job, *times, digits),
                 Key::Undeclared(name) => job.try_undeclared(name, digits),
-                Key::Other(_) => None,
             }
         });
         self.program = Some(program);
@@ -386,6 +389,10 @@ impl<'a> Search<'a> {
     /// Searches another usage of the job's entity, which changes the whole tree.
     fn search_usage(&self, job: &mut JobInputs<'_, '_>, digits: &str) -> Option<Explanation> {
         let tree = self.queue.tree.filter(|_| job.uses_fairshare())?;
+        // in a large tree, the search of one entity would leave nothing for the other jobs
+        if tree_work(tree).saturating_mul(USAGE_STEPS) > self.work.granted / PARTS {
+            return None;
+        }
         let entity = self.queue.table.entity(job.row);
         let node = tree.tree().find(entity)?;
         let ours = tree.tree().usage(node);
@@ -616,7 +623,7 @@ impl<'p, 'a> JobInputs<'p, 'a> {
         let program = self.program;
         let mut found = Vec::new();
         for (slot, name) in program.inputs().iter().enumerate().filter(|(_, name)| is_searched(name)) {
-            if self.work.was_refused() {
+            if self.work.was_refused() || found.len() == MAX_INPUTS {
                 break;
             }
             found.extend(self.search_input(slot, name, digits));
