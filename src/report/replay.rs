@@ -265,7 +265,9 @@ fn advice(cause: &Cause, replay: &Replay) -> Option<String> {
         CauseKind::NotCaptured(NotCaptured::EligibleTime) => {
             "save the output of `qstat -f -F json` of the moment of the cycle, and compare again".to_owned()
         }
-        CauseKind::ContradictedBy(_) | CauseKind::OtherLines | CauseKind::Nothing if differ_mostly => {
+        CauseKind::ContradictedBy(_) | CauseKind::OtherLines | CauseKind::Nothing | CauseKind::NotSearched
+            if differ_mostly =>
+        {
             "probably the log has another formula, or the files are of another moment. The scheduler's log does not name \
              its formula, the server's does (`grep 'job_sort_formula = ' server_logs/*`): compare with that one; or \
              capture again during a cycle, with `usage`"

@@ -310,9 +310,8 @@ impl<'a> Search<'a> {
         if self.queue.scores.get(row).is_some_and(|score| is_rounding(score.value, digits)) {
             explanations.push(Explanation::Digits);
         }
-        for name in &self.undeclared {
-            explanations.extend(job.try_undeclared(name, digits));
-        }
+        let undeclared = self.undeclared.iter().filter_map(|name| job.try_undeclared(name, digits));
+        explanations.extend(undeclared.take(MAX_INPUTS));
         explanations.extend(job.search_eligible_time(digits));
         explanations.extend(job.search_inputs(|name| name != ELIGIBLE_TIME && !is_fairshare(name), digits));
         let of_entity = match records.found.get() {
