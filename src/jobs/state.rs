@@ -104,6 +104,11 @@ pub enum Exclusion {
     Subjob,
     /// The job has finished or was moved.
     Over(JobState),
+    /// The job belongs to another scheduler, because of the partition of its queue.
+    Partition {
+        /// The partition; `None` if the queue has none, so that the job belongs to the default scheduler.
+        partition: Option<String>,
+    },
 }
 
 impl fmt::Display for Exclusion {
@@ -116,6 +121,12 @@ impl fmt::Display for Exclusion {
                 )
             }
             Self::Subjob => f.write_str("the subjob has not begun: the scheduler considers its array instead"),
+            Self::Partition { partition: Some(partition) } => {
+                write!(f, "the job belongs to another scheduler: its queue has the partition `{partition}`")
+            }
+            Self::Partition { partition: None } => {
+                f.write_str("the job belongs to the default scheduler: its queue has no partition")
+            }
             Self::Over(state) => write!(f, "the job has finished or was moved (state `{}`)", state.letter()),
         }
     }

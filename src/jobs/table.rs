@@ -337,6 +337,11 @@ impl JobTable {
         self.exclusions.get(&u32::try_from(row).ok()?)
     }
 
+    /// Excludes a row from the evaluation, unless it is excluded already.
+    pub(crate) fn exclude(&mut self, row: usize, reason: Exclusion) {
+        self.exclusions.entry(row as u32).or_insert(reason);
+    }
+
     /// The rows that are excluded from the evaluation, ascending.
     pub fn excluded_rows(&self) -> impl Iterator<Item = u32> {
         self.exclusions.keys().copied()

@@ -212,7 +212,8 @@ impl<'a> Order<'a> {
         self.at(&self.config.by_queue) || self.at(&self.config.round_robin)
     }
 
-    fn job_sort_keys(&self) -> &'a [SortKey] {
+    /// The keys of `job_sort_key`, the first one first.
+    pub fn job_sort_keys(&self) -> &'a [SortKey] {
         match self.period {
             Period::Prime => &self.config.job_sort_key.prime,
             Period::NonPrime => &self.config.job_sort_key.non_prime,

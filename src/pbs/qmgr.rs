@@ -98,6 +98,8 @@ fn object_named_in(before: &str) -> Option<String> {
         [.., "set" | "s", object @ ("sched" | "server"), name, "job_sort_formula"] if is_name(name) => {
             Some(format!("{object} {name}"))
         }
+        // as `qmgr` prints the default scheduler: the server refuses another formula beside its own
+        [.., "set" | "s", "sched", "job_sort_formula"] => Some("sched".to_owned()),
         ["job_sort_formula"] => {
             let heading = preceding_lines.lines().rev().find(|line| line.starts_with(|c: char| !c.is_whitespace()))?;
             let name = heading.strip_prefix("Sched ")?.trim();

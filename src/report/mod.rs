@@ -152,13 +152,13 @@ impl RankReport<'_> {
         (self.table.exclusion(row).is_none() || column.is_set(row)).then(|| column.value(row))
     }
 
-    /// Why the scheduler does not consider a job: `state`, `threshold`, `no shares` or `invalid`, and in words.
+    /// Why the scheduler does not consider a job: `state`, `threshold`, `no shares`, `partition` or `invalid`, and in words.
     pub(crate) fn excluded(&self, line: &Line<'_>) -> Option<(&'static str, String)> {
         excluded(self.table, line.row, line.rank, line.not_considered)
     }
 }
 
-/// Why the scheduler does not consider a job: `state`, `threshold`, `no shares` or `invalid`, and in words.
+/// Why the scheduler does not consider a job: `state`, `threshold`, `no shares`, `partition` or `invalid`, and in words.
 #[doc(hidden)]
 pub fn excluded(
     table: &JobTable,
@@ -168,6 +168,7 @@ pub fn excluded(
 ) -> Option<(&'static str, String)> {
     match (table.exclusion(row), not_considered) {
         (Some(exclusion @ Exclusion::Invalid { .. }), _) => Some(("invalid", exclusion.to_string())),
+        (Some(exclusion @ Exclusion::Partition { .. }), _) => Some(("partition", exclusion.to_string())),
         (Some(exclusion), _) => Some(("state", exclusion.to_string())),
         (None, Some(reason @ NotConsidered::NoShares)) => Some(("no shares", reason.to_string())),
         (None, Some(reason @ NotConsidered::UnderThreshold { .. })) => Some(("threshold", reason.to_string())),

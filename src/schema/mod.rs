@@ -8,6 +8,7 @@ pub(crate) mod suggestions;
 
 use std::collections::BTreeMap;
 
+pub(crate) use openpbs::is_scheduler_input;
 pub use openpbs::{FairshareInput, current_name, deprecated_name};
 
 /// What a name measures, and in which unit its value reaches the formula.

@@ -14,6 +14,11 @@ pub(super) const SCHEDULER_INPUTS: &[(&str, InputType, Range)] = &[
     ("accrue_type", InputType::Count, Range { least: 0.0, most: 4.0 }),
 ];
 
+/// Whether the scheduler computes this input of a formula itself, so that it is not a resource.
+pub(crate) fn is_scheduler_input(name: &str) -> bool {
+    SCHEDULER_INPUTS.iter().any(|(known, ..)| *known == name) || FairshareInput::from_name(name).is_some()
+}
+
 /// A fair-share number that the scheduler computes for the entity of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]

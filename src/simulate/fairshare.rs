@@ -2,6 +2,7 @@
 
 use crate::fairshare::policy::normalization::{share_fraction, sibling_sums};
 use crate::fairshare::{NodeId, NodeKind, Policy, Pp718, ShareTree};
+use crate::pbs::number_format;
 
 /// The usage that every entity starts with, and below which no decay brings it.
 const LEAST_USAGE: f64 = 1.0;
@@ -62,6 +63,8 @@ pub struct Fairshare {
     tree_usages: Vec<f64>,
     is_floored: Vec<bool>,
     time: i64,
+    /// Whether the numbers reach a formula with the decimals that OpenPBS prints.
+    is_printed: bool,
     pub(super) numbers: EntityNumbers,
 }
 
@@ -108,8 +111,16 @@ impl Fairshare {
             tree_usages,
             is_floored,
             time: 0,
+            is_printed: false,
             numbers,
         }
+    }
+
+    /// With numbers that reach a formula as OpenPBS prints them.
+    #[must_use]
+    pub fn printed(mut self) -> Self {
+        self.is_printed = true;
+        self
     }
 
     /// The entities of the workload that the tree does not have, by their indices.
@@ -174,6 +185,16 @@ impl Fairshare {
 
     /// Computes the numbers of those entities for which `is_waiting` holds.
     pub(super) fn assess(&mut self, needs_factor: bool, is_waiting: impl Fn(usize) -> bool) {
+        self.assess_exactly(needs_factor, is_waiting);
+        if self.is_printed {
+            let EntityNumbers { perc, tree_usage, factor } = &mut self.numbers;
+            for number in perc.iter_mut().chain(tree_usage).chain(factor) {
+                *number = number_format::fairshare(*number);
+            }
+        }
+    }
+
+    fn assess_exactly(&mut self, needs_factor: bool, is_waiting: impl Fn(usize) -> bool) {
         match &self.policy {
             FairsharePolicy::Documented => self.assess_documented(needs_factor, is_waiting),
             FairsharePolicy::Other(policy) => {
@@ -261,6 +282,24 @@ mod tests {
             }
         }
         assert_eq!(documented.unknown_entities().collect::<Vec<_>>(), [5]);
+    }
+
+    #[test]
+    fn printed_numbers_have_six_decimals() {
+        let mut exact = fairshare(FairsharePolicy::Documented, None);
+        let mut printed = fairshare(FairsharePolicy::Documented, None).printed();
+        for fairshare in [&mut exact, &mut printed] {
+            let jobs = running(fairshare, &[0, 2]);
+            fairshare.advance(1000, &jobs);
+            // twice, since the fractions stay and the others are computed again
+            fairshare.assess(true, |_| true);
+            fairshare.assess(true, |_| true);
+        }
+        let all = |numbers: &EntityNumbers| [&numbers.perc[..], &numbers.tree_usage, &numbers.factor].concat();
+        let (exact, printed) = (all(&exact.numbers), all(&printed.numbers));
+        let parsed: Vec<f64> = exact.iter().map(|number| format!("{number:.6}").parse().unwrap()).collect();
+        assert_eq!(printed, parsed);
+        assert_ne!(printed, exact);
     }
 
     #[test]

@@ -9,10 +9,11 @@ use crate::diagnostic::few_of_each_kind;
 use crate::formula::Formula;
 use crate::formula::name_resolution::Resolution;
 use crate::json_visitor::clipped;
-use crate::pbs::files::formula_source::formula_in;
+use crate::pbs::files::formula_source::{formula_in, formulas_of_schedulers, in_scheduler};
 use crate::pbs::files::queues::Queues;
 use crate::pbs::files::repeated::{repeated_attributes, repeated_resources};
 use crate::pbs::files::resources::add_resources;
+use crate::pbs::files::schedulers::{self, ListedScheduler};
 use crate::pbs::files::server::ServerSettings;
 use crate::schema::{InputType, Origin, Schema};
 
@@ -22,6 +23,8 @@ pub(super) struct Documents {
     pub schema: Schema,
     pub queues: Queues,
     pub server: ServerSettings,
+    /// The partition of the scheduler whose jobs are ranked; `None` for the default one.
+    pub partition: Option<String>,
     pub warnings: Vec<String>,
 }
 
@@ -60,6 +63,7 @@ impl Documents {
             schema: Schema::openpbs(),
             queues: Queues::default(),
             server: ServerSettings::default(),
+            partition: None,
             warnings: Vec::new(),
         };
         for (name, kind) in &files.declared {
@@ -92,6 +96,7 @@ impl Documents {
             read.add_names_from_formula_file(source)?;
         }
         read.add_names_in_active_formula(files)?;
+        read.choose_scheduler(files)?;
         Ok(read)
     }
 
@@ -148,7 +153,8 @@ impl Documents {
         Ok(contents)
     }
 
-    /// If the file of the formula describes a server, adds the names that it lists; nothing else of it is used.
+    /// If the server wrote the file of the formula, adds the names in the formula, and those that a description of the server
+    /// lists; nothing else of it is used.
     fn add_names_from_formula_file(&mut self, source: &FileSource) -> Result<(), SiteError> {
         let (name, text) = (source.name(), source.read_text(&file_kind::FORMULA)?);
         let kind = FileKind::detect(text.as_bytes());
@@ -157,8 +163,8 @@ impl Documents {
         }
         if matches!(kind, FileKind::Server | FileKind::Qmgr) {
             Queues::read_queues_or_server(&name, &text).map_err(SiteError::content)?.add_seen_to(&mut self.schema);
-            self.add_formula_names(&name, &text);
         }
+        self.add_formula_names(&name, &text);
         Ok(())
     }
 
@@ -190,6 +196,32 @@ impl Documents {
         Ok(())
     }
 
+    /// Says which formula is taken where a document has those of several schedulers, and notes the partition of the scheduler
+    /// whose formula is given.
+    fn choose_scheduler(&mut self, files: &SiteFiles) -> Result<(), SiteError> {
+        for source in files.formula.iter().chain(&files.server) {
+            let (name, text) = (source.name(), source.read_text(&file_kind::FORMULA)?);
+            if FileKind::detect(text.as_bytes()) != FileKind::Qmgr {
+                continue;
+            }
+            let (of_server, formulas) = (in_scheduler(&text, ""), formulas_of_schedulers(&text));
+            let is_given = files.formula.as_ref() == Some(source);
+            let is_only = of_server.is_none() && formulas.len() == 1;
+            for (scheduler, formula) in &formulas {
+                if scheduler.name == schedulers::DEFAULT {
+                    self.warnings.extend(of_server.as_ref().and_then(|used| contradiction(&name, used, formula)));
+                    continue;
+                }
+                let is_used = is_given && is_only;
+                self.warnings.push(formula_of_other(&name, scheduler, formula, is_used));
+                if is_used {
+                    self.partition.clone_from(&scheduler.partition);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Adds the names in the formula of a document that the server or the scheduler wrote.
     fn add_formula_names(&mut self, name: &str, text: &str) {
         if !matches!(FileKind::detect(text.as_bytes()), FileKind::Server | FileKind::Qmgr | FileKind::SchedFormula) {
@@ -203,6 +235,36 @@ impl Documents {
             }
         }
     }
+}
+
+/// A warning if the server and its default scheduler have different formulas in one document.
+fn contradiction(source: &str, of_server: &str, of_scheduler: &str) -> Option<String> {
+    (of_server != of_scheduler).then(|| {
+        format!(
+            "`{source}` has the formula `{}` of the server and `{}` of the default scheduler, of which a server accepts only one \
+             (error 15226); that of the server is used, as by the scheduler",
+            clipped(of_server),
+            clipped(of_scheduler)
+        )
+    })
+}
+
+/// Says whose formula it is that a document has beside that of the default scheduler.
+fn formula_of_other(source: &str, scheduler: &ListedScheduler, formula: &str, is_used: bool) -> String {
+    let (name, formula) = (&scheduler.name, clipped(formula));
+    let partition = match &scheduler.partition {
+        Some(partition) => format!("the partition `{partition}`"),
+        None => "its partition".to_owned(),
+    };
+    let consequence = if is_used {
+        "it is used here, as the only one"
+    } else {
+        "it is not used here: all other jobs belong to the default scheduler"
+    };
+    format!(
+        "`{source}`: the formula `{formula}` is that of the scheduler `{name}`, which orders the jobs of queues with {partition}; \
+         {consequence}"
+    )
 }
 
 /// Whether a line of a `qmgr` listing describes the server or a scheduler, which has a threshold and a formula too.

@@ -238,7 +238,7 @@ impl Site {
             comparison: self
                 .order_rules(ranked.tree.as_ref(), self.threshold())
                 .comparison(ranked.ranking.scores(), &ranked.table),
-            criteria: self.criteria(ranked.tree.as_ref()),
+            criteria: self.criteria(&ranked.table, ranked.tree.as_ref()),
             shares: shares.as_ref(),
         };
         let jobs = rows.iter().map(|&row| explainer.explain(row)).collect();

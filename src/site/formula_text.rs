@@ -6,7 +6,8 @@ use super::SiteError;
 use super::documents::read_formula_document;
 use super::files::SiteFiles;
 use super::source::FileSource;
-use crate::pbs::files::formula_source::{formula_in, other_directive, pasted};
+use crate::pbs::files::formula_source::{NoFormula, formula_in, formulas_of_others, other_directive, pasted};
+use crate::pbs::files::schedulers::{self, of_scheduler};
 use crate::pbs::resource_amount::NumberMode;
 use crate::pbs::submission::FormulaSubmission;
 
@@ -90,7 +91,7 @@ impl FormulaText {
     /// # Errors
     /// The file cannot be read, or it contains no formula.
     pub fn read(path: &Path) -> Result<Self, SiteError> {
-        Self::read_source(&path.into())
+        Self::read_given(&path.into())
     }
 
     /// The file with a formula as a source that can be read several times, for [`SiteFiles::formula`]; `-` is standard
@@ -103,16 +104,31 @@ impl FormulaText {
     }
 
     pub(super) fn read_source(source: &FileSource) -> Result<Self, SiteError> {
+        Self::of_default_scheduler(source.name(), &read_formula_document(source)?)
+    }
+
+    fn of_default_scheduler(name: String, document: &str) -> Result<Self, SiteError> {
+        let text = formula_in(&name, document).map_err(SiteError::content)?;
+        Ok(Self::in_document(text, name, &of_scheduler(document, schedulers::DEFAULT)))
+    }
+
+    /// Reads the formula from the file that was given for it: that of the default scheduler, else that of the only one that has
+    /// one.
+    fn read_given(source: &FileSource) -> Result<Self, SiteError> {
         let (name, document) = (source.name(), read_formula_document(source)?);
-        let text = formula_in(&name, &document).map_err(SiteError::content)?;
-        Ok(Self::in_document(text, name, &document))
+        match (formula_in(&name, &document), &formulas_of_others(&document)[..]) {
+            (Err(NoFormula::OtherScheduler { .. }), [(other, formula)]) => {
+                Ok(Self::in_document(formula.clone(), name, &of_scheduler(&document, &other.name)))
+            }
+            _ => Self::of_default_scheduler(name, &document),
+        }
     }
 
     /// Reads the formula from the file that was given for it, else the formula in force from the first document of the server that contains one, else from
     /// `sched_priv/sched_formula`.
     pub(super) fn in_force(files: &SiteFiles) -> Result<Self, SiteError> {
         if let Some(source) = &files.formula {
-            return Self::read_source(source);
+            return Self::read_given(source);
         }
         let sources = files.server.iter().chain(&files.sched_formula);
         let mut first_error = None;

@@ -2,7 +2,7 @@
 
 use super::files::SiteFiles;
 use super::source::FileSource;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a file of a site is read for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -130,8 +130,9 @@ fn is_scheduler_file(path: &str) -> bool {
 pub(super) fn candidates() -> impl Iterator<Item = String> {
     let plain = NAMES.iter().flat_map(|(_, names)| names.iter().map(|name| (*name).to_owned()));
     let scheduler = ["", "sched_priv/"].into_iter().flat_map(in_scheduler_folder);
-    let all = plain.chain(scheduler);
-    all.flat_map(|path| with_endings(&path))
+    // a file may have several purposes
+    let all: BTreeSet<String> = plain.chain(scheduler).collect();
+    all.into_iter().flat_map(|path| with_endings(&path))
 }
 
 /// The path, and the paths of the file when it is compressed.

@@ -53,6 +53,8 @@ pub use rank::{RankedQueue, SiteJobs};
 pub use reach_rank::{Reached, SmallestChange, Wait};
 #[doc(hidden)]
 pub use replay::LogReplay;
+#[doc(hidden)]
+pub use shares::UsageChange;
 pub use shares::{PolicyShares, SharesRequest};
 #[doc(hidden)]
 pub use simulate::{SimulatedQueue, open_workload};
@@ -115,6 +117,8 @@ pub struct Site {
     queues: Queues,
     config: SchedConfig,
     server: ServerSettings,
+    /// The partition of the scheduler whose jobs are ranked; `None` for the default one.
+    partition: Option<String>,
     policy: PolicySelection,
     tree: Option<SiteTree>,
     jobs: JobDocument,
@@ -136,9 +140,10 @@ impl Site {
     /// # Errors
     /// A file cannot be read, or has another content than it should.
     pub fn from_files(files: SiteFiles, rules: SiteRules) -> Result<Self, SiteError> {
-        let files = files.with_scheduler_files()?;
+        let files = files.with_scheduler_files()?.kept()?;
         files.queue.as_ref().map(|queue| queue.check(&file_kind::JOBS)).transpose()?;
-        let Documents { schema, queues, server, warnings: of_documents } = Documents::read(&files, rules.strict)?;
+        let Documents { schema, queues, server, partition, warnings: of_documents } =
+            Documents::read(&files, rules.strict)?;
         let mut warnings = files.warnings.clone();
         warn_of_repeated(&mut warnings, files.repeated.iter().cloned(), rules.strict)?;
         warnings.extend(of_documents);
@@ -177,7 +182,7 @@ impl Site {
         let policy = PolicySelection::new(&rules, conf, origin, written_by, &mut warnings);
         warnings.extend(tree.as_ref().and_then(|tree| compare_with_printed(tree, &policy)));
         let jobs = JobDocument::default();
-        Ok(Self { files, rules, schema, queues, config, server, policy, tree, jobs, warnings })
+        Ok(Self { files, rules, schema, queues, config, server, partition, policy, tree, jobs, warnings })
     }
 
     /// The warnings about the files that were read when the site was opened, one sentence each.

@@ -12,14 +12,16 @@ use crate::formula::Formula;
 use crate::formula::program::Program;
 use crate::ingest::ReadOptions;
 use crate::jobs::{Exclusion, JobTable, Problems};
+use crate::json_visitor::clipped;
 use crate::pbs::check::{Checked, ScoredQueue, SiteFacts};
 use crate::pbs::entity::FairshareEntity;
+use crate::pbs::files::sched_config::SortKey;
 use crate::pbs::order::{Criterion, NotConsidered, Order, Ordered};
 use crate::pbs::resource_amount::NumberMode;
 use crate::pbs::share_tree::PbsTree;
 use crate::pbs::submission::FormulaSubmission;
 use crate::rank::{OnError, Ranking, Score, ScorePrecision, fill_fairshare, missing_fairshare_input, score};
-use crate::schema::{FairshareInput, Schema};
+use crate::schema::{FairshareInput, Origin, Schema};
 
 /// The most warnings of one kind that are shown; the others are counted.
 const MAX_WARNINGS: usize = 10;
@@ -157,15 +159,20 @@ impl Site {
 
     /// The rules that a ranking follows, for people: a heading and a text each.
     pub fn rules_of(&self, ranked: &RankedQueue) -> Vec<(&'static str, String)> {
-        self.rules(&ranked.program, ranked.tree.as_ref())
+        self.rules(&ranked.program, &ranked.table, ranked.tree.as_ref())
     }
 
-    pub(super) fn rules(&self, program: &Program, tree: Option<&PbsTree>) -> Vec<(&'static str, String)> {
+    pub(super) fn rules(
+        &self,
+        program: &Program,
+        table: &JobTable,
+        tree: Option<&PbsTree>,
+    ) -> Vec<(&'static str, String)> {
         let mut rules = Vec::new();
         if self.needs_shares(program.inputs()) && self.tree.is_some() {
             rules.push(("policy:", self.policy.in_force(&self.config)));
         }
-        let criteria: Vec<String> = self.criteria(tree).into_iter().map(|(_, words)| words).collect();
+        let criteria: Vec<String> = self.criteria(table, tree).into_iter().map(|(_, words)| words).collect();
         rules.push(("order:", criteria.join(", then ")));
         if let Some(threshold) = self.threshold() {
             rules.push(("threshold:", threshold.to_string()));
@@ -174,14 +181,46 @@ impl Site {
     }
 
     /// The criteria by which the jobs are ordered, the first one first, with words for each.
-    pub(super) fn criteria(&self, tree: Option<&PbsTree>) -> Vec<(Criterion, String)> {
+    pub(super) fn criteria(&self, table: &JobTable, tree: Option<&PbsTree>) -> Vec<(Criterion, String)> {
         match self.precision() {
             ScorePrecision::Decimal => vec![
                 (Criterion::Value, "value of the formula, in decimals".to_owned()),
                 (Criterion::Submission, "order of submission".to_owned()),
             ],
-            _ => self.order_rules(tree, None).criteria(),
+            _ => {
+                let order = self.order_rules(tree, None);
+                let mut criteria = order.criteria();
+                criteria.retain(|(criterion, _)| match criterion {
+                    Criterion::SortKey(number) => self.is_known_key(&order.job_sort_keys()[number - 1], table),
+                    _ => true,
+                });
+                criteria
+            }
         }
+    }
+
+    /// Whether the scheduler sorts by a `job_sort_key`: by a resource, or by one of its special names.
+    fn is_known_key(&self, key: &SortKey, table: &JobTable) -> bool {
+        let is_resource = |name: &str| self.schema.entry(name).is_some_and(|entry| entry.origin != Origin::Special);
+        key.is_special() || is_resource(&key.name) || table.undeclared().any(|(name, _)| name == key.name)
+    }
+
+    /// A warning for each `job_sort_key` by which nothing is sorted.
+    fn unknown_sort_keys(&self, table: &JobTable) -> Vec<String> {
+        let order = Order::new(&self.config, &self.queues);
+        let unknown = order.job_sort_keys().iter().filter(|key| !self.is_known_key(key, table));
+        let warning = |key: &SortKey| {
+            let name = clipped(&key.name);
+            let reason = match self.schema.entry(&key.name) {
+                Some(_) => format!("`{name}` is for formulas and is not a resource"),
+                None => format!("no document declares a resource `{name}`, and no job has it"),
+            };
+            format!(
+                "`job_sort_key` `{name}` decides nothing: {reason}; for a name that is not a resource the scheduler takes 0 for \
+                 every job, without a message"
+            )
+        };
+        unknown.map(warning).collect()
     }
 
     /// The fair-share tree with the entities of these jobs, to look up which group an entity belongs to; `None` if the
@@ -196,6 +235,11 @@ impl Site {
             (Some(tree), PolicyName::Pbs) => Ok(Some(tree.pbs_tree(self.policy.rules, entities())?.into_tree())),
             (Some(tree), _) => tree.share_tree().map(Some),
         }
+    }
+
+    /// Whether a document of the site describes a queue of this name.
+    pub fn has_queue(&self, name: &str) -> bool {
+        self.queues.contains(name)
     }
 
     /// `job_sort_formula_threshold`: the one given, else the server's.
@@ -266,7 +310,10 @@ impl Site {
     ) -> Checked {
         let (config, server, threshold) = (Some(&self.config), self.server, self.threshold());
         let defaulted = self.queues.defaulted_resources();
-        Checked::new(submitted, schema, &SiteFacts { queue, tree, config, server, threshold, defaulted: &defaulted })
+        let has_tree_of_slurm = self.tree.as_ref().is_some_and(|tree| tree.slurm_origin().is_some());
+        let defaulted = &defaulted;
+        let facts = SiteFacts { queue, tree, config, server, threshold, defaulted, has_tree_of_slurm };
+        Checked::new(submitted, schema, &facts)
     }
 
     /// The names of a formula that no document declares and that are numbers by the amounts of the jobs only: a string can
@@ -327,7 +374,7 @@ impl Site {
             strict: self.rules.strict,
             record_origins,
         };
-        let read = self.jobs.read(source, &options, again)?;
+        let mut read = self.jobs.read(source, &options, again)?;
         if read.table.is_empty()
             && let Some(first) = read.problems.listed().iter().find(|one| one.problem.skips_the_job())
         {
@@ -342,6 +389,8 @@ impl Site {
         }
         let mut warnings: Vec<String> = read.notes.iter().map(|note| format!("`{source_name}`: {note}")).collect();
         warnings.extend(job_warnings(&read.problems, &source_name));
+        warnings.extend(self.exclude_other_partitions(&mut read.table));
+        warnings.extend(self.unknown_sort_keys(&read.table));
         warnings.extend(invalid_jobs(&read.table, &source_name));
         if names.contains(&"queue_priority") {
             warnings.extend(self.unknown_queue_priority(&read.table));
@@ -350,6 +399,26 @@ impl Site {
             warnings.extend(missing_eligible_time(&read.table, &source_name));
         }
         Ok(SiteJobs { table: read.table, schema, warnings })
+    }
+
+    /// Excludes the jobs of other schedulers, and says how many there are.
+    fn exclude_other_partitions(&self, table: &mut JobTable) -> Option<String> {
+        let of_queue = |queue: &str| self.queues.partition(queue).map(str::to_owned);
+        let partitions: Vec<Option<String>> = table.queues().iter().map(|queue| of_queue(queue)).collect();
+        let others = (0..table.len()).filter(|&row| partitions[table.queue_index(row)] != self.partition);
+        let others: Vec<usize> = others.collect();
+        let first = others.first().map(|&row| table.queue(row).to_owned())?;
+        for &row in &others {
+            let partition = partitions[table.queue_index(row)].clone();
+            table.exclude(row, Exclusion::Partition { partition });
+        }
+        let (jobs, are) = match others.len() {
+            1 => ("1 job belongs".to_owned(), "is"),
+            count => (format!("{count} jobs belong"), "are"),
+        };
+        Some(format!(
+            "{jobs} to another scheduler, because of the partition of the queue (first `{first}`), and {are} not ranked"
+        ))
     }
 
     /// The columns for the keys that order the queue.
@@ -370,7 +439,10 @@ impl Site {
 
     /// Whether a formula with these inputs, or the order of the jobs, depends on fair share.
     pub(super) fn needs_shares(&self, inputs: &[Box<str>]) -> bool {
-        self.config.fair_share.prime || inputs.iter().any(|input| FairshareInput::from_name(input).is_some())
+        let is_key = |key: &SortKey| key.name == "fair_share_perc";
+        self.config.fair_share.prime
+            || self.config.job_sort_key.prime.iter().any(is_key)
+            || inputs.iter().any(|input| FairshareInput::from_name(input).is_some())
     }
 
     /// Fills in the fair-share numbers of the jobs, if they are needed. Returns OpenPBS's tree if the numbers come from it.

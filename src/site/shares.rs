@@ -2,13 +2,27 @@
 
 use super::policy::clock;
 use super::rank::jobs_without_entity;
-use super::tree::{SiteTree, find_node, pending_entities};
+use super::tree::{SiteTree, explain_unresolved, find_node, pending_entities};
 use super::{ComparedQueue, PolicyName, Site, SiteError, SiteJobs};
 use crate::fairshare::decay::{HalfLife, IntervalDecay};
 use crate::fairshare::{AssessedTree, NodeId, NodeKind, Rules, ShareTree};
 use crate::formula::Formula;
 use crate::pbs::files::resource_group::{WrittenGroups, write_groups, write_groups_with_cgroups};
 use crate::schema::FairshareInput;
+
+/// A change of the usage in a tree.
+#[derive(Debug, Clone, PartialEq)]
+pub enum UsageChange {
+    /// All usage decays by this much time, in seconds.
+    Decay(u64),
+    /// Usage is added to an entity.
+    Charge {
+        /// The entity.
+        name: String,
+        /// The usage, in the units of the tree.
+        amount: f64,
+    },
+}
 
 /// The policies to apply to a fair-share tree, and the changes to assume first.
 #[derive(Debug, Clone, Default)]
@@ -17,16 +31,22 @@ pub struct SharesRequest {
     pub policies: Vec<PolicyName>,
     /// The entities with pending jobs, for the ticket-based policy; none: those of the queue, if there is one.
     pub active: Vec<String>,
-    /// Usage to add after the decay: the entity, and the amount in the units of the tree.
-    pub charges: Vec<(String, f64)>,
-    /// Time by which all usage decays before the policies are applied, in seconds.
-    pub decay: Option<u64>,
+    /// The changes of the usage before the policies are applied, in their order.
+    pub changes: Vec<UsageChange>,
 }
 
 impl SharesRequest {
     /// Whether another usage is assumed than the site has.
     pub fn assumes_usage(&self) -> bool {
-        self.decay.is_some() || !self.charges.is_empty()
+        !self.changes.is_empty()
+    }
+
+    /// The times by which all usage decays, in seconds.
+    fn decays(&self) -> impl Iterator<Item = u64> {
+        self.changes.iter().filter_map(|change| match change {
+            UsageChange::Decay(seconds) => Some(*seconds),
+            UsageChange::Charge { .. } => None,
+        })
     }
 }
 
@@ -46,14 +66,17 @@ pub struct PolicyShares {
 }
 
 impl PolicyShares {
-    /// The nodes of these names with all below them, or those of the whole tree if no name is given, depth first;
-    /// `with_paths` adds the nodes above them.
-    ///
-    /// # Errors
-    /// The tree has no such node, or several of that name.
-    pub fn nodes(&self, names: &[String], with_paths: bool) -> Result<Vec<NodeId>, SiteError> {
+    /// Why a name denotes no node of the tree: it has none, or several. `None` if it denotes one.
+    pub fn unresolved(&self, name: &str) -> Option<String> {
         let tree = self.assessed.tree();
-        let named = names.iter().map(|name| find_node(tree, name)).collect::<Result<Vec<NodeId>, _>>()?;
+        tree.resolve(name).is_none().then(|| explain_unresolved(tree, name))
+    }
+
+    /// The nodes of these names with all below them, or those of the whole tree if no name is given, depth first;
+    /// `with_paths` adds the nodes above them. A name that denotes no node is left out.
+    pub fn nodes(&self, names: &[String], with_paths: bool) -> Vec<NodeId> {
+        let tree = self.assessed.tree();
+        let named: Vec<NodeId> = names.iter().filter_map(|name| tree.resolve(name)).collect();
         let mut is_named = vec![false; tree.len()];
         named.iter().for_each(|node| is_named[node.index()] = true);
         let mut is_above = vec![false; tree.len()];
@@ -63,8 +86,8 @@ impl PolicyShares {
         let is_below =
             |node: NodeId| is_named[node.index()] || tree.ancestors(node).any(|above| is_named[above.index()]);
         let mut nodes = tree.depth_first();
-        nodes.retain(|&node| named.is_empty() || is_above[node.index()] || is_below(node));
-        Ok(nodes)
+        nodes.retain(|&node| names.is_empty() || is_above[node.index()] || is_below(node));
+        nodes
     }
 
     /// The node of the entity of a job.
@@ -138,8 +161,11 @@ impl Site {
             }
         }
         if let Some(first) = shares.first_mut() {
-            notes
-                .extend(request.charges.iter().filter_map(|(name, _)| self.charged_group(first.assessed.tree(), name)));
+            let charged = request.changes.iter().filter_map(|change| match change {
+                UsageChange::Charge { name, .. } => Some(name),
+                UsageChange::Decay(_) => None,
+            });
+            notes.extend(charged.filter_map(|name| self.charged_group(first.assessed.tree(), name)));
             first.notes.splice(..0, notes);
         }
         Ok(shares)
@@ -161,8 +187,8 @@ impl Site {
         };
         let as_it_is = request.assumes_usage().then(|| tree.clone());
         self.assume_usage(&mut tree, policy, request)?;
-        let mut notes: Vec<String> =
-            request.decay.and_then(|seconds| self.no_decay(policy, seconds)).into_iter().collect();
+        let mut notes: Vec<String> = request.decays().filter_map(|seconds| self.no_decay(policy, seconds)).collect();
+        notes.dedup();
         let has_factors =
             policy != PolicyName::TicketBased || !request.active.is_empty() || self.files().queue.is_some();
         if !has_factors {
@@ -196,26 +222,28 @@ impl Site {
         if !program.inputs().iter().any(|input| FairshareInput::from_name(input).is_some()) {
             warnings.push("the formula does not use fair share, so its values do not depend on usage".to_owned());
         }
-        let as_it_is = SharesRequest { charges: Vec::new(), decay: None, ..request.clone() };
+        let as_it_is = SharesRequest { changes: Vec::new(), ..request.clone() };
         let before = self.rank_assuming(program.clone(), table.clone(), usize::MAX, &as_it_is)?;
         let mut after = self.rank_assuming(program, table, usize::MAX, request)?;
         warnings.append(&mut after.warnings);
         Ok(ComparedQueue::from_ranked(self.ranked(before), self.ranked(after), warnings))
     }
 
-    /// Changes the usage of a tree as the request assumes: first the decay, then the charges.
+    /// Changes the usage of a tree as the request assumes.
     pub(super) fn assume_usage(
         &self,
         tree: &mut ShareTree,
         policy: PolicyName,
         request: &SharesRequest,
     ) -> Result<(), SiteError> {
-        if let Some(seconds) = request.decay {
-            self.decay(tree, policy, seconds);
-        }
-        for (name, amount) in &request.charges {
-            let node = find_node(tree, name)?;
-            tree.charge(node, *amount).map_err(SiteError::content)?;
+        for change in &request.changes {
+            match change {
+                UsageChange::Decay(seconds) => self.decay(tree, policy, *seconds),
+                UsageChange::Charge { name, amount } => {
+                    let node = find_node(tree, name)?;
+                    tree.charge(node, *amount).map_err(SiteError::content)?;
+                }
+            }
         }
         Ok(())
     }
@@ -250,19 +278,23 @@ impl Site {
         }
     }
 
-    /// The assumed usage in words: the decay, then the charges.
+    /// The assumed usage in words: the changes in their order.
     pub fn describe_assumptions(&self, policy: PolicyName, request: &SharesRequest) -> String {
-        let decay = request.decay.map(|seconds| match policy {
-            PolicyName::Pbs => {
-                let decay = IntervalDecay::new(self.config.fairshare_decay_factor, self.config.fairshare_decay_time);
-                let periods = decay.intervals(seconds);
-                let noun = if periods == 1 { "period" } else { "periods" };
-                format!("usage decays by {periods} {noun} of {}", clock(self.config.fairshare_decay_time))
-            }
-            _ => format!("usage decays for {}", clock(seconds)),
+        let described = request.changes.iter().map(|change| match change {
+            UsageChange::Decay(seconds) => self.describe_decay(policy, *seconds),
+            UsageChange::Charge { name, amount } => format!("{name} is charged {amount}"),
         });
-        let charges = request.charges.iter().map(|(name, amount)| format!("{name} is charged {amount}"));
-        decay.into_iter().chain(charges).collect::<Vec<_>>().join(", then ")
+        described.collect::<Vec<_>>().join(", then ")
+    }
+
+    fn describe_decay(&self, policy: PolicyName, seconds: u64) -> String {
+        if policy != PolicyName::Pbs {
+            return format!("usage decays for {}", clock(seconds));
+        }
+        let decay = IntervalDecay::new(self.config.fairshare_decay_factor, self.config.fairshare_decay_time);
+        let periods = decay.intervals(seconds);
+        let noun = if periods == 1 { "period" } else { "periods" };
+        format!("usage decays by {periods} {noun} of {}", clock(self.config.fairshare_decay_time))
     }
 
     /// Decays all usage: by whole intervals under OpenPBS's policy, by `slurm.conf`'s half-life under every other.

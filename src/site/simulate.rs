@@ -13,6 +13,7 @@ use crate::fairshare::{Rules, ShareTree};
 use crate::formula::Formula;
 use crate::formula::program::Program;
 use crate::pbs::files::queues::RunLimits;
+use crate::pbs::resource_amount::NumberMode;
 use crate::schema::FairshareInput;
 use crate::simulate::{
     Decay, Fairshare, FairsharePolicy, LimitedQueue, LogInputs, Observer, Schedule, SimulationRules, Workload,
@@ -260,6 +261,7 @@ impl Site {
             _ => FairsharePolicy::Other(self.policy.build_policy(name, &[])),
         };
         let fairshare = Fairshare::new(tree, policy, decay, workload.entities());
+        let fairshare = if self.rules.numbers == NumberMode::OpenPbs { fairshare.printed() } else { fairshare };
         let unknown: Vec<&str> = match name {
             PolicyName::Pbs => unknown,
             _ => fairshare.unknown_entities().map(|entity| &*workload.entities()[entity]).collect(),

@@ -59,7 +59,8 @@ impl FileSource {
     ///
     /// # Errors
     /// The file cannot be read or is larger.
-    pub(super) fn read(&self) -> Result<Vec<u8>, SiteError> {
+    #[doc(hidden)]
+    pub fn read(&self) -> Result<Vec<u8>, SiteError> {
         read_limited(self, MAX_FILE, |_| Ok(()))
     }
 

@@ -5,6 +5,8 @@ mod archives;
 mod capture;
 mod explain;
 mod reach_rank;
+mod schedulers;
 mod snapshots;
+mod sort_keys;
 pub mod support;
 mod wrong_files;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::pbs::files::schedulers::{self, ListedScheduler};
 use crate::pbs::files::server::{attribute_text, servers_in_json};
 
 /// The first line of `sched_priv/sched_formula`.
@@ -20,6 +21,17 @@ pub enum NoFormula {
     /// The server that the document describes has no formula.
     #[error("`{0}` describes a server without `job_sort_formula`")]
     Unset(String),
+    /// Only schedulers other than the default one have a formula in the document.
+    #[error(
+        "`{source_name}` has no formula of the default scheduler, only that of {}; to use it, give the formula itself",
+        listed(schedulers)
+    )]
+    OtherScheduler {
+        /// The document.
+        source_name: String,
+        /// The schedulers that have one.
+        schedulers: Vec<String>,
+    },
     /// A directive of `qmgr`, or a line of sched_config, that does not set a formula.
     #[error("`{given}` {problem}")]
     Directive {
@@ -30,8 +42,14 @@ pub enum NoFormula {
     },
 }
 
+/// Names in a sentence.
+fn listed(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
 /// Extracts the formula from a document: `qstat -Bf` as JSON or text, `qmgr -c 'print server'` or `'list server'`, the
-/// scheduler's `sched_formula`, or a file with nothing but the formula. The format is detected from the content.
+/// scheduler's `sched_formula`, or a file with nothing but the formula. The format is detected from the content. Of a
+/// document with several schedulers the formula is that of the server, else that of the default scheduler.
 ///
 /// ```
 /// use job_sort_formula::pbs::files::formula_source::formula_in;
@@ -41,7 +59,7 @@ pub enum NoFormula {
 /// ```
 ///
 /// # Errors
-/// The document is empty, or it describes a server without a formula.
+/// The document is empty, or it describes a server without a formula, or only schedulers other than the default one have one.
 pub fn formula_in(source_name: &str, document: &str) -> Result<String, NoFormula> {
     let document = document.trim_start_matches('\u{feff}');
     if document.trim().is_empty() {
@@ -67,9 +85,34 @@ pub fn formula_in(source_name: &str, document: &str) -> Result<String, NoFormula
             || line.starts_with("Sched ")
     });
     if is_listing {
-        return in_listing(document).ok_or_else(|| NoFormula::Unset(source_name.to_owned()));
+        return in_scheduler(document, "").or_else(|| in_scheduler(document, schedulers::DEFAULT)).ok_or_else(|| {
+            let source_name = source_name.to_owned();
+            let others: Vec<String> = formulas_of_others(document).into_iter().map(|(other, _)| other.name).collect();
+            match others.is_empty() {
+                true => NoFormula::Unset(source_name),
+                false => NoFormula::OtherScheduler { source_name, schedulers: others },
+            }
+        });
     }
     Ok(pasted(document).unwrap_or_else(|| document.trim_end().to_owned()))
+}
+
+/// The formula of the server and of this scheduler in a listing.
+pub(crate) fn in_scheduler(document: &str, scheduler: &str) -> Option<String> {
+    in_listing(&schedulers::of_scheduler(document, scheduler))
+}
+
+/// The schedulers that have a formula of their own in a document, each with it.
+pub(crate) fn formulas_of_schedulers(document: &str) -> Vec<(ListedScheduler, String)> {
+    let with_formula = |listed: ListedScheduler| in_listing(&listed.text).map(|formula| (listed, formula));
+    schedulers::listed_schedulers(document).into_iter().filter_map(with_formula).collect()
+}
+
+/// Those of them that are not the default one.
+pub(crate) fn formulas_of_others(document: &str) -> Vec<(ListedScheduler, String)> {
+    let mut formulas = formulas_of_schedulers(document);
+    formulas.retain(|(listed, _)| listed.name != schedulers::DEFAULT);
+    formulas
 }
 
 /// Extracts the formula from text that was pasted with its surroundings: `job_sort_formula = …` as `qstat -Bf` prints it,

@@ -6,5 +6,6 @@ pub(crate) mod repeated;
 pub mod resource_group;
 pub mod resources;
 pub mod sched_config;
+pub(crate) mod schedulers;
 pub mod server;
 pub mod usage;

@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use crate::json_visitor;
 use crate::json_visitor::{Entry, JsonScalar, ObjectReader, Shape};
+use crate::pbs::files::schedulers;
 use crate::pbs::resource_amount;
 use crate::schema::{InputType, Schema};
 
@@ -27,6 +28,8 @@ pub struct Queues {
     maxima: BTreeMap<(Box<str>, Box<str>), Box<str>>,
     /// The routing queues, which pass their jobs on to other queues.
     routes: BTreeSet<Box<str>>,
+    /// The partition of each queue that has one beside that of the default scheduler.
+    partitions: BTreeMap<Box<str>, Box<str>>,
     /// How many jobs may run at the same time, by queue; those of the server under an empty name.
     limits: BTreeMap<Box<str>, RunLimits>,
     /// The attributes with limits of another kind.
@@ -137,6 +140,7 @@ impl Queues {
             self.priorities = other.priorities;
             self.names = other.names;
             self.routes = other.routes;
+            self.partitions = other.partitions;
         }
         for (name, kind) in other.seen {
             self.seen.entry(name).or_insert(kind);
@@ -188,6 +192,11 @@ impl Queues {
         self.priorities.contains_key(queue)
     }
 
+    /// The partition of a queue, whose jobs belong to the scheduler with this partition; `None` for the default scheduler.
+    pub fn partition(&self, queue: &str) -> Option<&str> {
+        self.partitions.get(queue).map(|partition| &**partition)
+    }
+
     /// How many jobs of a queue may run at the same time, or with an empty name those of the server, if it has such limits.
     pub fn run_limits(&self, queue: &str) -> Option<&RunLimits> {
         self.limits.get(queue)
@@ -233,6 +242,12 @@ impl Queues {
             |amount: &str| !amount.starts_with('-') && amount.contains(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
         if is_default && scalar.text().is_some_and(is_positive) {
             self.defaults.entry(queue.into()).or_default().insert(resource.into());
+        }
+    }
+
+    fn set_partition(&mut self, queue: &str, partition: &str) {
+        if !queue.is_empty() && !partition.is_empty() && partition != schedulers::DEFAULT_PARTITION {
+            self.partitions.insert(queue.into(), partition.into());
         }
     }
 
@@ -331,6 +346,8 @@ impl Parser<'_> {
             self.read_priority(queue, Some(JsonScalar::String(value.into())));
         } else if attribute == "queue_type" && value.to_ascii_lowercase().starts_with('r') {
             self.queues.routes.insert(queue.into());
+        } else if attribute == "partition" {
+            self.queues.set_partition(queue, value);
         } else if let Some((list, resource)) = split_resource_attribute(attribute) {
             let is_number = resource_amount::number(value).is_some();
             let scalar = if is_number { JsonScalar::Number(value) } else { JsonScalar::String(value.into()) };
@@ -437,6 +454,11 @@ impl<'d> ObjectReader<'d> for QueueAttributes<'_, '_> {
             if scalar.as_ref().and_then(JsonScalar::text).is_some_and(|text| text.starts_with(['r', 'R'])) {
                 self.parser.queues.routes.insert(self.queue.into());
             }
+            return Ok(());
+        }
+        if key == "partition" {
+            let scalar = JsonScalar::from_raw(value.raw()?);
+            self.parser.queues.set_partition(self.queue, scalar.as_ref().and_then(JsonScalar::text).unwrap_or(""));
             return Ok(());
         }
         if is_resource_list(&key) {

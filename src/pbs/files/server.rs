@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::pbs::files::schedulers;
+
 /// The settings in a document; `None` for one that the document does not set, or whose value cannot be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ServerSettings {
@@ -27,7 +29,8 @@ pub(super) fn attribute_text(value: &Value) -> String {
 
 impl ServerSettings {
     /// Reads `qstat -Bf` as JSON, dsv or text, and `print server`, `list server`, `print sched` or `list sched` of
-    /// `qmgr`: of a document that is not JSON, every line `NAME = VALUE` is read.
+    /// `qmgr`: of a document that is not JSON, every line `NAME = VALUE` is read, unless it is about a scheduler other than
+    /// the default one, whose threshold is its own.
     ///
     /// ```
     /// use job_sort_formula::pbs::files::server::ServerSettings;
@@ -43,6 +46,7 @@ impl ServerSettings {
             }
             return settings;
         }
+        let document = schedulers::of_scheduler(document, schedulers::DEFAULT);
         let is_dsv = |line: &&str| line.starts_with("Server: ") && line.contains('|');
         let (dsv_lines, lines): (Vec<&str>, Vec<&str>) = document.lines().partition(is_dsv);
         for line in lines.into_iter().chain(dsv_lines.into_iter().flat_map(|line| line.split('|'))) {

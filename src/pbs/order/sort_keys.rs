@@ -7,6 +7,7 @@ use crate::pbs::files::sched_config::{SortFirst, SortKey};
 use crate::pbs::order::{Criterion, NotConsidered, Order};
 use crate::pbs::share_tree::{PbsTree, SharePath};
 use crate::rank::{Scores, higher_first, merge_sort, sort_listed_by_value};
+use crate::schema::is_scheduler_input;
 
 /// The sort keys of every row.
 pub(super) struct SortKeys<'t> {
@@ -173,11 +174,13 @@ fn paths(rules: &Order<'_>, table: &JobTable) -> Vec<SharePath> {
     table.entities().iter().map(|entity| path(entity)).collect()
 }
 
-/// The column that a `job_sort_key` reads; `None` if it reads no input of the job.
+/// The column that a `job_sort_key` reads; `None` if it reads no input of the job. The other numbers that the scheduler computes
+/// for a formula are not keys.
 pub(super) fn column_of(key: &SortKey) -> Option<&str> {
     match key.name.as_str() {
         "fair_share_perc" | "preempt_priority" => None,
-        "sort_priority" => Some("job_priority"),
+        "sort_priority" | "job_priority" => Some("job_priority"),
+        name if is_scheduler_input(name) => None,
         name => Some(name),
     }
 }

@@ -58,8 +58,8 @@ impl Line<'_> {
     pub(super) fn sort_key(&self) -> Result<SortKey, ConfigFault> {
         let words: Vec<&str> = self.value.split_ascii_whitespace().collect();
         let (name, first) = match words[..] {
-            [name, "HIGH" | "high", ..] => (name, SortFirst::High),
-            [name, "LOW" | "low", ..] => (name, SortFirst::Low),
+            [name, "HIGH" | "High" | "high", ..] => (name, SortFirst::High),
+            [name, "LOW" | "Low" | "low", ..] => (name, SortFirst::Low),
             _ => return Err(self.bad_value("it is a name and `HIGH` or `LOW`, in double quotes")),
         };
         Ok(SortKey { name: name.to_owned(), first })

@@ -55,6 +55,14 @@ pub struct SortKey {
     pub first: SortFirst,
 }
 
+impl SortKey {
+    /// Whether the name is one of the four that are not resources. By any other name that is not a resource the scheduler
+    /// sorts nothing: it takes 0 for every job, and logs no message.
+    pub fn is_special(&self) -> bool {
+        matches!(&*self.name, "fair_share_perc" | "job_priority" | "preempt_priority" | "sort_priority")
+    }
+}
+
 /// The most keys that are used at one time, as many as PBS's manual allows in `node_sort_key`.
 pub const MAX_SORT_KEYS: usize = 20;
 
