@@ -71,7 +71,7 @@ codes! {
     "JSF309" Warning to Error "an integer of millions of digits",
     "JSF310" Error "a formula too deep for Python's compiler",
     "JSF401" Error "a result that is not a number crashes the scheduler",
-    "JSF402" Warning to Error "an error in the first evaluation crashes the scheduler",
+    "JSF402" Note to Error "an error in the first evaluation crashes the scheduler",
     "JSF403" Error "an assignment that outlives the job",
     "JSF404" Error "access to the interpreter, which runs as root",
     "JSF405" Warning to Error "an integer too large for a double crashes the scheduler",

@@ -62,6 +62,8 @@ pub struct SiteFacts<'a> {
     pub threshold: Option<f64>,
     /// The resources of which every new job has more than 0, because the server or its queue has a default.
     pub defaulted: &'a [String],
+    /// Whether the fair-share tree is of a site that runs Slurm, whose scheduler evaluates no formula.
+    pub has_tree_of_slurm: bool,
 }
 
 /// The result of checking a formula.
@@ -177,6 +179,11 @@ impl Checked {
         let mut findings: Vec<_> = findings.into_iter().map(|found| submitted.in_source(found)).collect();
         findings.extend(submitted.dropped_lines());
         let validation = validate(submitted.text(), schema);
+        if let Some(reason) = never_evaluated(&validation, site) {
+            findings.iter_mut().filter(|found| found.code == "JSF402").for_each(|found| {
+                *found = site_findings::without_evaluation(found.span, reason);
+            });
+        }
         findings.extend(single_quote(submitted.text(), &validation));
         sort_by_span(&mut findings);
         let crashes_on_queue = queue.is_some_and(|queue| site_findings::crashes_scheduler(&queue.ordered.ranking));
@@ -204,6 +211,17 @@ fn single_quote(text: &str, validation: &Validation) -> Option<Diagnostic> {
     let message = "`'` ends the string in which the server passes the formula to Python";
     let found = Diagnostic::error("JSF106", message, Span::new(start, start + 1));
     Some(found.with_help("the server refuses the formula; remove the quote from the comment"))
+}
+
+/// Why no scheduler of OpenPBS evaluates the formula, if that is so.
+fn never_evaluated(validation: &Validation, site: &SiteFacts<'_>) -> Option<&'static str> {
+    if validation.accepted == Some(false) {
+        Some("the server refuses the formula, so the scheduler never evaluates it")
+    } else if site.has_tree_of_slurm {
+        Some("the tree is Slurm's, whose scheduler evaluates no formula")
+    } else {
+        None
+    }
 }
 
 /// The findings of the value analysis, without those already in `found` and without the failures that `observed`

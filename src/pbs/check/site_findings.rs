@@ -208,14 +208,16 @@ pub(super) fn crashes_scheduler(ranking: &Ranking) -> bool {
     errors(ranking).any(|(_, error)| error.crashes_the_scheduler())
 }
 
+/// What an error does to the scheduler.
+const FIRST_EVALUATION: &str =
+    "an error in the very first evaluation after its start crashes the scheduler; a later error does not";
+
 /// A finding if an error would crash the scheduler in its first evaluation after a start.
 pub(super) fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
     let does_not_crash = |(_, error): &(usize, &ScoreError)| !error.crashes_the_scheduler();
     let failing: Vec<_> = errors(ranking).filter(does_not_crash).collect();
     let span = failing.first()?.1.span();
-    let mut finding = Diagnostic::warning("JSF402", "", span).with_help(
-        "an error in the very first evaluation after its start crashes the scheduler; a later error does not",
-    );
+    let mut finding = Diagnostic::warning("JSF402", "", span).with_help(FIRST_EVALUATION);
     if failing.len() == ranking.scores().count() {
         finding.severity = Severity::Error;
         finding.message = "every job has an error, so the scheduler crashes when it is next started".into();
@@ -225,6 +227,12 @@ pub(super) fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Di
         finding.message = format!("the scheduler crashes at its next start if {any}{jobs} is evaluated first");
     }
     Some(finding)
+}
+
+/// The finding where jobs have an error in a formula that no scheduler evaluates.
+pub(super) fn without_evaluation(span: Span, reason: &str) -> Diagnostic {
+    let help = format!("in a scheduler of OpenPBS that has the formula, {FIRST_EVALUATION}");
+    Diagnostic::note("JSF402", reason, span).with_help(help)
 }
 
 fn errors(ranking: &Ranking) -> impl Iterator<Item = (usize, &ScoreError)> {
