@@ -22,8 +22,8 @@ use signal_hook::consts::SIGINT;
 use signal_hook::flag::{self, register_conditional_shutdown};
 
 use super::args::{
-    BackfillArg, FormulaArgs, NumbersArg, OnErrorArg, PolicyArg, RulesArg, SimulateArgs, SimulateFormatName, is_stdin,
-    note_idle, require_one_reader,
+    BackfillArg, FormulaArgs, GivenSite, NumbersArg, OnErrorArg, PolicyArg, RulesArg, SimulateArgs, SimulateFormatName,
+    is_stdin, note_idle, require_one_reader,
 };
 use super::page::{drawn, write_page};
 use super::queue::draw_submitted;
@@ -296,13 +296,13 @@ fn readers(arguments: &SimulateArgs) -> Vec<&'static str> {
         ("the formula", reads(&formula.formula, formula.formula_file.as_deref())),
         ("--old", reads(old, old_file.as_deref())),
         ("--new", reads(new, new_file.as_deref())),
-        ("--site", site(&arguments.site)),
         ("--tree", site(&arguments.tree)),
         ("--server", site(&arguments.server)),
         ("--queues", site(&arguments.queues)),
         ("--resources", site(&arguments.resources)),
     ];
-    let workloads = arguments.workload.iter().filter(|path| is_stdin(path)).map(|_| "--workload");
+    let given = GivenSite::find(arguments.site.as_deref()).filter(|site| is_stdin(&site.path)).map(|site| site.origin);
+    let workloads = arguments.workload.iter().filter(|path| is_stdin(path)).map(|_| "--workload").chain(given);
     single.into_iter().filter(|(_, reads)| *reads).map(|(name, _)| name).chain(workloads).collect()
 }
 
@@ -334,8 +334,9 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
         formula,
         ..SiteFiles::default()
     };
-    let files = match &arguments.site {
-        Some(path) => SiteFiles { queue: None, ..SiteFiles::open(path)?.replaced_by(given) },
+    let site = GivenSite::find(arguments.site.as_deref());
+    let files = match &site {
+        Some(site) => SiteFiles { queue: None, ..site.open()?.replaced_by(given) },
         None => given,
     };
     if !has_tree(&files) {
@@ -346,7 +347,12 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
         ];
         note_idle(&options, "without a fair-share tree: give --tree FILE or --sched-priv DIR");
     }
-    Ok(Site::from_files(files, site_rules(arguments))?)
+    let opened = Site::from_files(files, site_rules(arguments))?;
+    // what the jobs lack does not matter here, but a site that is not on the command line is named
+    if let Some(site) = site.filter(|site| !site.prefix().is_empty() && arguments.format == SimulateFormatName::Human) {
+        report("site", format_args!("{}`{}`", site.prefix(), site.path.display()));
+    }
+    Ok(opened)
 }
 
 fn has_tree(files: &SiteFiles) -> bool {

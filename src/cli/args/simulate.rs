@@ -94,7 +94,7 @@ pub struct SimulateArgs {
     /// Which jobs may start even though an earlier job does not fit
     #[arg(long, value_enum, default_value_t = BackfillArg::Easy, value_name = "MODE")]
     pub backfill: BackfillArg,
-    /// The site, as for `jsf rank`; its formula, resources, queues with their limits, and fair-share tree with its decay are
+    /// The site, as for `jsf rank` [default: the environment variable JSF_SITE]; its formula, resources, queues with their limits, and fair-share tree with its decay are
     /// used
     #[arg(long, value_name = "PATH", help_heading = "Context")]
     pub site: Option<PathBuf>,
@@ -126,10 +126,11 @@ pub struct SimulateArgs {
     #[arg(long, value_enum, help_heading = "Rules")]
     pub policy: Option<PolicyArg>,
     /// Whose rules apply: what the daemon does, or what the published document says
-    #[arg(long, value_enum, default_value_t = RulesArg::Documented, help_heading = "Rules")]
+    #[arg(long, value_enum, default_value_t = RulesArg::Scheduler, help_heading = "Rules")]
     pub rules: RulesArg,
-    /// The value of the formula: openpbs, float32; exact, a double; decimal is not available here
-    #[arg(long, value_enum, default_value_t = NumbersArg::Exact, help_heading = "Rules")]
+    /// The numbers of the formula: openpbs, inputs as OpenPBS prints them and the value as float32; exact, doubles; decimal is
+    /// not available here
+    #[arg(long, value_enum, default_value_t = NumbersArg::Openpbs, help_heading = "Rules")]
     pub numbers: NumbersArg,
     /// The value of a job whose evaluation fails: 0, 0 with exit code 1, or no value, so that the job ranks last
     #[arg(long, value_enum, default_value_t = OnErrorArg::Zero, help_heading = "Rules")]
