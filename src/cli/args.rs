@@ -20,8 +20,8 @@ pub use replay::{ReplayArgs, ReplayFormatName};
 pub use shares::{SharesArgs, SharesFormatName};
 pub use simulate::{BackfillArg, SimulateArgs, SimulateFormatName};
 pub use site::{
-    NumbersArg, OnErrorArg, PolicyArg, RulesArg, SiteArgs, is_stdin, note_idle, refuse_idle, require_one_reader,
-    threshold,
+    GivenSite, NumbersArg, OnErrorArg, PolicyArg, RulesArg, SiteArgs, is_stdin, note_idle, refuse_idle,
+    require_one_reader, threshold,
 };
 pub use trajectory::{TrajectoryArgs, TrajectoryFormatName};
 
@@ -243,7 +243,7 @@ Columns of CSV, and keys of JSON and NDJSON:
   logged      the digits that OpenPBS logs for the value
   error       why the formula has no value; OpenPBS then uses 0
   considered  whether the scheduler tries to run the job now
-  excluded    why not: state, threshold, no shares or invalid; reason says it in words
+  excluded    why not: state, threshold, no shares, partition or invalid; reason says it in words
 Jobs with equal scores are tied; later criteria (see `order:`), and finally the order of submission, decide their ranks. An
 input is empty (null, or - in a table) where the scheduler ignores the job and so does not read it.
 
@@ -435,7 +435,8 @@ Requests of pbsfs (the last one wins; -I NAME may be added):
 
 -s, -d and -e replace the usage file atomically, keep the old one as usage.bak, and touch usage.touch, which tells the
 scheduler to read the file. A usage file that could not be read in full is kept as usage.unread-TIME first.
-Without --sched-priv the folder is $PBS_HOME/sched_priv.
+Without --sched-priv and --site the folder is that of the site in JSF_SITE, else $PBS_HOME/sched_priv. A site that is an
+archive is only read.
 
 Exit codes: 0 success, 1 an error that pbsfs reports, 2 a file that cannot be read or written.
 
@@ -446,6 +447,9 @@ pub struct PbsfsArgs {
     /// The scheduler's folder with resource_group, usage and sched_config; may be given among the arguments too
     #[arg(long, value_name = "DIR")]
     pub sched_priv: Option<PathBuf>,
+    /// The site whose sched_priv it is, as for `jsf rank`; may be given among the arguments too
+    #[arg(long, value_name = "PATH", conflicts_with = "sched_priv")]
+    pub site: Option<PathBuf>,
     /// The arguments of pbsfs
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
     pub arguments: Vec<OsString>,

@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let submitted = Change { old: sources.old.submitted(numbers), new: sources.new.submitted(numbers) };
     let (old, new) = (parsed_formula(&sources.old, &submitted.old), parsed_formula(&sources.new, &submitted.new));
     let (Some(old), Some(new)) = (old, new) else { return Ok(Outcome::Findings) };
-    show_site(&arguments.site, &old_site, arguments.format == CompareFormatName::Human);
+    show_site(arguments.site.given_site(), &old_site, arguments.format == CompareFormatName::Human);
     warn_all(&without_repetition(old_site.warnings(), other_site.as_ref().map_or(&[], Site::warnings)));
     let progress = Progress::start("reading the jobs");
     let jobs = old_site.compared_jobs(old, new_site, new)?;
@@ -126,7 +126,7 @@ impl Sides {
             trees: Change { old: given.old_tree.clone(), new: given.new_tree.clone() },
             policies: Change { old: given.old_policy, new: given.new_policy },
             sched_configs: Change { old: given.old_sched_config.clone(), new: given.new_sched_config.clone() },
-            thresholds: Change { old: given.threshold_old, new: given.threshold_new },
+            thresholds: Change { old: given.old_threshold, new: given.new_threshold },
         };
         if !is_given(&sides.formulas.new) && sides.differ_otherwise() {
             sides.formulas.new = formula(&given.old, &given.old_file);
@@ -249,7 +249,7 @@ impl Sides {
         if !is_given(&self.formulas.old) && !is_given(new) && !self.differ_otherwise() {
             return Err(CliError::usage(
                 "nothing differs between the two sides: give --new FORMULA, --new-tree FILE, --new-policy POLICY, \
-                 --new-sched-config FILE or --threshold-new X",
+                 --new-sched-config FILE or --new-threshold X",
             ));
         }
         let mut new = match read_formula(new, Some(new_site)) {
@@ -318,13 +318,7 @@ fn without_repetition(old: &[String], new: &[String]) -> Vec<String> {
 
 /// The rows to list.
 fn rows(arguments: &CompareArgs, site: &Site, compared: &ComparedQueue) -> Result<Vec<RankedRow>, CliError> {
-    let (mut rows, filter) = (compared_rows(&compared.comparison), arguments.filter.filter());
-    if !filter.is_empty() {
-        let tree = if filter.entities.is_empty() { None } else { site.tree_of_jobs(&compared.table)? };
-        let filtered = filter.select(rows, &compared.table, tree.as_ref());
-        warn_all(&filtered.unmatched);
-        rows = filtered.rows;
-    }
+    let mut rows = arguments.filter.select(compared_rows(&compared.comparison), site, &compared.table)?;
     if arguments.format != CompareFormatName::Human {
         rows.truncate(arguments.top.unwrap_or(usize::MAX));
     }

@@ -11,9 +11,9 @@ use job_sort_formula::pbs::files::sched_config::SchedConfig;
 use job_sort_formula::pbs::files::usage::{MAX_BYTES, UsageFile};
 use job_sort_formula::pbs::pbsfs::{PbsfsError, Request, SchedPriv, UsageOnDisk, answer};
 use job_sort_formula::report::printable_lines;
-use job_sort_formula::site::{SiteError, read_bytes};
+use job_sort_formula::site::{FileSource, SiteError, SiteFiles, read_bytes};
 
-use super::args::PbsfsArgs;
+use super::args::{GivenSite, PbsfsArgs};
 use super::standard_output::StandardOutput;
 use super::usage_file::{LOCK_LIMIT, LockedUsage, USAGE};
 use super::{CliError, Outcome, report, warn};
@@ -27,9 +27,23 @@ const PBS_CONF: &str = "/etc/pbs.conf";
 /// The default of `PBS_HOME`.
 const PBS_HOME: &str = "/var/spool/pbs";
 
+/// Where the scheduler's files are.
+enum Place {
+    /// The scheduler's folder.
+    Folder(PathBuf),
+    /// An archive, from which the files have been read.
+    Archive { path: PathBuf, files: Box<SiteFiles> },
+}
+
 pub(super) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
-    let (rest, given) = split_sched_priv(&arguments.arguments)?;
-    let folder = given.or_else(|| arguments.sched_priv.clone());
+    let all: Vec<&OsStr> = arguments.arguments.iter().map(OsString::as_os_str).collect();
+    let (rest, folder) = split_option(&all, "--sched-priv")?;
+    let (rest, site) = split_option(&rest, "--site")?;
+    let folder = folder.or_else(|| arguments.sched_priv.clone());
+    let site = site.or_else(|| arguments.site.clone());
+    if folder.is_some() && site.is_some() {
+        return Err(CliError::usage("give either --sched-priv or --site"));
+    }
     let rest: Vec<&[u8]> = rest.iter().map(|argument| argument.as_encoded_bytes()).collect();
     let parsed = match Request::parse(PROGRAM, &rest) {
         Ok(parsed) => parsed,
@@ -39,22 +53,82 @@ pub(super) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
         }
     };
     write_stderr(&parsed.stderr);
-    if parsed.scheduler.is_some() && folder.is_none() {
+    let place = match folder {
+        Some(folder) => Some(Place::Folder(folder)),
+        None => GivenSite::find(site.as_deref()).map(|site| of_site(&site, parsed.scheduler.as_deref())).transpose()?,
+    };
+    if parsed.scheduler.is_some() && place.is_none() {
         write_stderr(b"Can't connect to the server\n");
         report("help", "give the scheduler's folder with --sched-priv DIR");
         return Ok(Outcome::Findings);
     }
-    let folder = folder.unwrap_or_else(default_folder);
+    let writes = matches!(parsed.request, Request::Set { .. } | Request::Decay | Request::Trim);
+    let folder = match place.unwrap_or_else(|| Place::Folder(default_folder())) {
+        Place::Folder(folder) => folder,
+        Place::Archive { path, .. } if writes => {
+            let path = path.display();
+            return Err(CliError::usage(format!(
+                "`{path}` is an archive, which is only read: unpack it to change usage"
+            )));
+        }
+        Place::Archive { path, files } => {
+            let files = read(|name, _| read_member(&files, name))?;
+            return respond(&parsed.request, &path, &files, None);
+        }
+    };
     if let Err(error) = fs::metadata(folder.join(".")) {
         write_stderr(format!("Unable to access fairshare data: {}\n", reason(&error)).as_bytes());
         return Err(SiteError::Read { path: folder, error }.into());
     }
     // from before the files are read until the new one is written, so that no writer overwrites the change of another
-    let writes = matches!(parsed.request, Request::Set { .. } | Request::Decay | Request::Trim);
     let lock = || LockedUsage::lock(&folder, LOCK_LIMIT).map_err(|error| cannot_replace(&folder, &error));
     let locked = writes.then(lock).transpose()?;
-    let files = read(&folder)?;
+    let files = read(|name, limit| read_file(&folder.join(name), limit))?;
     respond(&parsed.request, &folder, &files, locked.as_ref())
+}
+
+/// The files of a site's scheduler: the default one, or the one that `-I` names.
+fn of_site(site: &GivenSite, scheduler: Option<&[u8]>) -> Result<Place, CliError> {
+    let files = site.open()?;
+    let own = [&files.resource_group, &files.usage, &files.sched_config];
+    let Some(first) = own.into_iter().flatten().next() else {
+        let path = site.path.display();
+        return Err(CliError::content(format_args!("{}`{path}` has no file of a `sched_priv`", site.prefix())));
+    };
+    let place = match (first, scheduler) {
+        (FileSource::Path(file), None) => Place::Folder(file.parent().unwrap_or(Path::new("")).to_owned()),
+        (FileSource::Path(file), Some(name)) => {
+            let folder = file.parent().unwrap_or(Path::new(""));
+            Place::Folder(folder.with_file_name(format!("sched_priv_{}", String::from_utf8_lossy(name))))
+        }
+        (_, None) => Place::Archive { path: site.path.clone(), files: Box::new(files) },
+        (_, Some(_)) => return Err(CliError::usage("-I needs a folder: unpack the archive")),
+    };
+    if !site.prefix().is_empty() {
+        report("site", format_args!("{}`{}`", site.prefix(), site.path.display()));
+    }
+    Ok(place)
+}
+
+/// Reads a file of the scheduler from an archive.
+fn read_member(files: &SiteFiles, name: &str) -> Result<Vec<u8>, SiteError> {
+    let source = match name {
+        "resource_group" => &files.resource_group,
+        "sched_config" => &files.sched_config,
+        _ => &files.usage,
+    };
+    match source {
+        Some(source) => source.read(),
+        None => Err(SiteError::Read { path: name.into(), error: ErrorKind::NotFound.into() }),
+    }
+}
+
+/// Reads a file of the scheduler's folder.
+fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, SiteError> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(SiteError::Content(format!("`{}` is not a file", path.display())));
+    }
+    read_bytes(path, limit)
 }
 
 fn cannot_replace(folder: &Path, error: &io::Error) -> CliError {
@@ -96,8 +170,8 @@ fn respond(
 const MAX_FAULTS: usize = 10;
 
 /// Reads the scheduler's files. Without a `resource_group` nothing can be answered.
-fn read(folder: &Path) -> Result<SchedPriv, CliError> {
-    let config = match read_bytes(&folder.join("sched_config"), MAX_FILE) {
+fn read(file: impl Fn(&str, u64) -> Result<Vec<u8>, SiteError>) -> Result<SchedPriv, CliError> {
+    let config = match file("sched_config", MAX_FILE) {
         Ok(bytes) => SchedConfig::parse(&bytes),
         Err(error) if is_missing(&error) => {
             warn(format_args!("{error}; the scheduler's defaults apply"));
@@ -105,20 +179,13 @@ fn read(folder: &Path) -> Result<SchedPriv, CliError> {
         }
         Err(error) => return Err(error.into()),
     };
-    let lines = ResourceGroup::parse(&read_bytes(&folder.join("resource_group"), MAX_FILE)?);
-    let usage = read_usage(&folder.join(USAGE))?;
+    let lines = ResourceGroup::parse(&file("resource_group", MAX_FILE)?);
+    let usage = match file(USAGE, MAX_BYTES as u64) {
+        Ok(bytes) => UsageOnDisk::Read(UsageFile::parse(&bytes).map_err(CliError::content)?),
+        Err(error) if is_missing(&error) => UsageOnDisk::Missing,
+        Err(error) => return Err(error.into()),
+    };
     Ok(SchedPriv { lines, config, usage })
-}
-
-fn read_usage(path: &Path) -> Result<UsageOnDisk, CliError> {
-    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Err(CliError::content(format_args!("`{}` is not a file", path.display())));
-    }
-    match read_bytes(path, MAX_BYTES as u64) {
-        Ok(bytes) => Ok(UsageOnDisk::Read(UsageFile::parse(&bytes).map_err(CliError::content)?)),
-        Err(error) if is_missing(&error) => Ok(UsageOnDisk::Missing),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// Whether a file does not exist. One that exists and cannot be read is never taken for missing.
@@ -126,21 +193,22 @@ fn is_missing(error: &SiteError) -> bool {
     matches!(error, SiteError::Read { error, .. } if error.kind() == ErrorKind::NotFound)
 }
 
-/// Removes `--sched-priv DIR` from the arguments, wherever it occurs before `--`.
-fn split_sched_priv(arguments: &[OsString]) -> Result<(Vec<&OsStr>, Option<PathBuf>), CliError> {
+/// Removes an option with a path from the arguments, wherever it occurs before `--`.
+fn split_option<'a>(arguments: &[&'a OsStr], option: &str) -> Result<(Vec<&'a OsStr>, Option<PathBuf>), CliError> {
     let (mut rest, mut folder) = (Vec::new(), None);
-    let mut arguments = arguments.iter().map(OsString::as_os_str);
+    let mut arguments = arguments.iter().copied();
+    let assigned = format!("{option}=");
     while let Some(argument) = arguments.next() {
         if argument == "--" {
             rest.push(argument);
             rest.extend(arguments);
             break;
-        } else if argument == "--sched-priv" {
+        } else if argument == option {
             folder = arguments.next().map(PathBuf::from);
             if folder.is_none() {
-                return Err(CliError::usage("--sched-priv needs a folder"));
+                return Err(CliError::usage(format!("{option} needs a path")));
             }
-        } else if let Some(path) = value_of(argument, "--sched-priv=") {
+        } else if let Some(path) = value_of(argument, &assigned) {
             folder = Some(path.into());
         } else {
             rest.push(argument);

@@ -2,12 +2,15 @@
 
 use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::pbs::submission::FormulaSubmission;
-use job_sort_formula::report::JobFilter;
+use job_sort_formula::report::{JobFilter, RankedRow};
 use job_sort_formula::site::{FormulaText, SiteError, SiteJobs};
 use job_sort_formula::{Formula, JobTable, Program, Schema, Site};
 
 use super::args::{FilterArgs, JobArgs, QueueArgs};
 use super::{CliError, Outcome, Progress, draw_all, open_site, parsed_formula, read_formula, show_site, warn_all};
+
+/// The most names that an error repeats.
+const MAX_UNKNOWN: usize = 10;
 
 /// A queue whose jobs are read, and the formula for which they are.
 pub(super) struct ReadQueue<'a> {
@@ -35,7 +38,7 @@ pub(super) fn with_queue(
     let source = read_formula(&arguments.formula, Some(&site))?;
     let submitted = source.submitted(arguments.site.number_mode());
     let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(Outcome::Findings) };
-    show_site(&arguments.site, &site, is_human);
+    show_site(arguments.site.given_site(), &site, is_human);
     warn_all(site.warnings());
     let progress = Progress::start("reading the jobs");
     let jobs = read(&site, formula)?;
@@ -63,19 +66,62 @@ impl FilterArgs {
     pub(super) fn filter(&self) -> JobFilter<'_> {
         JobFilter { jobs: &self.job, entities: &self.entity, queues: &self.queue_name }
     }
+
+    /// The rows of the jobs to show, in their order. Warns of what matches no job.
+    ///
+    /// # Errors
+    /// None of the jobs, entities and queues that are given exists.
+    pub(super) fn select(
+        &self,
+        rows: Vec<RankedRow>,
+        site: &Site,
+        table: &JobTable,
+    ) -> Result<Vec<RankedRow>, CliError> {
+        let filter = self.filter();
+        if filter.is_empty() {
+            return Ok(rows);
+        }
+        let tree = if filter.entities.is_empty() { None } else { site.tree_of_jobs(table)? };
+        let filtered = filter.select(rows, table, tree.as_ref());
+        if !filtered.has_known && !self.queue_name.iter().any(|name| site.has_queue(name)) {
+            return Err(none_exists(filtered.unmatched));
+        }
+        warn_all(&filtered.unmatched);
+        Ok(filtered.rows)
+    }
+}
+
+/// The error where nothing exists that is asked for.
+pub(super) fn none_exists(mut unknown: Vec<String>) -> CliError {
+    let more = unknown.len().saturating_sub(MAX_UNKNOWN);
+    unknown.truncate(MAX_UNKNOWN);
+    if more > 0 {
+        unknown.push(format!("and {more} more names that do not exist"));
+    }
+    SiteError::Missing(unknown.join("; ")).into()
 }
 
 impl JobArgs {
-    /// The rows of the jobs, each once, in the order in which they are given.
+    /// The rows of the jobs, each once, in the order in which they are given. Warns of those that do not exist.
+    ///
+    /// # Errors
+    /// None of them exists.
     pub(super) fn rows(&self, table: &JobTable) -> Result<Vec<usize>, CliError> {
-        let mut rows = Vec::new();
+        let (mut rows, mut unknown) = (Vec::new(), Vec::new());
         for id in &self.job {
-            for row in table.find_jobs(id).map_err(SiteError::Missing)? {
-                if !rows.contains(&row) {
-                    rows.push(row);
-                }
+            match table.find_jobs(id) {
+                Ok(found) => found.into_iter().for_each(|row| {
+                    if !rows.contains(&row) {
+                        rows.push(row);
+                    }
+                }),
+                Err(message) => unknown.push(message),
             }
         }
+        if rows.is_empty() {
+            return Err(none_exists(unknown));
+        }
+        warn_all(&unknown);
         Ok(rows)
     }
 }

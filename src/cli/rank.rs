@@ -80,13 +80,7 @@ fn limit(arguments: &RankArgs) -> usize {
 
 /// The rows to show: those in the order first, then the others.
 fn rows(arguments: &RankArgs, site: &Site, ranked: &RankedQueue) -> Result<Vec<RankedRow>, CliError> {
-    let (mut rows, filter) = (RankedRow::all(&ranked.ranking), arguments.filter.filter());
-    if !filter.is_empty() {
-        let tree = if !filter.entities.is_empty() { site.tree_of_jobs(&ranked.table)? } else { None };
-        let filtered = filter.select(rows, &ranked.table, tree.as_ref());
-        warn_all(&filtered.unmatched);
-        rows = filtered.rows;
-    }
+    let mut rows = arguments.filter.select(RankedRow::all(&ranked.ranking), site, &ranked.table)?;
     rows.truncate(arguments.top.unwrap_or(usize::MAX));
     Ok(rows)
 }

@@ -7,11 +7,12 @@ use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::fairshare::tree_document::TreeDocument;
 use job_sort_formula::report::html::write_shares;
 use job_sort_formula::report::shares::{Assumed, PolicyView, SharesHead, write_human, write_json};
-use job_sort_formula::site::{ComparedQueue, FormulaText, PolicyName, SharesRequest};
+use job_sort_formula::site::{ComparedQueue, FormulaText, PolicyName, PolicyShares, SharesRequest};
 use job_sort_formula::slurm::load_file::format_load_file;
 use serde_json::{Map, Value};
 
 use super::args::{FormulaArgs, PolicyArg, SharesArgs, SharesFormatName, note_idle, refuse_idle};
+use super::queue::none_exists;
 use super::{
     CliError, NOT_A_TABLE, Outcome, page, parsed_formula, read_formula, show_site, terminal_width, warn, warn_all,
 };
@@ -19,8 +20,8 @@ use super::{
 pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     if matches!(arguments.format, SharesFormatName::Sacctmgr | SharesFormatName::ResourceGroup) {
         let options = [
-            ("--charge", !arguments.charge.is_empty()),
-            ("--decay", arguments.decay.is_some()),
+            ("--charge", arguments.assumed.has_charge()),
+            ("--decay", arguments.assumed.has_decay()),
             ("--entity", !arguments.entity.is_empty()),
             ("--active", !arguments.active.is_empty()),
             ("--formula", arguments.formula.is_some() || arguments.formula_file.is_some()),
@@ -33,23 +34,20 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     }
     note_idle(&[("--wide", arguments.wide && arguments.format != SharesFormatName::Human)], NOT_A_TABLE);
     let site = arguments.site.open_for_shares()?;
-    show_site(&arguments.site, &site, arguments.format == SharesFormatName::Human);
+    show_site(arguments.site.given_site(), &site, arguments.format == SharesFormatName::Human);
     warn_all(site.warnings());
     if matches!(arguments.format, SharesFormatName::Sacctmgr | SharesFormatName::ResourceGroup) {
         return export(&site, arguments.format, out);
     }
     let policies = if arguments.site.policy == Some(PolicyArg::All) { PolicyName::ALL.to_vec() } else { Vec::new() };
-    let request = SharesRequest {
-        policies,
-        active: arguments.active.clone(),
-        charges: arguments.charge.iter().map(|charge| (charge.name.clone(), charge.amount)).collect(),
-        decay: arguments.decay,
-    };
+    let request =
+        SharesRequest { policies, active: arguments.active.clone(), changes: arguments.assumed.changes.clone() };
     let shares = site.shares(&request)?;
     if shares.iter().all(|one| one.policy != PolicyName::TicketBased) {
         let reason = "under this policy: only ticket-based asks who has pending jobs";
         note_idle(&[("--active", !arguments.active.is_empty())], reason);
     }
+    require_known(&arguments.entity, &shares)?;
     let notes: Vec<String> = shares.iter().flat_map(|one| one.notes.clone()).collect();
     warn_all(&notes);
     let Some(places) = places(&site, arguments, &request, &notes)? else { return Ok(Outcome::Findings) };
@@ -58,11 +56,11 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         .iter()
         .map(|one| {
             // a table shows entities together with their paths
-            let nodes = one.nodes(&arguments.entity, arguments.format == SharesFormatName::Human)?;
+            let nodes = one.nodes(&arguments.entity, arguments.format == SharesFormatName::Human);
             let settings = site.policy_settings(one.policy);
-            Ok(ShownPolicy { nodes, settings, assumed: site.describe_assumptions(one.policy, &request) })
+            ShownPolicy { nodes, settings, assumed: site.describe_assumptions(one.policy, &request) }
         })
-        .collect::<Result<_, CliError>>()?;
+        .collect();
     let views = shares.iter().zip(&shown).map(|(one, shown)| PolicyView {
         name: one.policy.as_str(),
         tree: one.assessed.tree(),
@@ -73,8 +71,7 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         settings: &shown.settings,
         assumed: one.before.as_ref().map(|before| Assumed {
             before,
-            decay: request.decay,
-            charges: &request.charges,
+            changes: &request.changes,
             described: &shown.assumed,
             places,
         }),
@@ -98,6 +95,24 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         })?;
     }
     Ok(Outcome::Fine)
+}
+
+/// Warns of each entity that no tree has: OpenPBS's also has those that only jobs have.
+///
+/// # Errors
+/// No tree has one of the entities.
+fn require_known(names: &[String], shares: &[PolicyShares]) -> Result<(), CliError> {
+    let unresolved = |name: &String| {
+        let mut reasons = shares.iter().map(|one| one.unresolved(name));
+        let first = reasons.next()??;
+        reasons.all(|reason| reason.is_some()).then_some(first)
+    };
+    let unknown: Vec<String> = names.iter().filter_map(unresolved).collect();
+    if !unknown.is_empty() && unknown.len() == names.len() {
+        return Err(none_exists(unknown));
+    }
+    warn_all(&unknown);
+    Ok(())
 }
 
 /// What is shown of one policy.

@@ -25,6 +25,8 @@ pub struct Filtered {
     pub rows: Vec<RankedRow>,
     /// What matches no job, and which names are similar, one sentence each.
     pub unmatched: Vec<String>,
+    /// Whether a job, an entity or a queue of the filter exists, in the table or in the tree.
+    pub has_known: bool,
 }
 
 impl JobFilter<'_> {
@@ -37,10 +39,12 @@ impl JobFilter<'_> {
     pub fn select(&self, mut rows: Vec<RankedRow>, table: &JobTable, tree: Option<&ShareTree>) -> Filtered {
         let found: Vec<Result<Vec<usize>, String>> = self.jobs.iter().map(|wanted| table.find_jobs(wanted)).collect();
         let mut unmatched: Vec<String> = found.iter().filter_map(|found| found.as_ref().err().cloned()).collect();
+        let mut has_known = unmatched.len() < self.jobs.len();
         if !self.entities.is_empty() {
             let mut wanted = vec![false; table.entities().len()];
             for name in self.entities {
                 let named = matching_entities(name, table, tree);
+                has_known |= named.contains(&true) || tree.is_some_and(|tree| !tree.candidates(name).is_empty());
                 if !rows.iter().any(|ranked| named[table.entity_index(ranked.row())]) {
                     unmatched.push(unmatched_entity(name, table, tree));
                 }
@@ -51,6 +55,7 @@ impl JobFilter<'_> {
         if !self.queues.is_empty() {
             for name in self.queues {
                 let is_known = table.queues().iter().any(|queue| **queue == **name);
+                has_known |= is_known;
                 if !is_known {
                     let similar = did_you_mean(name, table.queues().iter().map(|queue| &**queue));
                     unmatched.push(format!("no job is in queue `{name}`{similar}"));
@@ -65,7 +70,7 @@ impl JobFilter<'_> {
         if rows.is_empty() && unmatched.is_empty() && !self.is_empty() && !table.is_empty() {
             unmatched.push("no job matches all of the filters".to_owned());
         }
-        Filtered { rows, unmatched }
+        Filtered { rows, unmatched, has_known }
     }
 }
 

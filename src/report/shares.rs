@@ -12,6 +12,7 @@ use super::terminal::printable;
 use crate::fairshare::{AssessedTree, AssociationShares, NodeId, NodeKind, ShareTable, ShareTree, Shares};
 use crate::jobs::JobTable;
 use crate::rank::{Comparison, GroupChange};
+use crate::site::UsageChange;
 
 /// The numbers of one policy.
 #[derive(Debug, Clone, Copy)]
@@ -39,10 +40,8 @@ pub struct PolicyView<'a> {
 pub struct Assumed<'a> {
     /// The tree as it is, with the same nodes.
     pub before: &'a AssessedTree,
-    /// The time by which all usage decays, in seconds.
-    pub decay: Option<u64>,
-    /// The usage that is added: the entity, and the amount.
-    pub charges: &'a [(String, f64)],
+    /// The changes of the usage, in their order.
+    pub changes: &'a [UsageChange],
     /// The assumptions in words.
     pub described: &'a str,
     /// The formula that gives the jobs their places, and the places before and after.
@@ -94,9 +93,7 @@ impl Serialize for Document<'_> {
         members.extend(view.settings.iter().map(|(name, value)| (name.as_str(), Member::Value(value.clone()))));
         members.insert("nodes", Member::Nodes(view, &depths));
         if let Some(assumed) = &view.assumed {
-            let charge = |(name, amount): &(String, f64)| json!({"name": name, "amount": amount});
-            let charges: Vec<Value> = assumed.charges.iter().map(charge).collect();
-            members.insert("assumed", Member::Value(json!({"decay": assumed.decay, "charges": charges})));
+            members.insert("assumed", Member::Value(assumed_object(assumed.changes)));
             members.insert("changes", Member::Changes(view, &depths));
             if let Some((formula, table, places)) = assumed.places {
                 members.insert("places", Member::Value(places_object(formula, table, places)));
@@ -104,6 +101,19 @@ impl Serialize for Document<'_> {
         }
         serializer.collect_map(members)
     }
+}
+
+/// The time by which all usage decays in all, in seconds, and the charges in their order.
+fn assumed_object(changes: &[UsageChange]) -> Value {
+    let mut decay: Option<u64> = None;
+    let mut charges = Vec::new();
+    for change in changes {
+        match change {
+            UsageChange::Decay(seconds) => decay = Some(decay.unwrap_or(0).saturating_add(*seconds)),
+            UsageChange::Charge { name, amount } => charges.push(json!({"name": name, "amount": amount})),
+        }
+    }
+    json!({"decay": decay, "charges": charges})
 }
 
 /// What a document has under one key.
@@ -610,8 +620,8 @@ mod tests {
         charged.charge(bob, 1e6).expect("a usage");
         let [before, after] = [tree, charged].map(|tree| AssessedTree::new(tree, &FairTree::new(Rules::Scheduler)));
         let nodes: Vec<NodeId> = after.tree().nodes().collect();
-        let (charges, settings) = ([("Bob".to_owned(), 1e6)], Map::new());
-        let assumed = Assumed { before: &before, decay: None, charges: &charges, described: "", places: None };
+        let (changes, settings) = ([UsageChange::Charge { name: "Bob".to_owned(), amount: 1e6 }], Map::new());
+        let assumed = Assumed { before: &before, changes: &changes, described: "", places: None };
         [None, Some(assumed)].map(|assumed| {
             let view = PolicyView {
                 name: "fair-tree",

@@ -108,7 +108,7 @@ fn options_that_cannot_be_meant_are_refused() {
     refused(&[&["check", "ncpus", "--slurm-conf", "README.md"], &queue[..]].concat(), "expected `slurm.conf`");
     refused(&[&["rank", "ncpus", "--usage", "README.md"], &queue[..]].concat(), "give --resource-group FILE too");
     refused(&[&["rank", "ncpus", "--threshold", "nan"], &queue[..]].concat(), "`nan` is not a threshold");
-    refused(&["compare", "--site", "examples/site", "--threshold-new", "NaN"], "`NaN` is not a threshold");
+    refused(&["compare", "--site", "examples/site", "--new-threshold", "NaN"], "`NaN` is not a threshold");
     let tree = ["--tree", "examples/site/tree.json"];
     for (options, expected) in [
         (
@@ -530,5 +530,52 @@ fn a_usage_without_records_and_shares_beyond_32_bits_are_named() {
         let output = jsf(&["shares", "--tree", &tree, "--policy", policy]);
         assert_eq!(output.status.code(), Some(2));
         assert!(stderr(&output).contains("the sum of all usage is beyond the range"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_first_evaluation_that_never_comes_is_a_note() {
+    let found = |formula: &str, site: &str| {
+        let document = json(&jsf(&["check", formula, "--site", site, "--format", "json"]));
+        let findings = document["findings"].as_array().expect("findings").clone();
+        let found = findings.into_iter().find(|found| found["code"] == "JSF402").expect("JSF402");
+        (
+            found["severity"].as_str().expect("a severity").to_owned(),
+            found["message"].as_str().expect("text").to_owned(),
+        )
+    };
+    let (severity, message) = found("1/(ncpus-ncpus)", "examples/site");
+    assert_eq!(
+        (&*severity, &*message),
+        ("error", "every job has an error, so the scheduler crashes when it is next started")
+    );
+    for refused in ["nosuch + ncpus", "nosuch if ncpus else 1", "nosuch + 1/(ncpus-ncpus)"] {
+        let (severity, message) = found(refused, "examples/site");
+        assert_eq!(severity, "note", "{refused}");
+        assert_eq!(message, "the server refuses the formula, so the scheduler never evaluates it", "{refused}");
+    }
+    // not reached in the validation, where every name is 1
+    let (severity, _) = found("1 if ncpus == 1 else nosuch", "examples/site");
+    assert_eq!(severity, "warning");
+    let (severity, message) = found("1/(fairshare_perc-fairshare_perc)", "examples/slurm");
+    assert_eq!((&*severity, &*message), ("note", "the tree is Slurm's, whose scheduler evaluates no formula"));
+}
+
+#[test]
+fn a_formula_from_a_file_of_the_server_may_use_names_that_nothing_else_lists() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("formula");
+    for (text, is_of_server) in [
+        ("### PBS INTERNAL FILE DO NOT MODIFY ###\nncpus + listed_nowhere\n", true),
+        ("Server: vm\n    job_sort_formula = ncpus + listed_nowhere\n", true),
+        ("set server job_sort_formula = \"ncpus + listed_nowhere\"\n", true),
+        ("{\"Server\":{\"vm\":{\"job_sort_formula\":\"ncpus + listed_nowhere\"}}}", true),
+        ("ncpus + listed_nowhere\n", false),
+    ] {
+        std::fs::write(&file, text).expect("a file");
+        let output = jsf(&["check", "-f", file.to_str().expect("UTF-8")]);
+        assert_eq!(output.status.code(), Some(i32::from(!is_of_server)), "{text}: {}", stdout(&output));
+        let rank = ["rank", "--queue", "examples/site/qstat.json", "-f", file.to_str().expect("UTF-8")];
+        assert_eq!(jsf(&rank).status.code(), Some(i32::from(!is_of_server)), "{text}");
     }
 }

@@ -98,7 +98,7 @@ fn each_side_has_the_ranks_and_scores_of_a_ranking() {
     }
     let compared = check(&Case {
         shared: &site,
-        compared: &[&formula[..], &["--threshold-old", "0.5", "--threshold-new", "0.3"]].concat(),
+        compared: &[&formula[..], &["--old-threshold", "0.5", "--new-threshold", "0.3"]].concat(),
         old: &["fairshare_factor", "--threshold", "0.5"],
         new: &["fairshare_factor", "--threshold", "0.3"],
     });
@@ -108,18 +108,29 @@ fn each_side_has_the_ranks_and_scores_of_a_ranking() {
 }
 
 #[test]
+fn the_former_names_of_the_thresholds_are_accepted_and_not_shown() {
+    let compared = |old: &str, new: &str| {
+        success(&jsf(&["compare", "--old", "ncpus", old, "0.5", new, "9", "--format", "json", QUEUE[0], QUEUE[1]]))
+    };
+    let expected = compared("--old-threshold", "--new-threshold");
+    assert_eq!(compared("--threshold-old", "--threshold-new"), expected);
+    let help = success(&jsf(&["compare", "--help"]));
+    assert!(help.contains("--old-threshold <X>") && !help.contains("threshold-old"), "{help}");
+}
+
+#[test]
 fn a_side_that_is_not_given_equals_the_other_where_something_else_differs() {
     let old_rank = |arguments: &[&str]| {
         let document = json(&jsf(&[&["compare", "--format", "json"], QUEUE, arguments].concat()));
         (document["old"]["formula"].clone(), document["new"]["formula"].clone(), document["summary"]["moved"].clone())
     };
     let both = ("ncpus".into(), "ncpus".into(), 0.into());
-    assert_eq!(old_rank(&["--old", "ncpus", "--threshold-new", "0"]), both);
-    assert_eq!(old_rank(&["--new", "ncpus", "--threshold-new", "0"]), both);
+    assert_eq!(old_rank(&["--old", "ncpus", "--new-threshold", "0"]), both);
+    assert_eq!(old_rank(&["--new", "ncpus", "--new-threshold", "0"]), both);
     let tree = ["--old", "fairshare_factor", "--new", "fairshare_factor", "--tree", "tests/data/pp718.json"];
     let own = ["--new", "fairshare_factor", "--new-tree", "tests/data/pp718.json"];
     assert_eq!(old_rank(&tree), old_rank(&own));
-    let arguments = ["--threshold-new", "0", "--format", "csv"];
+    let arguments = ["--new-threshold", "0", "--format", "csv"];
     let standard_input = jsf_with_input(&[&["compare", "--old-file", "-"], &arguments[..], QUEUE].concat(), "ncpus\n");
     assert_eq!(
         success(&standard_input),

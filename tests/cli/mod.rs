@@ -3,6 +3,8 @@
 mod checks;
 mod commands;
 mod compare;
+mod environment;
+mod existence;
 mod exit_codes;
 mod explain;
 mod help;

@@ -1,5 +1,7 @@
 //! What `jsf rank` shows: filters, columns and the lines above the table.
 
+use std::process::Output;
+
 use serde_json::Value;
 
 use crate::support::command::{jsf, jsf_with_input, json, stderr, success};
@@ -11,10 +13,15 @@ const JOBS: &str = r#"{"jobs":[
 {"id":"14.vm.example.org","entity":"Bob","queue":"express","state":"H","resources":{"ncpus":2}},
 {"id":"15.vm.example.org","entity":"Ted","queue":"workq","resources":{"ncpus":1}}]}"#;
 
+/// A ranking of the jobs by `ncpus`.
+fn ranked(more: &[&str]) -> Output {
+    let arguments = ["rank", "ncpus", "--queue", "-", "--tree", TREE, "--format", "json"];
+    jsf_with_input(&[&arguments, more].concat(), JOBS)
+}
+
 /// The ids that a ranking by `ncpus` shows, and standard error.
 fn shown(more: &[&str]) -> (Vec<String>, String) {
-    let arguments = ["rank", "ncpus", "--queue", "-", "--tree", TREE, "--format", "json"];
-    let output = jsf_with_input(&[&arguments, more].concat(), JOBS);
+    let output = ranked(more);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let document = json(&output);
     let jobs = document["jobs"].as_array().expect("jobs").clone();
@@ -62,8 +69,15 @@ fn a_filter_that_matches_nothing_says_so_and_suggests() {
         (&["--job", "16.vm.example.org"], "no job is called `16.vm.example.org`; did you mean `12.vm.example.org`"),
         (&["--entity", "bobb"], "no job belongs to an entity or a group `bobb`; did you mean `Bob`?"),
         (&["--entity", "gruop1"], "did you mean `group1`"),
-        (&["--entity", "Cathy"], "no job belongs to `Cathy`, which is in the fair-share tree"),
         (&["--queue-name", "worq"], "no job is in queue `worq`; did you mean `workq`?"),
+    ] {
+        let output = ranked(filter);
+        assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(2), true), "{filter:?}");
+        assert!(stderr(&output).contains(expected), "{filter:?}: {}", stderr(&output));
+    }
+    // what is named exists, and no job matches
+    for (filter, expected) in [
+        (&["--entity", "Cathy"][..], "no job belongs to `Cathy`, which is in the fair-share tree"),
         (&["--entity", "Suzy", "--queue-name", "workq"], "no job matches all of the filters"),
     ] {
         let (ids, warnings) = shown(filter);

@@ -5,6 +5,8 @@ mod calls;
 mod faults;
 #[cfg(all(feature = "cli", unix))]
 mod files;
+#[cfg(all(feature = "cli", unix))]
+mod sites;
 
 /// The names of the files in a folder, sorted.
 #[cfg(feature = "cli")]

@@ -167,3 +167,32 @@ fn a_file_of_a_site_that_cannot_be_used_is_named() {
         assert!(code == Some(2) && message.contains("qstat.json: "), "{message}");
     }
 }
+
+#[test]
+fn a_file_with_two_purposes_is_not_there_twice() {
+    let site = golden::path("openpbs/qstat");
+    let output = jsf(&["rank", FORMULA, "--format", "json", "--strict", "--site", site.to_str().expect("a path")]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("more than once"), "{}", stderr(&output));
+}
+
+#[test]
+fn each_file_may_come_from_standard_input() {
+    let file = |name: &str| golden::path(&format!("openpbs/qstat/{name}")).display().to_string();
+    for (option, name) in [
+        ("--server", "qstat_Bf.json"),
+        ("--server", "qmgr_print_server.txt"),
+        ("--queues", "qstat_Qf.txt"),
+        ("--resources", "resourcedef"),
+        ("--sched-config", "sched_config"),
+        ("--resource-group", "resource_group"),
+    ] {
+        let (queue, folder) = (file("qstat_f.json"), file(""));
+        let arguments = ["rank", FORMULA, "--format", "json", "--queue", &queue, "--sched-priv", &folder];
+        let from_file = jsf(&[&arguments[..], &[option, &file(name)]].concat());
+        let content = fs::read_to_string(file(name)).expect("a text");
+        let from_input = jsf_with_input(&[&arguments[..], &[option, "-"]].concat(), &content);
+        assert_eq!(from_input.status.code(), Some(0), "{option}: {}", stderr(&from_input));
+        assert_eq!(stdout(&from_input), stdout(&from_file), "{option} {name}");
+    }
+}

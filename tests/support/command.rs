@@ -8,7 +8,7 @@ use serde_json::Value;
 /// The command, to which arguments can be added.
 pub fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jsf"));
-    command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("JSF_SITE");
     command
 }
 

@@ -338,7 +338,7 @@ fn comparison(site: &OpenedSite, old: &Given, new: &Given) -> PyResult<Table> {
 fn shares(site: &OpenedSite, request: &SharesRequest) -> PyResult<Table> {
     let of_policies = site.shares(request).map_err(|error| site_error(&error))?;
     let Some(shares) = of_policies.first() else { return Err(PyValueError::new_err("no policy")) };
-    let nodes = shares.nodes(&[], false).map_err(|error| site_error(&error))?;
+    let nodes = shares.nodes(&[], false);
     let settings = site.policy_settings(shares.policy);
     let view = PolicyView {
         name: shares.policy.as_str(),

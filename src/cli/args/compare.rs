@@ -34,7 +34,7 @@ Examples:
       --site examples/site
   jsf compare --old-file examples/formulas/pp718.txt --new 'ncpus' \\
       --queue examples/site/qstat.json --tree examples/site/tree.json --format csv
-  jsf compare --threshold-new 0.5 --site examples/site --fail-on-change 20")]
+  jsf compare --new-threshold 0.5 --site examples/site --fail-on-change 20")]
 pub struct CompareArgs {
     /// The old formula, alone or pasted as for `jsf rank`; - is standard input [default: the site's]
     #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
@@ -67,11 +67,11 @@ pub struct CompareArgs {
     #[arg(long, value_name = "FILE")]
     pub new_sched_config: Option<PathBuf>,
     /// The old job_sort_formula_threshold: a job whose value is at most X does not run
-    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = super::threshold)]
-    pub threshold_old: Option<f64>,
+    #[arg(long, alias = "threshold-old", value_name = "X", allow_hyphen_values = true, value_parser = super::threshold)]
+    pub old_threshold: Option<f64>,
     /// The new job_sort_formula_threshold
-    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = super::threshold)]
-    pub threshold_new: Option<f64>,
+    #[arg(long, alias = "threshold-new", value_name = "X", allow_hyphen_values = true, value_parser = super::threshold)]
+    pub new_threshold: Option<f64>,
     /// The site.
     #[command(flatten)]
     pub site: SiteArgs,

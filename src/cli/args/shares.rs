@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 
-use job_sort_formula::site::parse_duration;
+use job_sort_formula::site::{UsageChange, parse_duration};
 
 use super::{SiteArgs, listed_name, page_path};
 
@@ -19,7 +19,7 @@ Columns under a policy of Slurm, as in `sshare -l`: shares; norm_shares, 0 to 1;
 norm_usage, its fraction of all usage, 0 to 1; effective_usage, the fraction that is charged to the node, 0 to 1; level_fs, shares divided \
 by usage among the siblings, from 0 to inf, 1 on target; fairshare, the factor, 0 to 1; tickets, a count.
 
-With --charge or --decay the output shows what changes: each number before and after, and the difference; with --queue \
+With --charge or --decay, which act in the order in which they are given, the output shows what changes: each number before and after, and the difference; with --queue \
 also the places that jobs gain (before minus after). In JSON, `nodes` has the numbers after, `changes` has `before`, \
 `after` and `difference` of each node that changes, and `places` has the formula, the jobs and the entities.
 JSON also has the settings in force: `release`, `half_life` in seconds and `dampening_factor` (Slurm), `decay_factor` \
@@ -43,14 +43,9 @@ pub struct SharesArgs {
     /// The entities with pending jobs, for the ticket-based policy, named as for --entity [default: from --queue]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = listed_name)]
     pub active: Vec<String>,
-    /// What if: add usage to an entity, named as for --entity, in the unit of the tree's usage: RawUsage of Slurm is
-    /// TRES-seconds (billing)
-    #[arg(long, value_name = "NAME=AMOUNT")]
-    pub charge: Vec<Charge>,
-    /// What if: decay all usage by this much time, before the charges: seconds, HH:MM:SS, D-HH:MM:SS, or a number with s, m,
-    /// h, d or w; OpenPBS decays in whole periods of fairshare_decay_time
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
-    pub decay: Option<u64>,
+    /// What to assume about the usage.
+    #[command(flatten)]
+    pub assumed: AssumedUsage,
     /// With --charge or --decay, and --queue: the formula that gives the jobs their places [default: the site's, else
     /// fairshare_factor]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -82,13 +77,70 @@ pub enum SharesFormatName {
     ResourceGroup,
 }
 
+/// The options that assume another usage.
+#[derive(Debug, Args)]
+struct UsageOptions {
+    /// What if: add usage to an entity, named as for --entity, in the unit of the tree's usage: RawUsage of Slurm is
+    /// TRES-seconds (billing). --charge and --decay act in the order in which they are given
+    #[arg(long, value_name = "NAME=AMOUNT")]
+    charge: Vec<Charge>,
+    /// What if: decay all usage by this much time: seconds, HH:MM:SS, D-HH:MM:SS, or a number with s, m, h, d or w; OpenPBS
+    /// decays in whole periods of fairshare_decay_time
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    decay: Vec<u64>,
+}
+
+/// The changes of the usage to assume, in the order in which their options are given.
+#[derive(Debug)]
+pub struct AssumedUsage {
+    /// The changes.
+    pub changes: Vec<UsageChange>,
+}
+
+impl AssumedUsage {
+    /// Whether usage is added.
+    pub fn has_charge(&self) -> bool {
+        self.changes.iter().any(|change| matches!(change, UsageChange::Charge { .. }))
+    }
+
+    /// Whether usage decays.
+    pub fn has_decay(&self) -> bool {
+        self.changes.iter().any(|change| matches!(change, UsageChange::Decay(_)))
+    }
+}
+
+impl FromArgMatches for AssumedUsage {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let UsageOptions { charge, decay } = UsageOptions::from_arg_matches(matches)?;
+        let places = |option: &str| matches.indices_of(option).into_iter().flatten();
+        let charges = charge.into_iter().map(|Charge { name, amount }| UsageChange::Charge { name, amount });
+        let decays = decay.into_iter().map(UsageChange::Decay);
+        let mut placed: Vec<_> = places("charge").zip(charges).chain(places("decay").zip(decays)).collect();
+        placed.sort_by_key(|(place, _)| *place);
+        Ok(Self { changes: placed.into_iter().map(|(_, change)| change).collect() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for AssumedUsage {
+    fn augment_args(command: Command) -> Command {
+        UsageOptions::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        UsageOptions::augment_args_for_update(command)
+    }
+}
+
 /// Usage to add to an entity.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Charge {
-    /// The entity.
-    pub name: String,
-    /// The amount, in the units of the tree.
-    pub amount: f64,
+struct Charge {
+    name: String,
+    amount: f64,
 }
 
 impl std::str::FromStr for Charge {

@@ -12,11 +12,48 @@ use job_sort_formula::site::{FileSource, PolicyName, SiteFiles, SiteRules};
 
 use crate::cli::{CliError, report};
 
+/// The environment variable with the site of a command that is given none.
+const ENVIRONMENT: &str = "JSF_SITE";
+
+/// The folder or the archive with all files of the site, and what gave it.
+#[derive(Debug)]
+pub struct GivenSite {
+    /// The folder or the archive.
+    pub path: PathBuf,
+    /// `--site`, or the environment variable.
+    pub origin: &'static str,
+}
+
+impl GivenSite {
+    /// The site of the option, else that of the environment.
+    pub fn find(option: Option<&Path>) -> Option<Self> {
+        if let Some(path) = option {
+            return Some(Self { path: path.to_owned(), origin: "--site" });
+        }
+        let path = std::env::var_os(ENVIRONMENT).filter(|path| !path.is_empty())?;
+        Some(Self { path: path.into(), origin: ENVIRONMENT })
+    }
+
+    /// What precedes a message about the site: the environment variable is not on the command line.
+    pub fn prefix(&self) -> String {
+        if self.origin == ENVIRONMENT { format!("{ENVIRONMENT}: ") } else { String::new() }
+    }
+
+    /// Finds the files.
+    pub fn open(&self) -> Result<SiteFiles, CliError> {
+        SiteFiles::open(&self.path).map_err(|error| match self.origin {
+            ENVIRONMENT => CliError::usage(format!("{}{error}", self.prefix())),
+            _ => error.into(),
+        })
+    }
+}
+
 /// The files of a site, and the rules.
 #[derive(Debug, Args)]
 pub struct SiteArgs {
     /// All files of the site: a folder, or a tar archive of one (.tar, .tar.gz, .tar.zst; - is standard input), with the usual names or those of
     /// pbs_snapshot; `jsf capture` prints a script that makes this folder. The options below replace single files of it
+    /// [default: the environment variable JSF_SITE]
     #[arg(long, value_name = "PATH", help_heading = "Context")]
     pub site: Option<PathBuf>,
     /// The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON; - is standard input
@@ -167,10 +204,15 @@ impl SiteArgs {
         self.open_with(formula, threshold)
     }
 
+    /// The site that is given by the option or the environment.
+    pub fn given_site(&self) -> Option<GivenSite> {
+        GivenSite::find(self.site.as_deref())
+    }
+
     /// The options whose file is this one.
     pub fn files_from(&self, is_file: impl Fn(&Path) -> bool) -> Vec<&'static str> {
+        let site = self.given_site().filter(|site| is_file(&site.path));
         let options = [
-            ("--site", &self.site),
             ("--queue", &self.queue),
             ("--resource-group", &self.resource_group),
             ("--usage", &self.usage),
@@ -182,7 +224,7 @@ impl SiteArgs {
             ("--slurm-conf", &self.slurm_conf),
         ];
         let given = options.into_iter().filter(|(_, path)| path.as_deref().is_some_and(&is_file));
-        given.map(|(option, _)| option).collect()
+        site.map(|site| site.origin).into_iter().chain(given.map(|(option, _)| option)).collect()
     }
 
     /// Opens the site for `jsf shares`, which can show all policies.
@@ -243,8 +285,8 @@ impl SiteArgs {
             slurm_conf: file(&self.slurm_conf),
             ..SiteFiles::default()
         };
-        Ok(match &self.site {
-            Some(path) => SiteFiles::open(path)?.replaced_by(given),
+        Ok(match self.given_site() {
+            Some(site) => site.open()?.replaced_by(given),
             None => given,
         })
     }

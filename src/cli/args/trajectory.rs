@@ -19,8 +19,8 @@ In JSON, `points` has the score and the rank of each job over time, `ranks` the 
 `crossings` which job overtakes which; `wait` is the time from now in seconds. CSV contains only the points; use JSON for the \
 crossings.
 
-Exit codes: 0 success, 1 none of the given jobs is considered or the formula is invalid, 2 usage error, or a file that \
-cannot be read.
+Exit codes: 0 success, 1 the formula is invalid, 2 usage error, a file that cannot be read, or none of the given jobs \
+exists. A job that does not wait for the scheduler is left out, with a warning.
 
 Examples:
   jsf trajectory 'eligible_time / 3600 + ncpus' \\
