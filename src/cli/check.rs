@@ -6,7 +6,7 @@ use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Diagnostic, FixedText, Levels, Severity};
 use job_sort_formula::pbs::check::Checked;
 use job_sort_formula::pbs::qmgr::set_command_after;
-use job_sort_formula::pbs::qmgr_validation::RefusedBy;
+use job_sort_formula::pbs::qmgr_validation::AnsweredBy;
 use job_sort_formula::report::{
     CheckFormat, CheckHuman, CheckJson, CheckReport, Sarif, few_of_each_code, printable_lines,
 };
@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     if fixes || arguments.qmgr {
         draw_all(&source, &checked.findings);
     }
-    let does_not_reach_server = checked.validation.by == Some(RefusedBy::Qmgr);
+    let does_not_reach_server = checked.validation.by == Some(AnsweredBy::Qmgr);
     let has_errors = checked.has_errors() || !hidden.is_empty() || checked.validation.accepted == Some(false);
     if !hidden.is_empty() {
         let codes = hidden.join(", ");

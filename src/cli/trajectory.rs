@@ -6,11 +6,14 @@ use job_sort_formula::Site;
 use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::report::trajectory::TrajectoryReport;
 
-use super::args::{TrajectoryArgs, TrajectoryFormatName};
+use super::args::{NumbersArg, TrajectoryArgs, TrajectoryFormatName};
 use super::queue::{ReadQueue, with_queue};
 use super::{CliError, Outcome, Progress, report, warn_all};
 
 pub(super) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    if arguments.queue.site.numbers == NumbersArg::Decimal {
+        return Err(CliError::usage("a trajectory follows Python's arithmetic: do not choose decimal numbers"));
+    }
     let is_human = arguments.format == TrajectoryFormatName::Human;
     arguments.csv.note_idle(arguments.format == TrajectoryFormatName::Csv);
     with_queue(&arguments.queue, is_human, Site::jobs, |_| true, |queue| follow(arguments, queue, out))

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::pbs::check::{Checked, JobCounts};
 use crate::pbs::qmgr;
-use crate::pbs::qmgr_validation::RefusedBy;
+use crate::pbs::qmgr_validation::AnsweredBy;
 use crate::report::finding::{FormulaSource, draw_finding, few_of_each_code};
 use crate::report::terminal::printable;
 
@@ -55,7 +55,7 @@ impl CheckFormat for CheckHuman {
         let validation = &checked.validation;
         let has = |code| checked.findings.iter().any(|found| found.code == code);
         match (validation.accepted, validation.code) {
-            _ if validation.by == Some(RefusedBy::Qmgr) => {
+            _ if validation.by == Some(AnsweredBy::Qmgr) => {
                 let reason = qmgr::refusal(report.source.text).map(|reason| reason.to_string()).unwrap_or_default();
                 writeln!(out, "qmgr: does not pass the formula on to the server: {reason}")?;
             }

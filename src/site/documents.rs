@@ -153,8 +153,7 @@ impl Documents {
         Ok(contents)
     }
 
-    /// If the server wrote the file of the formula, adds the names in the formula, and those that a description of the server
-    /// lists; nothing else of it is used.
+    /// If the file of the formula describes a server, adds the names that it lists; nothing else of it is used.
     fn add_names_from_formula_file(&mut self, source: &FileSource) -> Result<(), SiteError> {
         let (name, text) = (source.name(), source.read_text(&file_kind::FORMULA)?);
         let kind = FileKind::detect(text.as_bytes());
@@ -163,8 +162,8 @@ impl Documents {
         }
         if matches!(kind, FileKind::Server | FileKind::Qmgr) {
             Queues::read_queues_or_server(&name, &text).map_err(SiteError::content)?.add_seen_to(&mut self.schema);
+            self.add_formula_names(&name, &text);
         }
-        self.add_formula_names(&name, &text);
         Ok(())
     }
 

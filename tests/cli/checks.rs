@@ -566,7 +566,6 @@ fn a_formula_from_a_file_of_the_server_may_use_names_that_nothing_else_lists() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("formula");
     for (text, is_of_server) in [
-        ("### PBS INTERNAL FILE DO NOT MODIFY ###\nncpus + listed_nowhere\n", true),
         ("Server: vm\n    job_sort_formula = ncpus + listed_nowhere\n", true),
         ("set server job_sort_formula = \"ncpus + listed_nowhere\"\n", true),
         ("{\"Server\":{\"vm\":{\"job_sort_formula\":\"ncpus + listed_nowhere\"}}}", true),

@@ -73,6 +73,15 @@ fn nothing_is_printed_about_jobs_that_do_not_wait() {
 }
 
 #[test]
+fn decimals_are_refused_as_in_an_explanation() {
+    for command in ["trajectory", "explain"] {
+        let output = jsf(&[&[command, "ncpus", "--job", "184598", "--numbers", "decimal"], &SITE[..]].concat());
+        assert_eq!((output.status.code(), &*stdout(&output)), (Some(2), ""), "{command}");
+        assert!(stderr(&output).contains("do not choose decimal numbers"), "{}", stderr(&output));
+    }
+}
+
+#[test]
 fn hours_are_a_number_or_a_duration() {
     let seconds = |hours: &str| {
         let output =

@@ -1,7 +1,7 @@
 //! What the server answers when a formula is set, and what `qmgr` refuses before, compared with recorded answers.
 
 use job_sort_formula::Schema;
-use job_sort_formula::pbs::qmgr_validation::{RefusedBy, Uncertainty, Validation, validate};
+use job_sort_formula::pbs::qmgr_validation::{AnsweredBy, Uncertainty, Validation, validate};
 use job_sort_formula::schema::InputType;
 use serde::Deserialize;
 
@@ -47,9 +47,12 @@ fn differences(record: &Record, ours: &Validation) -> Vec<String> {
     match (record.qmgr_verdict.as_deref(), ours.by) {
         (None, _) => {}
         (Some("rejected"), None) if ours.accepted.is_none() => {}
-        (Some("qmgr_parse_error"), by) => check(by == Some(RefusedBy::Qmgr), "a refusal by qmgr".into()),
-        (Some("rejected"), by) => check(by == Some(RefusedBy::Server), "a refusal by the server".into()),
-        (Some(other), by) => check(by.is_none() && other == "accepted", other.into()),
+        (Some("qmgr_parse_error"), by) => check(by == Some(AnsweredBy::Qmgr), "a refusal by qmgr".into()),
+        (Some("rejected"), by) => check(by == Some(AnsweredBy::Server), "a refusal by the server".into()),
+        (Some(other), by) => {
+            let is_by_server = by == ours.accepted.map(|_| AnsweredBy::Server);
+            check(is_by_server && other == "accepted", other.into());
+        }
     }
     wrong
 }
@@ -218,11 +221,12 @@ fn only_the_first_line_is_validated() {
 }
 
 #[test]
-fn refusals_name_qmgr_or_the_server() {
+fn answers_name_qmgr_or_the_server() {
     let by = |text: &str| validate(text, &Schema::openpbs()).by;
-    assert_eq!(by("ncpus"), None);
-    assert_eq!(by("ncpus +"), Some(RefusedBy::Server));
-    assert_eq!(by("ncpus & 1"), Some(RefusedBy::Qmgr));
-    assert_eq!(by("𝐧𝐜𝐩𝐮𝐬"), Some(RefusedBy::Qmgr));
-    assert_eq!(by("len(\"a\") + len('b')"), Some(RefusedBy::Qmgr));
+    assert_eq!(by("ncpus"), Some(AnsweredBy::Server));
+    assert_eq!(by("str(ncpus) and nosuch"), None);
+    assert_eq!(by("ncpus +"), Some(AnsweredBy::Server));
+    assert_eq!(by("ncpus & 1"), Some(AnsweredBy::Qmgr));
+    assert_eq!(by("𝐧𝐜𝐩𝐮𝐬"), Some(AnsweredBy::Qmgr));
+    assert_eq!(by("len(\"a\") + len('b')"), Some(AnsweredBy::Qmgr));
 }

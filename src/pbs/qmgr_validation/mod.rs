@@ -36,20 +36,19 @@ pub struct Validation {
     pub code: Option<u32>,
     /// The server's message; may be empty.
     pub message: &'static str,
-    /// Which program refuses the formula when it is set with `qmgr`; `None` if neither does, or if it cannot
-    /// be determined.
+    /// Which program decides when the formula is set with `qmgr`; `None` if the answer cannot be determined.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub by: Option<RefusedBy>,
+    pub by: Option<AnsweredBy>,
     /// Why the server's answer cannot be determined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncertainty: Option<Uncertainty>,
 }
 
-/// Which program refuses a formula.
+/// Which program accepts or refuses a formula.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum RefusedBy {
-    /// `qmgr` cannot pass such a text to the server, however it is quoted. The other fields still
+pub enum AnsweredBy {
+    /// `qmgr` refuses: it cannot pass such a text to the server, however it is quoted. The other fields still
     /// give the server's answer to the text.
     Qmgr,
     /// The server.
@@ -96,14 +95,15 @@ impl fmt::Display for Uncertainty {
 }
 
 impl Validation {
-    const ACCEPTED: Self = Self { accepted: Some(true), code: Some(0), message: "", by: None, uncertainty: None };
+    const ACCEPTED: Self =
+        Self { accepted: Some(true), code: Some(0), message: "", by: Some(AnsweredBy::Server), uncertainty: None };
     const INVALID_FORMAT: Self = Self::refused(15123, "Invalid Formula Format");
     const INVALID_KEYWORD: Self = Self::refused(15124, "Formula contains invalid keyword");
     const INVALID_RESOURCE_TYPE: Self = Self::refused(15125, "Formula contains a resource of an invalid type");
     const INTERNAL_ERROR: Self = Self::refused(15011, "PBS server internal error");
 
     const fn refused(code: u32, message: &'static str) -> Self {
-        Self { accepted: Some(false), code: Some(code), message, by: Some(RefusedBy::Server), uncertainty: None }
+        Self { accepted: Some(false), code: Some(code), message, by: Some(AnsweredBy::Server), uncertainty: None }
     }
 
     const fn unknown(uncertainty: Uncertainty) -> Self {
@@ -115,7 +115,7 @@ impl Validation {
 ///
 /// ```
 /// use job_sort_formula::Schema;
-/// use job_sort_formula::pbs::qmgr_validation::{RefusedBy, Uncertainty, validate};
+/// use job_sort_formula::pbs::qmgr_validation::{AnsweredBy, Uncertainty, validate};
 ///
 /// let answer = |text| validate(text, &Schema::openpbs());
 /// assert_eq!(answer("ncpus / queue_priority").accepted, Some(true));
@@ -124,13 +124,13 @@ impl Validation {
 /// assert_eq!(answer("1 and nosuch").message, "Formula contains invalid keyword");
 /// assert_eq!(answer("place").code, Some(15125));
 /// assert_eq!(answer("len('abc')").code, Some(15011));
-/// assert_eq!(answer("ncpus & 1").by, Some(RefusedBy::Qmgr));
+/// assert_eq!(answer("ncpus & 1").by, Some(AnsweredBy::Qmgr));
 /// assert_eq!(answer("str(ncpus) and nosuch").uncertainty, Some(Uncertainty::NonArithmetic));
 /// ```
 pub fn validate(text: &str, schema: &Schema) -> Validation {
     let mut validation = server_answer(text, schema).unwrap_or_else(Validation::unknown);
     if qmgr::refusal(text).is_some() {
-        validation.by = Some(RefusedBy::Qmgr);
+        validation.by = Some(AnsweredBy::Qmgr);
     }
     validation
 }
