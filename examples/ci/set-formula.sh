@@ -3,7 +3,8 @@
 #
 #     set-formula.sh [--check] FILE [OPTION of jsf check]...
 #     set-formula.sh --check formula.txt --site my-site --deny warnings
-#     set-formula.sh before.txt --force       the way back to a formula that has an error
+#     set-formula.sh before.txt --site my-site    the way back to the formula of the site, even if it has an error
+#     set-formula.sh new.txt --force              a formula that has an error, or that can be tried on no job
 #
 # --check: changes nothing, and says whether the formula would be changed. Needs jsf, and qmgr as a manager of PBS.
 # Standard output is `changed` or `unchanged`; everything else is on standard error. Exit codes: 0 success, 1 the formula is
@@ -24,26 +25,27 @@ esac
 file=$1
 shift
 
-# in_force: the server's formula with normalised spaces, or nothing
-in_force() {
-    jsf fmt --formula-file "$1" 2>/dev/null || true
+# formula_in FILE: the formula in the first line, which is all that PBS keeps, with normalised spaces, or nothing
+formula_in() {
+    jsf fmt --formula-file "$1" 2>/dev/null | head -n 1
 }
 
 # with --force, the command is printed for a formula with an error too, and the exit code is 1
 set_command=$(jsf check --formula-file "$file" "$@" --qmgr) || { status=$?; [ -n "$set_command" ] || exit "$status"; }
-wanted=$(jsf fmt --formula-file "$file") || exit
+wanted=$(formula_in "$file")
+[ -n "$wanted" ] || exit 1
 server=$(mktemp)
 trap 'rm -f "$server"' EXIT
 qmgr -c 'print server' >"$server" || exit 2
 
-if [ "$(in_force "$server")" = "$wanted" ]; then
+if [ "$(formula_in "$server")" = "$wanted" ]; then
     echo unchanged
     exit 0
 fi
 if [ -z "$dry_run" ]; then
     sh -c "$set_command" >&2 || exit 1
     qmgr -c 'print server' >"$server" || exit 2
-    if [ "$(in_force "$server")" != "$wanted" ]; then
+    if [ "$(formula_in "$server")" != "$wanted" ]; then
         echo "$0: the server accepted the formula, but has another one" >&2
         exit 1
     fi

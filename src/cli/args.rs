@@ -315,11 +315,11 @@ pub struct CheckArgs {
     /// Like --fix, but also apply fixes that may be wrong
     #[arg(long, conflicts_with = "format")]
     pub unsafe_fixes: bool,
-    /// Print the qmgr command that sets the formula, quoted for the shell and for qmgr, if no finding is an error;
-    /// findings go to standard error
+    /// Print the qmgr command that sets the formula, quoted for the shell and for qmgr, if no finding is an error and, with
+    /// jobs, the formula was tried on one, or if it is the formula of the site; findings go to standard error
     #[arg(long, conflicts_with = "format")]
     pub qmgr: bool,
-    /// With --qmgr: print the command even if a finding is an error
+    /// With --qmgr: print the command even if a finding is an error or the formula was tried on no job
     #[arg(long, requires = "qmgr")]
     pub force: bool,
     /// Treat these findings as errors: a code such as JSF203, a prefix such as JSF5, or `warnings`; separate several by

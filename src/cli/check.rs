@@ -2,15 +2,16 @@
 
 use std::io::Write;
 
-use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Diagnostic, FixedText, Levels, Severity};
 use job_sort_formula::pbs::check::Checked;
 use job_sort_formula::pbs::qmgr::set_command_after;
 use job_sort_formula::pbs::qmgr_validation::AnsweredBy;
+use job_sort_formula::pbs::resource_amount::NumberMode;
 use job_sort_formula::report::{
     CheckFormat, CheckHuman, CheckJson, CheckReport, Sarif, few_of_each_code, printable_lines,
 };
 use job_sort_formula::site::FormulaText;
+use job_sort_formula::{Formula, Site};
 
 use super::args::{CheckArgs, CheckFormatName, FmtArgs};
 use super::{
@@ -32,7 +33,9 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
         let _progress = Progress::start("checking the formula");
         Ok(site.check(&source.submitted(arguments.queue.site.number_mode()))?)
     };
-    let shown = |mut checked: Checked| {
+    let mut is_untried = false;
+    let mut shown = |mut checked: Checked| {
+        is_untried = checked.findings.iter().any(|found| found.code == "JSF617");
         let all: Vec<&'static str> = error_codes(&checked);
         levels.apply(&mut checked.findings);
         let left = error_codes(&checked);
@@ -64,8 +67,26 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
             ),
         );
     }
+    let is_in_force = arguments.qmgr && is_in_force(&source, &site);
     if arguments.qmgr {
-        write_qmgr_command(&source, has_errors && !arguments.force, out)?;
+        let obstacle = match (has_errors, is_untried) {
+            _ if arguments.force || is_in_force => None,
+            (true, _) => Some("a formula with an error"),
+            (false, true) => Some("a formula that was tried on no job, as JSF617 says"),
+            (false, false) => None,
+        };
+        match obstacle {
+            Some(formula) => report(
+                "error",
+                format_args!("no qmgr command is printed for {formula}; --force prints it all the same"),
+            ),
+            None => write_qmgr_command(&source, out)?,
+        }
+        if is_in_force {
+            return Ok(Outcome::Fine);
+        } else if obstacle.is_some() {
+            return Ok(Outcome::Findings);
+        }
     } else if fixes {
         writeln!(out, "{}", printable_lines(&source.text))?;
     } else {
@@ -108,12 +129,15 @@ fn report_fix(formula: &str, found: &Diagnostic) {
     report("fixed", format_args!("{}: {change}", found.code));
 }
 
-/// Prints the command that sets the formula, unless it has an error.
-fn write_qmgr_command(source: &FormulaText, has_errors: bool, out: &mut impl Write) -> Result<(), CliError> {
-    if has_errors {
-        report("error", "no qmgr command is printed for a formula with an error; --force prints it all the same");
-        return Ok(());
-    }
+/// Whether the formula is the one that the site has: setting it again changes nothing, or is the way back.
+fn is_in_force(source: &FormulaText, site: &Site) -> bool {
+    let normalised =
+        |text: &str| Formula::parse(text).map_or_else(|_| text.trim().to_owned(), |formula| formula.to_string());
+    site.formula_in_force().is_some_and(|in_force| normalised(&in_force.text) == normalised(&source.text))
+}
+
+/// Prints the command that sets the formula.
+fn write_qmgr_command(source: &FormulaText, out: &mut impl Write) -> Result<(), CliError> {
     let command =
         set_command_after(&source.before, &source.text).map_err(|error| CliError::usage(error.to_string()))?;
     if printable_lines(&command) != command {
@@ -136,7 +160,10 @@ fn format(name: CheckFormatName) -> Box<dyn CheckFormat> {
 /// `jsf fmt`
 pub(super) fn format_formula(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let source = read_formula(&arguments.formula, None)?;
-    let formula = match Formula::parse(&source.text) {
+    let all_lines = source.all_lines();
+    // the lines below the formula may be notes; without them it may be incomplete
+    let parsed = Formula::parse(&all_lines).or_else(|_| Formula::parse(&source.text));
+    let formula = match parsed {
         Ok(formula) => formula,
         Err(error) => {
             draw(&source, &error.diagnostic());
@@ -144,10 +171,13 @@ pub(super) fn format_formula(arguments: &FmtArgs, out: &mut impl Write) -> Resul
         }
     };
     let formatted = formula.with_comments();
+    if formula.expr().text() == source.text {
+        source.submitted(NumberMode::Exact).lines_left_out().iter().for_each(|found| draw(&source, found));
+    }
     warn_of_other_lines(&source, &formula, &formatted);
     if !arguments.check {
         writeln!(out, "{}", printable_lines(&formatted))?;
-    } else if formatted != source.text.trim_end_matches(['\r', '\n']) {
+    } else if formatted != formula.expr().text().trim_end_matches(['\r', '\n']) {
         report("error", format_args!("`{}` is not formatted; `jsf fmt` prints: {formatted}", source.origin));
         return Ok(Outcome::Findings);
     }

@@ -202,8 +202,9 @@ fn read_formula(arguments: &FormulaArgs, site: Option<&Site>) -> Result<FormulaT
     }
 }
 
-/// The formula, if it parses; else `None`, and the finding is drawn.
+/// The formula, if it parses; else `None`, and the finding is drawn. So is the finding on lines that PBS leaves out.
 fn parsed_formula<'s>(source: &FormulaText, submitted: &'s FormulaSubmission<'_>) -> Option<&'s Formula> {
+    submitted.lines_left_out().iter().for_each(|found| draw(source, found));
     submitted.formula().map_err(|refusal| draw(source, &refusal.finding)).ok()
 }
 
@@ -300,7 +301,7 @@ fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
 
 /// The formula in its document, as reports take it.
 fn formula_source(source: &FormulaText) -> FormulaSource<'_> {
-    let FormulaText { text, origin, before, written, differences } = source;
+    let FormulaText { text, origin, before, written, differences, .. } = source;
     FormulaSource { text, origin, before, written, differences }
 }
 

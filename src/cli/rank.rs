@@ -4,7 +4,7 @@ use std::io::Write;
 
 use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::pbs::check::error_findings;
-use job_sort_formula::rank::{ComparedRanking, Comparison};
+use job_sort_formula::rank::{ComparedRanking, Comparison, Consequence};
 use job_sort_formula::report::html::RankHtml;
 use job_sort_formula::report::{Csv, Human, Json, Ndjson, RankFormat, RankReport, RankedRow};
 use job_sort_formula::site::RankedQueue;
@@ -94,15 +94,21 @@ fn format(arguments: &RankArgs) -> Box<dyn RankFormat> {
     }
 }
 
-/// Counts the jobs with an error on standard error, for formats without a summary. `formula` names the formula.
+/// Counts the jobs with an error on standard error, for formats without a summary: a line for each consequence in OpenPBS.
+/// `formula` names the formula.
 pub(super) fn report_errors(on_error: OnErrorArg, formula: &str, table: &JobTable, ranking: &Ranking) {
-    let errors = ranking.error_count();
-    let Some((row, error)) = ranking.scores().errors().next() else { return };
-    let (kind, consequence) = match on_error {
-        OnErrorArg::Zero => ("warning", "counted as 0, as in OpenPBS"),
-        OnErrorArg::Null => ("warning", "ranked last"),
-        OnErrorArg::Fail => ("error", "--on-error is fail"),
-    };
-    let jobs = if errors == 1 { "1 job".to_owned() } else { format!("{errors} jobs") };
-    report(kind, format_args!("{formula} fails for {jobs}, first for `{}`: {error}; {consequence}", table.id(row)));
+    for consequence in [Consequence::Zero, Consequence::Crash, Consequence::Unknown] {
+        let mut errors = ranking.scores().errors().filter(|(_, error)| error.consequence() == consequence);
+        let Some((row, error)) = errors.next() else { continue };
+        let jobs = match 1 + errors.count() {
+            1 => "1 job".to_owned(),
+            count => format!("{count} jobs"),
+        };
+        let (kind, effect) = match on_error {
+            OnErrorArg::Zero => ("warning", consequence.in_words()),
+            OnErrorArg::Null => ("warning", "ranked last"),
+            OnErrorArg::Fail => ("error", "--on-error is fail"),
+        };
+        report(kind, format_args!("{formula} fails for {jobs}, first for `{}`: {error}; {effect}", table.id(row)));
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use job_sort_formula::rank::{Change, ScorePrecision};
+use job_sort_formula::rank::{Change, Consequence, ScorePrecision};
 use job_sort_formula::report::html::SimulationHtml;
 use job_sort_formula::report::simulated_change::SimulatedChangeReport;
 use job_sort_formula::report::simulation::{SimulationReport, validation_sentence};
@@ -272,12 +272,14 @@ fn warm_up(arguments: &SimulateArgs) -> i64 {
 
 /// The errors of the formula, each with the kind of its message.
 fn failures(on_error: OnErrorArg, errors: &EvaluationErrors, workload: &Workload) -> Vec<(&'static str, String)> {
-    let (kind, value) = match on_error {
-        OnErrorArg::Zero => ("warning", "it counts 0"),
-        OnErrorArg::Fail => ("error", "it counts 0"),
-        OnErrorArg::Null => ("warning", "it comes last"),
-    };
+    let kind = if on_error == OnErrorArg::Fail { "error" } else { "warning" };
     let failure = |(_, error): (_, &ErrorKind)| {
+        let value = match (on_error, error.consequence) {
+            (OnErrorArg::Null, _) => "it comes last",
+            (OnErrorArg::Zero, Consequence::Crash) => "it counts -1 and OpenPBS's scheduler crashes",
+            (_, Consequence::Unknown) => "it counts 0 and jsf cannot tell what the scheduler makes of it",
+            (OnErrorArg::Zero | OnErrorArg::Fail, _) => "it counts 0",
+        };
         let (job, jobs) = (workload.id(error.job), error.jobs);
         let jobs = if jobs == 1 { "1 job" } else { &format!("{jobs} jobs") };
         let text = format!("the formula fails for {jobs} at some time, first for `{job}`, where {value} then");

@@ -12,8 +12,8 @@ use crate::pbs::python_string_literal::{InvalidLiteral, PythonStringLiteral};
 #[derive(Debug, Clone)]
 pub struct FormulaSubmission<'t> {
     text: &'t str,
-    /// Whether everything after the first line is ignored, as OpenPBS does.
-    is_single_line: bool,
+    /// What follows the first line, which OpenPBS leaves out.
+    below: &'t str,
     literal: Option<PythonStringLiteral>,
     formula: Result<Formula, Refusal>,
 }
@@ -39,15 +39,16 @@ impl<'t> FormulaSubmission<'t> {
     /// assert_eq!(refusal.finding.code, "JSF106");
     /// ```
     pub fn to_openpbs(text: &'t str) -> Self {
+        let below = text.split_once('\n').map_or("", |(_, below)| below);
         match PythonStringLiteral::parse(text) {
             Ok(literal) => {
                 let formula =
                     Formula::parse(literal.text()).map_err(|error| Refusal::from_syntax_error(error, Some(&literal)));
-                Self { text, is_single_line: true, literal: Some(literal), formula }
+                Self { text, below, literal: Some(literal), formula }
             }
             Err(error) => {
                 let refusal = Refusal { finding: Box::new(literal_finding(&error, text)), error: None };
-                Self { text, is_single_line: true, literal: None, formula: Err(refusal) }
+                Self { text, below, literal: None, formula: Err(refusal) }
             }
         }
     }
@@ -55,7 +56,7 @@ impl<'t> FormulaSubmission<'t> {
     /// Reads the text as an expression, without OpenPBS's string literal.
     pub fn as_expression(text: &'t str) -> Self {
         let formula = Formula::parse(text).map_err(|error| Refusal::from_syntax_error(error, None));
-        Self { text, is_single_line: false, literal: None, formula }
+        Self { text, below: "", literal: None, formula }
     }
 
     /// The submitted text.
@@ -68,20 +69,27 @@ impl<'t> FormulaSubmission<'t> {
         self.formula.as_ref()
     }
 
-    /// A finding if the text continues after its first line: OpenPBS silently drops the rest.
-    pub(super) fn dropped_lines(&self) -> Option<Diagnostic> {
-        let (first, rest) = self.text.split_once('\n')?;
-        let is_blank = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
-        if !self.is_single_line || rest.lines().all(is_blank) {
-            return None;
-        }
-        let start = first.len() + 1 + (rest.len() - rest.trim_start().len());
-        let span = Span::new(start, self.text.trim_end().len());
-        let message = "the formula continues after its first line";
-        Some(
-            Diagnostic::error("JSF101", message, span)
-                .with_help("PBS keeps only the first line; write the formula on one line"),
-        )
+    /// The same submission, where the source has more lines below the text.
+    #[must_use]
+    pub(crate) fn followed_by(self, below: &'t str) -> Self {
+        Self { below, ..self }
+    }
+
+    /// A finding if the source has more than comments below the first line: OpenPBS silently leaves it out.
+    pub fn lines_left_out(&self) -> Option<Diagnostic> {
+        let is_note = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+        let count = self.below.lines().filter(is_note).count();
+        let lines = match count {
+            0 => return None,
+            1 => "1 line".to_owned(),
+            count => format!("{count} lines"),
+        };
+        let end = self.text.split('\n').next().unwrap_or("").trim_end().len();
+        let message = format!("PBS keeps only the first line: {lines} below it are left out");
+        let message = if count == 1 { message.replace(" are ", " is ") } else { message };
+        Some(Diagnostic::warning("JSF107", message, Span::new(end, end)).with_help(
+            "a formula of several lines works only if it is written on one, as `jsf fmt` does; begin notes with `#`",
+        ))
     }
 
     /// Maps the spans of a finding on the formula to the submitted text.

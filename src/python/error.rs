@@ -22,7 +22,7 @@ pub enum ErrorKind {
     Memory,
     /// `SyntaxError`, where CPython's parser accepts the text and only its compiler rejects it
     Syntax,
-    /// the result is a complex number in Python
+    /// a complex number in Python, which is not computed
     Complex,
     /// an integer or a computation beyond the documented limits
     Limit,
@@ -70,9 +70,9 @@ impl Raised {
         Self::zero_division("0.0 cannot be raised to a negative power")
     }
 
-    /// The error of a fractional power of a negative number.
+    /// The error of a fractional power of a negative number, and of what is computed from one.
     pub(super) fn complex_power() -> Self {
-        let text = "a fractional power of a negative number, which Python makes a complex number";
+        let text = "a fractional power of a negative number is complex; jsf computes real numbers only";
         Self::new(ErrorKind::Complex, text)
     }
 
@@ -116,7 +116,7 @@ impl ErrorKind {
             Self::Recursion => "too deep",
             Self::Memory => "out of memory",
             Self::Syntax => "syntax error",
-            Self::Complex => "complex number",
+            Self::Complex => "complex intermediate value",
             Self::Limit => "beyond the limits",
             Self::Decimal => "not decimal",
         }

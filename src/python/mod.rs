@@ -7,6 +7,7 @@
 
 pub mod c_math;
 mod column_view;
+mod complex;
 mod conversion;
 mod decimal;
 mod error;
@@ -24,6 +25,7 @@ mod value;
 pub mod vector_math;
 
 pub use crate::python::column_view::{ColumnValues, ColumnView, IntMask};
+pub use crate::python::complex::{KnownOrType, WithComplex};
 pub(crate) use crate::python::conversion::{MAX_EXACT_FLOAT, MAX_EXACT_INT};
 pub use crate::python::decimal::{DecimalArithmetic, DecimalValue};
 pub use crate::python::error::{ErrorKind, Raised};
@@ -63,8 +65,8 @@ pub trait Arithmetic {
     fn binary(&self, op: BinaryOperator, x: &Self::Value, y: &Self::Value) -> Result<Self::Value, Raised>;
     /// `x op y`, one link of a comparison chain.
     fn compare(&self, op: ComparisonOperator, x: &Self::Value, y: &Self::Value) -> Result<bool, Raised>;
-    /// Python's truth value: zero, an empty sequence and `None` are false.
-    fn truth(&self, x: &Self::Value) -> bool;
+    /// Python's truth value: zero, an empty sequence and `None` are false. Only an unknown value is an error.
+    fn truth(&self, x: &Self::Value) -> Result<bool, Raised>;
     /// `callee(positional…, keyword=…)`. A callee that is not a function raises `TypeError`, as in Python.
     fn call(
         &self,
@@ -161,8 +163,8 @@ impl Arithmetic for Python {
     }
 
     #[inline]
-    fn truth(&self, x: &Value) -> bool {
-        x.truth()
+    fn truth(&self, x: &Value) -> Result<bool, Raised> {
+        Ok(x.truth())
     }
 
     #[inline]

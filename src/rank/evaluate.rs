@@ -106,6 +106,7 @@ pub(crate) fn python_result(value: Value, span: Span) -> Result<FormulaResult, S
 
 /// Computes scores in Python's numbers, for one job at a time.
 pub(crate) struct RowScorer<'p> {
+    program: &'p Program,
     interpreter: Interpreter<'p, Python>,
     formula_span: Span,
     precision: ScorePrecision,
@@ -118,7 +119,8 @@ impl<'p> RowScorer<'p> {
     /// A scorer whose evaluations may do this much work beyond [`FREE_FUEL`] for each, in words.
     pub(crate) fn with_work(program: &'p Program, precision: ScorePrecision, on_error: OnError, words: u64) -> Self {
         let formula_span = program.expr().node(program.expr().root()).span;
-        Self { interpreter: program.interpreter(Python::new()), formula_span, precision, on_error, left: Some(words) }
+        let interpreter = program.interpreter(Python::new());
+        Self { program, interpreter, formula_span, precision, on_error, left: Some(words) }
     }
 
     /// The work that the evaluations may still do; `None` once one needed more, and its score is not to be used.
@@ -130,10 +132,11 @@ impl<'p> RowScorer<'p> {
     pub(crate) fn score(&mut self, inputs: &[Value]) -> f64 {
         let granted = FREE_FUEL.saturating_add(self.left.unwrap_or(0));
         self.interpreter.grant(granted);
-        let result = self.interpreter.evaluate(inputs).map_err(ScoreError::Raised);
+        let result = self.interpreter.evaluate(inputs);
         let is_cut_short = granted < FUEL && self.interpreter.arithmetic().needed_more_work();
         let excess = self.interpreter.arithmetic().work().saturating_sub(FREE_FUEL);
         self.left = self.left.filter(|_| !is_cut_short).map(|left| left.saturating_sub(excess));
+        let result = result.map_err(|error| ScoreError::from_evaluation::<Python>(error, self.program, inputs));
         match result.and_then(|value| python_result(value, self.formula_span)) {
             Ok(result) => self.precision.round(result.to_f64()),
             Err(error) => self.on_error.value(&error),
@@ -304,7 +307,7 @@ struct RowInterpreter<'s, 't, A: Arithmetic> {
     inputs: Vec<A::Value>,
 }
 
-impl<'s, 't, A: Arithmetic> RowInterpreter<'s, 't, A> {
+impl<'s, 't, A: Arithmetic + Default> RowInterpreter<'s, 't, A> {
     fn new(scorer: &'s TableScorer<'t>, arithmetic: A) -> Self {
         Self { scorer, interpreter: scorer.program.interpreter(arithmetic), inputs: Vec::new() }
     }
@@ -332,7 +335,8 @@ impl<'s, 't, A: Arithmetic> RowInterpreter<'s, 't, A> {
                 |raised: Raised| EvalError { raised, span: self.scorer.formula_span, operands: Vec::new() };
             self.inputs.push(number.map_err(|raised| ScoreError::Raised(input_error(raised)))?);
         }
-        self.interpreter.evaluate(&self.inputs).map_err(ScoreError::Raised)
+        let result = self.interpreter.evaluate(&self.inputs);
+        result.map_err(|error| ScoreError::from_evaluation::<A>(error, self.scorer.program, &self.inputs))
     }
 }
 

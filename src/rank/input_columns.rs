@@ -1,7 +1,7 @@
 //! Scores jobs whose inputs the caller holds in columns of its own, without a [`JobTable`](crate::JobTable).
 
 use crate::formula::program::{ColumnarBuffers, InterpreterBuffers, LANES, Program};
-use crate::python::{ColumnValues, ColumnView, IntMask, MAX_EXACT_INT, Value};
+use crate::python::{ColumnValues, ColumnView, IntMask, MAX_EXACT_INT, Python, Value};
 use crate::rank::evaluate::python_result;
 use crate::rank::{OnError, ScoreError};
 use crate::schema::current_name;
@@ -173,7 +173,9 @@ impl Program {
             for lane in outcome.fallback_lanes() {
                 scratch.row.clear();
                 scratch.row.extend(inputs().map(|input| input.value(start + lane)));
-                let result = interpreter.evaluate(&scratch.row).map_err(ScoreError::Raised);
+                let result = interpreter
+                    .evaluate(&scratch.row)
+                    .map_err(|error| ScoreError::from_evaluation::<Python>(error, self, &scratch.row));
                 scores[lane] = match result.and_then(|value| python_result(value, formula_span)) {
                     Ok(result) => result.to_f64(),
                     Err(error) => {

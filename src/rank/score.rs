@@ -6,14 +6,15 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
 use crate::diagnostic::Span;
-use crate::formula::program::EvalError;
-use crate::python::{ErrorKind, Value};
+use crate::formula::program::{EvalError, Program};
+use crate::python::limits::FREE_FUEL;
+use crate::python::{Arithmetic, ErrorKind, KnownOrType, Value, WithComplex};
 
 /// The value of a job whose formula raises an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum OnError {
-    /// 0, as in OpenPBS; -1 if the result is not a number.
+    /// 0, as in OpenPBS; -1 if the result is not a real number; 0 if it is not known what OpenPBS makes of the error.
     #[default]
     ZeroLikePbs,
     /// 0; [`Ranking::failure`](super::Ranking::failure) returns the first such job, and `Site::rank` returns it as an
@@ -90,7 +91,7 @@ impl fmt::Display for FormulaResult {
 pub enum ScoreError {
     /// The formula raised an error.
     Raised(EvalError),
-    /// The result is not a number; the scheduler of OpenPBS crashes.
+    /// The result is not a real number; the scheduler of OpenPBS crashes.
     NotANumber {
         /// The Python name of its type.
         type_name: &'static str,
@@ -104,11 +105,57 @@ pub enum ScoreError {
     },
 }
 
+/// What the scheduler of OpenPBS makes of a job for which the formula has no numeric result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Consequence {
+    /// The job has the value 0.
+    Zero,
+    /// The job has the value -1, and the scheduler crashes.
+    Crash,
+    /// It is not known: the error is one of this crate, which computes no complex numbers and has limits.
+    Unknown,
+}
+
+impl Consequence {
+    /// The consequence as a clause; the subject is such a job or such a result.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Zero => "counted as 0, as in OpenPBS",
+            Self::Crash => "counted as -1; OpenPBS's scheduler crashes on such a result",
+            Self::Unknown => "counted as 0 here, but OpenPBS may compute another value",
+        }
+    }
+}
+
 impl ScoreError {
+    /// The error of an evaluation with these inputs. Where it met a complex number, it is evaluated again to find out whether
+    /// the result is one.
+    pub(crate) fn from_evaluation<A: Arithmetic + Default>(
+        error: EvalError,
+        program: &Program,
+        inputs: &[A::Value],
+    ) -> Self {
+        if error.raised.kind != ErrorKind::Complex {
+            return Self::Raised(error);
+        }
+        let mut arithmetic = A::default();
+        // so little work needs no share of the budget of the queue
+        arithmetic.grant(FREE_FUEL);
+        let inputs: Vec<_> = inputs.iter().cloned().map(KnownOrType::Known).collect();
+        let span = program.expr().node(program.expr().root()).span;
+        match program.interpreter(WithComplex(arithmetic)).evaluate(&inputs) {
+            Ok(KnownOrType::Type(type_name)) => Self::NotANumber { type_name, span },
+            // the operand that is a complex number has no value
+            Err(later) if is_of_python(later.raised.kind) => Self::Raised(EvalError { operands: Vec::new(), ..later }),
+            _ => Self::Raised(error),
+        }
+    }
+
     /// The name under which such errors are counted.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Raised(error) => error.raised.kind.description(),
+            Self::NotANumber { type_name: "complex", .. } => "complex number",
             Self::NotANumber { .. } => "not a number",
             Self::TooLarge { .. } => "too large",
         }
@@ -122,21 +169,33 @@ impl ScoreError {
         }
     }
 
-    /// Whether the scheduler of OpenPBS crashes instead of giving the job the value 0. A complex number counts as a
-    /// complex result even if only an intermediate value is complex, although `abs` or a comparison could still turn it
-    /// into a real number or an exception.
-    pub fn crashes_the_scheduler(&self) -> bool {
+    /// What the scheduler of OpenPBS makes of such a job.
+    pub fn consequence(&self) -> Consequence {
         match self {
-            Self::Raised(error) => error.raised.kind == ErrorKind::Complex,
-            Self::NotANumber { .. } | Self::TooLarge { .. } => true,
+            Self::Raised(error) if is_of_python(error.raised.kind) => Consequence::Zero,
+            Self::Raised(_) => Consequence::Unknown,
+            Self::NotANumber { .. } | Self::TooLarge { .. } => Consequence::Crash,
         }
     }
+
+    /// Whether the scheduler of OpenPBS crashes instead of giving the job a value.
+    pub fn crashes_the_scheduler(&self) -> bool {
+        self.consequence() == Consequence::Crash
+    }
+}
+
+/// Whether CPython raises this error, and the scheduler notices it.
+fn is_of_python(kind: ErrorKind) -> bool {
+    !matches!(kind, ErrorKind::Complex | ErrorKind::Limit | ErrorKind::Decimal | ErrorKind::Memory)
 }
 
 impl fmt::Display for ScoreError {
     /// Writes the text of the Python exception, as OpenPBS logs it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Raised(error) if error.raised.kind == ErrorKind::Complex => {
+                write!(f, "{}; cannot tell what the scheduler makes of it", error.raised.text)
+            }
             Self::Raised(error) => f.write_str(&error.raised.text),
             Self::NotANumber { type_name, .. } => {
                 write!(f, "the result has type `{type_name}`, expected a real number")
@@ -149,10 +208,10 @@ impl fmt::Display for ScoreError {
 impl OnError {
     /// The value of a job with this error. OpenPBS does not treat a result that is not a number as an error: the value of
     /// the job is -1, and the scheduler crashes when it evaluates the next job.
-    pub(super) fn value(self, error: &ScoreError) -> f64 {
-        match (self, error) {
+    pub(crate) fn value(self, error: &ScoreError) -> f64 {
+        match (self, error.consequence()) {
             (Self::Null, _) => f64::NEG_INFINITY,
-            (Self::ZeroLikePbs, ScoreError::NotANumber { .. } | ScoreError::TooLarge { .. }) => -1.0,
+            (Self::ZeroLikePbs, Consequence::Crash) => -1.0,
             (Self::ZeroLikePbs | Self::Fail, _) => 0.0,
         }
     }

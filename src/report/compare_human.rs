@@ -8,7 +8,7 @@ use super::rank_human::count;
 use super::table::{Column, write_table};
 use super::terminal::printable;
 use crate::pbs::number_format;
-use crate::rank::{Change, GroupChange, JobMove, Ranking, Transitions};
+use crate::rank::{Change, Consequence, GroupChange, JobMove, Ranking, Transitions};
 
 /// The number of jobs in a list of those that gain or lose places.
 const MAX_MOVES: usize = 10;
@@ -173,7 +173,14 @@ pub(super) fn summary_lines(report: &CompareReport<'_>) -> Vec<(&'static str, St
             Change { old, new } if old == new => count(old, "job"),
             Change { old, new } => format!("{old} old and {new} new jobs"),
         };
-        let errors = counts(comparison.errors);
+        let mut errors = counts(comparison.errors);
+        let unknown = |ranking: &Ranking| {
+            ranking.scores().errors().filter(|(_, error)| error.consequence() == Consequence::Unknown).count()
+        };
+        let unknown = Change { old: unknown(old), new: unknown(new) };
+        if unknown != Change::default() {
+            errors += &format!(" (jsf cannot tell the value of {})", counts(unknown));
+        }
         lines.push(("errors:", format!("{errors}, of all {jobs} that are evaluated, also those that do not wait")));
     }
     let Change { old, new } = report.rankings;

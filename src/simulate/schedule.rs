@@ -10,7 +10,7 @@ use super::waiting::WaitingJobs;
 use super::workload::{Workload, WorkloadJob};
 use crate::diagnostic::Span;
 use crate::formula::program::Program;
-use crate::rank::{ColumnError, OnError, ScoreError, ScorePrecision, double_key};
+use crate::rank::{ColumnError, Consequence, OnError, ScoreError, ScorePrecision, double_key};
 
 /// Stands for a job that has not started.
 const NOT_STARTED: i64 = i64::MIN;
@@ -109,6 +109,8 @@ pub struct ErrorKind {
     pub job: usize,
     /// Its error.
     pub message: String,
+    /// What the scheduler of OpenPBS makes of it.
+    pub consequence: Consequence,
     /// The part of the formula that failed; `None` where that cannot be told.
     pub span: Option<Span>,
 }
@@ -125,14 +127,20 @@ impl EvaluationErrors {
     }
 
     pub(super) fn add(&mut self, job: u32, error: &ScoreError) {
-        self.count(job, error.kind(), || (error.to_string(), Some(error.span())));
+        self.count(job, error.kind(), error.consequence(), || (error.to_string(), Some(error.span())));
     }
 
     pub(super) fn add_nan(&mut self, job: u32) {
-        self.count(job, "not a number", || ("the value is not a number (nan)".to_owned(), None));
+        self.count(job, "not a number", Consequence::Zero, || ("the value is not a number (nan)".to_owned(), None));
     }
 
-    fn count(&mut self, job: u32, kind: &'static str, describe: impl FnOnce() -> (String, Option<Span>)) {
+    fn count(
+        &mut self,
+        job: u32,
+        kind: &'static str,
+        consequence: Consequence,
+        describe: impl FnOnce() -> (String, Option<Span>),
+    ) {
         let job = job as usize;
         if self.failed.len() <= job {
             self.failed.resize(job + 1, false);
@@ -141,7 +149,7 @@ impl EvaluationErrors {
             self.jobs += 1;
             let entry = self.kinds.entry(kind).or_insert_with(|| {
                 let (message, span) = describe();
-                ErrorKind { jobs: 0, job, message, span }
+                ErrorKind { jobs: 0, job, message, consequence, span }
             });
             entry.jobs += 1;
         }

@@ -12,7 +12,7 @@ use crate::formula::program::{Term, Trace};
 use crate::jobs::InputOrigin;
 use crate::pbs::order::{Criterion, JobComparison, NotConsidered};
 use crate::pbs::resource_amount::NumberMode;
-use crate::python::Value;
+use crate::python::{Python, Value};
 use crate::rank::explain::{self, Influence, NodeValue, TermDifference};
 use crate::rank::{FormulaResult, ScoreError, ScorePrecision, fairshare_number, higher_first, python_result};
 use crate::schema::{FairshareInput, Schema};
@@ -284,8 +284,11 @@ impl Explainer<'_> {
         let evaluation = self.evaluate(row);
         let span = program.expr().node(program.expr().root()).span;
         let trace = evaluation.as_ref().map(|evaluation| &evaluation.trace);
-        let result = trace
-            .map(|trace| trace.result.clone().map_err(ScoreError::Raised).and_then(|value| python_result(value, span)));
+        let result = evaluation.as_ref().map(|Evaluation { inputs, trace, .. }| {
+            let result = trace.result.clone();
+            let result = result.map_err(|error| ScoreError::from_evaluation::<Python>(error, program, inputs));
+            result.and_then(|value| python_result(value, span))
+        });
         let score = ranking.score(row).map(|score| score.value);
         let unscored = || match result.as_ref()? {
             Ok(result) => Some(self.site.precision().round(result.to_f64())),
@@ -487,8 +490,7 @@ impl Explainer<'_> {
         }
         let program = &self.ranked.program;
         let span = program.expr().node(program.expr().root()).span;
-        let result = program.evaluate(&inputs).map_err(ScoreError::Raised);
-        let result = result.and_then(|value| python_result(value, span)).ok()?;
+        let result = python_result(program.evaluate(&inputs).ok()?, span).ok()?;
         Some(self.site.precision().round(result.to_f64()))
     }
 }

@@ -35,6 +35,8 @@ pub struct FormulaText {
     pub written: String,
     /// Where `written` differs from `text`, ascending.
     pub differences: Vec<WrittenDifference>,
+    /// What stands below the formula, which is the first line that was given: PBS leaves it out.
+    pub below: String,
 }
 
 /// A place where the formula in its source differs from its text. Up to the next one, both are alike again.
@@ -66,23 +68,33 @@ impl FormulaText {
     }
 
     fn in_document(text: String, origin: String, document: &str) -> Self {
-        match Place::find(document, &text) {
+        let alone = Self::alone(text, origin);
+        match Place::find(document, &alone.text) {
             Some(Place { before, written, differences }) => {
-                Self { before: before.to_owned(), written: written.to_owned(), differences, text, origin }
+                Self { before: before.to_owned(), written: written.to_owned(), differences, ..alone }
             }
-            None => Self::alone(text, origin),
+            None => alone,
         }
     }
 
-    /// A formula without its document.
-    fn alone(text: String, origin: String) -> Self {
-        Self { written: text.clone(), text, origin, before: String::new(), differences: Vec::new() }
+    /// The first line as a formula, without its document.
+    fn alone(mut text: String, origin: String) -> Self {
+        let below = text.find('\n').map(|end| text.split_off(end)).unwrap_or_default();
+        if !below.is_empty() && text.ends_with('\r') {
+            text.pop();
+        }
+        Self { written: text.clone(), text, origin, before: String::new(), differences: Vec::new(), below }
+    }
+
+    /// All lines that were given, for a command that joins them.
+    pub fn all_lines(&self) -> String {
+        format!("{}{}", self.text, self.below)
     }
 
     /// Replaces the formula in its document.
     #[must_use]
     pub fn with_text(self, text: String) -> Self {
-        Self { before: self.before, ..Self::alone(text, self.origin) }
+        Self { before: self.before, below: self.below, ..Self::alone(text, self.origin) }
     }
 
     /// Reads the formula from a file: plain text, `sched_formula`, `qmgr -c 'print server'`, `qstat -Bf` as text or
@@ -144,7 +156,7 @@ impl FormulaText {
 
     /// The formula as Python reads it: with OpenPBS's numbers, from the string literal in the scheduler's script.
     pub fn submitted(&self, numbers: NumberMode) -> FormulaSubmission<'_> {
-        submitted(&self.text, numbers)
+        submitted(&self.text, numbers).followed_by(&self.below)
     }
 }
 

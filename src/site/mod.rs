@@ -207,6 +207,11 @@ impl Site {
     pub fn formula_text(&self) -> Result<FormulaText, SiteError> {
         FormulaText::in_force(&self.files)
     }
+
+    /// The formula that the site's own documents have, even if another was given; `None` if they have none, or cannot be read.
+    pub fn formula_in_force(&self) -> Option<FormulaText> {
+        FormulaText::in_force(&SiteFiles { formula: None, ..self.files.clone() }).ok()
+    }
 }
 
 /// What the shares depend on, as it is without a `sched_config`.

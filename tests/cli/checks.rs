@@ -371,8 +371,9 @@ fn fmt_and_check_agree_on_what_a_formula_file_is() {
         ("\n\nncpus\n", "ncpus\n", Some("as `jsf fmt` prints it")),
         ("# c\nncpus\n", "# c\nncpus\n", Some("put the comments below it")),
         ("(ncpus # c\n+ 1)\n", "(ncpus  # c\n+ 1)\n", Some("put the comments below it")),
-        ("ncpus\n+ 1\n", "", Some("PBS keeps only the first line")),
-        ("ncpus\n\nmem\n", "", Some("PBS keeps only the first line")),
+        ("ncpus\n+ 1\n", "ncpus\n", Some("1 line below it is left out")),
+        ("ncpus\n\nmem\n", "ncpus\n", Some("1 line below it is left out")),
+        ("ncpus\r\nnote\r\n# c\r\nmore\r\n", "ncpus\n", Some("2 lines below it are left out")),
         ("ncpus \\\n", "", Some("`\\` (U+005C)")),
     ] {
         let formatted = jsf_with_input(&["fmt", "-"], text);
@@ -382,7 +383,11 @@ fn fmt_and_check_agree_on_what_a_formula_file_is() {
             None => assert_eq!(stderr(&formatted), "", "{text:?}"),
         }
         let checked = jsf_with_input(&["check", "-"], text);
-        assert_eq!(checked.status.success(), warning.is_none(), "{text:?}: {}", stdout(&checked));
+        let is_warned = warning.is_some_and(|warning| warning.ends_with("left out"));
+        assert_eq!(checked.status.success(), warning.is_none() || is_warned, "{text:?}: {}", stdout(&checked));
+        let is_note = |line: &str| !line.trim().is_empty() && !line.starts_with('#');
+        let has_notes = text.lines().skip(1).any(is_note);
+        assert_eq!(stdout(&checked).contains("JSF107"), has_notes, "{text:?}: {}", stdout(&checked));
         if warning.is_some_and(|warning| warning.starts_with("as")) {
             assert!(jsf_with_input(&["check", "-"], printed).status.success(), "{printed}");
         }
@@ -576,5 +581,141 @@ fn a_formula_from_a_file_of_the_server_may_use_names_that_nothing_else_lists() {
         assert_eq!(output.status.code(), Some(i32::from(!is_of_server)), "{text}: {}", stdout(&output));
         let rank = ["rank", "--queue", "examples/site/qstat.json", "-f", file.to_str().expect("UTF-8")];
         assert_eq!(jsf(&rank).status.code(), Some(i32::from(!is_of_server)), "{text}");
+    }
+}
+
+/// Every command evaluates the first line of a formula, which is all that PBS keeps, whatever the numbers are.
+#[test]
+fn the_first_line_is_the_formula_in_every_command() {
+    const JOBS: &str = r#"{"jobs":[{"id":"1.vm","resources":{"ncpus":3}}]}"#;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (formula, queue) = (path("formula"), path("jobs.json"));
+    std::fs::write(&queue, JOBS).expect("written");
+    for (text, value, left_out) in [
+        ("ncpus\n+ 1\n", Some("3"), true),
+        ("ncpus\r\n+ 1\r\n", Some("3"), true),
+        ("ncpus # c\n# note\n\n", Some("3"), false),
+        ("### PBS INTERNAL FILE DO NOT MODIFY ###\nncpus\nmem\n", Some("3"), true),
+        ("set server scheduling = True\nset server job_sort_formula = \"ncpus\"\nset server x = 1\n", Some("3"), false),
+        ("# c\nncpus\n", None, true),
+        ("\n\nncpus\n", None, true),
+        ("(ncpus\n+ 1)\n", None, true),
+        ("ncpus \\\n+ 1\n", None, true),
+    ] {
+        std::fs::write(&formula, text).expect("written");
+        for numbers in ["openpbs", "exact", "decimal"] {
+            let run =
+                |command: &[&str]| jsf(&[command, &["-f", &formula, "--queue", &queue, "--numbers", numbers]].concat());
+            let place = format!("{text:?} {numbers}");
+            let ranked = run(&["rank", "--format", "csv"]);
+            let explained = run(&["explain", "--job", "1.vm"]);
+            let checked = run(&["check"]);
+            let code = if value.is_some() { 0 } else { 1 };
+            for output in [&ranked, &explained, &checked] {
+                assert_eq!(output.status.code(), Some(code), "{place}: {}", stderr(output));
+                let shown = stdout(output) + &stderr(output);
+                assert_eq!(shown.contains("warning[JSF107]"), left_out, "{place}: {shown}");
+            }
+            if let Some(value) = value {
+                let score = stdout(&ranked).lines().nth(1).and_then(|line| line.split(',').nth(7).map(str::to_owned));
+                assert_eq!(score.as_deref(), Some(value), "{place}");
+                let command = stdout(&run(&["check", "--qmgr"]));
+                assert!(command.contains("job_sort_formula=\"ncpus"), "{place}: {command}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_formula_that_was_tried_on_no_job_needs_force_for_its_command() {
+    const JOBS: &str = r#"{"jobs":[{"id":"1.vm","entity":"Bob","resources":{"ncpus":1}}]}"#;
+    const COMMAND: &str = "qmgr -c 'set server job_sort_formula=\"fairshare_factor * 2\"'\n";
+    let check = |more: &[&str]| {
+        let output =
+            jsf_with_input(&[&["check", "fairshare_factor * 2", "--queue", "-", "--qmgr"], more].concat(), JOBS);
+        (output.status.code(), stdout(&output), stderr(&output))
+    };
+    for hidden in [&[][..], &["--allow", "JSF617"]] {
+        let (code, printed, message) = check(hidden);
+        assert_eq!((code, printed.as_str()), (Some(1), ""), "{message}");
+        assert!(message.contains("tried on no job") && message.contains("--force"), "{message}");
+    }
+    let (code, printed, _) = check(&["--force"]);
+    assert_eq!((code, printed.as_str()), (Some(0), COMMAND));
+    let (code, printed, _) = check(&["--sched-priv", "examples/site/sched_priv"]);
+    assert_eq!((code, printed.as_str()), (Some(0), COMMAND));
+}
+
+/// The formula of the site may have an error, and the jobs to try it on may be missing: it is the way back.
+#[test]
+fn the_formula_in_force_needs_no_force() {
+    const IN_FORCE: &str = "pow(2, -(fairshare_tree_usage/fairshare_perc))";
+    let command = format!("qmgr -c 'set server job_sort_formula=\"{IN_FORCE}\"'\n");
+    let check = |formula: &[&str]| {
+        let output = jsf(&[&["check", "--site", "examples/site", "--qmgr"], formula].concat());
+        (output.status.code(), stdout(&output))
+    };
+    assert_eq!(check(&[]), (Some(0), command.clone()));
+    assert_eq!(check(&[IN_FORCE]), (Some(0), command));
+    let other = "pow(2, -(fairshare_tree_usage/fairshare_perc)) + 0";
+    assert_eq!(check(&[other]), (Some(1), String::new()));
+}
+
+#[test]
+fn defects_of_the_servers_version_are_reported() {
+    for (version, is_affected) in [
+        ("pbs_version = 20.0.0", true),
+        ("pbs_version = 20.0.0.20211203", true),
+        ("pbs_version = 20.0.1", false),
+        ("pbs_version = 19.1.3", false),
+        ("pbs_version = 22.05.11", false),
+        ("pbs_version = 23.06.06", false),
+        ("pbs_version = 2021.1.2", false),
+        ("pbs_version = unknown", false),
+        ("server_state = Active", false),
+    ] {
+        let document = format!("Server: vm\n    server_host = vm\n    {version}\n    scheduling = True\n");
+        let output = jsf_with_input(&["check", "ncpus", "--server", "-", "--format", "json"], &document);
+        let findings = json(&output)["findings"].to_string();
+        assert_eq!(findings.contains("JSF406") && findings.contains("2475"), is_affected, "{version}: {findings}");
+    }
+    let document = r#"{"pbs_version":"20.0.0","Server":{"vm":{"pbs_version":"20.0.0","scheduling":"True"}}}"#;
+    let output = jsf_with_input(&["check", "ncpus", "--server", "-", "--format", "json"], document);
+    assert!(json(&output)["findings"].to_string().contains("JSF406"));
+}
+
+/// What a command says of a job without a numeric result: the value, and whether the scheduler crashes.
+#[test]
+fn the_consequence_of_an_error_is_the_same_everywhere() {
+    const JOBS: &str = r#"{"jobs":[{"id":"1.vm","resources":{"ncpus":8}},{"id":"2.vm","resources":{"ncpus":0}}]}"#;
+    let zero = ("0", "division by zero", "counted as 0, as in OpenPBS", "JSF301", "so its value is 0", false);
+    let crash =
+        |kind| ("-1", kind, "counted as -1", "JSF302", "so its value is -1, and OpenPBS's scheduler crashes", true);
+    let unknown = |kind| ("0", kind, "counted as 0 here", "JSF311", "jsf gives it the value 0", false);
+    for (formula, (value, kind, counted, code, explained, crashes)) in [
+        ("1/(ncpus-8)", zero),
+        ("(0-ncpus)**0.5", crash("complex number")),
+        ("(0-ncpus)**0.5*2", crash("complex number")),
+        ("(ncpus,1) if ncpus else 0", crash("not a number")),
+        ("2**(ncpus*200)", crash("too large")),
+        ("abs((0-ncpus)**0.5)", unknown("complex intermediate value")),
+        ("1 if (0-ncpus)**0.5 else 2", unknown("complex intermediate value")),
+        ("2**(ncpus*20000)", unknown("beyond the limits")),
+    ] {
+        let run = |arguments: &[&str]| jsf_with_input(&[arguments, &["--queue", "-"]].concat(), JOBS);
+        let ranked = json(&run(&["rank", formula, "--format", "json"]));
+        let jobs = ranked["jobs"].as_array().expect("jobs");
+        let job = jobs.iter().find(|job| job["id"] == "1.vm").expect("the job");
+        assert_eq!((job["logged"].as_str(), job["error"]["kind"].as_str()), (Some(value), Some(kind)), "{formula}");
+        assert_eq!(ranked["summary"]["errors_by_kind"][kind], 1, "{formula}");
+        let csv = stderr(&run(&["rank", formula, "--format", "csv"]));
+        assert!(csv.contains(counted), "{formula}: {csv}");
+        assert_eq!(csv.contains("as in OpenPBS"), code == "JSF301", "{formula}: {csv}");
+        let checked = json(&run(&["check", formula, "--format", "json"]));
+        assert_eq!(checked["crashes_scheduler"], crashes, "{formula}");
+        assert!(checked["findings"].to_string().contains(code), "{formula}: {checked}");
+        let sentence = stdout(&run(&["explain", formula, "--job", "1.vm"]));
+        assert!(sentence.contains(explained), "{formula}: {sentence}");
     }
 }

@@ -14,6 +14,7 @@ const OTHER_FINDINGS: &[(&str, &[&str])] = &[
     ("JSF205", &["JSF308"]),
     ("JSF307", &["JSF308"]),
     ("JSF301", &["JSF303", "JSF402"]),
+    ("JSF311", &["JSF306"]),
     ("JSF302", &["JSF305", "JSF309", "JSF405"]),
     ("JSF308", &["JSF304"]),
     ("JSF309", &["JSF305", "JSF405"]),

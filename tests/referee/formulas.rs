@@ -5,8 +5,9 @@
 pub mod comparison;
 
 use comparison::{Job, Question, Tally};
-use job_sort_formula::Value;
 use job_sort_formula::formula::syntax::MAX_NESTING;
+use job_sort_formula::rank::{ColumnScratch, Consequence, ScoreError};
+use job_sort_formula::{Formula, Schema, Value};
 
 use crate::python::Script;
 use crate::support::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
@@ -119,6 +120,92 @@ fn values_and_errors_of_formulas_are_those_of_python() {
     }
     eprintln!("{tally}");
     assert!(tally.wrong.is_empty(), "{tally}\n{}", tally.wrong.join("\n"));
+}
+
+/// What is computed with a complex number, in place of `_`.
+const COMPLEX_CONTEXTS: [&str; 29] = [
+    "-_",
+    "+_",
+    "~_",
+    "not _",
+    "_ + 2",
+    "1.5 - _",
+    "_ * 10**400",
+    "_ * (7 - 7)",
+    "3 * _",
+    "_ / 4",
+    "_ / 0",
+    "_ / 0.0",
+    "2 / _",
+    "_ // 2",
+    "_ % 2",
+    "_ ** 2",
+    "_ & 1",
+    "_ + (_)",
+    "_ < 3",
+    "2 >= _",
+    "_ == 1",
+    "_ and 3",
+    "_ if 1 else 2",
+    "1/0 if _ else 2",
+    "abs(_)",
+    "max(_, 1)",
+    "(_, 1)",
+    "[_]",
+    "_ + log(0)",
+];
+
+/// Powers of negative numbers, among them some that overflow or vanish.
+const COMPLEX_POWERS: [&str; 6] =
+    ["(-8)**0.5", "(-1)**0.5", "(-2.5)**-1.25", "(-1e300)**1.5", "(-1e-300)**1.5", "(-10**200)**1.75"];
+
+#[test]
+fn complex_numbers_are_followed_as_in_python() {
+    let Some(python) = Script::find("formulas.py") else { return };
+    let mut random = Generator(setting("JSF_REFEREE_SEED", 20_260_118));
+    let texts: Vec<String> = (0..setting("JSF_REFEREE_CASES", 20_000) / 10)
+        .map(|_| {
+            let first = format!("({})", random.pick(&COMPLEX_POWERS));
+            (0..=random.below(3))
+                .fold(first, |text, _| format!("({})", random.pick(&COMPLEX_CONTEXTS).replace('_', &text)))
+        })
+        .collect();
+    let mut asked = "[\"jobs\",[{}]]\n".to_owned();
+    asked.extend(texts.iter().map(|text| format!("[\"formula\",\"{text}\",[0]]\n")));
+    let answers = python.run(&[], asked);
+    assert_eq!(answers.len(), texts.len() * 2);
+    let (mut crashes, mut exceptions, mut unknown, mut wrong) = (0, 0, 0, Vec::new());
+    for (text, theirs) in texts.iter().zip(answers.chunks(2).map(|answer| &answer[1])) {
+        let program = Formula::parse(text).unwrap().compile(&Schema::openpbs()).unwrap();
+        let (mut scores, mut errors) = ([0.0], Vec::new());
+        program.score_columns(&[], &mut ColumnScratch::new(), &mut scores, &mut errors).unwrap();
+        let [(_, error)] = errors.as_slice() else { panic!("{text}: {scores:?}") };
+        let (is_same, score) = match (error.consequence(), error) {
+            (Consequence::Crash, ScoreError::NotANumber { type_name, .. }) => {
+                crashes += 1;
+                let theirs = match theirs.as_bytes()[0] {
+                    b'(' => "tuple",
+                    b'[' => "list",
+                    _ => theirs,
+                };
+                (theirs == *type_name, -1.0)
+            }
+            (Consequence::Zero, ScoreError::Raised(error)) => {
+                exceptions += 1;
+                (error.raised.to_string() == *theirs, 0.0)
+            }
+            _ => {
+                unknown += 1;
+                (error.to_string().ends_with("cannot tell what the scheduler makes of it"), 0.0)
+            }
+        };
+        if !is_same || scores != [score] {
+            wrong.push(format!("{text}: {error} ({}), Python {theirs}", scores[0]));
+        }
+    }
+    eprintln!("{crashes} complex results, {exceptions} exceptions, {unknown} unknown");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(crashes.min(exceptions).min(unknown) > texts.len() / 10);
 }
 
 /// What can enclose a formula, and how many levels of brackets it adds.

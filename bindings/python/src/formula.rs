@@ -58,7 +58,7 @@ impl Formula {
             }
         }
         let pasted = || {
-            let pasted = FormulaText::new(text.as_str()).ok()?.text;
+            let pasted = FormulaText::new(text.as_str()).ok().filter(|pasted| pasted.below.trim().is_empty())?.text;
             Parsed::parse(&pasted).ok().map(|parsed| (pasted, parsed))
         };
         let (text, parsed) = match Parsed::parse(&text) {

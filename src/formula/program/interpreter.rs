@@ -124,7 +124,7 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
                 }
             }
             Instruction::ShortCircuit { op, exit } => {
-                let is_true = arithmetic.truth(self.stack.last().ok_or_else(underflow)?);
+                let is_true = arithmetic.truth(self.stack.last().ok_or_else(underflow)?)?;
                 if is_true == (*op == BooleanOperator::Or) {
                     return Ok(Some(*exit));
                 }
@@ -132,7 +132,7 @@ impl<'p, A: Arithmetic> Interpreter<'p, A> {
             }
             Instruction::BranchIfFalse { exit } => {
                 let condition = self.stack.pop().ok_or_else(underflow)?;
-                if !arithmetic.truth(&condition) {
+                if !arithmetic.truth(&condition)? {
                     return Ok(Some(*exit));
                 }
             }

@@ -153,7 +153,7 @@ impl Checked {
                 } else if submitted.text().trim_start().starts_with('#') {
                     findings[0].help = Some(COMMENT.to_owned());
                 }
-                findings.extend(submitted.dropped_lines());
+                findings.extend(submitted.lines_left_out());
                 return Self {
                     validation,
                     crashes_scheduler: false,
@@ -177,7 +177,7 @@ impl Checked {
             findings.retain(|found| found.code != "JSF616");
         }
         let mut findings: Vec<_> = findings.into_iter().map(|found| submitted.in_source(found)).collect();
-        findings.extend(submitted.dropped_lines());
+        findings.extend(submitted.lines_left_out());
         let validation = validate(submitted.text(), schema);
         if let Some(reason) = never_evaluated(&validation, site) {
             findings.iter_mut().filter(|found| found.code == "JSF402").for_each(|found| {
@@ -256,7 +256,9 @@ fn ranges(schema: &Schema, defaulted: &[String]) -> lint::Ranges {
 
 /// Whether the span of an observed error contains the span of a predicted one.
 fn covers(observed: &Diagnostic, predicted: &Diagnostic) -> bool {
-    observed.code == "JSF301" && observed.span.start <= predicted.span.start && predicted.span.end <= observed.span.end
+    matches!(observed.code, "JSF301" | "JSF311")
+        && observed.span.start <= predicted.span.start
+        && predicted.span.end <= observed.span.end
 }
 
 /// Whether a finding says that the scheduler crashes as soon as the formula is set.
@@ -283,6 +285,7 @@ fn is_always_complex(formula: &Formula, schema: &Schema) -> bool {
 fn site_findings(formula: &Formula, schema: &Schema, site: &SiteFacts<'_>) -> Vec<Diagnostic> {
     let expr = formula.expr();
     let mut findings: Vec<_> = site_findings::disabled_eligible_time(expr, &site.server).into_iter().collect();
+    findings.extend(site_findings::defects(expr, &site.server));
     if let Some(config) = site.config {
         findings.extend(site_findings::other_orderings(expr, config));
     }

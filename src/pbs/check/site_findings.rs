@@ -6,12 +6,13 @@ use crate::diagnostic::{Diagnostic, Severity, Span};
 use crate::fairshare::{EntityShares, FairShare};
 use crate::formula::syntax::{Expr, NodeKind};
 use crate::jobs::{Column, JobTable, TruncatedToZero};
+use crate::pbs::defects::{self, Defect};
 use crate::pbs::files::sched_config::SchedConfig;
 use crate::pbs::files::server::ServerSettings;
 use crate::pbs::number_format;
 use crate::pbs::order::{NotConsidered, Ordered};
 use crate::python::{ErrorKind, Value};
-use crate::rank::{ErrorGroup, FormulaResult, Ranking, ScoreError, fairshare_number};
+use crate::rank::{Consequence, ErrorGroup, FormulaResult, Ranking, ScoreError, fairshare_number};
 use crate::schema::{FairshareInput, Origin, Schema};
 
 /// A finding for each resource whose amount in some job is above 0 and reaches the formula as 0.
@@ -92,6 +93,18 @@ pub(super) fn disabled_eligible_time(expr: &Expr, server: &ServerSettings) -> Op
         Diagnostic::warning("JSF603", "the server's `eligible_time_enable` is false, so none accrues", span)
             .with_help("qmgr -c 'set server eligible_time_enable = True'"),
     )
+}
+
+/// A finding for each known defect of the server's version.
+pub(super) fn defects(expr: &Expr, server: &ServerSettings) -> Vec<Diagnostic> {
+    let Some(version) = server.pbs_version else { return Vec::new() };
+    let finding = |defect: &Defect| {
+        let Defect { issues, effect, help, .. } = defect;
+        let message =
+            format!("{effect}, a defect of OpenPBS that states the version {version} (openpbs issues {issues})");
+        Diagnostic::warning("JSF406", message, whole_span(expr)).with_help(*help)
+    };
+    defects::of_version(version).map(finding).collect()
 }
 
 /// A finding for each scheduler setting that orders jobs after the formula.
@@ -214,8 +227,8 @@ const FIRST_EVALUATION: &str =
 
 /// A finding if an error would crash the scheduler in its first evaluation after a start.
 pub(super) fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
-    let does_not_crash = |(_, error): &(usize, &ScoreError)| !error.crashes_the_scheduler();
-    let failing: Vec<_> = errors(ranking).filter(does_not_crash).collect();
+    let is_noticed = |(_, error): &(usize, &ScoreError)| error.consequence() == Consequence::Zero;
+    let failing: Vec<_> = errors(ranking).filter(is_noticed).collect();
     let span = failing.first()?.1.span();
     let mut finding = Diagnostic::warning("JSF402", "", span).with_help(FIRST_EVALUATION);
     if failing.len() == ranking.scores().count() {
@@ -259,9 +272,10 @@ pub fn job_error(table: &JobTable, row: usize, error: &ScoreError) -> Diagnostic
 
 /// A finding for an error of `jobs`; the operands are those of the job `first`.
 fn error_finding(error: &ScoreError, jobs: &str, first: &str) -> Diagnostic {
-    let (code, consequence) = match error {
-        ScoreError::Raised(_) if !error.crashes_the_scheduler() => ("JSF301", "OpenPBS counts such a job as 0"),
-        _ => ("JSF302", "OpenPBS's scheduler crashes on such a result"),
+    let code = match error.consequence() {
+        Consequence::Zero => "JSF301",
+        Consequence::Crash => "JSF302",
+        Consequence::Unknown => "JSF311",
     };
     let mut finding = Diagnostic::error(code, format!("{error} for {jobs}"), error.span());
     if let ScoreError::Raised(error) = error {
@@ -269,7 +283,11 @@ fn error_finding(error: &ScoreError, jobs: &str, first: &str) -> Diagnostic {
             finding = finding.with_secondary_label(operand.span, format!("{} in `{first}`", operand.value.repr()));
         }
     }
-    finding.with_help(consequence)
+    finding.with_help(match error.consequence() {
+        Consequence::Zero => "OpenPBS counts such a job as 0",
+        Consequence::Crash => "OpenPBS counts such a job as -1, and its scheduler crashes",
+        Consequence::Unknown => "jsf counts such a job as 0, but OpenPBS may compute another value",
+    })
 }
 
 /// The span of the first use of a name in the formula.

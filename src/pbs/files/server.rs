@@ -11,6 +11,30 @@ pub struct ServerSettings {
     pub eligible_time_enable: Option<bool>,
     /// The value that a job must exceed to be run.
     pub job_sort_formula_threshold: Option<f64>,
+    /// The version of PBS.
+    pub pbs_version: Option<PbsVersion>,
+}
+
+/// The first three numbers of a version, such as `23.06.06`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PbsVersion(pub [u32; 3]);
+
+impl PbsVersion {
+    /// Reads a version; `None` if it does not begin with three numbers.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut numbers = text.trim().split('.').map(|number| {
+            let end = number.find(|character: char| !character.is_ascii_digit()).unwrap_or(number.len());
+            number[..end].parse().ok()
+        });
+        Some(Self([numbers.next()??, numbers.next()??, numbers.next()??]))
+    }
+}
+
+impl std::fmt::Display for PbsVersion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [year, month, day] = self.0;
+        write!(f, "{year}.{month}.{day}")
+    }
 }
 
 /// The attributes of the servers in the output of `qstat -Bf -F json`; `None` for another document. Of a key that is
@@ -63,6 +87,7 @@ impl ServerSettings {
         Self {
             eligible_time_enable: self.eligible_time_enable.or(other.eligible_time_enable),
             job_sort_formula_threshold: self.job_sort_formula_threshold.or(other.job_sort_formula_threshold),
+            pbs_version: self.pbs_version.or(other.pbs_version),
         }
     }
 
@@ -72,6 +97,7 @@ impl ServerSettings {
             "job_sort_formula_threshold" => {
                 self.job_sort_formula_threshold = value.parse().ok().filter(|threshold: &f64| threshold.is_finite());
             }
+            "pbs_version" => self.pbs_version = PbsVersion::parse(value),
             _ => {}
         }
     }

@@ -105,13 +105,10 @@ impl Arithmetic for OperandArithmetic {
         }
     }
 
-    fn truth(&self, x: &Operand) -> bool {
+    fn truth(&self, x: &Operand) -> Result<bool, Raised> {
         match x {
-            Operand::Known(value) => value.truth(),
-            Operand::Number | Operand::Complex | Operand::Opaque => {
-                self.uncertainty.set(Some(Uncertainty::NonArithmetic));
-                false
-            }
+            Operand::Known(value) => Ok(value.truth()),
+            Operand::Number | Operand::Complex | Operand::Opaque => self.unknown(),
         }
     }
 

@@ -61,8 +61,8 @@ impl Arithmetic for DecimalArithmetic {
         operators::compare(op, x, y)
     }
 
-    fn truth(&self, x: &DecimalValue) -> bool {
-        x.truth()
+    fn truth(&self, x: &DecimalValue) -> Result<bool, Raised> {
+        Ok(x.truth())
     }
 
     fn call(

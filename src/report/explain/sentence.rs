@@ -4,8 +4,8 @@ use crate::jobs::JobState;
 use crate::pbs::number_format;
 use crate::pbs::order::{Criterion, NotConsidered};
 use crate::python::Value;
-use crate::rank::ScoreError;
 use crate::rank::explain::nearest_double;
+use crate::rank::{Consequence, ScoreError};
 use crate::report::explain::ExplainReport;
 use crate::report::explain::fairshare_words::fairshare_words;
 use crate::report::waiting_time;
@@ -61,6 +61,9 @@ fn failure(report: &ExplainReport<'_>, job: &Explanation, error: &ScoreError) ->
     let text = error.span().slice(report.queue.program.expr().text());
     let value = match job.score {
         Some(f64::NEG_INFINITY) => ", so it has no value and comes last".to_owned(),
+        Some(score) if error.consequence() == Consequence::Unknown => {
+            format!("; jsf gives it the value {}", number_format::logged(score))
+        }
         Some(score) => format!(", so its value is {}", number_format::logged(score)),
         None => String::new(),
     };
@@ -69,7 +72,8 @@ fn failure(report: &ExplainReport<'_>, job: &Explanation, error: &ScoreError) ->
         1 => "; 1 other job has the same error".to_owned(),
         count => format!("; {count} other jobs have the same error"),
     };
-    format!("`{text}` fails with \"{error}\"{value}{others}")
+    let crash = if error.crashes_the_scheduler() { ", and OpenPBS's scheduler crashes" } else { "" };
+    format!("`{text}` fails with \"{error}\"{value}{crash}{others}")
 }
 
 /// What helps the job most, and what costs it most. A job of the worse half of the queue is compared with the jobs just

@@ -172,7 +172,7 @@ fn complex(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Diagnostic {
     let what = format!("{} is a complex number", analysis.quoted(failure.node));
     diagnostic(analysis, failure, "JSF306", &what, failure.node)
         .with_label("a fractional power of a negative number")
-        .with_help("limit the base to at least 0, as in `max(…, 0) ** 0.5`; the scheduler crashes on a complex result")
+        .with_help("limit the base to at least 0, as in `max(…, 0) ** 0.5`; the scheduler crashes if it is the result")
 }
 
 fn too_large(analysis: &Analysis<'_>, failure: &Failure<'_>) -> Option<Diagnostic> {

@@ -1,0 +1,157 @@
+//! Follows a complex number from the power that makes it to the result, by its type alone.
+
+use crate::python::{
+    Arithmetic, BinaryOperator, ComparisonOperator, ErrorKind, Raised, UnaryOperator, Value, float, operators,
+};
+
+/// A value, or the type of one that is not computed: a complex number, or a sequence that contains one.
+#[derive(Debug, Clone)]
+pub enum KnownOrType<V> {
+    /// A value.
+    Known(V),
+    /// The name of the Python type.
+    Type(&'static str),
+}
+
+use KnownOrType::{Known, Type};
+
+/// The type of a fractional power of a negative number.
+const COMPLEX: &str = "complex";
+
+/// Another arithmetic in which a fractional power of a negative number is not an error. What depends on more than the type of
+/// such a number is an [`ErrorKind::Complex`].
+#[derive(Debug, Clone)]
+pub struct WithComplex<A>(pub A);
+
+impl<A: Arithmetic> WithComplex<A> {
+    fn known(result: Result<A::Value, Raised>) -> Result<KnownOrType<A::Value>, Raised> {
+        result.map(Known)
+    }
+
+    fn type_name(&self, x: &KnownOrType<A::Value>) -> &'static str {
+        match x {
+            Known(value) => self.0.to_python(value).type_name(),
+            Type(name) => name,
+        }
+    }
+
+    /// The double that CPython converts a real operand of a complex operation to.
+    fn double(&self, value: &A::Value) -> Result<f64, Raised> {
+        self.0.to_python(value).to_f64().ok_or_else(Raised::complex_power)
+    }
+
+    /// The fractional power of a negative number.
+    fn power(&self, x: &A::Value, y: &A::Value) -> Result<KnownOrType<A::Value>, Raised> {
+        let (x, y) = (self.double(x)?, self.double(y)?);
+        if float::library_power(-x, y).is_infinite() {
+            return Err(Raised::overflow("complex exponentiation"));
+        }
+        Ok(Type(COMPLEX))
+    }
+
+    fn sequence(
+        items: Vec<KnownOrType<A::Value>>,
+        type_name: &'static str,
+        make: impl FnOnce(Vec<A::Value>) -> A::Value,
+    ) -> KnownOrType<A::Value> {
+        let known: Option<Vec<A::Value>> =
+            items.into_iter().map(|item| if let Known(value) = item { Some(value) } else { None }).collect();
+        known.map_or(Type(type_name), |items| Known(make(items)))
+    }
+}
+
+impl<A: Arithmetic> Arithmetic for WithComplex<A> {
+    type Value = KnownOrType<A::Value>;
+
+    fn begin(&self) {
+        self.0.begin();
+    }
+
+    fn unary(&self, op: UnaryOperator, x: &Self::Value) -> Result<Self::Value, Raised> {
+        match (op, x) {
+            (_, Known(value)) => Self::known(self.0.unary(op, value)),
+            (UnaryOperator::Plus | UnaryOperator::Minus, Type(COMPLEX)) => Ok(Type(COMPLEX)),
+            _ => Err(Raised::complex_power()),
+        }
+    }
+
+    fn binary(&self, op: BinaryOperator, x: &Self::Value, y: &Self::Value) -> Result<Self::Value, Raised> {
+        use BinaryOperator as Op;
+        match (op, x, y) {
+            (_, Known(x), Known(y)) => match self.0.binary(op, x, y) {
+                Err(raised) if raised.kind == ErrorKind::Complex => self.power(x, y),
+                result => Self::known(result),
+            },
+            (Op::Add | Op::Subtract | Op::Multiply, Type(COMPLEX), Type(COMPLEX)) => Ok(Type(COMPLEX)),
+            (Op::Add | Op::Subtract | Op::Multiply, Type(COMPLEX), Known(real))
+            | (Op::Add | Op::Subtract | Op::Multiply, Known(real), Type(COMPLEX)) => {
+                self.double(real).map(|_| Type(COMPLEX))
+            }
+            (Op::Divide, Type(COMPLEX), Known(real)) => match self.double(real)? {
+                0.0 => Err(Raised::zero_division("complex division by zero")),
+                _ => Ok(Type(COMPLEX)),
+            },
+            _ => Err(Raised::complex_power()),
+        }
+    }
+
+    fn compare(&self, op: ComparisonOperator, x: &Self::Value, y: &Self::Value) -> Result<bool, Raised> {
+        use ComparisonOperator as Op;
+        match (op, x, y) {
+            (_, Known(x), Known(y)) => self.0.compare(op, x, y),
+            (Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual, Type(COMPLEX), _)
+            | (Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual, _, Type(COMPLEX)) => {
+                Err(operators::incomparable(op, self.type_name(x), self.type_name(y)))
+            }
+            _ => Err(Raised::complex_power()),
+        }
+    }
+
+    fn truth(&self, x: &Self::Value) -> Result<bool, Raised> {
+        match x {
+            Known(value) => self.0.truth(value),
+            Type(_) => Err(Raised::complex_power()),
+        }
+    }
+
+    fn call(
+        &self,
+        callee: &Self::Value,
+        positional: &[Self::Value],
+        keywords: &[(&str, Self::Value)],
+    ) -> Result<Self::Value, Raised> {
+        let known = |value: &Self::Value| if let Known(value) = value { Some(value.clone()) } else { None };
+        let positional: Option<Vec<A::Value>> = positional.iter().map(known).collect();
+        let keywords: Option<Vec<(&str, A::Value)>> =
+            keywords.iter().map(|(name, value)| Some((*name, known(value)?))).collect();
+        match (callee, positional, keywords) {
+            (Known(callee), Some(positional), Some(keywords)) => {
+                Self::known(self.0.call(callee, &positional, &keywords))
+            }
+            _ => Err(Raised::complex_power()),
+        }
+    }
+
+    fn tuple(&self, items: Vec<Self::Value>) -> Self::Value {
+        Self::sequence(items, "tuple", |items| self.0.tuple(items))
+    }
+
+    fn list(&self, items: Vec<Self::Value>) -> Self::Value {
+        Self::sequence(items, "list", |items| self.0.list(items))
+    }
+
+    fn number(&self, value: &Value) -> Result<Self::Value, Raised> {
+        Self::known(self.0.number(value))
+    }
+
+    fn literal(&self, text: &str, value: &Value) -> Result<Self::Value, Raised> {
+        Self::known(self.0.literal(text, value))
+    }
+
+    fn to_python(&self, value: &Self::Value) -> Value {
+        match value {
+            Known(value) => self.0.to_python(value),
+            Type(_) => Value::None,
+        }
+    }
+}
