@@ -609,10 +609,11 @@ fn the_first_line_is_the_formula_in_every_command() {
                 |command: &[&str]| jsf(&[command, &["-f", &formula, "--queue", &queue, "--numbers", numbers]].concat());
             let place = format!("{text:?} {numbers}");
             let ranked = run(&["rank", "--format", "csv"]);
-            let explained = run(&["explain", "--job", "1.vm"]);
+            // there is no explanation in base ten
+            let explained = (numbers != "decimal").then(|| run(&["explain", "--job", "1.vm"]));
             let checked = run(&["check"]);
             let code = if value.is_some() { 0 } else { 1 };
-            for output in [&ranked, &explained, &checked] {
+            for output in [Some(&ranked), explained.as_ref(), Some(&checked)].into_iter().flatten() {
                 assert_eq!(output.status.code(), Some(code), "{place}: {}", stderr(output));
                 let shown = stdout(output) + &stderr(output);
                 assert_eq!(shown.contains("warning[JSF107]"), left_out, "{place}: {shown}");

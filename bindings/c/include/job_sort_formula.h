@@ -449,7 +449,8 @@ void jsf_scratch_free(jsf_scratch *scratch);
  * Scores `rows` jobs, at most `JSF_MAX_ROWS`, on the calling thread. `columns` has one column for each input of the formula,
  * in any order if they have names. `scores` gets the result for each job: a double, neither sorted nor rounded to the `float`
  * that the scheduler sorts on. It is what a `jsf_ranked_job` has as `exact`; its `score` is `jsf_round_to_float32` of it. A
- * job whose formula raises an error gets OpenPBS's value, 0, or -1 if the result is not a real number. Infinity and NaN are
+ * job whose formula raises an error gets OpenPBS's value, 0, or -1 if the result is not a real number, and 0 where that value is
+ * not known, because the error says that it is beyond a limit of this library or needs complex numbers. Infinity and NaN are
  * results of Python too, not errors: a score may be NaN although the job did not fail.
  *
  * `failed` has a byte for each job, which becomes 1 if the job failed and else 0; it may be null. `failures` becomes the

@@ -108,7 +108,8 @@ pub struct SiteArgs {
     /// 28 digits in base ten
     #[arg(long, value_enum, default_value_t = NumbersArg::Openpbs, help_heading = "Rules")]
     pub numbers: NumbersArg,
-    /// The value of a job whose evaluation fails: 0 as in OpenPBS, 0 with exit code 1, or no value, so that the job ranks last
+    /// The value of a job whose evaluation fails: that of OpenPBS (0, or -1 if its scheduler crashes), 0 with exit code 1, or
+    /// no value, so that the job ranks last
     #[arg(long, value_enum, default_value_t = OnErrorArg::Zero, help_heading = "Rules")]
     pub on_error: OnErrorArg,
 }
@@ -155,7 +156,7 @@ pub enum NumbersArg {
 /// The value of a job whose evaluation fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnErrorArg {
-    /// 0, as in OpenPBS
+    /// 0, or -1 if OpenPBS's scheduler crashes
     Zero,
     /// 0, and exit code 1
     Fail,
