@@ -29,7 +29,9 @@ pub use order::{higher_first, merge_sort};
 pub(crate) use order::{sort_by_value, sort_listed_by_value};
 #[doc(hidden)]
 pub use race::{Competitor, Crossings, FirstStep, Goal, crossings, first_step};
-pub use score::{Consequence, FormulaResult, OnError, Score, ScoreError, ScorePrecision};
+#[doc(hidden)]
+pub use score::Consequence;
+pub use score::{FormulaResult, OnError, Score, ScoreError, ScorePrecision};
 pub use scores::Scores;
 #[doc(hidden)]
 pub use sweep::{Enclosure, ScoreRules, Sweep};

@@ -170,6 +170,7 @@ impl ScoreError {
     }
 
     /// What the scheduler of OpenPBS makes of such a job.
+    #[doc(hidden)]
     pub fn consequence(&self) -> Consequence {
         match self {
             Self::Raised(error) if is_of_python(error.raised.kind) => Consequence::Zero,
