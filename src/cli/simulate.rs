@@ -276,9 +276,9 @@ fn failures(on_error: OnErrorArg, errors: &EvaluationErrors, workload: &Workload
     let failure = |(_, error): (_, &ErrorKind)| {
         let value = match (on_error, error.consequence) {
             (OnErrorArg::Null, _) => "it comes last",
-            (OnErrorArg::Zero, Consequence::Crash) => "it counts -1 and OpenPBS's scheduler crashes",
+            (_, Consequence::Crash) => "it counts 0 and OpenPBS's scheduler would crash",
             (_, Consequence::Unknown) => "it counts 0 and jsf cannot tell what the scheduler makes of it",
-            (OnErrorArg::Zero | OnErrorArg::Fail, _) => "it counts 0",
+            (_, Consequence::Zero) => "it counts 0",
         };
         let (job, jobs) = (workload.id(error.job), error.jobs);
         let jobs = if jobs == 1 { "1 job" } else { &format!("{jobs} jobs") };

@@ -209,7 +209,7 @@ impl fmt::Display for ScoreError {
 impl OnError {
     /// The value of a job with this error. OpenPBS does not treat a result that is not a number as an error: the value of
     /// the job is -1, and the scheduler crashes when it evaluates the next job.
-    pub(crate) fn value(self, error: &ScoreError) -> f64 {
+    pub(super) fn value(self, error: &ScoreError) -> f64 {
         match (self, error.consequence()) {
             (Self::Null, _) => f64::NEG_INFINITY,
             (Self::ZeroLikePbs, Consequence::Crash) => -1.0,

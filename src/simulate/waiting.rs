@@ -201,7 +201,7 @@ impl<'p> WaitingJobs<'p> {
         let values = &mut self.values[first..];
         self.program.score_columns(&columns, &mut self.scratch, values, &mut self.failed)?;
         for (row, error) in &self.failed {
-            values[*row] = self.on_error.value(error);
+            values[*row] = if self.on_error == OnError::Null { f64::NEG_INFINITY } else { 0.0 };
             errors.add(self.jobs[first + row], error);
         }
         if self.precision != ScorePrecision::Double {
