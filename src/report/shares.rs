@@ -11,6 +11,7 @@ use super::table::{Column, write_rows, write_table};
 use super::terminal::printable;
 use crate::fairshare::{AssessedTree, AssociationShares, NodeId, NodeKind, ShareTable, ShareTree, Shares};
 use crate::jobs::JobTable;
+use crate::python::MAX_EXACT_FLOAT;
 use crate::rank::{Comparison, GroupChange};
 use crate::site::UsageChange;
 
@@ -551,8 +552,11 @@ fn factor(view: &PolicyView<'_>, node: Option<NodeId>) -> Option<f64> {
     association(view, node).fairshare
 }
 
-/// An amount with at most two decimals.
+/// An amount with at most two decimals, or all its digits in scientific notation where doubles are no longer exact.
 fn amount(value: f64) -> String {
+    if value.is_finite() && value.abs() >= MAX_EXACT_FLOAT {
+        return format!("{value:e}");
+    }
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

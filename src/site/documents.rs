@@ -4,7 +4,7 @@
 use super::file_kind::{Expected, FileKind, RESOURCES, SERVER};
 use super::files::SiteFiles;
 use super::source::FileSource;
-use super::{SiteError, file_kind, warn_of_repeated};
+use super::{SiteError, file_kind, warn_unless_strict};
 use crate::diagnostic::few_of_each_kind;
 use crate::formula::Formula;
 use crate::formula::name_resolution::Resolution;
@@ -131,7 +131,7 @@ impl Documents {
         let repeated = repeated
             .iter()
             .map(|what| format!("`{name}`: `{what}` is given more than once; check which one is in force"));
-        warn_of_repeated(&mut self.warnings, repeated, is_strict)?;
+        warn_unless_strict(&mut self.warnings, repeated, is_strict)?;
         let mut contents = Contents::default();
         let declarations = if kind == FileKind::Qmgr { only_declarations(&text) } else { text.clone() };
         if kind == FileKind::Qmgr || is_resourcedef {

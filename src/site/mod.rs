@@ -93,8 +93,8 @@ pub struct SiteRules {
     pub on_error: OnError,
     /// `job_sort_formula_threshold`, instead of the server's: a job whose value is at most this does not run.
     pub threshold: Option<f64>,
-    /// Whether a damaged job document is an error, see [`ReadOptions::strict`](crate::ingest::ReadOptions::strict), and any
-    /// file that gives something more than once.
+    /// Whether a damaged job document is an error, see [`ReadOptions::strict`](crate::ingest::ReadOptions::strict), any
+    /// file that gives something more than once, and a usage that is not a number, infinite or subnormal.
     pub strict: bool,
 }
 
@@ -145,7 +145,7 @@ impl Site {
         let Documents { schema, queues, server, partition, warnings: of_documents } =
             Documents::read(&files, rules.strict)?;
         let mut warnings = files.warnings.clone();
-        warn_of_repeated(&mut warnings, files.repeated.iter().cloned(), rules.strict)?;
+        warn_unless_strict(&mut warnings, files.repeated.iter().cloned(), rules.strict)?;
         warnings.extend(of_documents);
         let config = match &files.sched_config {
             Some(source) => {
@@ -164,7 +164,7 @@ impl Site {
         let (repeated, of_config): (Vec<_>, Vec<_>) =
             config.warnings.iter().partition(|warning| matches!(warning.fault, ConfigFault::Repeated { .. }));
         let message = |warning: &ConfigWarning| format!("sched_config: {warning}");
-        warn_of_repeated(&mut warnings, repeated.into_iter().map(message), rules.strict)?;
+        warn_unless_strict(&mut warnings, repeated.into_iter().map(message), rules.strict)?;
         warnings.extend(few_of_each_kind(of_config.into_iter().map(message)));
         let conf = files.slurm_conf.as_ref().map(FileSource::read_slurm_conf).transpose()?;
         let of_conf = conf.iter().flat_map(|conf| conf.warnings.iter().map(ToString::to_string));
@@ -223,20 +223,20 @@ fn formula_only() -> SchedConfig {
     SchedConfig { by_queue: ByTime::always(false), preemptive_sched: ByTime::always(false), ..SchedConfig::default() }
 }
 
-/// Adds warnings of what a file gives more than once.
+/// Adds warnings, a few of each kind, about what is refused where the rules are strict, such as what a file gives twice.
 ///
 /// # Errors
 /// The first of them, if the rules of the site are strict.
-fn warn_of_repeated(
+fn warn_unless_strict(
     warnings: &mut Vec<String>,
-    repeated: impl IntoIterator<Item = String>,
+    messages: impl IntoIterator<Item = String>,
     is_strict: bool,
 ) -> Result<(), SiteError> {
-    let mut repeated = repeated.into_iter();
-    if is_strict && let Some(first) = repeated.next() {
+    let mut messages = messages.into_iter();
+    if is_strict && let Some(first) = messages.next() {
         return Err(SiteError::Content(first));
     }
-    warnings.extend(few_of_each_kind(repeated));
+    warnings.extend(few_of_each_kind(messages));
     Ok(())
 }
 

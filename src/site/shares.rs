@@ -124,7 +124,7 @@ impl Site {
     pub fn resource_group(&self) -> Result<WrittenGroups, SiteError> {
         let tree = self.required_tree()?;
         if tree.is_of_openpbs() {
-            let tree = tree.pbs_tree(Rules::Documented, [])?;
+            let tree = tree.pbs_tree(Rules::Scheduler, [])?;
             let cgroup = |node| Some(tree.cgroup(node)).filter(|&cgroup| cgroup >= 0);
             return Ok(write_groups_with_cgroups(tree.tree(), cgroup));
         }
@@ -150,15 +150,21 @@ impl Site {
         let in_force = [self.policy.name];
         let policies = if request.policies.is_empty() { &in_force[..] } else { &request.policies };
         let (mut shares, mut notes) = (Vec::new(), warnings);
+        let mut refusal = None;
         for &policy in policies {
             match self.policy_shares(policy, tree, &queue, request) {
                 Ok(one) => shares.push(one),
-                // a tree of Slurm may not suit PBS, and is of use all the same
-                Err(error) if policy == PolicyName::Pbs && policies.len() > 1 => {
+                // a tree of one scheduler may not suit the policies of another
+                Err(error) => {
                     notes.push(format!("no numbers of the policy `{}`: {error}", policy.as_str()));
+                    refusal.get_or_insert(error);
                 }
-                Err(error) => return Err(error),
             }
+        }
+        if shares.is_empty()
+            && let Some(error) = refusal
+        {
+            return Err(error);
         }
         if let Some(first) = shares.first_mut() {
             let charged = request.changes.iter().filter_map(|change| match change {

@@ -221,7 +221,8 @@ impl Site {
         match self.policy.name {
             PolicyName::Pbs => {
                 let entities = workload.entities().iter().map(|entity| &**entity);
-                Ok(tree.pbs_tree(self.policy.rules, entities)?.tree().clone())
+                // the scheduler's rules take any usage, and the documented ones do without that of the tree
+                Ok(tree.pbs_tree(Rules::Scheduler, entities)?.into_tree())
             }
             _ => tree.share_tree(),
         }
@@ -245,7 +246,7 @@ impl Site {
         let name = self.policy.name;
         let unknown: Vec<&str> = match name {
             PolicyName::Pbs => {
-                let known = tree.pbs_tree(self.policy.rules, [])?;
+                let known = tree.pbs_tree(Rules::Scheduler, [])?;
                 let is_unknown = |entity: &&str| known.tree().find(entity).is_none();
                 workload.entities().iter().map(|entity| &**entity).filter(is_unknown).collect()
             }

@@ -5,14 +5,14 @@ use std::collections::{BTreeSet, HashSet};
 use super::file_kind::{self, FileKind};
 use super::files::SiteFiles;
 use super::source::FileSource;
-use super::{SiteError, warn_of_repeated};
+use super::{SiteError, warn_unless_strict};
 use crate::diagnostic::few_of_each_kind;
 use crate::fairshare::tree_document::{TreeDocument, read_tree};
 use crate::fairshare::{NodeId, NodeKind, Release, Rules, ShareTree};
 use crate::jobs::{JobState, JobTable};
 use crate::pbs::files::resource_group::{LineFault, RejectedLine, ResourceGroup};
 use crate::pbs::files::sched_config::SchedConfig;
-use crate::pbs::files::usage::{MIN_USAGE, UsageFile};
+use crate::pbs::files::usage::{MIN_USAGE, UsageFault, UsageFile};
 use crate::pbs::share_tree::{PbsTree, PbsTreeBuilder};
 use crate::schema::suggestions::nearest;
 use crate::slurm;
@@ -86,7 +86,10 @@ impl SiteTree {
     ) -> Result<PbsTree, SiteError> {
         let builder = PbsTreeBuilder::from_document(&self.document).rules(rules).with_entities(entities);
         let tree = builder.build().map_err(|error| self.error(&error))?;
-        self.require_finite_usage(tree.tree())?;
+        // the scheduler computes with whatever its files contain; nothing defines what else would
+        if !(self.is_of_openpbs() && rules == Rules::Scheduler) {
+            self.require_finite_usage(tree.tree())?;
+        }
         Ok(tree)
     }
 
@@ -144,6 +147,9 @@ impl SiteTree {
     fn require_finite_usage(&self, tree: &ShareTree) -> Result<(), SiteError> {
         match tree.usage(tree.root()).is_finite() {
             true => Ok(()),
+            false if self.is_of_openpbs() => Err(self.error(
+                &"the sum of all usage is beyond the range of a double, with which only OpenPBS's scheduler computes",
+            )),
             false => Err(self.error(&"the sum of all usage is beyond the range of a double")),
         }
     }
@@ -167,7 +173,7 @@ fn read_document(source: &FileSource, is_strict: bool, warnings: &mut Vec<String
             let consequence = if *key == "children" { "the lists are joined" } else { "the last one counts" };
             format!("`{name}`: {path} has `{key}` more than once; {consequence}")
         });
-        warn_of_repeated(warnings, repeated, is_strict)?;
+        warn_unless_strict(warnings, repeated, is_strict)?;
         let source_name = Some(name);
         return Ok(SiteTree { document, source_name, slurm: None, printed_fairshare: Vec::new(), cluster: None });
     }
@@ -175,7 +181,7 @@ fn read_document(source: &FileSource, is_strict: bool, warnings: &mut Vec<String
     let (repeated, others): (Vec<_>, Vec<_>) =
         associations.warnings.iter().partition(|warning| matches!(warning, TreeWarning::Duplicate { .. }));
     let message = |warning: &TreeWarning| format!("`{name}`: {warning}");
-    warn_of_repeated(warnings, repeated.into_iter().map(message), is_strict)?;
+    warn_unless_strict(warnings, repeated.into_iter().map(message), is_strict)?;
     warnings.extend(few_of_each_kind(others.into_iter().map(message)));
     if !associations.usage_known && associations.format != TreeFormat::Sshare {
         warnings.push(format!(
@@ -221,7 +227,7 @@ fn read_resource_group(
     let (repeated, rejected): (Vec<_>, Vec<_>) =
         lines.rejected.iter().partition(|line| matches!(line.fault, LineFault::DuplicateName(_)));
     let message = |line: &RejectedLine| format!("`{name}`: {line}");
-    warn_of_repeated(warnings, repeated.into_iter().map(message), is_strict)?;
+    warn_unless_strict(warnings, repeated.into_iter().map(message), is_strict)?;
     let rejected = rejected.into_iter().map(message);
     let wrapped = lines.wrapped.iter().map(|line| format!("`{name}`: {line}"));
     warnings.extend(few_of_each_kind(rejected.chain(wrapped)));
@@ -233,7 +239,13 @@ fn read_resource_group(
 
 fn read_usage(source: &FileSource, is_strict: bool, warnings: &mut Vec<String>) -> Result<UsageFile, SiteError> {
     let usage = UsageFile::parse(&source.read_expected(&file_kind::USAGE)?).map_err(SiteError::content)?;
-    warnings.extend(few_of_each_kind(usage.faults.iter().map(|fault| format!("`{}`: {fault}", source.name()))));
+    let is_usage = |fault: &&UsageFault| matches!(fault, UsageFault::BadUsage { .. });
+    let (bad, others): (Vec<_>, Vec<_>) = usage.faults.iter().partition(is_usage);
+    let name = source.name();
+    let implausible = usage.implausible();
+    warnings.extend(few_of_each_kind(others.into_iter().map(|fault| format!("`{name}`: {fault}"))));
+    warn_unless_strict(warnings, bad.into_iter().map(|fault| format!("`{name}`: {fault}")), is_strict)?;
+    warn_unless_strict(warnings, implausible.iter().map(|usage| format!("`{name}`: {usage}")), is_strict)?;
     let mut entities = HashSet::new();
     let repeated: BTreeSet<&str> =
         usage.records.iter().map(|record| &*record.entity).filter(|entity| !entities.insert(*entity)).collect();
@@ -243,7 +255,7 @@ fn read_usage(source: &FileSource, is_strict: bool, warnings: &mut Vec<String>) 
             source.name()
         )
     });
-    warn_of_repeated(warnings, repeated, is_strict)?;
+    warn_unless_strict(warnings, repeated, is_strict)?;
     if usage.records.is_empty() && usage.faults.is_empty() {
         warnings
             .push(format!("`{}` has no record: the usage of every entity is 1, as if nothing had run", source.name()));

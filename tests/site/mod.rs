@@ -4,6 +4,7 @@ mod archives;
 #[cfg(unix)]
 mod capture;
 mod explain;
+mod implausible_usage;
 mod reach_rank;
 mod schedulers;
 mod snapshots;

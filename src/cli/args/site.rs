@@ -59,7 +59,8 @@ pub struct SiteArgs {
     /// The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON; - is standard input
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub queue: Option<PathBuf>,
-    /// Refuse a job document that is not valid JSON, and any file that gives something twice, instead of reading what can be read of it
+    /// Refuse a job document that is not valid JSON, any file that gives something twice, and a usage that no job causes, instead of
+    /// reading what can be read of it
     #[arg(long, help_heading = "Context")]
     pub strict: bool,
     /// The scheduler's folder sched_priv: resource_group, usage, sched_config, and sched_formula if no formula is given

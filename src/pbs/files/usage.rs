@@ -5,8 +5,8 @@
 //! bytes (`char name[9]`, 7 of padding, `double`). The daemon reads a file without the tag as version 1. It silently
 //! ignores a file of another version, a file whose last decay is too old, an invalid record and a truncated last
 //! record; here each of these is a [`UsageFault`]. Recorded in `tests/golden/openpbs/pbsfs`, cases 20 and 60 to 89; what
-//! no case shows (old decay times, the characters of a name, long names in version 1) follows OpenPBS's published
-//! sources.
+//! no case shows (old decay times, the characters of a name, long names in version 1, an infinite usage) follows
+//! OpenPBS's published sources: a usage counts if it is at least 0, which an infinite one is and NaN is not.
 
 use std::io::{self, Read};
 
@@ -58,14 +58,55 @@ impl UsageVersion {
 pub struct UsageRecord {
     /// The entity; may be empty.
     pub entity: String,
-    /// Its usage, in units of `fairshare_usage_res`: a finite number of at least 0.
+    /// Its usage, in units of `fairshare_usage_res`: a number of at least 0, possibly infinite.
     pub usage: f64,
     /// The offset of the record in the file, in bytes.
     pub offset: usize,
 }
 
-/// Something in the file that is ignored: what the daemon silently ignores, and an infinite usage, with which the daemon
-/// computes the numbers of all entities.
+/// A usage that no job can have caused, with which the daemon computes all the same.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ImplausibleUsage {
+    /// The usage of the entity, of its groups and of the root is infinite.
+    #[error(
+        "byte {offset}: the usage of `{entity}` is infinite, and the scheduler computes with it: fair-share numbers become \
+         0 or not a number"
+    )]
+    Infinite {
+        /// The offset of the record.
+        offset: usize,
+        /// The entity.
+        entity: String,
+    },
+    /// A subnormal number.
+    #[error(
+        "byte {offset}: the usage {usage:e} of `{entity}` is smaller than any that a job causes, as in a damaged file or one \
+         of another byte order; the scheduler computes with it"
+    )]
+    Subnormal {
+        /// The offset of the record.
+        offset: usize,
+        /// The entity.
+        entity: String,
+        /// Its usage.
+        usage: f64,
+    },
+    /// Every usage is finite, and their sum is not.
+    #[error(
+        "byte {offset}: with the usage {usage:e} of `{entity}` the sum of all usage exceeds the range of a double, and the \
+         scheduler computes with an infinite one: fair-share numbers become 0 or not a number"
+    )]
+    InfiniteSum {
+        /// The offset of the record.
+        offset: usize,
+        /// The entity.
+        entity: String,
+        /// Its usage.
+        usage: f64,
+    },
+}
+
+/// Something in the file that the daemon silently ignores.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum UsageFault {
     /// Too short for a header and the time of the last decay, or for one record of a file without a header.
@@ -85,10 +126,8 @@ pub enum UsageFault {
         /// The number of its bytes in the file.
         bytes: usize,
     },
-    /// The usage is negative, infinite or not a number.
-    #[error(
-        "byte {offset}: the usage {usage} of `{entity}` is not a finite number of at least 0, the record is ignored"
-    )]
+    /// The usage is negative or not a number.
+    #[error("byte {offset}: the usage {usage} of `{entity}` is not a number of at least 0, the record is ignored")]
     BadUsage {
         /// The offset of the number.
         offset: usize,
@@ -160,6 +199,23 @@ impl UsageFile {
         Ok(read)
     }
 
+    /// The records with a usage that no job can have caused, in file order.
+    pub fn implausible(&self) -> Vec<ImplausibleUsage> {
+        let mut sum = 0.0_f64;
+        let implausible = |record: &UsageRecord| {
+            let UsageRecord { entity, usage, offset } = record.clone();
+            let was_finite = sum.is_finite();
+            sum += usage;
+            match usage {
+                _ if usage.is_infinite() => Some(ImplausibleUsage::Infinite { offset, entity }),
+                _ if usage.is_subnormal() => Some(ImplausibleUsage::Subnormal { offset, entity, usage }),
+                _ if was_finite && sum.is_infinite() => Some(ImplausibleUsage::InfiniteSum { offset, entity, usage }),
+                _ => None,
+            }
+        };
+        self.records.iter().filter_map(implausible).collect()
+    }
+
     fn read_v2(&mut self, file: &[u8]) {
         match file.get(HEADER..).and_then(|rest| rest.first_chunk::<8>()) {
             None => self.faults.push(UsageFault::TooShort(file.len())),
@@ -204,7 +260,7 @@ fn parse_record(record: &[u8], offset: usize, version: UsageVersion) -> Result<U
     if name.len() == field.len() || !name.iter().all(|&byte| is_name_byte(byte)) {
         return Err(UsageFault::BadName { offset, name: entity });
     }
-    if usage.is_finite() && usage >= 0.0 {
+    if usage >= 0.0 {
         Ok(UsageRecord { entity, usage, offset })
     } else {
         Err(UsageFault::BadUsage { offset: offset + record.len() - 8, entity, usage })
@@ -275,22 +331,39 @@ mod tests {
         ]);
         file.extend(b"Scott");
         let read = UsageFile::parse(&file).expect("small enough");
-        assert_eq!(read.records, [UsageRecord { entity: "Bob".into(), usage: 1.5, offset: 32 }]);
+        let record = |entity: &str, usage, offset| UsageRecord { entity: entity.into(), usage, offset };
+        assert_eq!(read.records, [record("Bob", 1.5, 32), record("Tom", f64::INFINITY, 352)]);
         assert_eq!(read.last_decay, Some(1_700_000_000));
         assert_eq!(
             faults(&file),
             [
-                "byte 152: the usage NaN of `Cathy` is not a finite number of at least 0, the record is ignored"
-                    .to_owned(),
+                "byte 152: the usage NaN of `Cathy` is not a number of at least 0, the record is ignored".to_owned(),
                 format!("byte 160: `{}` is not a name, the record is ignored", "n".repeat(50)),
                 "byte 224: `\\xff` is not a name, the record is ignored".to_owned(),
-                "byte 344: the usage -1 of `Suzy` is not a finite number of at least 0, the record is ignored"
-                    .to_owned(),
-                "byte 408: the usage inf of `Tom` is not a finite number of at least 0, the record is ignored"
-                    .to_owned(),
+                "byte 344: the usage -1 of `Suzy` is not a number of at least 0, the record is ignored".to_owned(),
                 "byte 416: the last record has only 5 bytes and is ignored".to_owned(),
             ]
         );
+    }
+
+    #[test]
+    fn a_usage_that_no_job_causes_is_named() {
+        let implausible = |usages: &[(&[u8], f64)]| -> Vec<String> {
+            let read = UsageFile::parse(&v2(usages)).expect("small enough");
+            assert_eq!((read.records.len(), &*read.faults), (usages.len(), &[][..]));
+            read.implausible().iter().map(ToString::to_string).collect()
+        };
+        assert!(implausible(&[(b"a", 0.0), (b"b", 1e308), (b"c", f64::MIN_POSITIVE)]).is_empty());
+        let named = implausible(&[(b"a", f64::INFINITY), (b"b", f64::MAX), (b"c", 5e-324), (b"d", f64::INFINITY)]);
+        let starts = [
+            "byte 32: the usage of `a` is infinite",
+            "byte 160: the usage 5e-324 of `c`",
+            "byte 224: the usage of `d`",
+        ];
+        assert_eq!(named.len(), starts.len());
+        assert!(named.iter().zip(starts).all(|(message, start)| message.starts_with(start)), "{named:?}");
+        let sum = implausible(&[(b"a", 1e308), (b"b", 1e308), (b"c", 1e308)]);
+        assert!(matches!(&*sum, [only] if only.starts_with("byte 96: with the usage 1e308 of `b` the sum")), "{sum:?}");
     }
 
     #[test]

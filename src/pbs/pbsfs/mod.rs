@@ -201,10 +201,14 @@ fn remark_on_set(tree: &PbsTree, node: NodeId, usage: &[u8]) -> Option<String> {
             Some(format!("`{name}` is a group, which has no record in the usage file: nothing is changed"))
         }
         None => Some(format!("`{text}` is not a number: the usage of `{name}` is not changed")),
-        Some(usage) if usage.is_finite() && usage >= 0.0 => None,
+        Some(f64::INFINITY) => Some(format!(
+            "`{text}` is infinite: it is written, as `pbsfs` does, and the scheduler computes with it, so fair-share numbers \
+             become 0 or not a number"
+        )),
+        Some(usage) if usage >= 0.0 => None,
         Some(_) => Some(format!(
-            "`{text}` is not a finite number of at least 0: it is written, as `pbsfs` does, but such a record is ignored when \
-             the file is read, and `{name}` then has the usage 1"
+            "`{text}` is not a number of at least 0: it is written, as `pbsfs` does, but such a record is ignored when the \
+             file is read, and `{name}` then has the usage 1"
         )),
     }
 }

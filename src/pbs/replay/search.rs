@@ -392,6 +392,10 @@ impl<'a> Search<'a> {
         if tree_work(tree).saturating_mul(USAGE_STEPS) > self.work.granted / PARTS {
             return None;
         }
+        // an infinite usage makes every sum above it infinite, whatever is added to it or taken away
+        if !tree.tree().usage(tree.tree().root()).is_finite() {
+            return None;
+        }
         let entity = self.queue.table.entity(job.row);
         let node = tree.tree().find(entity)?;
         let ours = tree.tree().usage(node);

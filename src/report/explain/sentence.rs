@@ -33,6 +33,7 @@ pub(in crate::report) fn sentence(report: &ExplainReport<'_>, job: &Explanation)
         (Some(Err(error)), _) => Some(failure(report, job, error)),
         (Some(Ok(_)), None) if matches!(job.not_considered, Some(NotConsidered::UnderThreshold { .. })) => None,
         (Some(Ok(_)), None) => job.score.map(|score| format!("its value is {}", number_format::logged(score))),
+        (Some(Ok(_)), Some(_)) if job.score.is_some_and(f64::is_nan) => Some(not_a_number(job)),
         (Some(Ok(_)), Some(rank)) => reasons(report, job, rank),
     };
     reasons.map_or_else(|| place.clone(), |reasons| format!("{place}{separator}{reasons}"))
@@ -74,6 +75,19 @@ fn failure(report: &ExplainReport<'_>, job: &Explanation, error: &ScoreError) ->
     };
     let crash = if error.crashes_the_scheduler() { ", and OpenPBS's scheduler crashes" } else { "" };
     format!("`{text}` fails with \"{error}\"{value}{crash}{others}")
+}
+
+/// The scheduler's comparison of a NaN, and the inputs from which it comes.
+fn not_a_number(job: &Explanation) -> String {
+    let is_nan = |value: &Option<Value>| matches!(value, Some(Value::Float(float)) if float.is_nan());
+    let inputs: Vec<&str> =
+        job.inputs.iter().filter(|input| is_nan(&input.value)).map(|input| input.name.as_str()).collect();
+    let cause = match inputs.as_slice() {
+        [] => String::new(),
+        [one] => format!(", as its `{one}` is"),
+        several => format!(", as its {} are", quoted(several.iter().copied())),
+    };
+    format!("its value is not a number{cause}, and the scheduler takes such a value to be equal to every other")
 }
 
 /// What helps the job most, and what costs it most. A job of the worse half of the queue is compared with the jobs just
