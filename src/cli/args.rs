@@ -267,6 +267,9 @@ pub struct RankArgs {
     /// Show the inputs of the formula for each job
     #[arg(long)]
     pub inputs: bool,
+    /// Show the summands of the formula for each job, with their signs, as `sprio -l` does: added up they are the value
+    #[arg(long)]
+    pub terms: bool,
     /// Show all columns in full, however wide the terminal is
     #[arg(long)]
     pub wide: bool,

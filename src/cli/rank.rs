@@ -4,9 +4,9 @@ use std::io::Write;
 
 use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::pbs::check::error_findings;
-use job_sort_formula::rank::{ComparedRanking, Comparison, Consequence};
+use job_sort_formula::rank::{ComparedRanking, Comparison, Consequence, ScorePrecision};
 use job_sort_formula::report::html::RankHtml;
-use job_sort_formula::report::{Csv, Human, Json, Ndjson, RankFormat, RankReport, RankedRow};
+use job_sort_formula::report::{Csv, Human, Json, Ndjson, RankFormat, RankReport, RankedRow, TermColumns};
 use job_sort_formula::site::RankedQueue;
 use job_sort_formula::{JobTable, Ranking, Site};
 
@@ -28,6 +28,10 @@ fn rank(arguments: &RankArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Res
     drop(progress);
     warn_all(&ranked.warnings);
     let inputs: Vec<_> = ranked.program.inputs().iter().map(|name| &**name).filter(|_| arguments.inputs).collect();
+    if arguments.terms && site.precision() == ScorePrecision::Decimal {
+        return Err(CliError::usage("terms follow Python's arithmetic: do not choose decimal numbers"));
+    }
+    let terms = arguments.terms.then(|| TermColumns::new(&ranked.program));
     let rows = rows(arguments, site, &ranked)?;
     let mut rules = vec![("formula:", source.text.trim_end().to_owned())];
     rules.extend(site.rules_of(&ranked));
@@ -38,6 +42,7 @@ fn rank(arguments: &RankArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Res
         not_considered: &ranked.not_considered,
         rows: &rows,
         inputs: &inputs,
+        terms: terms.as_ref(),
         schema: &schema,
         rules: &rules,
     };

@@ -100,6 +100,7 @@ codes! {
     "JSF615" Warning "a resource that no job in the queue has",
     "JSF616" Warning "one value for all jobs in the queue",
     "JSF617" Warning "a formula that was tried on no job",
+    "JSF618" Warning "a summand too small to decide the order",
 }
 
 impl Code {

@@ -129,7 +129,7 @@ const ISCLOSE: Parameters =
 
 /// The arguments of one call, by parameter.
 #[derive(Debug)]
-pub(super) enum Arguments<'a, V> {
+pub(crate) enum Arguments<'a, V> {
     /// Positional arguments only, of an accepted number.
     Positional(&'a [V]),
     /// The arguments of a function with named parameters, in the order of the parameters; `None` if not given.
@@ -195,7 +195,7 @@ impl Function {
 /// # Errors
 /// `TypeError`, with CPython's text for this function.
 #[inline]
-pub(super) fn bind<'a, V>(
+pub(crate) fn bind<'a, V>(
     function: Function,
     positional: &'a [V],
     keywords: &'a [(&str, V)],

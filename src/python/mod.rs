@@ -30,6 +30,7 @@ pub(crate) use crate::python::conversion::{MAX_EXACT_FLOAT, MAX_EXACT_INT};
 pub use crate::python::decimal::{DecimalArithmetic, DecimalValue};
 pub use crate::python::error::{ErrorKind, Raised};
 pub use crate::python::float::binary as float_binary;
+pub(crate) use crate::python::function::bind;
 pub use crate::python::function::{Function, constant};
 pub use crate::python::functions::real_function;
 pub use crate::python::operators::{BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator};

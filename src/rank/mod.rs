@@ -13,6 +13,7 @@ mod order;
 mod race;
 mod score;
 mod scores;
+pub(crate) mod summands;
 mod sweep;
 #[doc(hidden)]
 pub mod trajectory;

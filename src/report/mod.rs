@@ -43,9 +43,12 @@ pub use rank_json::{Json, Ndjson};
 pub use sarif::Sarif;
 pub use terminal::{printable, printable_lines};
 
+use crate::diagnostic::Span;
+use crate::formula::program::{Program, Summand};
 use crate::jobs::{Exclusion, JobTable};
 use crate::pbs::order::NotConsidered;
 use crate::python::Value;
+use crate::rank::explain::inputs;
 use crate::rank::{FormulaResult, Ranking, Score, ScoreError};
 use crate::schema::Schema;
 
@@ -75,10 +78,44 @@ pub struct RankReport<'a> {
     pub rows: &'a [RankedRow],
     /// The inputs to show with each job.
     pub inputs: &'a [&'a str],
+    /// The summands of the formula to show with each job, if they are shown.
+    pub terms: Option<&'a TermColumns<'a>>,
     /// What the names of the inputs measure.
     pub schema: &'a Schema,
     /// What is shown above a table, such as the policy: a heading and a text each.
     pub rules: &'a [(&'static str, String)],
+}
+
+/// The summands of a formula, with their values for each job.
+#[derive(Debug)]
+pub struct TermColumns<'a> {
+    program: &'a Program,
+    summands: Vec<Summand>,
+}
+
+impl<'a> TermColumns<'a> {
+    /// The summands at the top of a formula.
+    pub fn new(program: &'a Program) -> Self {
+        Self { program, summands: program.summands() }
+    }
+
+    /// The text of each summand with its sign.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.summands.iter().map(|summand| &*summand.text)
+    }
+
+    /// Where each summand is, and its text.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (Span, &str)> {
+        self.summands.iter().map(|summand| (summand.span, &*summand.text))
+    }
+
+    /// The value of each summand for a job, with its sign; `None` where the formula fails.
+    pub(crate) fn values(&self, table: &JobTable, row: usize) -> Vec<Option<Value>> {
+        let inputs = inputs(self.program, table, row);
+        let trace = inputs.map(|inputs| self.program.trace(&inputs)).filter(|trace| trace.result.is_ok());
+        let value = |summand: &Summand| trace.as_ref()?.summand(summand);
+        self.summands.iter().map(value).collect()
+    }
 }
 
 /// A row, and its rank if it has one.
@@ -146,6 +183,16 @@ impl<'a> RankReport<'a> {
 }
 
 impl RankReport<'_> {
+    /// The texts of the summands that are shown.
+    pub(crate) fn term_texts(&self) -> impl Iterator<Item = &str> {
+        self.terms.into_iter().flat_map(TermColumns::texts)
+    }
+
+    /// The values of the summands that are shown.
+    pub(crate) fn term_values(&self, row: usize) -> Vec<Option<Value>> {
+        self.terms.map_or_else(Vec::new, |terms| terms.values(self.table, row))
+    }
+
     /// The value of an input; `None` if the scheduler ignores the job and the value was not read.
     pub(crate) fn input(&self, name: &str, row: usize) -> Option<Value> {
         let column = self.table.column(name)?;

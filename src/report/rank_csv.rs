@@ -24,7 +24,7 @@ impl RankFormat for Csv {
     fn write(&self, report: &RankReport<'_>, out: &mut dyn Write) -> io::Result<()> {
         let mut header = Vec::new();
         let mut buffer = ByteBuffer::new(&mut header);
-        push_header(report.inputs, self.for_spreadsheets, &mut buffer);
+        push_header(report, self.for_spreadsheets, &mut buffer);
         buffer.finish();
         out.write_all(&header)?;
         let lines = report.line_maker();
@@ -52,11 +52,11 @@ enum Names {
     ForSpreadsheets,
 }
 
-fn push_header(inputs: &[&str], for_spreadsheets: bool, text: &mut ByteBuffer<'_>) {
+fn push_header(report: &RankReport<'_>, for_spreadsheets: bool, text: &mut ByteBuffer<'_>) {
     text.push_str("rank,id,entity,queue,state,score,exact,logged,error,considered,excluded,reason");
-    for input in inputs {
+    for name in report.inputs.iter().copied().chain(report.term_texts()) {
         text.push_byte(b',');
-        push_text(input, for_spreadsheets, text);
+        push_text(name, for_spreadsheets, text);
     }
     text.push_byte(b'\n');
 }
@@ -144,7 +144,20 @@ fn push_line(
             push_field(&value.repr(), text);
         }
     }
+    if report.terms.is_some() {
+        push_terms(report, row, text);
+    }
     text.push_byte(b'\n');
+}
+
+#[cold]
+fn push_terms(report: &RankReport<'_>, row: usize, text: &mut ByteBuffer<'_>) {
+    for value in report.term_values(row) {
+        text.push_byte(b',');
+        if let Some(value) = value {
+            push_field(&value.repr(), text);
+        }
+    }
 }
 
 /// The fields `score`, `exact`, `logged` and `error` of a float, which nearly all jobs have.

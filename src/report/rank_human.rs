@@ -3,11 +3,15 @@
 use std::io::{self, Write};
 
 use crate::pbs::number_format;
+use crate::python::Value;
+use crate::rank::explain::nearest_double;
 use crate::report::ordered_writer::write_in_order;
 use crate::report::table::{Column, Layout};
 use crate::report::terminal::printable;
 use crate::report::{Line, RankFormat, RankReport};
 
+/// The longest heading of a summand.
+const MAX_HEADING: usize = 32;
 /// The number of rows that decide the widths of the columns, about a screenful.
 const SAMPLE_ROWS: usize = 50;
 
@@ -53,6 +57,7 @@ fn columns(report: &RankReport<'_>) -> Vec<Column> {
         None => (*name).to_owned(),
     };
     columns.extend(report.inputs.iter().map(|name| Column::number(with_unit(name), 4)));
+    columns.extend(report.term_texts().map(|text| Column::number(cut_in_the_middle(text), 7)));
     columns.push(Column::wrapped("note", 6));
     columns
 }
@@ -71,8 +76,23 @@ fn cells(report: &RankReport<'_>, line: &Line<'_>) -> Vec<String> {
         let value = report.input(name, line.row);
         value.map_or_else(|| "-".to_owned(), |value| value.repr())
     }));
+    let term = |value: Option<Value>| {
+        value.as_ref().and_then(nearest_double).map_or_else(|| "-".to_owned(), number_format::printed)
+    };
+    cells.extend(report.term_values(line.row).into_iter().map(term));
     cells.push(note(report, line));
     cells
+}
+
+/// A heading of at most [`MAX_HEADING`] characters, the beginning and the end of the text.
+fn cut_in_the_middle(text: &str) -> String {
+    let characters: Vec<char> = text.chars().collect();
+    if characters.len() <= MAX_HEADING {
+        return text.to_owned();
+    }
+    let half = MAX_HEADING / 2;
+    let (start, end) = (&characters[..half - 1], &characters[characters.len() - half..]);
+    start.iter().chain(['…'].iter()).chain(end).collect()
 }
 
 pub(super) fn note(report: &RankReport<'_>, line: &Line<'_>) -> String {

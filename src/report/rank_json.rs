@@ -48,6 +48,18 @@ struct Job<'a> {
     reason: Option<String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     inputs: BTreeMap<&'a str, serde_json::Value>,
+    /// As in the explanation of a job; absent unless they are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    terms: Option<Vec<Term<'a>>>,
+}
+
+/// A summand of the formula.
+#[derive(Serialize)]
+struct Term<'a> {
+    span: Span,
+    text: &'a str,
+    /// Python's `repr` of the value; null where the formula fails.
+    value: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -125,6 +137,10 @@ fn job<'a>(report: &RankReport<'a>, line: &Line<'a>) -> Job<'a> {
         excluded,
         reason,
         inputs: report.inputs.iter().filter_map(column).collect(),
+        terms: report.terms.map(|terms| {
+            let values = terms.values(table, line.row).into_iter().map(|value| value.map(|value| value.repr()));
+            terms.parts().zip(values).map(|((span, text), value)| Term { span, text, value }).collect()
+        }),
     }
 }
 

@@ -720,3 +720,77 @@ fn the_consequence_of_an_error_is_the_same_everywhere() {
         assert!(sentence.contains(explained), "{formula}: {sentence}");
     }
 }
+
+/// A queue of as many jobs, whose `fairshare_factor` is between 0 and 1 and whose `eligible_time` is in seconds.
+fn queue_with_factors(jobs: u64) -> String {
+    let job = |number: u64| {
+        let factor = (number * 7919 % 997) as f64 / 997.0;
+        format!(
+            "{{\"id\":\"{number}.vm\",\"eligible_time\":{},\"inputs\":{{\"fairshare_factor\":{factor}}}}}\n",
+            number * 60
+        )
+    };
+    (1..=jobs).map(job).collect()
+}
+
+/// The messages of the finding on summands that decide nothing.
+fn idle_summands(formula: &str, queue: &str) -> Vec<String> {
+    let output = jsf_with_input(&["check", formula, "--queue", "-", "--format", "json"], queue);
+    let document = json(&output);
+    let findings = document["findings"].as_array().expect("findings").iter();
+    let idle = findings.filter(|found| found["code"] == "JSF618");
+    idle.map(|found| found["message"].as_str().expect("a message").to_owned()).collect()
+}
+
+#[test]
+fn a_summand_that_decides_nothing_is_found() {
+    let site = ["check", "fairshare_factor + eligible_time", "--site", "examples/site"];
+    let message = stdout(&jsf(&site));
+    let expected = "JSF618]: `fairshare_factor` decides none of 32 pairs of neighbours: it ranges from 0 to 0.9957, \
+                    `eligible_time` from 192 to 1484275";
+    assert!(message.contains(expected), "{message}");
+    let queue = queue_with_factors(300);
+    for (formula, expected) in [
+        ("fairshare_factor + eligible_time", Some("`fairshare_factor` decides none of 299 pairs")),
+        ("eligible_time - fairshare_factor", Some("`-fairshare_factor` decides none of 299 pairs")),
+        // two jobs of 300 lie closer than the weight
+        ("70 * fairshare_factor + eligible_time", None),
+        ("1000 * fairshare_factor + eligible_time / 60", None),
+        // of the same value for every job, or the only summand
+        ("eligible_time + 5", None),
+        ("(fairshare_factor + eligible_time) * 2", None),
+        // the smaller one decides where the greater ones are equal
+        ("fairshare_factor + floor(eligible_time / 1800) * 1800", None),
+        // the two agree, and neither is small
+        ("eligible_time + 2 * eligible_time", None),
+    ] {
+        let found = idle_summands(formula, &queue);
+        assert_eq!(found.len(), usize::from(expected.is_some()), "{formula}: {found:?}");
+        assert!(found.iter().all(|message| message.starts_with(expected.unwrap_or(""))), "{formula}: {found:?}");
+    }
+    // a few jobs show nothing
+    assert!(idle_summands("fairshare_factor + eligible_time", &queue_with_factors(10)).is_empty());
+    assert_eq!(idle_summands("fairshare_factor + eligible_time", &queue_with_factors(11)).len(), 1);
+}
+
+#[test]
+fn a_call_that_no_argument_makes_valid_is_an_error() {
+    for formula in ["round(a=1)", "round(ncpus, 1, ndigits=2)", "ncpus + sum(start=ncpus)", "max(ncpus, 1, base=2)"] {
+        let output = jsf(&["check", formula]);
+        let message = stdout(&output);
+        assert_eq!(output.status.code(), Some(1), "{formula}: {message}");
+        assert!(message.contains("error[JSF307]") && !message.contains("some jobs"), "{formula}: {message}");
+    }
+    check(&["round(ncpus / 3, ndigits=1)"], 0, "qmgr: accepts the formula\n");
+}
+
+#[test]
+fn an_unknown_name_that_begins_others_suggests_them() {
+    for name in ["fairshare", "fair_share", "FairShare"] {
+        let message = stdout(&jsf(&["check", &format!("{name} + nosuchname")]));
+        let expected = "did you mean `fairshare_factor`, `fairshare_perc` or `fairshare_tree_usage`?";
+        assert!(message.contains(expected) && message.contains("`nosuchname` is not a known"), "{message}");
+    }
+    let message = stdout(&jsf(&["check", "eligible"]));
+    assert!(message.contains("did you mean `eligible_time`?") && message.contains("+ eligible_time"), "{message}");
+}

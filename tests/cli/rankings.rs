@@ -181,3 +181,62 @@ fn the_first_rows_decide_the_widths_of_a_long_table() {
     assert_eq!(rows[..2], ["rank  job  entity  queue  value  note", "   1  0    -       workq      1"]);
     assert_eq!(rows[3001], "3001  9999.a-much-longer-name  -  workq      1");
 }
+
+/// The summands of a formula are the same numbers in every format, and add up to the value.
+#[test]
+fn terms_are_columns_that_add_up_to_the_value() {
+    let formula = "1000*fairshare_factor - (ncpus + eligible_time/3600) + log(mem)";
+    let rank = ["rank", formula, "--site", "examples/site", "--terms"];
+    let texts = ["1000*fairshare_factor", "-(ncpus + eligible_time/3600)", "log(mem)"];
+    let document = json(&jsf(&[&rank[..], &["--format", "json"]].concat()));
+    let mut summed = 0;
+    for job in document["jobs"].as_array().expect("jobs") {
+        let terms = job["terms"].as_array().expect("terms");
+        assert!(terms.iter().map(|term| &term["text"]).eq(texts), "{terms:?}");
+        let numbers: Vec<f64> =
+            terms.iter().filter_map(|term| term["value"].as_str()).map(|text| text.parse().expect("a float")).collect();
+        assert_eq!(numbers.is_empty(), !job["error"].is_null(), "{job}");
+        if let Some(exact) = job["exact"].as_str().filter(|_| job["error"].is_null()) {
+            assert_eq!(
+                numbers.iter().skip(1).fold(numbers[0], |sum, term| sum + term),
+                exact.parse::<f64>().expect("a float")
+            );
+            summed += 1;
+        }
+    }
+    assert!(summed >= 33, "{summed}");
+    let lines = success(&jsf(&[&rank[..], &["--format", "ndjson"]].concat()));
+    let csv = success(&jsf(&[&rank[..], &["--inputs", "--format", "csv"]].concat()));
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let columns: Vec<usize> = {
+        let header = reader.headers().expect("a header");
+        texts.iter().map(|text| header.iter().position(|name| name == *text).expect("a column")).collect()
+    };
+    for ((job, line), record) in
+        document["jobs"].as_array().expect("jobs").iter().zip(lines.lines()).zip(reader.records())
+    {
+        let (line, record): (Value, _) = (serde_json::from_str(line).expect("JSON"), record.expect("a record"));
+        assert_eq!(job["terms"], line["terms"]);
+        let terms = job["terms"].as_array().expect("terms").iter().map(|term| term["value"].as_str().unwrap_or(""));
+        assert!(terms.eq(columns.iter().map(|&column| &record[column])), "{record:?}");
+    }
+    let table = success(&jsf(&[&rank[..], &["--top", "1", "--wide"]].concat()));
+    assert!(table.contains("1000*fairshare_factor  -(ncpus + eligible_time/3600)  log(mem)"), "{table}");
+    let decimal = jsf(&[&rank[..], &["--numbers", "decimal"]].concat());
+    assert!(
+        decimal.status.code() == Some(2) && stderr(&decimal).contains("Python's arithmetic"),
+        "{}",
+        stderr(&decimal)
+    );
+}
+
+#[test]
+fn the_terms_of_a_job_that_fails_are_empty() {
+    let jobs = r#"{"id":"1","resources":{"ncpus":2}}
+{"id":"2","resources":{}}"#;
+    let output = jsf_with_input(&["rank", "1/ncpus + 3", "--queue", "-", "--terms", "--format", "csv"], jobs);
+    let text = success(&output);
+    let fields: Vec<&str> = text.lines().map(|line| line.rsplit_once(",,").map_or(line, |(_, end)| end)).collect();
+    assert!(text.lines().next().is_some_and(|header| header.ends_with(",reason,1/ncpus,3")), "{text}");
+    assert_eq!(fields[1..], ["0.5,3", ""], "{text}");
+}

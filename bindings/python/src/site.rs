@@ -284,8 +284,17 @@ fn ranking(given: &Given, queue: &RankedQueue, schema: &Schema, with_inputs: boo
     for name in program.inputs().iter().filter(|_| with_inputs) {
         columns.values(name, &inputs(table, name, rows.iter().map(|ranked| ranked.row())));
     }
-    let report =
-        RankReport { formula: &given.text, table, ranking, not_considered, rows: &[], inputs: &[], schema, rules: &[] };
+    let report = RankReport {
+        formula: &given.text,
+        table,
+        ranking,
+        not_considered,
+        rows: &[],
+        inputs: &[],
+        terms: None,
+        schema,
+        rules: &[],
+    };
     let document = written(|out| Json.write(&report, out))?;
     columns.finish(warnings.clone(), document)
 }

@@ -20,7 +20,7 @@ use crate::formula::lint::parents::Parents;
 use crate::formula::syntax::Expr;
 use crate::schema::Schema;
 
-pub use crate::formula::lint::findings::lint_values;
+pub use crate::formula::lint::findings::{lint_values, sampled_parts};
 pub use crate::formula::lint::monotonicity::{Monotonicity, monotonicity};
 pub(crate) use crate::formula::lint::non_arithmetic::{is_dangerous_attribute, is_dangerous_builtin};
 pub(crate) use crate::formula::lint::parents::attribute_of;

@@ -9,8 +9,8 @@ use crate::formula::lint::parents::{Parents, attribute_of, name_of};
 use crate::formula::name_resolution::Resolution;
 use crate::formula::syntax::{Expr, NodeId, NodeKind, parse};
 use crate::python::{Function, constant};
-use crate::schema::Schema;
 use crate::schema::suggestions::KnownNames;
+use crate::schema::{Origin, Schema};
 
 /// The most unknown names that a message lists.
 const MAX_LISTED: usize = 10;
@@ -40,7 +40,8 @@ pub(super) fn check(expr: &Expr, schema: &Schema, parents: &Parents<'_>) -> Vec<
 
 /// Joins the findings on unknown names that resemble no known one: the answer is the same for all of them.
 fn group_unknown(expr: &Expr, findings: &mut Vec<Diagnostic>) {
-    let has_no_suggestion = |found: &Diagnostic| found.code == "JSF201" && found.fix.is_none();
+    let has_no_suggestion =
+        |found: &Diagnostic| found.code == "JSF201" && found.fix.is_none() && found.label.is_empty();
     let (mut unknown, others): (Vec<_>, Vec<_>) = findings.drain(..).partition(has_no_suggestion);
     *findings = others;
     unknown.sort_by_key(|found| found.span.start);
@@ -173,6 +174,16 @@ fn undefined(name: &str, span: Span, is_callee: bool, similar: &SimilarNames<'_>
             .with_label("the job's `Priority` is `job_priority`, that of its queue is `queue_priority`")
             .replaced_by("job_priority", Applicability::Unsafe);
     }
+    if let Some(longer) = begun(name, similar.schema) {
+        return match longer.as_slice() {
+            [one] => found.with_label(format!("did you mean `{one}`?")).replaced_by(*one, Applicability::Unsafe),
+            [others @ .., last] => {
+                let others: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
+                found.with_label(format!("did you mean {} or `{last}`?", others.join(", ")))
+            }
+            [] => found,
+        };
+    }
     let (names, others): (Vec<&str>, Vec<&str>) =
         similar.nearest(name).into_iter().partition(|near| is_identifier(near));
     match (names.first(), others.first()) {
@@ -182,6 +193,19 @@ fn undefined(name: &str, span: Span, is_callee: bool, similar: &SimilarNames<'_>
         (None, Some(&near)) => found.with_help(not_an_identifier(near)),
         (None, None) => found.with_help(HOW_TO_DECLARE),
     }
+}
+
+/// The names of OpenPBS's own inputs of which these are the first words: `fairshare_factor` for `fairshare`.
+fn begun<'s>(name: &str, schema: &'s Schema) -> Option<Vec<&'s str>> {
+    let joined = |text: &str| text.replace(['_', '-', '.'], "").to_ascii_lowercase();
+    let typed = joined(name);
+    let is_own = |known: &&str| {
+        schema.entry(known).is_some_and(|entry| entry.origin == Origin::Special && entry.replaced_by.is_none())
+    };
+    let begins = |known: &&str| known.match_indices('_').any(|(at, _)| joined(&known[..at]) == typed);
+    let mut longer: Vec<&str> = schema.numeric_names().filter(is_own).filter(begins).collect();
+    longer.sort_unstable();
+    Some(longer).filter(|longer| !longer.is_empty())
 }
 
 /// Whether Python reads the name of a resource as a name: those of OpenPBS may contain `-` too, or be keywords.

@@ -21,6 +21,7 @@ pub use interpreter::Interpreter;
 #[doc(hidden)]
 pub use interpreter::InterpreterBuffers;
 pub(crate) use lowering::literal_value;
+pub(crate) use trace::Summand;
 pub use trace::{Term, Trace};
 
 use crate::diagnostic::Span;

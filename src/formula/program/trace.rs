@@ -24,6 +24,17 @@ pub struct Term {
     pub value: Value,
 }
 
+/// A summand of a formula, whatever the job.
+#[derive(Debug, Clone)]
+pub(crate) struct Summand {
+    /// The summand without its sign.
+    pub span: Span,
+    /// Its text with the sign, as in [`Term::text`].
+    pub text: String,
+    node: NodeId,
+    is_subtracted: bool,
+}
+
 impl Program {
     /// Evaluates the program once in Python's arithmetic, and records the value of every sub-expression.
     ///
@@ -52,28 +63,46 @@ impl Program {
     /// result. Empty if the evaluation failed.
     pub fn terms(&self, trace: &Trace) -> Vec<Term> {
         let Ok(result) = &trace.result else { return Vec::new() };
-        let terms = summands(&self.expr).into_iter().map(|(node, is_subtracted)| self.term(node, is_subtracted, trace));
-        let terms: Vec<Term> = terms.flatten().collect();
-        match sum(&terms) {
-            Some(sum) if sum.is_identical(result) => terms,
+        let terms = |summands: Vec<Summand>| -> Vec<Term> {
+            let term = |summand: Summand| {
+                let value = trace.summand(&summand)?;
+                Some(Term { span: summand.span, text: summand.text, value })
+            };
+            summands.into_iter().filter_map(term).collect()
+        };
+        let all = terms(self.summands());
+        match sum(&all) {
+            Some(sum) if sum.is_identical(result) => all,
             // a zero lost its sign
-            _ => self.term(self.expr.root(), false, trace).into_iter().collect(),
+            _ => terms(vec![self.summand(self.expr.root(), false)]),
         }
     }
 
-    fn term(&self, node: NodeId, is_subtracted: bool, trace: &Trace) -> Option<Term> {
-        let (span, value) = (self.expr.node(node).span, trace.value(node)?.clone());
+    /// The summands at the top of the formula, left to right, with their signs applied.
+    pub(crate) fn summands(&self) -> Vec<Summand> {
+        let parts = summands(&self.expr).into_iter();
+        parts.map(|(node, is_subtracted)| self.summand(node, is_subtracted)).collect()
+    }
+
+    fn summand(&self, node: NodeId, is_subtracted: bool) -> Summand {
+        let span = self.expr.node(node).span;
         let text = span.slice(self.expr.text());
-        if !is_subtracted {
-            return Some(Term { span, text: text.to_owned(), value });
-        }
-        let text =
-            if needs_parentheses(&self.expr.node(node).kind) { format!("-({text})") } else { format!("-{text}") };
-        Some(Term { span, text, value: Python::new().unary(UnaryOperator::Minus, &value).ok()? })
+        let text = match is_subtracted {
+            false => text.to_owned(),
+            true if needs_parentheses(&self.expr.node(node).kind) => format!("-({text})"),
+            true => format!("-{text}"),
+        };
+        Summand { span, text, node, is_subtracted }
     }
 }
 
 impl Trace {
+    /// The value of a summand with its sign; `None` if it was not evaluated or failed.
+    pub(crate) fn summand(&self, summand: &Summand) -> Option<Value> {
+        let value = self.value(summand.node)?;
+        if summand.is_subtracted { Python::new().unary(UnaryOperator::Minus, value).ok() } else { Some(value.clone()) }
+    }
+
     /// The value of a sub-expression; `None` if it was not evaluated or failed.
     pub fn value(&self, node: NodeId) -> Option<&Value> {
         self.values.get(node.index())?.as_ref()

@@ -301,6 +301,7 @@ fn site_findings(formula: &Formula, schema: &Schema, site: &SiteFacts<'_>) -> Ve
     if !findings.iter().any(is_explained) {
         findings.extend(site_findings::one_value(expr, table, &ordered.ranking));
     }
+    findings.extend(site_findings::idle_summands(formula, schema, table, &ordered.ranking));
     findings.extend(site.threshold.and_then(|bound| site_findings::useless_threshold(expr, table, ordered, bound)));
     findings
 }

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use crate::diagnostic::{Diagnostic, Severity, Span};
 use crate::fairshare::{EntityShares, FairShare};
+use crate::formula::Formula;
 use crate::formula::syntax::{Expr, NodeKind};
 use crate::jobs::{Column, JobTable, TruncatedToZero};
 use crate::pbs::defects::{self, Defect};
@@ -12,6 +13,7 @@ use crate::pbs::files::server::ServerSettings;
 use crate::pbs::number_format;
 use crate::pbs::order::{NotConsidered, Ordered};
 use crate::python::{ErrorKind, Value};
+use crate::rank::summands::{SummandEffect, SummandEffects, summand_effects};
 use crate::rank::{Consequence, ErrorGroup, FormulaResult, Ranking, ScoreError, fairshare_number};
 use crate::schema::{FairshareInput, Origin, Schema};
 
@@ -84,6 +86,84 @@ pub(super) fn one_value(expr: &Expr, table: &JobTable, ranking: &Ranking) -> Opt
         format!("all {count} considered jobs of the queue get the same value, {}", number_format::logged(first));
     let help = "the formula does not order this queue: later sort criteria decide, at last the order of submission";
     Some(Diagnostic::warning("JSF616", message, whole_span(expr)).with_help(help))
+}
+
+/// A queue with fewer pairs of neighbours says little about a summand.
+const MIN_PAIRS: usize = 10;
+/// A summand is idle if it decides at most one of this many pairs of neighbours.
+const PAIRS_OF_IDLE: usize = 100;
+/// A summand of a range this much smaller than that of another is too small; one of a similar range may agree with the
+/// others by chance.
+const SMALLER_RANGE: f64 = 10.0;
+
+/// A finding for each summand that decides the order of no neighbours, or of almost none, because its values vary far less
+/// than those of another.
+pub(super) fn idle_summands(
+    formula: &Formula,
+    schema: &Schema,
+    table: &JobTable,
+    ranking: &Ranking,
+) -> Vec<Diagnostic> {
+    let has_value =
+        |&row: &usize| table.is_considered(row) && ranking.score(row).is_some_and(|score| score.unrounded.is_ok());
+    let rows: Vec<usize> = (0..table.len()).filter(has_value).collect();
+    let effects = formula.compile(schema).ok().and_then(|program| summand_effects(&program, schema, table, &rows));
+    let Some(SummandEffects { summands, pairs }) = effects.filter(|effects| effects.pairs >= MIN_PAIRS) else {
+        return Vec::new();
+    };
+    let range = |summand: &SummandEffect| summand.most - summand.least;
+    let Some(widest) = summands.iter().max_by(|left, right| range(left).total_cmp(&range(right))) else {
+        return Vec::new();
+    };
+    let is_idle = |summand: &&SummandEffect| {
+        let varies = summand.most > summand.least;
+        varies && summand.decided * PAIRS_OF_IDLE <= pairs && range(summand) * SMALLER_RANGE <= range(widest)
+    };
+    let finding = |idle: &SummandEffect| {
+        let (text, other) = (shortened(&idle.text), shortened(&widest.text));
+        let decided = match idle.decided {
+            0 => "none".to_owned(),
+            some => some.to_string(),
+        };
+        let message = format!(
+            "`{text}` decides {decided} of {pairs} pairs of neighbours: it ranges from {} to {}, `{other}` from {} to {}",
+            short_number(idle.least),
+            short_number(idle.most),
+            short_number(widest.least),
+            short_number(widest.most)
+        );
+        let factor = short_number(one_digit(range(widest) / range(idle)));
+        let consequence = if idle.decided == 0 { "without it the jobs would have the same order; " } else { "" };
+        let help = format!(
+            "{consequence}unless it is to decide between equal values only, give it more weight: multiplied by {factor}, it has \
+             about the range of `{other}`"
+        );
+        Diagnostic::warning("JSF618", message, idle.span).with_help(help)
+    };
+    summands.iter().filter(is_idle).map(finding).collect()
+}
+
+/// A text of at most 48 characters.
+fn shortened(text: &str) -> String {
+    const MAX: usize = 48;
+    if text.chars().count() <= MAX {
+        return text.to_owned();
+    }
+    text.chars().take(MAX - 1).chain(['…']).collect()
+}
+
+/// A number with at most four decimals, or in scientific notation if it is very large or small.
+fn short_number(number: f64) -> String {
+    let magnitude = number.abs();
+    if number != 0.0 && !(1e-3..1e9).contains(&magnitude) {
+        return format!("{number:.2e}");
+    }
+    number_format::printed(number)
+}
+
+/// The number with its first digit alone.
+fn one_digit(number: f64) -> f64 {
+    format!("{number:.0e}").parse().unwrap_or(number)
 }
 
 /// A finding if the formula uses `eligible_time` and the server accrues none.

@@ -68,6 +68,14 @@ pub fn lint_values(expr: &Expr, schema: &Schema, ranges: &Ranges) -> Vec<Diagnos
     findings
 }
 
+/// How many parts of a formula are evaluated for the sample jobs of [`lint_values`], all jobs together.
+#[doc(hidden)]
+pub fn sampled_parts(expr: &Expr, schema: &Schema, ranges: &Ranges) -> usize {
+    let Ok(program) = Program::compile(Arc::new(expr.clone()), schema) else { return 0 };
+    let samples = Samples::new(&program, schema, ranges, &analyze_ranges(expr, schema, ranges));
+    samples.all.len() * expr.nodes().len()
+}
+
 impl Analysis<'_> {
     fn kind(&self, node: NodeId) -> &NodeKind {
         &self.expr.node(node).kind

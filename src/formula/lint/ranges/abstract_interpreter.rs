@@ -82,7 +82,7 @@ impl<'e> AbstractInterpreter<'e> {
             schema,
             ranges,
             value_numbers: value_numbers(expr),
-            facts: Facts { all: vec![Fact::UNREACHABLE; count], constants: vec![None; count] },
+            facts: Facts { all: vec![Fact::UNREACHABLE; count], constants: vec![None; count], steps: 0 },
             tasks: vec![Task::Visit(expr.root())],
             assumed: HashMap::new(),
             overwritten: Vec::new(),
@@ -93,6 +93,7 @@ impl<'e> AbstractInterpreter<'e> {
     /// Interprets the formula.
     pub(super) fn run(mut self) -> Facts {
         while let Some(task) = self.tasks.pop() {
+            self.facts.steps += 1;
             self.step(task);
         }
         self.facts
@@ -239,7 +240,9 @@ impl<'e> AbstractInterpreter<'e> {
                     return self.set_folded(id, Some(folded), |_| Outcome::UNKNOWN);
                 }
                 let arguments: Vec<_> = positional.iter().map(|&argument| self.argument(argument)).collect();
-                functions::call(function, &arguments, keywords.len())
+                let keywords: Vec<(&str, ValueSet)> =
+                    keywords.iter().map(|keyword| (&*keyword.name, self.values(keyword.value))).collect();
+                functions::call(function, &arguments, &keywords)
             }
             None if self.values(callee).types().intersects(TypeSet::FUNCTION) => Outcome::UNKNOWN,
             None => Outcome::error(ErrorKind::Type),
@@ -333,6 +336,7 @@ impl AbstractInterpreter<'_> {
         let expr = self.expr;
         let mut conditions = vec![(condition, holds)];
         while let Some((node, holds)) = conditions.pop() {
+            self.facts.steps += 1;
             match &expr.node(node).kind {
                 NodeKind::Parenthesized(inner) => conditions.push((*inner, holds)),
                 NodeKind::Unary { op: UnaryOperator::Not, operand } => conditions.push((*operand, !holds)),
@@ -361,6 +365,7 @@ impl AbstractInterpreter<'_> {
     }
 
     fn narrow(&mut self, node: NodeId, values: ValueSet) {
+        self.facts.steps += 1;
         if let Some(&number) = self.value_numbers.get(node.index())
             && !values.is_empty()
         {

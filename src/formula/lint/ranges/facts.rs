@@ -33,6 +33,8 @@ impl Fact {
 pub struct Facts {
     pub(super) all: Vec<Fact>,
     pub(super) constants: Vec<Option<Value>>,
+    /// See [`steps`](Self::steps).
+    pub(super) steps: usize,
 }
 
 impl Facts {
@@ -52,6 +54,12 @@ impl Facts {
             Some(Value::Function(function)) => Some(*function),
             _ => None,
         }
+    }
+
+    /// The work that it took to find them: the parts of the formula and the conditions of its branches that were looked at.
+    #[doc(hidden)]
+    pub fn steps(&self) -> usize {
+        self.steps
     }
 
     /// The values that the formula can have.

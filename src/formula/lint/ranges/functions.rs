@@ -6,7 +6,7 @@ use crate::formula::lint::ranges::operators::{self, binary, bounded};
 use crate::formula::lint::ranges::real_functions;
 use crate::formula::lint::ranges::type_set::{ErrorSet, TypeSet};
 use crate::formula::lint::ranges::value_set::ValueSet;
-use crate::python::{BinaryOperator, ErrorKind, Function, real_function};
+use crate::python::{BinaryOperator, ErrorKind, Function, bind, real_function};
 
 /// An argument of a call.
 #[derive(Debug, Clone)]
@@ -17,19 +17,13 @@ pub(super) struct Argument {
     pub(super) items: Option<Vec<ValueSet>>,
 }
 
-/// `function(arguments…)` with as many more keyword arguments as `keywords` says.
-pub(super) fn call(function: Function, arguments: &[Argument], keywords: usize) -> Outcome {
-    let (least, most) = function.arity();
-    let max_positional = match function {
-        Function::Prod => 1,
-        Function::Isclose => 2,
-        _ => most.unwrap_or(usize::MAX),
-    };
-    let given = arguments.len();
-    if given > max_positional || given + keywords < least || (keywords > 0 && function.keywords().is_empty()) {
+/// `function(arguments…, keyword=…)`.
+pub(super) fn call(function: Function, arguments: &[Argument], keywords: &[(&str, ValueSet)]) -> Outcome {
+    let positional: Vec<ValueSet> = arguments.iter().map(|argument| argument.values).collect();
+    if bind(function, &positional, keywords).is_err() {
         return Outcome::error(ErrorKind::Type);
     }
-    if keywords > 0 {
+    if !keywords.is_empty() {
         return Outcome::UNKNOWN;
     }
     match arguments {

@@ -1,0 +1,155 @@
+//! Which summands of a formula decide the order of jobs.
+//!
+//! In: a program, and the rows of a job table. Out: a [`SummandEffect`] for each summand.
+
+use crate::diagnostic::Span;
+use crate::formula::Formula;
+use crate::formula::program::{Program, Summand};
+use crate::jobs::JobTable;
+use crate::rank::evaluate::score;
+use crate::rank::{OnError, ScorePrecision};
+use crate::schema::Schema;
+
+/// A formula of more summands is not examined.
+const MAX_SUMMANDS: usize = 32;
+/// The most values of all summands for all rows: 128 MiB.
+const MAX_VALUES: usize = 1 << 24;
+
+/// What a summand does to the order of jobs.
+#[derive(Debug, Clone)]
+pub(crate) struct SummandEffect {
+    /// The summand without its sign.
+    pub span: Span,
+    /// Its text with the sign.
+    pub text: String,
+    /// The least of its values.
+    pub least: f64,
+    /// The greatest of its values.
+    pub most: f64,
+    /// How many pairs of neighbours would change places or tie without it.
+    pub decided: usize,
+}
+
+/// The summands of a formula, and the pairs of neighbours that they decide.
+#[derive(Debug, Clone)]
+pub(crate) struct SummandEffects {
+    /// Left to right.
+    pub summands: Vec<SummandEffect>,
+    /// The number of pairs of neighbours with different values, when the jobs are ordered by value.
+    pub pairs: usize,
+}
+
+/// Finds how many pairs of neighbours each summand decides: a summand that decides none could be left out, and the jobs
+/// would have the same order. The time grows as that of sorting the rows. Rows for which a summand fails or is not finite
+/// are left out; `None` for a formula that is one summand or has very many.
+pub(crate) fn summand_effects(
+    program: &Program,
+    schema: &Schema,
+    table: &JobTable,
+    rows: &[usize],
+) -> Option<SummandEffects> {
+    let summands = program.summands();
+    if !(2..=MAX_SUMMANDS).contains(&summands.len()) || rows.len().saturating_mul(summands.len()) > MAX_VALUES {
+        return None;
+    }
+    let mut columns: Vec<Vec<f64>> =
+        summands.iter().map(|summand| values(summand, schema, table, rows)).collect::<Option<_>>()?;
+    let is_finite: Vec<bool> =
+        (0..rows.len()).map(|row| columns.iter().all(|column| column[row].is_finite())).collect();
+    for column in &mut columns {
+        let mut kept = is_finite.iter();
+        column.retain(|_| kept.next() == Some(&true));
+    }
+    let (decided, pairs) = decided_pairs(&columns);
+    let effect = |((summand, column), decided): ((Summand, &Vec<f64>), usize)| SummandEffect {
+        span: summand.span,
+        text: summand.text,
+        least: column.iter().copied().fold(f64::INFINITY, f64::min),
+        most: column.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        decided,
+    };
+    let summands = summands.into_iter().zip(&columns).zip(decided).map(effect).collect();
+    Some(SummandEffects { summands, pairs })
+}
+
+/// The values of a summand; NaN where it fails. `None` if it is no formula of its own.
+fn values(summand: &Summand, schema: &Schema, table: &JobTable, rows: &[usize]) -> Option<Vec<f64>> {
+    // in brackets, since it may extend over several lines
+    let program = Formula::parse(&format!("({})", summand.text)).ok()?.compile(schema).ok()?;
+    let scores = score(&program, table, ScorePrecision::Double, OnError::ZeroLikePbs);
+    let mut values = scores.values();
+    scores.errors().for_each(|(row, _)| values[row] = f64::NAN);
+    Some(rows.iter().map(|&row| values[row]).collect())
+}
+
+/// How many pairs of neighbours each column decides, and the number of pairs. The rows are ordered by the sums of the
+/// columns.
+fn decided_pairs(columns: &[Vec<f64>]) -> (Vec<usize>, usize) {
+    let rows = columns.first().map_or(0, Vec::len);
+    let sums: Vec<f64> = (0..rows).map(|row| columns.iter().map(|column| column[row]).sum()).collect();
+    let mut order: Vec<usize> = (0..rows).collect();
+    order.sort_by(|&left, &right| sums[right].total_cmp(&sums[left]));
+    let (mut decided, mut pairs) = (vec![0; columns.len()], 0);
+    let mut differences = vec![0.0; columns.len()];
+    let mut later = vec![0.0; columns.len() + 1];
+    for pair in order.windows(2) {
+        let (ahead, behind) = (pair[0], pair[1]);
+        if sums[ahead] == sums[behind] {
+            continue;
+        }
+        pairs += 1;
+        for (difference, column) in differences.iter_mut().zip(columns) {
+            *difference = column[ahead] - column[behind];
+        }
+        for index in (0..columns.len()).rev() {
+            later[index] = later[index + 1] + differences[index];
+        }
+        let mut earlier = 0.0;
+        for (index, difference) in differences.iter().enumerate() {
+            // the others are added up, and not subtracted from the sum, so that equal ones leave nothing
+            let others = earlier + later[index + 1];
+            decided[index] += usize::from(others <= 0.0);
+            earlier += difference;
+        }
+    }
+    (decided, pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pairs whose order changes if a column is left out, by sorting again.
+    fn by_sorting(columns: &[Vec<f64>]) -> Vec<usize> {
+        let rows = columns[0].len();
+        let sum = |row: usize, without: usize| -> f64 {
+            columns.iter().enumerate().filter(|(index, _)| *index != without).map(|(_, column)| column[row]).sum()
+        };
+        let mut order: Vec<usize> = (0..rows).collect();
+        order.sort_by(|&left, &right| sum(right, usize::MAX).total_cmp(&sum(left, usize::MAX)));
+        let changes = |without: usize| {
+            let is_pair = |pair: &&[usize]| sum(pair[0], usize::MAX) != sum(pair[1], usize::MAX);
+            order.windows(2).filter(is_pair).filter(|pair| sum(pair[0], without) <= sum(pair[1], without)).count()
+        };
+        (0..columns.len()).map(changes).collect()
+    }
+
+    #[test]
+    fn a_column_decides_the_pairs_that_change_without_it() {
+        let mut bits = 0x9e37_79b9_u32;
+        let mut next = |bound: u32| {
+            bits = bits.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+            f64::from((bits >> 8) % bound)
+        };
+        for rows in [0, 1, 2, 50] {
+            for bounds in [[1000, 10, 3], [7, 7, 7], [1, 100, 1]] {
+                let columns: Vec<Vec<f64>> =
+                    bounds.iter().map(|&bound| (0..rows).map(|_| next(bound)).collect()).collect();
+                assert_eq!(decided_pairs(&columns).0, by_sorting(&columns), "{columns:?}");
+            }
+        }
+        assert_eq!(decided_pairs(&[vec![1.0, 2.0, 3.0], vec![0.5, 0.25, 0.25]]), (vec![2, 0], 2));
+        assert_eq!(decided_pairs(&[vec![1.0, 1.0, 3.0], vec![0.5, 0.25, 0.25]]), (vec![1, 1], 2));
+        assert_eq!(decided_pairs(&[vec![1.0, 1.0], vec![5.0, 5.0]]), (vec![0, 0], 0));
+    }
+}
