@@ -8,6 +8,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::support::skipped;
+
 const DOCUMENT: &str = "docs/dependencies.md";
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
@@ -92,10 +94,10 @@ fn the_document_lists_the_dependencies_and_the_unsafe_code() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     assert_eq!(unsafe_lines(&root.join("src")), 0);
     if !root.join("bindings").exists() {
-        return println!("the published package has no bindings: {DOCUMENT} is not compared");
+        return skipped::on_this_system("folder `bindings`, as in the published package");
     }
     let path = root.join(DOCUMENT);
-    let Some(expected) = document() else { return println!("cargo cannot list the dependencies here") };
+    let Some(expected) = document() else { return skipped::without_tool("the sources of all dependencies") };
     if std::env::var_os("JSF_WRITE_DOCS").is_some() {
         fs::write(&path, &expected).expect("written");
     }

@@ -724,7 +724,7 @@ fn the_consequence_of_an_error_is_the_same_everywhere() {
 /// A queue of as many jobs, whose `fairshare_factor` is between 0 and 1 and whose `eligible_time` is in seconds.
 fn queue_with_factors(jobs: u64) -> String {
     let job = |number: u64| {
-        let factor = (number * 7919 % 997) as f64 / 997.0;
+        let factor = (number * number * 7919 % 997) as f64 / 997.0;
         format!(
             "{{\"id\":\"{number}.vm\",\"eligible_time\":{},\"inputs\":{{\"fairshare_factor\":{factor}}}}}\n",
             number * 60
@@ -753,8 +753,8 @@ fn a_summand_that_decides_nothing_is_found() {
     for (formula, expected) in [
         ("fairshare_factor + eligible_time", Some("`fairshare_factor` decides none of 299 pairs")),
         ("eligible_time - fairshare_factor", Some("`-fairshare_factor` decides none of 299 pairs")),
-        // two jobs of 300 lie closer than the weight
-        ("70 * fairshare_factor + eligible_time", None),
+        ("70 * fairshare_factor + eligible_time", Some("`70 * fairshare_factor` decides 2 of 299 pairs")),
+        ("300 * fairshare_factor + eligible_time", None),
         ("1000 * fairshare_factor + eligible_time / 60", None),
         // of the same value for every job, or the only summand
         ("eligible_time + 5", None),
@@ -792,5 +792,5 @@ fn an_unknown_name_that_begins_others_suggests_them() {
         assert!(message.contains(expected) && message.contains("`nosuchname` is not a known"), "{message}");
     }
     let message = stdout(&jsf(&["check", "eligible"]));
-    assert!(message.contains("did you mean `eligible_time`?") && message.contains("+ eligible_time"), "{message}");
+    assert!(message.contains("did you mean `eligible_time`?") && message.contains("1 | eligible_time"), "{message}");
 }

@@ -6,6 +6,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use crate::support::command::{command, jsf, stderr, stdout, success};
+use crate::support::skipped;
 
 const SITE: &str = "examples/site";
 const WORKLOAD: &str = "tests/golden/simulate/w1.swf";
@@ -87,7 +88,7 @@ fn every_command_has_a_call() {
 fn output_that_cannot_be_written_is_exit_code_2() {
     for call in CALLS {
         let normal = jsf(call);
-        let Some(full) = full_device() else { return println!("there is no /dev/full") };
+        let Some(full) = full_device() else { return skipped::on_this_system("/dev/full") };
         let output = run(call, full, Stdio::piped());
         let (code, text) = (output.status.code(), stderr(&output));
         assert!(!text.contains("panicked"), "{call:?}: {text}");
@@ -236,10 +237,10 @@ fn without_threads_the_work_is_done_all_the_same() {
     let mut traced = Command::new("strace");
     traced.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=clone,clone3"]);
     traced.args(["-e", "inject=clone,clone3:error=EAGAIN", env!("CARGO_BIN_EXE_jsf"), "rank", "ncpus", "--queue"]);
-    let Ok(output) = traced.arg(&queue).output() else { return println!("strace is not installed") };
+    let Ok(output) = traced.arg(&queue).output() else { return skipped::without_tool("strace") };
     let (code, text) = (output.status.code(), stderr(&output));
     if text.contains("ptrace") {
-        return println!("this system does not allow strace");
+        return skipped::without_tool("strace");
     }
     assert_eq!((code, text.as_str()), (Some(0), ""));
     let normal = jsf(&["rank", "ncpus", "--queue", queue.to_str().expect("UTF-8")]);

@@ -6,4 +6,4 @@ mod pages;
 mod published;
 mod recorded;
 mod soundness;
-mod time_limit;
+mod work;

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::files::{pbsfs, records, sched_priv, usage};
 use super::names_in;
 use crate::support::command::{command, stderr};
-use crate::support::setting;
+use crate::support::{setting, skipped};
 
 /// Of how many faults at system calls one is tried.
 fn step() -> usize {
@@ -159,6 +159,7 @@ fn random_kills_leave_whole_files() {
         case.check_next(&format!("after kill {number}"));
         duration = begin.elapsed();
     }
+    assert!(killed > 0, "no writer was killed before its end");
     println!("{kills} random kills: {killed} before the end, {replaced} after the file was replaced");
 }
 
@@ -167,7 +168,7 @@ fn a_kill_at_any_system_call_leaves_whole_files() {
     let case = Case::new();
     let folder = tempfile::tempdir().expect("a folder");
     let log = folder.path().join("log");
-    let Some(calls) = case.system_calls(&log) else { return println!("strace cannot be used") };
+    let Some(calls) = case.system_calls(&log) else { return skipped::without_tool("strace") };
     let points = calls.iter().flat_map(|(name, &count)| (1..=count).map(move |number| (name, number)));
     let (mut kills, mut replaced) = (0, 0);
     for (name, number) in points.step_by(step()) {
@@ -208,7 +209,7 @@ fn a_system_call_that_fails_never_leaves_a_false_answer() {
     let case = Case::new();
     let folder = tempfile::tempdir().expect("a folder");
     let log = folder.path().join("log");
-    let Some(calls) = case.system_calls(&log) else { return println!("strace cannot be used") };
+    let Some(calls) = case.system_calls(&log) else { return skipped::without_tool("strace") };
     let calls = calls.iter().filter(|(name, _)| ON_FILES.contains(&&***name));
     let points = calls.flat_map(|(name, &count)| (1..=count).map(move |number| (name, number)));
     let points = points.flat_map(|point| ["EIO", "ENOSPC", "EMFILE", "EACCES"].map(|error| (point, error)));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Case, read, starts};
 use crate::support::random::Generator;
-use crate::support::setting;
+use crate::support::{python, setting};
 
 const FORMULAS: [&str; 16] = [
     "eligible_time",
@@ -85,11 +85,9 @@ fn random_workloads_start_as_in_the_reference() {
     let cases: Vec<Case> = (0..setting("JSF_SIMULATE_CASES", 600)).map(|_| random_case(&mut generator)).collect();
     let input: String = cases.iter().map(|case| serde_json::to_string(case).expect("a case") + "\n").collect();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/simulate/reference.py");
-    let python = Command::new("python3").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let Ok(mut python) = python else {
-        eprintln!("there is no Python on this machine to compare with");
-        return;
-    };
+    let Some(python) = python::any() else { return };
+    let python = Command::new(python).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let mut python = python.expect("python3 starts");
     let mut pipe = python.stdin.take().expect("a pipe");
     let writer = std::thread::spawn(move || pipe.write_all(input.as_bytes()));
     let output = python.wait_with_output().expect("python3 ends");
