@@ -85,7 +85,7 @@ impl<'a> Columns<'a> {
         let outcomes = Mutex::new(Vec::with_capacity(threads));
         let work = || {
             let mut scratch = pool.take();
-            while let Some((index, scores)) = locked(&parts).next() {
+            while let Some((index, scores)) = take_next(&parts) {
                 let outcome = self.score_part(index * rows, scores, &mut scratch);
                 locked(&outcomes).push((index, outcome));
             }
@@ -205,6 +205,12 @@ impl Run<'_> {
         };
         self.parts.iter().map(taken).collect()
     }
+}
+
+/// The next item. A lock that is taken in the condition of a `while let` is held until the end of its body; this one is
+/// released before the item is worked on.
+fn take_next<I: Iterator>(items: &Mutex<I>) -> Option<I::Item> {
+    locked(items).next()
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

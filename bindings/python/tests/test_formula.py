@@ -1,7 +1,9 @@
 """Formulas: their texts, names, errors, findings and pickles."""
 
+import os
 import pickle
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -132,6 +134,21 @@ def test_threads_share_a_formula():
             formula.evaluate(eligible_time=times, ncpus=cpus, threads=threads)
     with pytest.raises(TypeError):
         formula.evaluate(eligible_time=times, ncpus=cpus, threads="2")
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="two threads need two processors")
+def test_two_threads_work_at_the_same_time():
+    """Threads that take turns use as much processor time as time passes; those that do not use more."""
+    formula = Formula(" + ".join(f"(eligible_time + {i}) ** 2.5 / (ncpus + {i})" for i in range(1, 21)))
+    rows = 140_000
+    columns = {"eligible_time": np.arange(rows, dtype=float), "ncpus": np.arange(rows) % 64}
+    ratios = []
+    # other processes may leave only one processor to this one for most of the time
+    while len(ratios) < 500 and max(ratios, default=0.0) < 1.1:
+        elapsed, processors = time.perf_counter(), time.process_time()
+        formula.evaluate(threads=2, **columns)
+        ratios.append((time.process_time() - processors) / (time.perf_counter() - elapsed))
+    assert max(ratios) >= 1.1
 
 
 def test_a_thread_with_a_small_stack_may_evaluate():
