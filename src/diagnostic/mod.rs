@@ -44,12 +44,22 @@ impl Span {
     }
 }
 
-/// Whether a terminal could obey the character, or would show a line in another order: C0, DEL, C1, and the controls of
-/// bidirectional text. Wherever people read a text from outside, such characters are escaped.
+/// Whether a terminal could obey the character, would show a line in another order, or would show nothing, so that two texts
+/// that look alike differ: C0, DEL, C1, the controls of bidirectional text, and the invisible characters of Unicode. Wherever
+/// people read a text from outside, such characters are escaped.
 pub(crate) fn is_control(character: char) -> bool {
-    let is_bidirectional =
-        matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    character.is_control() || is_bidirectional
+    character.is_control() || (!character.is_ascii() && is_invisible(character))
+}
+
+/// The ends of lines and paragraphs, and what Unicode 17 calls a format character (Cf) or default ignorable, without the format
+/// characters that are seen, such as the signs that precede Arabic numbers.
+fn is_invisible(character: char) -> bool {
+    matches!(character,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{70f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The severity of a finding.

@@ -5,14 +5,15 @@ use std::fmt::Write;
 
 use crate::diagnostic::is_control;
 
-/// The text with every character escaped that a terminal could obey or that would reorder a line: control characters,
-/// line ends included, and the controls of bidirectional text.
+/// The text with every character escaped that a terminal could obey, that would reorder a line, or that cannot be seen:
+/// control characters, line ends included, the controls of bidirectional text, and invisible characters.
 ///
 /// ```
 /// use job_sort_formula::report::printable;
 ///
 /// assert_eq!(printable("12.vm"), "12.vm");
 /// assert_eq!(printable("\u{1b}[2J"), r"\x1b[2J");
+/// assert_eq!(printable("ro\u{200b}ot"), r"ro\u{200b}ot");
 /// ```
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_control) {
@@ -45,16 +46,20 @@ pub fn printable_lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(parts.collect())
 }
 
-/// The text with every character that [`printable`] escapes, except line feeds and tabs, replaced by one of the same
+/// The text with every character that [`printable`] escapes, except line feeds and tabs, replaced by others of the same
 /// length in UTF-8, so that the spans of findings still fit the text.
 pub(super) fn printable_in_place(text: &str) -> String {
-    let replacement = |character: char| match character.len_utf8() {
-        _ if matches!(character, '\n' | '\t') || !is_control(character) => character,
-        1 => '?',
-        2 => '\u{bf}',
-        _ => char::REPLACEMENT_CHARACTER,
-    };
-    text.chars().map(replacement).collect()
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character.len_utf8() {
+            _ if matches!(character, '\n' | '\t') || !is_control(character) => shown.push(character),
+            1 => shown.push('?'),
+            2 => shown.push('\u{bf}'),
+            3 => shown.push(char::REPLACEMENT_CHARACTER),
+            _ => shown.extend([char::REPLACEMENT_CHARACTER, '?']),
+        }
+    }
+    shown
 }
 
 #[cfg(test)]
@@ -68,6 +73,14 @@ mod tests {
     }
 
     #[test]
+    fn invisible_characters_are_escaped() {
+        let invisible = "\u{ad}\u{34f}\u{180e}\u{200b}\u{200d}\u{2060}\u{2064}\u{3164}\u{fe0f}\u{feff}\u{fff9}\u{fffb}\u{e0001}\u{e0041}\u{e0100}";
+        assert_eq!(printable(invisible), invisible.escape_unicode().to_string());
+        let visible = "e\u{301} \u{a0}\u{600}\u{6dd}\u{110bd} \u{fffc}\u{fffd} \u{2800}";
+        assert_eq!(printable(visible), visible);
+    }
+
+    #[test]
     fn lines_are_kept() {
         assert_eq!(printable_lines("a\n\tb\u{1b}[2J\r\n\u{202e}"), "a\n\tb\\x1b[2J\\r\n\\u{202e}");
         assert_eq!(printable_lines("a\n\n\tb"), "a\n\n\tb");
@@ -75,8 +88,8 @@ mod tests {
 
     #[test]
     fn places_are_kept() {
-        let text = "a\u{1b}b\u{9b}c\u{202e}d\n\te\u{61c}";
+        let text = "a\u{1b}b\u{9b}c\u{202e}d\n\te\u{61c}f\u{e0041}g";
         let shown = printable_in_place(text);
-        assert_eq!((shown.as_str(), shown.len()), ("a?b\u{bf}c\u{fffd}d\n\te\u{bf}", text.len()));
+        assert_eq!((shown.as_str(), shown.len()), ("a?b\u{bf}c\u{fffd}d\n\te\u{bf}f\u{fffd}?g", text.len()));
     }
 }

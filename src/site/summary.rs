@@ -3,6 +3,7 @@
 use super::file_kind;
 use super::files::SiteFiles;
 use super::source::FileSource;
+use crate::diagnostic::is_control;
 
 impl SiteFiles {
     /// One line for each purpose with its files, and one for each missing file with its consequence. A missing usage file
@@ -102,5 +103,5 @@ impl SiteFiles {
 fn taken(source: &FileSource) -> Option<String> {
     let text = source.read_text(&file_kind::CAPTURE_TIME).ok()?;
     let line = text.lines().next()?.trim();
-    (!line.is_empty() && line.len() < 64 && !line.contains(char::is_control)).then(|| format!(", taken {line}"))
+    (!line.is_empty() && line.len() < 64 && !line.contains(is_control)).then(|| format!(", taken {line}"))
 }

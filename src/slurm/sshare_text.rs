@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
+use crate::diagnostic::is_control;
 use crate::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 
 /// The numbers of one association; `None` is a blank column.
@@ -209,7 +210,7 @@ fn push_row(text: &mut String, layout: Layout, cells: impl Iterator<Item = Strin
 
 /// A name without control characters.
 fn shown(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+    name.chars().map(|c| if is_control(c) { '?' } else { c }).collect()
 }
 
 /// Users before accounts, then by name or lineage. The associations of a user for different partitions keep the tree's

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::diagnostic::{Applicability, Diagnostic, Span};
+use crate::diagnostic::{Applicability, Diagnostic, Span, is_control};
 
 /// The greatest length of a formula, in bytes.
 pub const MAX_LENGTH: usize = 64 * 1024;
@@ -275,7 +275,7 @@ impl fmt::Display for SyntaxError {
 impl std::error::Error for SyntaxError {}
 
 fn printable(character: char) -> String {
-    if character.is_control() || character.is_whitespace() {
+    if is_control(character) || character.is_whitespace() {
         character.escape_default().to_string()
     } else {
         character.to_string()
