@@ -1,6 +1,7 @@
 //! The jobs of the commands that rank a queue: read once, for the formula that is given.
 
 use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::jobs::FoundJobs;
 use job_sort_formula::pbs::submission::FormulaSubmission;
 use job_sort_formula::report::{JobFilter, RankedRow};
 use job_sort_formula::site::{FormulaText, SiteError, SiteJobs};
@@ -9,8 +10,8 @@ use job_sort_formula::{Formula, JobTable, Program, Schema, Site};
 use super::args::{FilterArgs, JobArgs, QueueArgs};
 use super::{CliError, Outcome, Progress, draw_all, open_site, parsed_formula, read_formula, show_site, warn_all};
 
-/// The most names that an error repeats.
-const MAX_UNKNOWN: usize = 10;
+/// The most names that an error repeats, and for which similar ones are looked for.
+pub(super) const MAX_UNKNOWN: usize = 10;
 
 /// A queue whose jobs are read, and the formula for which they are.
 pub(super) struct ReadQueue<'a> {
@@ -107,21 +108,11 @@ impl JobArgs {
     /// # Errors
     /// None of them exists.
     pub(super) fn rows(&self, table: &JobTable) -> Result<Vec<usize>, CliError> {
-        let (mut rows, mut unknown) = (Vec::new(), Vec::new());
-        for id in &self.job {
-            match table.find_jobs(id) {
-                Ok(found) => found.into_iter().for_each(|row| {
-                    if !rows.contains(&row) {
-                        rows.push(row);
-                    }
-                }),
-                Err(message) => unknown.push(message),
-            }
-        }
+        let FoundJobs { rows, unmatched } = table.find_all_jobs(&self.job);
         if rows.is_empty() {
-            return Err(none_exists(unknown));
+            return Err(none_exists(unmatched));
         }
-        warn_all(&unknown);
+        warn_all(&unmatched);
         Ok(rows)
     }
 }

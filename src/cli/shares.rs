@@ -12,7 +12,7 @@ use job_sort_formula::slurm::load_file::format_load_file;
 use serde_json::{Map, Value};
 
 use super::args::{FormulaArgs, PolicyArg, SharesArgs, SharesFormatName, note_idle, refuse_idle};
-use super::queue::none_exists;
+use super::queue::{MAX_UNKNOWN, none_exists};
 use super::{
     CliError, NOT_A_TABLE, Outcome, page, parsed_formula, read_formula, show_site, terminal_width, warn, warn_all,
 };
@@ -102,12 +102,10 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
 /// # Errors
 /// No tree has one of the entities.
 fn require_known(names: &[String], shares: &[PolicyShares]) -> Result<(), CliError> {
-    let unresolved = |name: &String| {
-        let mut reasons = shares.iter().map(|one| one.unresolved(name));
-        let first = reasons.next()??;
-        reasons.all(|reason| reason.is_some()).then_some(first)
-    };
-    let unknown: Vec<String> = names.iter().filter_map(unresolved).collect();
+    let is_unknown = |name: &&String| shares.iter().all(|one| one.unresolved(name, false).is_some());
+    let unknown = names.iter().filter(is_unknown).zip(0..);
+    let unknown: Vec<String> =
+        unknown.filter_map(|(name, number)| shares.first()?.unresolved(name, number < MAX_UNKNOWN)).collect();
     if !unknown.is_empty() && unknown.len() == names.len() {
         return Err(none_exists(unknown));
     }

@@ -1,5 +1,6 @@
 //! `jsf trajectory`
 
+use std::collections::HashSet;
 use std::io::Write;
 
 use job_sort_formula::Site;
@@ -32,8 +33,9 @@ fn follow(arguments: &TrajectoryArgs, queue: ReadQueue<'_>, out: &mut impl Write
     if !trajectory.jobs.is_empty() && ranked.program.inputs().iter().all(|input| **input != *"eligible_time") {
         report("note", format_args!("the formula does not read `eligible_time`, so no wait changes the order"));
     }
-    for &row in rows.iter().filter(|&&row| trajectory.jobs.iter().all(|job| job.row != row)) {
-        let id = ranked.table.id(row);
+    let followed: HashSet<usize> = trajectory.jobs.iter().map(|job| job.row).collect();
+    for row in rows.iter().filter(|row| !followed.contains(row)) {
+        let id = ranked.table.id(*row);
         report("warning", format_args!("job `{id}` does not wait for the scheduler, so it is left out"));
     }
     let column = ranked.table.column("eligible_time");

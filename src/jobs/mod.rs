@@ -23,6 +23,8 @@ pub use column::Column;
 pub(crate) use dictionary::is_same_name;
 pub use live::TableError;
 #[doc(hidden)]
+pub use lookup::FoundJobs;
+#[doc(hidden)]
 pub use origin::InputOrigin;
 pub use problem::{JobProblem, Problem, Problems};
 pub use state::{Exclusion, JobState};

@@ -66,10 +66,15 @@ pub struct PolicyShares {
 }
 
 impl PolicyShares {
-    /// Why a name denotes no node of the tree: it has none, or several. `None` if it denotes one.
-    pub fn unresolved(&self, name: &str) -> Option<String> {
+    /// Why a name denotes no node of the tree: it has none, or several. `None` if it denotes one. To look for similar names
+    /// compares all names of the tree.
+    pub fn unresolved(&self, name: &str, with_similar: bool) -> Option<String> {
         let tree = self.assessed.tree();
-        tree.resolve(name).is_none().then(|| explain_unresolved(tree, name))
+        if tree.resolve(name).is_some() {
+            return None;
+        }
+        let is_explained = with_similar || !tree.candidates(name).is_empty();
+        Some(if is_explained { explain_unresolved(tree, name) } else { format!("the tree has no `{name}`") })
     }
 
     /// The nodes of these names with all below them, or those of the whole tree if no name is given, depth first;
@@ -77,16 +82,20 @@ impl PolicyShares {
     pub fn nodes(&self, names: &[String], with_paths: bool) -> Vec<NodeId> {
         let tree = self.assessed.tree();
         let named: Vec<NodeId> = names.iter().filter_map(|name| tree.resolve(name)).collect();
-        let mut is_named = vec![false; tree.len()];
-        named.iter().for_each(|node| is_named[node.index()] = true);
-        let mut is_above = vec![false; tree.len()];
-        if with_paths {
-            named.iter().flat_map(|&node| tree.ancestors(node)).for_each(|above| is_above[above.index()] = true);
+        let mut is_shown = vec![names.is_empty(); tree.len()];
+        named.iter().for_each(|node| is_shown[node.index()] = true);
+        // parents come before their children
+        for node in tree.nodes() {
+            is_shown[node.index()] |= tree.parent(node).is_some_and(|above| is_shown[above.index()]);
         }
-        let is_below =
-            |node: NodeId| is_named[node.index()] || tree.ancestors(node).any(|above| is_named[above.index()]);
+        let mut is_above = vec![false; tree.len()];
+        for &node in named.iter().filter(|_| with_paths) {
+            tree.ancestors(node)
+                .take_while(|above| !std::mem::replace(&mut is_above[above.index()], true))
+                .for_each(drop);
+        }
         let mut nodes = tree.depth_first();
-        nodes.retain(|&node| names.is_empty() || is_above[node.index()] || is_below(node));
+        nodes.retain(|node| is_shown[node.index()] || is_above[node.index()]);
         nodes
     }
 
@@ -337,8 +346,13 @@ impl Site {
 /// A note on the users that the weighted walk ignores: those beside a group.
 fn users_beside_groups(tree: &ShareTree) -> Option<String> {
     let is_entity = |node: NodeId| tree.kind(node) == NodeKind::Entity;
-    let has_groups = |parent: NodeId| tree.children(parent).iter().any(|&child| !is_entity(child));
-    let mut beside = tree.nodes().filter(|&node| is_entity(node) && tree.parent(node).is_some_and(has_groups));
+    let mut has_groups = vec![false; tree.len()];
+    for parent in tree.nodes().filter(|&node| !is_entity(node)).filter_map(|group| tree.parent(group)) {
+        has_groups[parent.index()] = true;
+    }
+    let is_beside =
+        |&node: &NodeId| is_entity(node) && tree.parent(node).is_some_and(|parent| has_groups[parent.index()]);
+    let mut beside = tree.nodes().filter(is_beside);
     let first = beside.next()?;
     let (parent, others) = (tree.parent(first)?, beside.count());
     let others = if others > 0 { format!(" and {others} more users") } else { String::new() };
@@ -348,4 +362,58 @@ fn users_beside_groups(tree: &ShareTree) -> Option<String> {
         tree.name(first),
         tree.name(parent)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fairshare::{Member, TreeBuilder};
+
+    /// The note, with the groups beside a user found by a search of all siblings.
+    fn plain_users_beside_groups(tree: &ShareTree) -> Vec<&str> {
+        let is_entity = |node: NodeId| tree.kind(node) == NodeKind::Entity;
+        let has_groups = |parent: NodeId| tree.children(parent).iter().any(|&child| !is_entity(child));
+        let beside = tree.nodes().filter(|&node| is_entity(node) && tree.parent(node).is_some_and(has_groups));
+        beside.map(|node| tree.name(node)).collect()
+    }
+
+    #[test]
+    fn users_beside_groups_are_counted() {
+        let mut bits = 1_u64;
+        for _ in 0..300 {
+            let mut builder = TreeBuilder::new("root");
+            let mut groups = vec![builder.root()];
+            for number in 0..12 {
+                bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let parent = groups[(bits >> 40) as usize % groups.len()];
+                let is_group = bits >> 33 & 3 == 0;
+                let name = format!("n{number}");
+                let member = if is_group { Member::group(name) } else { Member::entity(name) };
+                let node = builder.add(parent, member).expect("sound");
+                groups.extend(is_group.then_some(node));
+            }
+            let tree = builder.finish();
+            let beside = plain_users_beside_groups(&tree);
+            let note = users_beside_groups(&tree);
+            let Some(first) = beside.first() else {
+                assert_eq!(note, None);
+                continue;
+            };
+            let note = note.expect("a note");
+            assert!(note.starts_with(&format!("weighted-walk leaves out `{first}` of ")), "{note}");
+            let others = format!(" and {} more users: ", beside.len() - 1);
+            assert_eq!(note.contains(&others), beside.len() > 1, "{note} {beside:?}");
+        }
+    }
+
+    #[test]
+    fn a_hundred_thousand_users_beside_a_group_are_not_compared_with_each_other() {
+        let mut builder = TreeBuilder::new("root");
+        for user in 0..100_000 {
+            builder.add(builder.root(), Member::entity(format!("u{user}"))).expect("sound");
+        }
+        builder.add(builder.root(), Member::group("bank")).expect("sound");
+        let note = users_beside_groups(&builder.finish()).unwrap_or_default();
+        assert!(note.contains("`u0` of `root` and 99999 more users"), "{note}");
+    }
 }

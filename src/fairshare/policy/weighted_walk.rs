@@ -260,4 +260,103 @@ mod tests {
             assert_eq!(factor(&walk), factor(&fair_tree), "{name}");
         }
     }
+
+    /// The nodes below `above` that the walk compares, found by a search of the whole tree.
+    fn plain_list(tree: &ShareTree, above: NodeId) -> Vec<NodeId> {
+        let is_user = |&node: &NodeId| tree.kind(node) == NodeKind::Entity;
+        let below: Vec<NodeId> = tree.nodes().filter(|&node| tree.parent(node) == Some(above)).collect();
+        let has_banks = !below.iter().all(is_user);
+        below.into_iter().filter(|node| !has_banks || !is_user(node)).collect()
+    }
+
+    fn plain_usage(tree: &ShareTree, node: NodeId) -> f64 {
+        match tree.kind(node) {
+            NodeKind::Entity => tree.own_usage(node),
+            _ => plain_list(tree, node).into_iter().map(|below| plain_usage(tree, below)).sum(),
+        }
+    }
+
+    /// The weight of a node that the walk compares, from the sums of its siblings.
+    fn plain_weight(tree: &ShareTree, node: NodeId) -> f64 {
+        let siblings = plain_list(tree, tree.parent(node).expect("not the root"));
+        let sum: u64 = siblings.iter().map(|&sibling| shares(tree, sibling)).sum();
+        let list_usage = siblings.iter().fold(0, |sum, &sibling| (sum as f64 + plain_usage(tree, sibling)) as u64);
+        match plain_usage(tree, node) {
+            _ if shares(tree, node) == 0 => 0.0,
+            0.0 => UNUSED,
+            usage => shares(tree, node) as f64 / sum as f64 / (usage / list_usage as f64),
+        }
+    }
+
+    /// Ranks the users below tied banks: each time the node with the highest weight of those left, and all tied with it.
+    fn plain_walk(tree: &ShareTree, banks: &[NodeId], ranked: &mut u32, factors: &mut [f64]) {
+        let users = tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity).count();
+        let mut left: Vec<(NodeId, f64)> = Vec::new();
+        for &bank in banks {
+            left.extend(plain_list(tree, bank).into_iter().map(|node| (node, plain_weight(tree, node))));
+        }
+        while let Some(&(_, best)) = left.iter().max_by(|one, other| one.1.total_cmp(&other.1)) {
+            let is_tied = |weight: f64| (weight - best).abs() < f64::EPSILON * best.max(1.0);
+            let tied = left.iter().filter(|(_, weight)| is_tied(*weight)).map(|(node, _)| *node);
+            let (tied_users, tied_banks): (Vec<_>, Vec<_>) =
+                tied.partition(|&node| tree.kind(node) == NodeKind::Entity);
+            let rank = users as u32 - *ranked;
+            tied_users.iter().for_each(|user| factors[user.index()] = f64::from(rank) / users as f64);
+            *ranked += tied_users.len() as u32;
+            if !tied_banks.is_empty() {
+                plain_walk(tree, &tied_banks, ranked, factors);
+            }
+            left.retain(|(_, weight)| !is_tied(*weight));
+        }
+    }
+
+    #[test]
+    fn it_is_the_plain_walk_on_random_trees() {
+        let mut bits = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut random = |below: usize| {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (bits >> 33) as usize % below
+        };
+        let (mut reached, mut left_out) = (0, 0);
+        for _ in 0..500 {
+            let mut builder = TreeBuilder::new("root");
+            let mut groups = vec![builder.root()];
+            for number in 0..2 + random(40) {
+                let name = format!("n{number}");
+                let shares = [0, 1, 1, 1, 2, 3, 10][random(7)];
+                let parent = groups[random(groups.len())];
+                if random(3) == 0 {
+                    groups.push(builder.add(parent, Member::group(name).shares(shares)).expect("sound"));
+                } else {
+                    // powers of two, so that every sum is exact
+                    let usage = [0.0, 0.0, 0.5, 1.0, 1.0, 2.0, 64.0][random(7)];
+                    builder.add(parent, Member::entity(name).shares(shares).usage(usage)).expect("sound");
+                }
+            }
+            let tree = builder.finish();
+            let mut factors = vec![UNRANKED; tree.len()];
+            plain_walk(&tree, &[tree.root()], &mut 0, &mut factors);
+            let table = WeightedWalk.assess(&tree);
+            for node in tree.nodes().filter(|&node| tree.kind(node) == NodeKind::Entity) {
+                let factor = table.get(node).map(|shares| shares.fairshare_factor);
+                assert_eq!(factor, Some(factors[node.index()]), "{tree:?}");
+                *(if factors[node.index()] == UNRANKED { &mut left_out } else { &mut reached }) += 1;
+            }
+        }
+        assert!(reached > 1500 && left_out > 500, "{reached} {left_out}");
+    }
+
+    #[test]
+    fn two_hundred_thousand_siblings_are_not_compared_with_each_other() {
+        let mut builder = TreeBuilder::new("root");
+        for user in 0..200_000 {
+            builder
+                .add(builder.root(), Member::entity(format!("u{user}")).usage(f64::from(user % 1000)))
+                .expect("sound");
+        }
+        let tree = builder.finish();
+        let table = WeightedWalk.assess(&tree);
+        let factor = |user: &str| table.get(tree.find(user).expect("a user")).map(|shares| shares.fairshare_factor);
+        assert_eq!([factor("u0"), factor("u199000"), factor("u999")], [Some(1.0), Some(1.0), Some(0.001)]);
+    }
 }
