@@ -11,6 +11,7 @@ use job_sort_formula::report::printable;
 fn main() -> ExitCode {
     cli::exit_on_panic();
     cli::exit_on_abort();
+    cli::ignore_limit_of_file_size();
     cli::with_enough_stack(run)
 }
 

@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use super::signals::HeldSignals;
 use super::warn;
 
 /// The most names that are tried for a file that must not exist yet.
@@ -12,8 +13,9 @@ const MAX_NAMES: u32 = 1000;
 
 /// Replaces a file, or the one that a symbolic link points to: a reader sees either the old file or the new one. A device,
 /// such as `/dev/null`, is written to; a pipe is refused, because nothing may ever read it. A file of another user passes on
-/// neither its owner nor its permissions.
-pub(super) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// neither its owner nor its permissions. What a process left that was killed while it wrote the file is removed if it
+/// `is_left_over`.
+pub(super) fn replace_file(path: &Path, bytes: &[u8], is_left_over: impl Fn(&Path) -> bool) -> io::Result<()> {
     let place = Place::find(path)?;
     let old = match fs::symlink_metadata(&place.path) {
         Ok(found) if is_character_device(&found) => {
@@ -23,6 +25,8 @@ pub(super) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Ok(found) if is_own(&found) => File::open(&place.path).ok(),
         _ => None,
     };
+    remove_left_overs(&place.path, is_left_over);
+    let _held = HeldSignals::new();
     let new = TemporaryFile::write(&temporary_path(&place.path, "new"), bytes, old.as_ref())?;
     fs::rename(&new.0, &place.path)?;
     // the file is replaced, whether or not that outlives a crash of the system
@@ -165,8 +169,15 @@ impl Drop for TemporaryFile {
 }
 
 impl TemporaryFile {
-    /// Writes a new file and flushes it to the disk.
+    /// Writes a new file and flushes it to the disk. Where the system allows it, the file has no name until it is complete,
+    /// so that nothing is left of it if the process is killed.
     pub(super) fn write(path: &Path, bytes: &[u8], old: Option<&File>) -> io::Result<Self> {
+        if let Some(mut file) = create_unnamed(path, old.is_some()) {
+            fill(path, &mut file, bytes, old)?;
+            if let Ok(path) = first_free(path, |path| give_name(&file, path)) {
+                return Ok(Self(path));
+            }
+        }
         let mut file = None;
         let path = first_free(path, |path| {
             file = Some(create(path, old.is_some())?);
@@ -174,11 +185,7 @@ impl TemporaryFile {
         })?;
         let temporary = Self(path);
         let mut file = file.ok_or(ErrorKind::AlreadyExists)?;
-        if let Some(old) = old {
-            copy_attributes(&temporary.0, &file, old)?;
-        }
-        file.write_all(bytes)?;
-        file.sync_all()?;
+        fill(&temporary.0, &mut file, bytes, old)?;
         Ok(temporary)
     }
 
@@ -186,6 +193,72 @@ impl TemporaryFile {
     pub(super) fn link(original: &Path, path: &Path) -> io::Result<Self> {
         first_free(path, |path| link_or_copy(original, path)).map(Self)
     }
+}
+
+/// Writes a file, gives it the attributes of the old one, and flushes it to the disk.
+fn fill(path: &Path, file: &mut File, bytes: &[u8], old: Option<&File>) -> io::Result<()> {
+    if let Some(old) = old {
+        copy_attributes(path, file, old)?;
+    }
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Creates a file without a name in the folder of `path`; `None` if the file system has no such files.
+#[cfg(target_os = "linux")]
+fn create_unnamed(path: &Path, hidden: bool) -> Option<File> {
+    use rustix::fs::{Mode, OFlags};
+    let mode = Mode::from_raw_mode(if hidden { 0o600 } else { 0o666 });
+    let file = rustix::fs::open(path.parent()?, OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC, mode).ok()?;
+    Some(file.into())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn create_unnamed(_: &Path, _: bool) -> Option<File> {
+    None
+}
+
+/// Gives an unnamed file a name that does not exist yet.
+#[cfg(target_os = "linux")]
+fn give_name(file: &File, path: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD, linkat};
+    let unnamed = path_of_open(file).ok_or(ErrorKind::Unsupported)?;
+    Ok(linkat(CWD, &unnamed, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn give_name(_: &File, _: &Path) -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// Removes the temporary files of a path that processes left when they were killed, if they are `is_left_over`.
+pub(super) fn remove_left_overs(path: &Path, is_left_over: impl Fn(&Path) -> bool) {
+    let Some(entries) = path.parent().and_then(|folder| folder.read_dir().ok()) else { return };
+    let start = format!("{}.new-", file_name(path));
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    for name in names.filter(|name| name.strip_prefix(&start).is_some_and(is_of_dead_process)) {
+        let left = path.with_file_name(name);
+        if is_left_over(&left) {
+            let _ = fs::remove_file(left);
+        }
+    }
+}
+
+/// Whether the end of a temporary file's name is that of a process that no longer runs. This process has none yet.
+fn is_of_dead_process(end: &str) -> bool {
+    let Ok(process) = end.split('-').next().unwrap_or_default().parse() else { return false };
+    process == std::process::id() || !is_running(process)
+}
+
+#[cfg(unix)]
+fn is_running(process: u32) -> bool {
+    let process = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
+    process.is_some_and(|process| rustix::process::test_kill_process(process) != Err(rustix::io::Errno::SRCH))
+}
+
+#[cfg(not(unix))]
+fn is_running(_: u32) -> bool {
+    true
 }
 
 /// The last part of a path, for messages: what precedes it may be a descriptor.

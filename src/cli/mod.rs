@@ -15,6 +15,7 @@ mod rank;
 mod reference;
 mod replay;
 mod shares;
+mod signals;
 mod simulate;
 mod stack;
 mod standard_output;
@@ -35,6 +36,7 @@ use job_sort_formula::report::{FormulaSource, draw_finding, few_of_each_code, pr
 use job_sort_formula::site::{FormulaText, SiteError};
 use job_sort_formula::{Formula, Site};
 use progress::Progress;
+pub use signals::ignore_limit_of_file_size;
 pub use stack::with_enough_stack;
 use standard_output::StandardOutput;
 use thiserror::Error;

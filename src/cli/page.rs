@@ -8,7 +8,7 @@ use job_sort_formula::Site;
 use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::pbs::qmgr::object_or_server;
 use job_sort_formula::pbs::submission::FormulaSubmission;
-use job_sort_formula::report::html::WhatIfPage;
+use job_sort_formula::report::html::{GENERATOR, WhatIfPage};
 use job_sort_formula::report::{draw_finding, few_of_each_code};
 use job_sort_formula::site::{FormulaText, PolicyShares, SharesRequest, SiteError};
 
@@ -35,27 +35,37 @@ pub(super) fn write_page<'f>(
             path.display()
         )));
     }
+    if names_a_folder(path) {
+        return Err(CliError::usage(format!("`{}` is a folder: give the page the name of a file", path.display())));
+    }
     if is_other_file(path) {
         return Err(CliError::usage(format!(
-            "`{}` exists and is not a page: give the page another name, or remove the file",
+            "`{}` exists and is not a page of jsf: give the page another name, or remove the file",
             path.display()
         )));
     }
     let mut page = Vec::new();
     write(&command_line(), &mut page)?;
-    replace_file(path, &page)
+    replace_file(path, &page, |left_over| !is_other_file(left_over))
         .map_err(|error| io::Error::new(error.kind(), format!("`{}`: {error}", path.display())))?;
     report("note", format_args!("the page is in `{}`", path.display()));
     Ok(())
 }
 
-/// Whether the path is a file with other content than a page: the command may have read it by way of another file.
+/// Whether the path is that of a folder, or is written as one.
+fn names_a_folder(path: &Path) -> bool {
+    let last = path.as_os_str().as_encoded_bytes().rsplit(|&byte| std::path::is_separator(byte.into())).next();
+    path.is_dir() || matches!(last, Some(b"" | b"." | b".."))
+}
+
+/// Whether the path is a file with other content than a page of jsf: the command may have read it by way of another file.
 fn is_other_file(path: &Path) -> bool {
-    const START: &[u8] = b"<!DOCTYPE html>";
+    /// The mark of a page stands within its first bytes.
+    const MARKED: u64 = 4096;
     let mut start = Vec::new();
-    let is_read = path.is_file()
-        && File::open(path).is_ok_and(|file| file.take(START.len() as u64).read_to_end(&mut start).is_ok());
-    is_read && !start.is_empty() && start != START
+    let is_read =
+        path.is_file() && File::open(path).is_ok_and(|file| file.take(MARKED).read_to_end(&mut start).is_ok());
+    is_read && !start.is_empty() && !String::from_utf8_lossy(&start).contains(GENERATOR)
 }
 
 /// The command line of this process as a shell takes it.

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::atomic_file::{
-    Folder, Place, TemporaryFile, file_name, first_free, link_or_copy, sync_folder, temporary_path, with_suffix,
+    Folder, Place, TemporaryFile, file_name, first_free, link_or_copy, remove_left_overs, sync_folder, temporary_path,
+    with_suffix,
 };
+use super::signals::HeldSignals;
 use super::warn;
 
 /// The name of the usage file.
@@ -55,6 +57,7 @@ impl LockedUsage {
         if touch.symlink_metadata().is_ok_and(|found| found.is_dir()) {
             return Err(io::Error::other(format!("`{TOUCH}` is a folder")));
         }
+        let _held = HeldSignals::new();
         let new = TemporaryFile::write(&temporary_path(&self.file.path, "new"), bytes, old.as_ref())?;
         let new_touch = TemporaryFile::write(&temporary_path(&touch, "new"), b"", None)?;
         if old.is_some() {
@@ -86,12 +89,7 @@ impl LockedUsage {
     fn remove_stale_files(&self) {
         let [touch, backup] = [TOUCH, BACKUP].map(|name| self.folder.path.join(name));
         for path in [&self.file.path, &touch, &backup] {
-            let Some(entries) = path.parent().and_then(|folder| folder.read_dir().ok()) else { continue };
-            let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-            let start = format!("{}.new-", file_name(path));
-            for name in names.filter(|name| name.strip_prefix(&start).is_some_and(is_of_dead_process)) {
-                let _ = fs::remove_file(path.with_file_name(name));
-            }
+            remove_left_overs(path, |_| true);
         }
     }
 
@@ -172,23 +170,6 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
         let _ = (file, path);
         Ok(true)
     }
-}
-
-/// Whether the end of a temporary file's name is that of a process that no longer runs. This process has none yet.
-fn is_of_dead_process(end: &str) -> bool {
-    let Ok(process) = end.split('-').next().unwrap_or_default().parse() else { return false };
-    process == std::process::id() || !is_running(process)
-}
-
-#[cfg(unix)]
-fn is_running(process: u32) -> bool {
-    let process = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
-    process.is_some_and(|process| rustix::process::test_kill_process(process) != Err(rustix::io::Errno::SRCH))
-}
-
-#[cfg(not(unix))]
-fn is_running(_: u32) -> bool {
-    true
 }
 
 #[cfg(test)]

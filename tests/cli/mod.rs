@@ -9,6 +9,8 @@ mod exit_codes;
 mod explain;
 mod help;
 mod hostile_text;
+#[cfg(unix)]
+mod interrupted;
 mod limits;
 mod processes;
 mod rankings;

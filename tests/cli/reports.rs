@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use job_sort_formula::report::html::GENERATOR;
 use serde_json::{Value, json};
 
 use crate::support::command::{jsf, json, stderr, success};
@@ -322,7 +323,7 @@ fn a_page_loads_nothing() {
 fn a_page_replaces_the_file_behind_a_link() {
     let folder = tempfile::tempdir().expect("a folder");
     let [target, link] = ["target.html", "link.html"].map(|name| folder.path().join(name));
-    fs::write(&target, "<!DOCTYPE html>old").expect("written");
+    fs::write(&target, GENERATOR).expect("written");
     std::os::unix::fs::symlink(&target, &link).expect("a link");
     let write = |path: &Path| jsf(&[&["shares"], &SITE[..], &["--report", path.to_str().expect("UTF-8")]].concat());
     success(&write(&link));
@@ -345,7 +346,8 @@ fn a_page_is_not_written_through_a_link_of_another_user_or_into_a_pipe() {
     assert!(std::process::Command::new("mkfifo").arg(path("pipe")).status().is_ok_and(|status| status.success()));
     let output = write("pipe");
     assert!(output.status.code() == Some(2) && stderr(&output).contains("it is not a file"), "{}", stderr(&output));
-    fs::write(path("target"), "<!DOCTYPE html>precious").expect("a file");
+    let precious = format!("{GENERATOR}precious");
+    fs::write(path("target"), &precious).expect("a file");
     symlink(path("target"), path("link")).expect("a link");
     fs::write(path("foreign"), "").expect("a file");
     fs::set_permissions(path("foreign"), fs::Permissions::from_mode(0o666)).expect("permissions");
@@ -359,7 +361,7 @@ fn a_page_is_not_written_through_a_link_of_another_user_or_into_a_pipe() {
         "{}",
         stderr(&output)
     );
-    assert_eq!(fs::read(path("target")).expect("a file"), b"<!DOCTYPE html>precious");
+    assert_eq!(fs::read_to_string(path("target")).expect("a file"), precious);
     success(&write("foreign"));
     let page = fs::metadata(path("foreign")).expect("a page");
     assert_eq!((page.uid(), page.mode() & 0o022), (fs::metadata(folder.path()).expect("a folder").uid(), 0));
@@ -406,4 +408,41 @@ fn a_page_does_not_replace_what_the_command_reads() {
     let output = jsf(&simulate);
     assert!(output.status.code() == Some(2) && stderr(&output).contains("is not a page"), "{}", stderr(&output));
     assert_eq!(fs::read(&log).expect("a log"), fs::read("examples/site/accounting.gz").expect("a log"));
+}
+
+#[test]
+fn a_page_replaces_only_pages_of_jsf() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("page.html");
+    let name = path.to_str().expect("UTF-8");
+    let write = |name: &str| jsf(&[&["shares"], &SITE[..], &["--report", name]].concat());
+    success(&write(name));
+    let page = fs::read_to_string(&path).expect("a page");
+    assert!(page.contains(GENERATOR), "{}", &page[..400]);
+    // a browser that saves the page may write the declaration otherwise
+    for own in [page.clone(), page.replace("<!DOCTYPE html>", "<!doctype HTML>"), String::new()] {
+        fs::write(&path, own).expect("written");
+        success(&write(name));
+        assert_eq!(fs::read_to_string(&path).expect("a page"), page);
+    }
+    for other in ["<!DOCTYPE html><title>the site's own</title>", "<meta name=\"generator\" content=\"other\">", "text"]
+    {
+        fs::write(&path, other).expect("written");
+        let output = write(name);
+        assert_eq!(output.status.code(), Some(2), "{other}");
+        assert!(stderr(&output).contains("exists and is not a page of jsf"), "{}", stderr(&output));
+        assert_eq!(fs::read_to_string(&path).expect("the file"), other);
+    }
+}
+
+#[test]
+fn a_page_is_not_written_to_the_name_of_a_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let inside = |name: &str| format!("{}/{name}", folder.path().display());
+    for name in ["x/", "x/.", "x/..", ".", ""] {
+        let output = jsf(&[&["rank", "ncpus"], &SITE[..], &["--report", &inside(name)]].concat());
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(stderr(&output).contains("is a folder"), "{}", stderr(&output));
+    }
+    assert_eq!(folder.path().read_dir().expect("a folder").count(), 0);
 }

@@ -37,6 +37,9 @@ use crate::python::Value as PythonValue;
 use crate::report::simulation::seconds as words;
 use crate::report::terminal::printable;
 
+/// The mark of every page, near its beginning, by which a later command knows a page that it may replace.
+pub const GENERATOR: &str = r#"<meta name="generator" content="jsf">"#;
+
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
