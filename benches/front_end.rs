@@ -25,9 +25,10 @@ fn longest(of: &str) -> String {
 fn schema() -> Schema {
     let mut schema = Schema::openpbs();
     for name in Formula::parse(ALCF.trim()).expect("a formula").names() {
-        schema.add(name, InputType::Float);
+        // OpenPBS defines some of them
+        let _ = schema.add(name, InputType::Float);
     }
-    schema.add("ngpus", InputType::Count);
+    schema.add("ngpus", InputType::Count).expect("a name");
     schema
 }
 

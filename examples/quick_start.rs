@@ -13,7 +13,7 @@ use job_sort_formula::{Formula, Schema, Value};
 fn main() -> Result<(), Box<dyn Error>> {
     // The names that a formula may use: those of OpenPBS, and one that the site added.
     let mut schema = Schema::openpbs();
-    schema.add("project_bonus", InputType::Float);
+    schema.add("project_bonus", InputType::Float)?;
 
     // Parse, then compile. The program knows which inputs it needs, and in which order it takes them.
     let formula: Formula = "1000 * fairshare_factor + eligible_time/3600 + project_bonus".parse()?;

@@ -15,7 +15,8 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ("python", &["simd"]),
     // the operators of the tree are those of the arithmetic
     ("formula/syntax", &["diagnostic", "python"]),
-    ("formula/name_resolution", &["python", "schema"]),
+    // `formula/syntax`: a resource can be declared if its name is read as a name
+    ("formula/name_resolution", &["formula/syntax", "python", "schema"]),
     ("formula/program", &["diagnostic", "formula/name_resolution", "formula/syntax", "python", "schema", "simd"]),
     // `program`: a failure that is only possible is reported with inputs that show it, and a literal is read once
     (
@@ -32,7 +33,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ("rank", &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "parallel", "python", "schema"]),
     ("pbs", &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "json_visitor", "python", "rank", "schema"]),
     ("slurm", &["diagnostic", "fairshare", "json_visitor"]),
-    // `pbs`: durations and amounts in a log, and the daemon's fair-share policy
+    // `pbs`: durations and amounts in a log
     (
         "simulate",
         &["diagnostic", "fairshare", "formula", "formula/*", "jobs", "json_visitor", "pbs", "python", "rank", "schema"],

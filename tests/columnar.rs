@@ -119,7 +119,7 @@ fn columns_give_the_bits_of_the_interpreter() {
 fn a_branch_that_is_not_taken_raises_no_error() {
     let mut schema = Schema::empty();
     for name in ["a", "b"] {
-        schema.add(name, InputType::Float);
+        schema.add(name, InputType::Float).expect("a name");
     }
     let column = |f: &dyn Fn(i64) -> i64| (0..3000).map(|row| Ok(Value::Int(f(row)))).collect::<Column>();
     let columns = [("a", column(&|row| row % 7)), ("b", column(&|row| row % 11 - 5))];

@@ -34,7 +34,7 @@ fn threads_can_share_a_program() {
 }
 
 /// The most public items that the library may have, the command line's output formats not counted.
-const MAX_PUBLIC_ITEMS: usize = 119;
+const MAX_PUBLIC_ITEMS: usize = 121;
 
 /// The items that `module`'s file makes public, and those of its public child modules. Hidden modules and those of the
 /// feature `cli` are left out.

@@ -161,7 +161,8 @@ fn schema(published: &Published) -> Schema {
     let mut schema = if is_simulator { Schema::empty() } else { Schema::openpbs() };
     let known: BTreeMap<_, _> = INPUTS.iter().copied().collect();
     for name in published.needs.variables.iter().filter(|name| known.contains_key(name.as_str())) {
-        schema.add(name, InputType::Float);
+        // OpenPBS defines some of them
+        let _ = schema.add(name, InputType::Float);
     }
     schema
 }

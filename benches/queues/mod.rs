@@ -13,7 +13,8 @@ pub fn compile(text: &str) -> Program {
     let mut schema = Schema::openpbs();
     // a resource of this name would hide the function
     for name in formula.names().into_iter().filter(|name| !["min", "max"].contains(name)) {
-        schema.add(name, InputType::Float);
+        // OpenPBS defines some of them
+        let _ = schema.add(name, InputType::Float);
     }
     formula.compile(&schema).expect("arithmetic")
 }

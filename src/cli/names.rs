@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::python::{Function, constant};
 use job_sort_formula::report::printable;
-use job_sort_formula::schema::{Entry, InputType, Origin, Schema};
+use job_sort_formula::schema::{Entry, InputType, NameError, Origin, Schema};
 use job_sort_formula::{Formula, Site};
 use serde_json::{Value, json};
 
@@ -116,7 +116,7 @@ fn object(name: &Name) -> Value {
 
 /// Why no formula can use a resource.
 fn unusable(name: &str, entry: &Entry, schema: &Schema) -> Option<&'static str> {
-    let is_name = || Formula::parse(name).is_ok_and(|formula| formula.names() == [name]);
+    let is_name = || !matches!(Schema::empty().add(name, entry.input_type), Err(NameError::NotAName(_)));
     match Resolution::from_schema(name, schema) {
         _ if !entry.input_type.is_numeric() => Some("its value is not a number"),
         Resolution::Input if is_name() => None,

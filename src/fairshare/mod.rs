@@ -34,6 +34,7 @@ pub use builder::{MAX_NODES, Member, Naming, TreeBuilder, TreeError};
 pub use policy::classic::Classic;
 pub use policy::depth_oblivious::DepthOblivious;
 pub use policy::fair_tree::FairTree;
+pub use policy::openpbs::OpenPbs;
 pub use policy::pbs::Pp718;
 #[doc(hidden)]
 pub use policy::stored_shares;

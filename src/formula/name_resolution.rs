@@ -1,7 +1,8 @@
 //! Name resolution, in the order in which OpenPBS's scheduler looks names up.
 
+use crate::formula::syntax::is_identifier;
 use crate::python::{Function, Value, constant};
-use crate::schema::Schema;
+use crate::schema::{InputType, NameError, Schema};
 
 /// What a name refers to.
 #[derive(Debug, Clone)]
@@ -20,8 +21,7 @@ impl Resolution {
     /// Resolves a name: the words `True False None __debug__`, then `math`, then the numeric names of the schema, then
     /// Python's builtins (OpenPBS: locals, globals, builtins).
     pub fn from_schema(name: &str, schema: &Schema) -> Self {
-        // a variable of the scheduler's script, which shadows a resource of that name
-        if name == "ex" && schema.is_numeric(name) {
+        if name == SCRIPT_VARIABLE && schema.is_numeric(name) {
             return Self::Constant(Value::None);
         }
         Self::resolve(name, |name| schema.is_numeric(name))
@@ -48,10 +48,45 @@ impl Resolution {
         }
     }
 
+    /// Whether the scheduler's Python gives the name another meaning than that of a resource, whatever a site declares.
+    pub fn is_hidden(name: &str) -> bool {
+        name == SCRIPT_VARIABLE || !matches!(Self::resolve(name, |_| true), Self::Input)
+    }
+
     /// Whether the name is a builtin of Python, which a resource of the same name shadows.
     pub fn is_builtin(name: &str) -> bool {
         let function = Function::from_name(name);
         function.map_or_else(|| is_unsupported_builtin(name), |function| !function.is_math())
+    }
+}
+
+/// A variable of the scheduler's script, which shadows a resource of that name.
+const SCRIPT_VARIABLE: &str = "ex";
+
+impl Schema {
+    /// Adds a resource that a site defines. A name that was added before gets the new type. What a server's own documents
+    /// list is read by [`Site`](crate::Site), which takes and reports names that no formula can use.
+    ///
+    /// ```
+    /// use job_sort_formula::Schema;
+    /// use job_sort_formula::schema::{InputType, NameError};
+    ///
+    /// let mut schema = Schema::openpbs();
+    /// assert_eq!(schema.add("gpus", InputType::Count), Ok(()));
+    /// assert_eq!(schema.add("my-gpu", InputType::Count), Err(NameError::NotAName("my-gpu".into())));
+    /// assert_eq!(schema.add("sin", InputType::Float), Err(NameError::Hidden("sin".into())));
+    /// ```
+    ///
+    /// # Errors
+    /// [`NameError`] if no formula could use the name as this resource; the schema is then unchanged.
+    pub fn add(&mut self, name: &str, input_type: InputType) -> Result<(), NameError> {
+        match name {
+            "" => Err(NameError::Empty),
+            _ if !is_identifier(name) => Err(NameError::NotAName(name.to_owned())),
+            _ if Resolution::is_hidden(name) => Err(NameError::Hidden(name.to_owned())),
+            _ if !self.add_listed(name, input_type) => Err(NameError::DefinedByOpenPbs(name.to_owned())),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -202,6 +237,28 @@ const UNSUPPORTED_BUILTINS: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
+    use crate::schema::{InputType, NameError, Schema};
+
+    #[test]
+    fn a_resource_that_no_formula_could_use_is_refused() {
+        let mut schema = Schema::openpbs();
+        let known = schema.len();
+        let not_a_name = ["my-gpu", "x y", " x", "x ", "(x)", "x.y", "1x", "lambda", "x#", "x\n", "\u{fb01}"];
+        let hidden = ["sin", "e", "pi", "log", "gamma", "pow", "inf", "True", "None", "ex"];
+        let of_openpbs = ["mem", "place", "eligible_time", "fair_share_perc"];
+        let mut add = |name: &str| schema.add(name, InputType::Float).unwrap_err();
+        assert_eq!(add(""), NameError::Empty);
+        not_a_name.map(|name| assert_eq!(add(name), NameError::NotAName(name.to_owned())));
+        hidden.map(|name| assert_eq!(add(name), NameError::Hidden(name.to_owned())));
+        of_openpbs.map(|name| assert_eq!(add(name), NameError::DefinedByOpenPbs(name.to_owned())));
+        assert_eq!(schema.len(), known);
+        for name in ["max", "len", "ans", "math", "_x1", "gr\u{f6}\u{df}e", "GPUS"] {
+            assert_eq!(schema.add(name, InputType::Text), Ok(()), "{name}");
+            assert_eq!(schema.add(name, InputType::Float), Ok(()), "{name}");
+            assert!(matches!(super::Resolution::from_schema(name, &schema), super::Resolution::Input), "{name}");
+        }
+    }
+
     #[test]
     fn every_unsupported_builtin_is_found() {
         assert!(super::UNSUPPORTED_BUILTINS.is_sorted_by_key(|builtin| (builtin.len(), *builtin)));

@@ -9,7 +9,6 @@
 mod c_number;
 mod c_string;
 pub mod check;
-pub mod daemon_policy;
 mod defects;
 pub mod duration;
 pub mod entity;

@@ -5,6 +5,8 @@
 
 use num_bigint::BigInt;
 
+/// The float that Python reads after the scheduler prints a fair-share number: [`printed_fairshare`] then parsed.
+pub use crate::fairshare::policy::openpbs::printed_share as fairshare;
 use crate::python::{MAX_EXACT_FLOAT, Value};
 
 /// The most decimals of a resource amount or a logged value.
@@ -157,18 +159,6 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
 /// ```
 pub fn printed_fairshare(value: f64) -> String {
     fixed(value, 6)
-}
-
-/// The float that Python reads after the scheduler prints a fair-share number: [`printed_fairshare`] then parsed.
-pub fn fairshare(value: f64) -> f64 {
-    let millionths = value * 1e6;
-    let rounded = millionths.round_ties_even();
-    // Below 2^40 the error of the product is less than 2^-13, so the rounding is certain unless it is near a tie; the
-    // quotient of the two integers is correctly rounded, as parsing the decimal is.
-    if millionths.abs() < 1_099_511_627_776.0 && (millionths - rounded).abs() < 0.499 {
-        return rounded / 1e6;
-    }
-    if value.is_finite() { printed_fairshare(value).parse().unwrap_or(value) } else { value }
 }
 
 #[cfg(test)]

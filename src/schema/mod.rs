@@ -8,6 +8,8 @@ pub(crate) mod suggestions;
 
 use std::collections::BTreeMap;
 
+use thiserror::Error;
+
 pub(crate) use openpbs::is_scheduler_input;
 pub use openpbs::{FairshareInput, current_name, deprecated_name};
 
@@ -125,16 +127,37 @@ pub struct Entry {
     pub replaced_by: Option<&'static str>,
 }
 
+/// Why a resource cannot be declared: no formula could use it.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum NameError {
+    /// The name is empty.
+    #[error("the name of a resource is empty")]
+    Empty,
+    /// Python does not read it as one name, such as `my-gpu`, or `lambda`.
+    #[error("no formula can use the resource `{0}`: Python does not read it as one name")]
+    NotAName(String),
+    /// Python's `math` has the name, or the scheduler's script does; they come before resources.
+    #[error(
+        "no formula can use the resource `{0}`: the name has another meaning in the scheduler's Python, which wins"
+    )]
+    Hidden(String),
+    /// OpenPBS defines the name.
+    #[error("`{0}` is defined by OpenPBS and cannot be redefined")]
+    DefinedByOpenPbs(String),
+}
+
 /// The names that a formula may use. Names are case-sensitive, as in Python.
 ///
 /// ```
 /// use job_sort_formula::schema::{InputType, Schema};
 ///
 /// let mut schema = Schema::openpbs();
-/// schema.add("base_score", InputType::Count);
+/// schema.add("base_score", InputType::Count)?;
 /// assert!(schema.is_numeric("base_score"));
 /// assert_eq!(schema.entry("place").unwrap().input_type, InputType::Text);
 /// assert_eq!(schema.suggestions("walltme"), ["walltime"]);
+/// # Ok::<(), job_sort_formula::schema::NameError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Schema {
@@ -167,9 +190,9 @@ impl Schema {
         schema
     }
 
-    /// Adds a resource that a site defines, and returns whether it was added. Like the server, this does not redefine
-    /// a name that OpenPBS defines.
-    pub fn add(&mut self, name: &str, input_type: InputType) -> bool {
+    /// Adds a resource that a document of the server lists, and returns whether it was added. The server takes names that no
+    /// formula can use; like it, this does not redefine a name that OpenPBS defines.
+    pub(crate) fn add_listed(&mut self, name: &str, input_type: InputType) -> bool {
         self.add_from(name, input_type, Origin::Site)
     }
 
@@ -249,11 +272,11 @@ mod tests {
     #[test]
     fn standard_names_cannot_be_redefined() {
         let mut schema = Schema::openpbs();
-        assert!(!schema.add("mem", InputType::Text));
+        assert!(!schema.add_listed("mem", InputType::Text));
         assert!(schema.is_numeric("mem"));
-        assert!(schema.add("gpus", InputType::Text));
+        assert!(schema.add_listed("gpus", InputType::Text));
         assert!(!schema.add_seen("gpus", InputType::Count));
-        assert!(schema.add("gpus", InputType::Count));
+        assert!(schema.add_listed("gpus", InputType::Count));
         assert!(schema.is_numeric("gpus"));
     }
 

@@ -105,7 +105,7 @@ impl Site {
         let mut schema = self.schema.clone();
         for (name, entry) in new.schema.iter() {
             if schema.entry(name).is_none() {
-                schema.add(name, entry.input_type);
+                schema.add_listed(name, entry.input_type);
             }
         }
         let entities = Change { old: self.config.fairshare_entity, new: new.config.fairshare_entity };

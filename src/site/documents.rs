@@ -67,7 +67,7 @@ impl Documents {
             warnings: Vec::new(),
         };
         for (name, kind) in &files.declared {
-            read.schema.add(name, *kind);
+            read.schema.add_listed(name, *kind);
         }
         let mut already_read: Vec<(&FileSource, Contents)> = Vec::new();
         let groups = [

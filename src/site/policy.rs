@@ -9,11 +9,11 @@ use super::{Site, SiteRules};
 use crate::fairshare::policy::classic::Classic;
 use crate::fairshare::policy::depth_oblivious::DepthOblivious;
 use crate::fairshare::policy::fair_tree::FairTree;
+use crate::fairshare::policy::openpbs::OpenPbs;
 use crate::fairshare::policy::pbs::Pp718;
 use crate::fairshare::policy::ticket_based::TicketBased;
 use crate::fairshare::policy::weighted_walk::WeightedWalk;
 use crate::fairshare::{NodeId, Policy, Release, Rules};
-use crate::pbs::daemon_policy::DaemonPolicy;
 use crate::pbs::files::sched_config::SchedConfig;
 use crate::slurm::conf::{ConfPolicy, SlurmConf};
 
@@ -191,7 +191,7 @@ impl PolicySelection {
     pub(super) fn build_policy_for(&self, name: PolicyName, release: Release, active: &[NodeId]) -> Box<dyn Policy> {
         let (rules, dampening) = (self.rules, self.conf.dampening_factor);
         match (name, rules) {
-            (PolicyName::Pbs, Rules::Scheduler) => Box::new(DaemonPolicy),
+            (PolicyName::Pbs, Rules::Scheduler) => Box::new(OpenPbs),
             (PolicyName::Pbs, Rules::Documented) => Box::new(Pp718),
             (PolicyName::Classic, _) => Box::new(Classic::new(rules).release(release).dampening(dampening)),
             (PolicyName::DepthOblivious, _) => {

@@ -240,3 +240,26 @@ fn the_terms_of_a_job_that_fails_are_empty() {
     assert!(text.lines().next().is_some_and(|header| header.ends_with(",reason,1/ncpus,3")), "{text}");
     assert_eq!(fields[1..], ["0.5,3", ""], "{text}");
 }
+
+/// The server takes a resource with the name of a function of `math`, which hides it: recorded in `evaluate/name_clash.jsonl`.
+#[test]
+fn a_resource_of_the_site_that_no_formula_can_use_is_read_and_reported() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let resources = folder.path().join("resourcedef");
+    std::fs::write(&resources, "sin type=float\nex type=long\nrn-long type=long\ngpus type=long\n").expect("a file");
+    let context = ["--site", "examples/site", "--resources", resources.to_str().expect("UTF-8")];
+    success(&jsf(&[&["rank", "ncpus + gpus"], &context[..]].concat()));
+    let codes = |formula: &str| -> Vec<String> {
+        let document = json(&jsf(&[&["check", formula, "--format", "json"], &context[..]].concat()));
+        let findings = document["findings"].as_array().expect("a list").iter();
+        findings.map(|found| found["code"].as_str().expect("a code").to_owned()).collect()
+    };
+    assert!(codes("ncpus + 0 * (sin == 1)").contains(&"JSF204".to_owned()));
+    assert!(codes("ncpus + ex").contains(&"JSF207".to_owned()));
+    assert!(!codes("ncpus + sin(gpus)").contains(&"JSF204".to_owned()));
+    let names = success(&jsf(&[&["names"], &context[..]].concat()));
+    let unusable = names.split("resources that no formula can use:").nth(1).expect("a list");
+    for name in ["\nsin ", "\nex ", "\nrn-long "] {
+        assert!(unusable.contains(name), "{unusable}");
+    }
+}

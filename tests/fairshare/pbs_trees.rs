@@ -1,7 +1,10 @@
 //! OpenPBS's fair-share tree, compared with what the scheduler and `pbsfs` computed from the same files.
 
-use job_sort_formula::fairshare::{FairShare, NodeId, Rules};
-use job_sort_formula::pbs::files::resource_group::ResourceGroup;
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+
+use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, NodeId, OpenPbs, Rules, TreeBuilder};
+use job_sort_formula::pbs::files::resource_group::{ResourceGroup, TREE_ROOT};
 use job_sort_formula::pbs::files::sched_config::SchedConfig;
 use job_sort_formula::pbs::files::usage::{UsageFile, decayed};
 use job_sort_formula::pbs::number_format::{fairshare, printed_fairshare};
@@ -67,6 +70,69 @@ fn recorded_trees_give_the_inputs_of_the_scheduler() {
         }
     }
     assert!(rows >= 104, "only {rows} rows");
+}
+
+/// The recorded cases that a program can build: each entity has one record, none of 0, and a line.
+const BUILT: [&str; 6] = ["01_pp718", "06_deep8", "09_single", "11_bigshares", "16_decay_factor", "18_float_precision"];
+
+/// The numbers of a tree that a program builds from the lines and records of a recorded case.
+fn built(name: &str) -> AssessedTree {
+    let Files { lines, usage, .. } = Files::read(&format!("openpbs/pbsfs/{name}"), "usage.initial");
+    let parents: HashSet<&str> = lines.lines.iter().map(|line| line.parent.as_str()).collect();
+    let mut builder = TreeBuilder::new(TREE_ROOT);
+    for line in &lines.lines {
+        let record = usage.records.iter().find(|record| record.entity == line.name);
+        let is_group = parents.contains(line.name.as_str());
+        let member = if is_group { Member::group(&*line.name) } else { Member::entity(&*line.name) };
+        let member = member.shares(line.shares.into()).usage(record.map_or(0.0, |record| record.usage));
+        builder.add_under(&line.parent, member).expect("sound");
+    }
+    let mut tree = builder.finish();
+    OpenPbs::start_usage(&mut tree);
+    AssessedTree::new(tree, &OpenPbs)
+}
+
+#[test]
+fn a_tree_that_a_program_builds_gives_the_inputs_of_the_scheduler() {
+    let mut rows = 0;
+    for case in golden::lines::<Value>("openpbs/trees/trees.jsonl") {
+        let name = text(&case, "case");
+        if !BUILT.contains(&name) {
+            continue;
+        }
+        let assessed = built(name);
+        for row in case["rows"].as_array().expect("a list") {
+            // the entities that no file names
+            let Some(shares) = assessed.shares_of(text(row, "entity")) else { continue };
+            let printed = shares.printed();
+            let ours = [printed.fairshare_perc, printed.fairshare_tree_usage, printed.fairshare_factor];
+            let names = ["fairshare_perc", "fairshare_tree_usage", "fairshare_factor"];
+            let theirs = names.map(|input| text(&row["inputs"], input).parse().expect("a Python float"));
+            assert_eq!(ours.map(f64::to_bits), theirs.map(f64::to_bits), "{name}: {row}: {ours:?}");
+            rows += 1;
+        }
+    }
+    assert_eq!(rows, 41);
+}
+
+/// The tests of the C library and of the Python package compare with the same file.
+#[test]
+fn every_binding_gives_the_same_numbers_for_a_recorded_tree() {
+    #[derive(serde::Deserialize)]
+    struct Numbers {
+        case: String,
+        shares: BTreeMap<String, [String; 3]>,
+    }
+    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/openpbs_shares.json"));
+    let Numbers { case, shares } = serde_json::from_str(&text.expect("the file")).expect("JSON");
+    let assessed = built(&case);
+    for (entity, expected) in &shares {
+        let ours = assessed.shares_of(entity).expect("in the tree");
+        let ours = [ours.fairshare_perc, ours.fairshare_tree_usage, ours.fairshare_factor];
+        let expected: [f64; 3] = expected.each_ref().map(|digits| digits.parse().expect("a number"));
+        assert_eq!(ours.map(f64::to_bits), expected.map(f64::to_bits), "{entity}: {ours:?}");
+    }
+    assert_eq!(shares.len(), 14);
 }
 
 #[test]

@@ -149,7 +149,7 @@ const NEEDED: [&[&str]; 4] = [
 pub fn jobs(data: &[u8]) {
     let mut schema = Schema::openpbs();
     for (name, kind) in [("boost", InputType::Float), ("size", InputType::Size), ("wall", InputType::Duration)] {
-        schema.add(name, kind);
+        schema.add(name, kind).expect("a name");
     }
     let choice = data.len() + usize::from(data.last().copied().unwrap_or_default());
     let queues = Queues::read("queues", r#"{"Queue":{"workq":{"Priority":5},"express":{"Priority":200}}}"#);

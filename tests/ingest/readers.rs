@@ -420,7 +420,7 @@ impl Site {
             ("flag", InputType::Bool),
             ("wall", InputType::Duration),
         ] {
-            schema.add(name, kind);
+            schema.add(name, kind).expect("a name");
         }
         let queues =
             r#"{"Queue":{"workq":{"Priority":5},"express":{"Priority":200},"queue1":{"Priority":-7},"queue2":{}}}"#;

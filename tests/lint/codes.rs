@@ -8,9 +8,9 @@ use job_sort_formula::{Formula, Schema, Value};
 
 fn schema() -> Schema {
     let mut schema = Schema::openpbs();
-    schema.add("ngpus", InputType::Count);
-    schema.add("bias", InputType::Float);
-    schema.add("rate", InputType::Float);
+    schema.add("ngpus", InputType::Count).expect("a name");
+    schema.add("bias", InputType::Float).expect("a name");
+    schema.add("rate", InputType::Float).expect("a name");
     schema
 }
 

@@ -101,7 +101,7 @@ fn schema(formula: &Formula) -> Schema {
     let mut schema = Schema::openpbs();
     for name in formula.names() {
         if matches!(Resolution::from_schema(name, &schema), Resolution::Undefined) {
-            schema.add(name, InputType::Float);
+            schema.add(name, InputType::Float).expect("a name");
         }
     }
     schema

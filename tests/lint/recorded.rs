@@ -12,7 +12,6 @@ use job_sort_formula::pbs::order::Order;
 use job_sort_formula::pbs::resource_amount::NumberMode;
 use job_sort_formula::pbs::submission::FormulaSubmission;
 use job_sort_formula::rank::{ScorePrecision, fill_fairshare};
-use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema, Value};
 use serde::Deserialize;
 
@@ -182,7 +181,7 @@ fn taken_names_have_findings() {
     let mut found = Vec::new();
     for clash in &clashes {
         let mut schema = Schema::openpbs();
-        schema.add(&clash.resource, InputType::Count);
+        recorded::declare(&clash.resource, &mut schema);
         for tried in &clash.formulas {
             let checked = Checked::new(&FormulaSubmission::to_openpbs(&tried.formula), &schema, &SiteFacts::default());
             let codes = checked.findings.iter().map(|found| found.code).filter(|code| is_of_syntax_or_names(code));

@@ -2,7 +2,6 @@
 
 use job_sort_formula::Schema;
 use job_sort_formula::pbs::qmgr_validation::{AnsweredBy, Uncertainty, Validation, validate};
-use job_sort_formula::schema::InputType;
 use serde::Deserialize;
 
 use crate::support::{golden, recorded};
@@ -100,7 +99,7 @@ fn evaluated_formulas_are_accepted() {
 fn resources_with_taken_names_are_answered_as_by_the_server() {
     for clash in recorded::name_clashes() {
         let mut schema = Schema::openpbs();
-        schema.add(&clash.resource, InputType::Count);
+        recorded::declare(&clash.resource, &mut schema);
         for tried in &clash.formulas {
             let ours = validate(&tried.formula, &schema);
             let theirs = (Some(tried.set.code), tried.set.message.as_deref().unwrap_or(""));

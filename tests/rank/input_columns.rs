@@ -141,7 +141,7 @@ fn a_column_that_does_not_fit_is_named() {
 #[test]
 fn a_formula_without_inputs_and_a_queue_without_jobs_have_scores() {
     let mut schema = Schema::empty();
-    schema.add("a", InputType::Float);
+    schema.add("a", InputType::Float).expect("a name");
     let (mut scratch, mut errors) = (ColumnScratch::new(), Vec::new());
     let constant = Formula::parse("2 ** 10").unwrap().compile(&schema).unwrap();
     let mut scores = vec![0.0; 1500];

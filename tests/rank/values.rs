@@ -12,7 +12,6 @@ use job_sort_formula::pbs::qmgr_validation::validate;
 use job_sort_formula::pbs::resource_amount::NumberMode;
 use job_sort_formula::python::ErrorKind;
 use job_sort_formula::rank::{Score, ScoreError, Scores, fill_fairshare};
-use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema, Value};
 
 use crate::support::golden;
@@ -290,7 +289,7 @@ fn clash_input(job: &str, name: &str, resource: &str) -> Value {
 
 fn check_clash(resource: &str, tried: &ClashingFormula) {
     let mut schema = Schema::openpbs();
-    schema.add(resource, InputType::Count);
+    recorded::declare(resource, &mut schema);
     let parsed = Formula::parse(&tried.formula);
     let Some(values) = tried.values.as_ref().filter(|values| !values.is_empty()) else {
         assert_eq!(validate(&tried.formula, &schema).accepted, Some(false), "{}", tried.formula);

@@ -143,6 +143,11 @@ pub fn name_clashes() -> Vec<NameClash> {
     clashes
 }
 
+/// Adds a resource of integers as the server's file lists it, whatever its name.
+pub fn declare(resource: &str, schema: &mut Schema) {
+    assert_eq!(add_resources("resourcedef", &format!("{resource} type=long"), schema), []);
+}
+
 /// The number with this `repr` in Python.
 pub fn number(repr: &str) -> Value {
     if let Ok(int) = repr.parse() {

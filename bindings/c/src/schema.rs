@@ -5,7 +5,7 @@ use std::ptr;
 use std::sync::{PoisonError, RwLock};
 
 use job_sort_formula::schema::InputType;
-use job_sort_formula::{Formula, Schema, Site};
+use job_sort_formula::{Schema, Site};
 
 use crate::argument::{NUL_TERMINATED, borrow, free, out, required_text, text};
 use crate::error::{answered, c_text, guarded, jsf_error, jsf_status, site_error};
@@ -48,9 +48,7 @@ impl jsf_schema {
 impl Names {
     fn add(&mut self, name: &str, input_type: InputType) -> Result<(), jsf_error> {
         let is_new = self.schema.entry(name).is_none();
-        if !self.schema.add(name, input_type) {
-            return Err(jsf_error::argument(format!("`{name}` is defined by OpenPBS and cannot be redefined")));
-        }
+        self.schema.add(name, input_type).map_err(|error| jsf_error::argument(error.to_string()))?;
         if is_new {
             self.listed.push(c_text(name));
         }
@@ -146,8 +144,8 @@ pub unsafe extern "C" fn jsf_schema_type(schema: *const jsf_schema, index: usize
 /// `float`, `duration` (seconds), or `boolean`, `string`, `string_array`, which no formula may use. A name of length
 /// `JSF_NUL_TERMINATED` ends with a NUL. A name that the site defined before gets the new type.
 ///
-/// Errors: `JSF_STATUS_ARGUMENT` if the type is unknown, if the name is not one that Python can read, such as `a-b`, or if
-/// OpenPBS itself defines it; `JSF_STATUS_UTF8`.
+/// Errors: `JSF_STATUS_ARGUMENT` if the type is unknown, or if no formula could use the name as this resource: it is not one that
+/// Python can read, such as `a-b`, Python's `math` has it, such as `sin`, or OpenPBS itself defines it; `JSF_STATUS_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jsf_schema_add_resource(
     schema: *mut jsf_schema,
@@ -161,18 +159,11 @@ pub unsafe extern "C" fn jsf_schema_add_resource(
         let schema = unsafe { borrow(schema, "schema") }?;
         // SAFETY: the caller passes null or texts of these lengths
         let (name, type_name) = unsafe { (text(name, name_length, "name")?, text(r#type, NUL_TERMINATED, "type")?) };
-        if name.is_empty() {
-            return Err(jsf_error::argument("the name of a resource is empty"));
-        }
         let is_lower = !type_name.contains(|letter: char| letter.is_ascii_uppercase());
         let Some(input_type) = InputType::from_pbs_type(type_name).filter(|_| is_lower) else {
             let expected = "expected `long`, `size`, `float`, `duration`, `boolean`, `string` or `string_array`";
             return Err(jsf_error::argument(format!("`{type_name}` is not a type of a resource, {expected}")));
         };
-        if !Formula::parse(name).is_ok_and(|formula| formula.names() == [name]) {
-            let message = format!("no formula can use the resource `{name}`: Python does not read it as one name");
-            return Err(jsf_error::argument(message));
-        }
         schema.names.write().unwrap_or_else(PoisonError::into_inner).add(name, input_type)
     };
     // SAFETY: the caller passes null or a pointer to a handle

@@ -8,10 +8,9 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use job_sort_formula::Site;
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use job_sort_formula::fairshare::{
-    Classic, DepthOblivious, EntityShares, FairTree, Member, NodeId, Policy, Release, Rules, ShareTable, ShareTree,
-    WeightedWalk,
+    Classic, DepthOblivious, EntityShares, FairTree, Member, NodeId, OpenPbs, Policy, Release, Rules, ShareTable,
+    ShareTree, WeightedWalk,
 };
-use job_sort_formula::pbs::daemon_policy::DaemonPolicy;
 use job_sort_formula::pbs::files::resource_group::{GroupLoss, UNKNOWN_GROUP, write_groups};
 use job_sort_formula::pbs::files::usage::{MIN_USAGE, encode_usage_file};
 use job_sort_formula::pbs::number_format::fairshare;
@@ -123,7 +122,7 @@ fn charge_as_when_read(tree: &mut ShareTree, usages: impl Iterator<Item = f64>) 
 fn build_policy(name: PolicyName, release: Release) -> Result<Box<dyn Policy + Send + Sync>, jsf_error> {
     let rules = Rules::Scheduler;
     Ok(match name {
-        PolicyName::Pbs => Box::new(DaemonPolicy),
+        PolicyName::Pbs => Box::new(OpenPbs),
         PolicyName::Classic => Box::new(Classic::new(rules).release(release)),
         PolicyName::DepthOblivious => Box::new(DepthOblivious::new(rules).release(release)),
         PolicyName::FairTree => Box::new(FairTree::new(rules).release(release)),

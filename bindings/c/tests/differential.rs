@@ -71,7 +71,7 @@ fn compile(text: &str, schema: *const jsf_schema) -> Option<(Program, *mut jsf_p
 fn schema_of_names() -> Schema {
     let mut schema = Schema::openpbs();
     INTEGERS.iter().chain(&NUMBERS).for_each(|name| {
-        schema.add(name, InputType::Float);
+        let _ = schema.add(name, InputType::Float);
     });
     schema
 }

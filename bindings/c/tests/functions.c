@@ -25,6 +25,8 @@ static void schemas(void)
                 jsf_schema_add_resource(schema, "x", 1, "Long", &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "no formula can use the resource `a-b`",
                 jsf_schema_add_resource(schema, "a-b", 3, "long", &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "no formula can use the resource `sin`",
+                jsf_schema_add_resource(schema, "sin", 3, "float", &error));
     CHECK(jsf_schema_count(schema) == known + 2);
     CHECK(strcmp(jsf_schema_name(schema, known), "ngpus") == 0 && strcmp(jsf_schema_type(schema, known), "long") == 0);
     CHECK(strcmp(jsf_schema_type(schema, known + 1), "string") == 0);

@@ -52,10 +52,7 @@ impl Formula {
         let resources = declared(resources)?;
         let mut schema = Schema::openpbs();
         for (name, input_type) in resource_types(&resources)? {
-            if !schema.add(&name, input_type) {
-                let message = format!("`{name}` is defined by OpenPBS and cannot be redefined");
-                return Err(PyValueError::new_err(message));
-            }
+            schema.add(&name, input_type).map_err(|error| PyValueError::new_err(error.to_string()))?;
         }
         let pasted = || {
             let pasted = FormulaText::new(text.as_str()).ok().filter(|pasted| pasted.below.trim().is_empty())?.text;
@@ -339,19 +336,16 @@ pub fn declared(resources: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, 
 /// The types of declared resources: `int` and `bool` as in Python, the others as in PBS.
 pub fn resource_types(declared: &[(String, String)]) -> PyResult<Vec<(String, InputType)>> {
     let input_type = |(name, kind): &(String, String)| {
-        let starts_well = name.starts_with(|first: char| first.is_alphabetic() || first == '_');
-        if !starts_well || name.contains(|part: char| !part.is_alphanumeric() && part != '_' && part != '-') {
-            let message = format!("`{name}` is not a name of a resource: a letter, then letters, digits, `_` and `-`");
-            return Err(PyValueError::new_err(message));
-        }
         let input_type = match kind.as_str() {
             "int" => Some(InputType::Count),
             kind => InputType::from_pbs_type(kind),
         };
-        input_type.map(|input_type| (name.clone(), input_type)).ok_or_else(|| {
+        let input_type = input_type.ok_or_else(|| {
             PyValueError::new_err(format!("the resource `{name}` has the type `{kind}`, expected `int`, `long`, `float`, `size`, `duration`, `boolean`, `string` or \
                  `string_array`"))
-        })
+        })?;
+        Schema::empty().add(name, input_type).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok((name.clone(), input_type))
     };
     declared.iter().map(input_type).collect()
 }

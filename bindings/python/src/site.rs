@@ -13,7 +13,7 @@ use job_sort_formula::report::compare::{CompareFormat, CompareJson, CompareRepor
 use job_sort_formula::report::explain::{ExplainReport, write_json as write_explanations};
 use job_sort_formula::report::shares::{PolicyView, fields, write_json as write_shares};
 use job_sort_formula::report::{Json, RankFormat, RankReport, RankedRow, excluded};
-use job_sort_formula::schema::{FairshareInput, InputType, Origin};
+use job_sort_formula::schema::{Entry, FairshareInput, InputType, Origin};
 use job_sort_formula::site::{
     ExplainOptions, FileSource, FormulaText, PolicyName, RankedQueue, SharesRequest, SiteFiles, SiteJobs, SiteRules,
 };
@@ -99,11 +99,14 @@ impl Site {
         self.site.formula_text().map(|formula| formula.text).map_err(|error| site_error(&error))
     }
 
-    /// The resources that the site's files declare, with their types: `Formula(text, resources=site.resources)`.
+    /// The resources that the site's files declare and a formula can use, with their types: `Formula(text,
+    /// resources=site.resources)`.
     #[getter]
     fn resources<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let resources = PyDict::new(py);
-        let declared = self.site.schema().iter().filter(|(_, entry)| entry.origin == Origin::Site);
+        let is_usable = |name: &str, entry: &Entry| Schema::empty().add(name, entry.input_type).is_ok();
+        let declared = self.site.schema().iter();
+        let declared = declared.filter(|(name, entry)| entry.origin == Origin::Site && is_usable(name, entry));
         declared.into_iter().try_for_each(|(name, entry)| resources.set_item(name, entry.input_type.pbs_type()))?;
         Ok(resources)
     }

@@ -5,11 +5,14 @@ import pickle
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from job_sort_formula import Formula
+from job_sort_formula import Formula, Queue
+
+SITE = Path(__file__).parents[3] / "examples" / "site"
 
 
 def test_a_formula_shows_what_it_is():
@@ -61,10 +64,14 @@ def test_resources_are_checked():
         Formula("x", {"x": "number"})
     with pytest.raises(ValueError, match="defined by OpenPBS"):
         Formula("x", {"ncpus": "int"})
-    for name in ["", "1x", "a b", "x.y"]:
-        with pytest.raises(ValueError, match="not a name of a resource"):
-            Formula("x", {name: "int"})
-    assert Formula("x", {"x-y_2": "long"}).resources == {"x-y_2": "long"}
+    refused = {"": "is empty", "sin": "another meaning", "e": "another meaning", "True": "another meaning"}
+    refused |= {name: "does not read it as one name" for name in ["1x", "a b", "x.y", "my-gpu", "lambda", "(x)", " x"]}
+    for name, reason in refused.items():
+        with pytest.raises(ValueError, match=reason):
+            Formula("ncpus", {name: "int"})
+        with pytest.raises(ValueError, match=reason):
+            Queue.read(SITE / "qstat.json", ["ncpus"], {name: "int"})
+    assert Formula("x", {"x_y2": "long"}).resources == {"x_y2": "long"}
     for resources in [["x"], {"x": 1}, {1: "int"}, "x"]:
         with pytest.raises(TypeError):
             Formula("x", resources)

@@ -77,6 +77,16 @@ def test_comparisons_are_those_of_the_command():
     assert compared.document == expected
 
 
+def test_shares_are_those_of_rust_and_of_c(tmp_path):
+    expected = json.loads((ROOT / "tests" / "data" / "openpbs_shares.json").read_text())
+    recorded = ROOT / "tests" / "golden" / "openpbs" / "pbsfs" / expected["case"]
+    for name, source in [("resource_group", "resource_group"), ("usage", "usage.initial"), ("sched_config", "sched_config")]:
+        shutil.copy(recorded / source, tmp_path / name)
+    nodes = {node["name"]: node for node in Site.open(tmp_path).shares("pbs").to_pylist()}
+    for name, numbers in expected["shares"].items():
+        assert [nodes[name][key].hex() for key in ["perc", "tree_usage", "factor"]] == [float(number).hex() for number in numbers]
+
+
 @pytest.mark.parametrize("policy", [None, "pbs", "classic", "depth-oblivious", "ticket-based", "fair-tree", "weighted-walk"])
 def test_shares_are_those_of_the_command(policy):
     expected = jsf("shares", *(["--policy", policy] if policy else []))
@@ -131,6 +141,18 @@ def test_a_warning_names_the_file_that_declares_resources(tmp_path):
     site = Site.open(path)
     assert site.resources["licences_left"] == "long"
     assert not any("JSF" in warning for warning in site.rank("ncpus + licences_left").warnings)
+
+
+def test_a_site_may_declare_names_that_no_formula_can_use(tmp_path):
+    path = tmp_path / "site"
+    shutil.copytree(SITE, path)
+    (warning,) = [warning for warning in Site.open(path).rank("ncpus + licences_left").warnings if "licences_left" in warning]
+    (name,) = re.findall(r"as `(\S+)` in the site's folder", warning)
+    (path / name).write_text("".join(f"create resource {name} type=long\n" for name in ["sin", "my-gpu", "licences_left"]))
+    site = Site.open(path)
+    assert site.resources == {"licences_left": "long"}
+    assert [warning for warning in site.rank("ncpus + 0 * (sin == 1)").warnings if warning.startswith("JSF204: ") and "`sin`" in warning]
+    assert Formula("licences_left + sin(1)", site.resources).undefined == ()
 
 
 def test_a_site_has_resources():

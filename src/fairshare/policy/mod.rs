@@ -6,7 +6,7 @@
 //!
 //! | policy | document |
 //! |---|---|
-//! | [`pbs`] | OpenPBS, PP-718 |
+//! | [`pbs`], and as the scheduler computes it [`openpbs`] | OpenPBS, PP-718 |
 //! | [`classic`] | Slurm, "Classic Fairshare Algorithm" |
 //! | [`depth_oblivious`] | Slurm, "Depth-Oblivious Fair-share Factor" |
 //! | [`ticket_based`] | Slurm, "Ticket-Based Multifactor Priority Plugin" |
@@ -27,6 +27,7 @@ pub mod depth_oblivious;
 mod exponential_factor;
 pub mod fair_tree;
 pub(crate) mod normalization;
+pub mod openpbs;
 pub mod pbs;
 mod rank_walk;
 mod sibling_lists;
@@ -65,6 +66,16 @@ impl EntityShares {
             Some((input, value)) => Err(TreeError::OutOfRange { input, value }),
             None => Ok(shares),
         }
+    }
+
+    /// The numbers as OpenPBS's scheduler prints them for a formula: with six decimals. A scheduler that wants OpenPBS's scores to
+    /// the bit ranks with these; the policies compute all digits.
+    #[must_use]
+    pub fn printed(self) -> Self {
+        let Self { fairshare_perc, fairshare_tree_usage, fairshare_factor } = self;
+        let [perc, tree_usage, factor] =
+            [fairshare_perc, fairshare_tree_usage, fairshare_factor].map(openpbs::printed_share);
+        Self::from_policy(perc, tree_usage, factor)
     }
 
     /// The numbers that a policy computes from any tree, some of which leave the range.

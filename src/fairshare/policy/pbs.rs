@@ -1,11 +1,12 @@
 //! PP-718, the design document of `fairshare_perc`, `fairshare_tree_usage` and `fairshare_factor`, in double precision.
-//! What the OpenPBS daemon computes is in [`pbs`](crate::pbs).
+//! What the OpenPBS daemon computes is in [`openpbs`](super::openpbs).
 
 use crate::fairshare::ShareTree;
 use crate::fairshare::policy::normalization::{share_fraction, sibling_sums};
 use crate::fairshare::policy::{EntityShares, Policy, ShareTable};
 
-/// The rules of PP-718, "Add fairshare usage values to the job_sort_formula".
+/// The rules of PP-718, "Add fairshare usage values to the job_sort_formula", in double precision. A real scheduler's numbers are
+/// those of [`OpenPbs`](crate::fairshare::OpenPbs), which the policy `pbs` of the command, of C and of Python computes.
 ///
 /// - `fairshare_perc` is the node's fraction of its siblings' shares times its parent's `fairshare_perc`; the root's is
 ///   1.

@@ -67,7 +67,7 @@ mod tests {
     fn found(formula: &str, resources: &[&str]) -> Vec<Diagnostic> {
         let mut schema = Schema::openpbs();
         for resource in resources {
-            schema.add(resource, InputType::Count);
+            schema.add_listed(resource, InputType::Count);
         }
         lint(&parse(formula).unwrap(), &schema)
     }
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn monotonicity_where_equal_numbers_differ() {
         let mut schema = Schema::openpbs();
-        schema.add("r_float", InputType::Float);
+        schema.add_listed("r_float", InputType::Float);
         let actual = |formula: &str, name: &str| {
             let expr = parse(formula).unwrap();
             monotonicity(&expr, &analyze_ranges(&expr, &schema, &Ranges::default()), name)

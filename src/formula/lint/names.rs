@@ -7,7 +7,7 @@ use crate::diagnostic::{Applicability, Diagnostic, Span};
 use crate::formula::lint::non_arithmetic::{is_math_module, is_resource_list};
 use crate::formula::lint::parents::{Parents, attribute_of, name_of};
 use crate::formula::name_resolution::Resolution;
-use crate::formula::syntax::{Expr, NodeId, NodeKind, parse};
+use crate::formula::syntax::{Expr, NodeId, NodeKind, is_identifier};
 use crate::python::{Function, constant};
 use crate::schema::suggestions::KnownNames;
 use crate::schema::{Origin, Schema};
@@ -208,11 +208,6 @@ fn begun<'s>(name: &str, schema: &'s Schema) -> Option<Vec<&'s str>> {
     Some(longer).filter(|longer| !longer.is_empty())
 }
 
-/// Whether Python reads the name of a resource as a name: those of OpenPBS may contain `-` too, or be keywords.
-fn is_identifier(name: &str) -> bool {
-    parse(name).is_ok_and(|expr| name_of(expr.node(expr.root())) == Some(name))
-}
-
 fn not_an_identifier(resource: &str) -> String {
     format!("no formula can use the resource `{resource}`: Python does not read it as one name; rename the resource")
 }
@@ -283,6 +278,7 @@ fn hidden(name: &str, span: Span, is_callee: bool) -> Option<Diagnostic> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formula::syntax::parse;
     use crate::schema::InputType;
 
     fn findings(text: &str, schema: &Schema) -> Vec<Diagnostic> {
@@ -311,7 +307,7 @@ mod tests {
     #[test]
     fn a_resource_that_is_not_a_python_name_is_never_offered() {
         let mut schema = Schema::openpbs();
-        assert!(schema.add("rn-long", InputType::Count));
+        assert!(schema.add_listed("rn-long", InputType::Count));
         for text in ["rn_long + 1", "rn-long + 1", "2 * rn-long", "1 - rn-long", "rn-long / 2"] {
             let found = findings(text, &schema);
             let [found] = &*found else { panic!("{text}: {found:?}") };

@@ -40,6 +40,11 @@ pub(crate) fn parse_with_limit(text: &str, max_length: usize) -> Result<Expr, Sy
         .unwrap_or_else(|| Err(SyntaxError::no_stack(text)))
 }
 
+/// Whether Python reads the name of a resource as one name: those of OpenPBS may contain `-` too, or be keywords.
+pub(crate) fn is_identifier(name: &str) -> bool {
+    parse(name).is_ok_and(|expr| matches!(&expr.node(expr.root()).kind, NodeKind::Name(read) if **read == *name))
+}
+
 /// The formula with normalised spaces, and with the comments of its text.
 pub(crate) fn with_comments(expr: &Expr) -> String {
     comments::print(expr)

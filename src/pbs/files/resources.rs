@@ -84,7 +84,7 @@ impl Parser<'_> {
             if !is_name(name) {
                 return Err(format!("`{}` is not a resource name", clipped(name)));
             }
-            self.schema.add(name, kind);
+            self.schema.add_listed(name, kind);
         }
         Ok(())
     }

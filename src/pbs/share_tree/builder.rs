@@ -6,10 +6,10 @@ use std::collections::{HashMap, HashSet};
 use thiserror::Error;
 
 use crate::fairshare::policy::Rules;
+use crate::fairshare::policy::openpbs::OpenPbs;
 use crate::fairshare::policy::pbs::Pp718;
 use crate::fairshare::tree_document::{TreeDocument, TreeNode, UsageRecord};
 use crate::fairshare::{AssessedTree, Member, NodeId, NodeKind, ShareTree, Shares, TreeBuilder, TreeError};
-use crate::pbs::daemon_policy::DaemonPolicy;
 use crate::pbs::files::resource_group::{ResourceGroup, TREE_ROOT, UNKNOWN_GROUP};
 use crate::pbs::files::usage::{MIN_USAGE, UsageFile};
 use crate::pbs::share_tree::PbsTree;
@@ -101,7 +101,7 @@ impl<'a> PbsTreeBuilder<'a> {
         Self { document, rules: Rules::Scheduler, entities: Vec::new() }
     }
 
-    /// Chooses the rules: the daemon's are [`DaemonPolicy`] and a usage of 1 for an entity without usage, the
+    /// Chooses the rules: the daemon's are [`OpenPbs`] and a usage of 1 for an entity without usage, the
     /// documented ones [`Pp718`] and usage as it was recorded.
     #[must_use]
     pub fn rules(self, rules: Rules) -> Self {
@@ -152,7 +152,7 @@ impl<'a> PbsTreeBuilder<'a> {
             tree.add_usage(tree.root(), document.usage);
         }
         let assessed = match self.rules {
-            Rules::Scheduler => AssessedTree::new(tree, &DaemonPolicy),
+            Rules::Scheduler => AssessedTree::new(tree, &OpenPbs),
             Rules::Documented => AssessedTree::new(tree, &Pp718),
         };
         Ok(PbsTree { assessed, cgroups, unknown })

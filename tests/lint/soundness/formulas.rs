@@ -79,8 +79,8 @@ const OPERATORS: &[&str] = &["+", "-", "*", "/", "//", "%", "**", "&", "|", "^",
 
 pub fn schema() -> Schema {
     let mut schema = Schema::openpbs();
-    schema.add("r_float", InputType::Float);
-    schema.add("r_long", InputType::Count);
+    schema.add("r_float", InputType::Float).expect("a name");
+    schema.add("r_long", InputType::Count).expect("a name");
     schema
 }
 

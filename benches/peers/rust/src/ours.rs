@@ -32,7 +32,8 @@ impl Ours {
         let formula: Formula = text.parse()?;
         let mut schema = Schema::openpbs();
         for name in formula.names().iter().filter(|name| columns.column(name).is_ok()) {
-            schema.add(name, InputType::Float);
+            // OpenPBS defines some of them
+            let _ = schema.add(name, InputType::Float);
         }
         let program = formula.compile(&schema)?;
         let names = || program.inputs().iter().map(|name| &**name);

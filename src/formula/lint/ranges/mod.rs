@@ -49,7 +49,7 @@ mod tests {
     fn result(text: &str) -> String {
         let formula = crate::formula::syntax::parse(text).unwrap();
         let mut schema = Schema::openpbs();
-        schema.add("rate", InputType::Float);
+        schema.add_listed("rate", InputType::Float);
         let facts = analyze_ranges(&formula, &schema, &Ranges::default());
         facts.result().to_string()
     }

@@ -1,10 +1,37 @@
-//! PP-718 as the OpenPBS daemon computes it: in C `float` and `int`, so that large sums wrap and small values underflow.
+//! PP-718 as OpenPBS's scheduler computes it: in C `float` and `int`, so that large sums wrap and small values underflow.
+//! The document's rules in double precision are in [`pbs`](super::pbs).
 //!
 //! Source: `tests/golden/openpbs`: `trees.jsonl`, `jobs.jsonl` and every `pbsfs -g` and `-p` of `cases.jsonl`.
 
+use crate::fairshare::decay::IntervalDecay;
 use crate::fairshare::{EntityShares, NodeId, Policy, ShareTable, ShareTree};
 
-/// The fair-share policy in the daemon's arithmetic.
+/// PP-718 in the arithmetic of OpenPBS's scheduler. [`Pp718`](crate::fairshare::Pp718) is what its document says, in double
+/// precision and without a least usage: the numbers differ, the more the smaller the usage is.
+///
+/// Three things give the numbers of a real scheduler for a tree that a program builds: usage that starts at 1
+/// ([`start_usage`](Self::start_usage)), this policy, and six decimals ([`EntityShares::printed`]), as which a formula gets them.
+///
+/// ```
+/// use job_sort_formula::fairshare::{AssessedTree, FairShare, Member, OpenPbs, Pp718, TreeBuilder};
+///
+/// let mut builder = TreeBuilder::new("root");
+/// for (group, shares) in [("group1", 40), ("group2", 60)] {
+///     builder.add_under("root", Member::group(group).shares(shares))?;
+/// }
+/// builder.add_under("group1", Member::entity("Bob").shares(50).usage(100.0))?;
+/// builder.add_under("group1", Member::entity("Cathy").shares(50).usage(100.0))?;
+/// builder.add_under("group2", Member::entity("Suzy").shares(60))?;
+/// builder.add_under("group2", Member::entity("Scott").shares(40).usage(1000.0))?;
+/// let mut tree = builder.finish();
+/// let documented = AssessedTree::new(tree.clone(), &Pp718);
+/// assert_eq!(documented.shares_of("Bob").map(|bob| bob.printed().fairshare_factor), Some(0.64842));
+///
+/// OpenPbs::start_usage(&mut tree);
+/// let scheduler = AssessedTree::new(tree, &OpenPbs);
+/// assert_eq!(scheduler.shares_of("Bob").map(|bob| bob.printed().fairshare_factor), Some(0.647718));
+/// # Ok::<(), job_sort_formula::fairshare::TreeError>(())
+/// ```
 ///
 /// - The siblings' shares are summed in 32 bits and wrap: two of 2,000,000,000 make a negative sum and percentages.
 /// - A sum of -1 counts as unset: the next sibling uses the sum of itself and of those before it in the file.
@@ -14,9 +41,25 @@ use crate::fairshare::{EntityShares, NodeId, Policy, ShareTable, ShareTree};
 /// - The factor is `2^-q` as a `double`, where q is a `float` quotient; it is 0 if the percentage is 0. If the shares
 ///   of siblings wrap, it may exceed 1 and be infinite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct DaemonPolicy;
+pub struct OpenPbs;
 
-impl Policy for DaemonPolicy {
+impl OpenPbs {
+    /// Gives the nodes of a tree the usage that they have after the scheduler has read its files. Every node starts at 1; the
+    /// usage of an entity with usage takes the place of its 1, and is added to the groups above it, in the order of the nodes.
+    /// Usage of groups of their own, which the scheduler's files cannot hold, counts for nothing.
+    pub fn start_usage(tree: &mut ShareTree) {
+        let is_charged = |&node: &NodeId| tree.children(node).is_empty() && tree.own_usage(node) > 0.0;
+        let charged: Vec<NodeId> = tree.nodes().filter(is_charged).collect();
+        tree.nodes().for_each(|node| tree.set_usage(node, IntervalDecay::FLOOR));
+        for node in charged {
+            let usage = tree.own_usage(node);
+            tree.set_usage(node, usage);
+            tree.add_above(node, usage);
+        }
+    }
+}
+
+impl Policy for OpenPbs {
     fn name(&self) -> &str {
         "pbs"
     }
@@ -107,4 +150,16 @@ fn allotment(shares: i32, sum: i32, above: Floats) -> Allotment {
 /// Every NaN that x86 arithmetic produces has its sign bit set, so the daemon prints `-nan`.
 fn x86_nan(value: f32) -> f32 {
     if value.is_nan() { f32::NAN.copysign(-1.0) } else { value }
+}
+
+/// A fair-share number as Python reads it after the scheduler has printed it with `%f`.
+pub fn printed_share(value: f64) -> f64 {
+    let millionths = value * 1e6;
+    let rounded = millionths.round_ties_even();
+    // Below 2^40 the error of the product is less than 2^-13, so the rounding is certain unless it is near a tie; the
+    // quotient of the two integers is correctly rounded, as parsing the decimal is.
+    if millionths.abs() < 1_099_511_627_776.0 && (millionths - rounded).abs() < 0.499 {
+        return rounded / 1e6;
+    }
+    if value.is_finite() { format!("{value:.6}").parse().unwrap_or(value) } else { value }
 }
