@@ -199,7 +199,7 @@ class Site:
         """The formula in force."""
     @property
     def resources(self) -> dict[str, str]:
-        """The resources that the site's files declare, with their types: ``Formula(text, resources=site.resources)``."""
+        """The resources that the site's files declare and a formula can use, with their types: ``Formula(text, resources=site.resources)``."""
     @property
     def warnings(self) -> list[str]:
         """What is doubtful about the files, one sentence each."""

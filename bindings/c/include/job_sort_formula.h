@@ -359,8 +359,8 @@ const char *jsf_schema_type(const jsf_schema *schema,
  * `float`, `duration` (seconds), or `boolean`, `string`, `string_array`, which no formula may use. A name of length
  * `JSF_NUL_TERMINATED` ends with a NUL. A name that the site defined before gets the new type.
  *
- * Errors: `JSF_STATUS_ARGUMENT` if the type is unknown, if the name is not one that Python can read, such as `a-b`, or if
- * OpenPBS itself defines it; `JSF_STATUS_UTF8`.
+ * Errors: `JSF_STATUS_ARGUMENT` if the type is unknown, or if no formula could use the name as this resource: it is not one that
+ * Python can read, such as `a-b`, Python's `math` has it, such as `sin`, or OpenPBS itself defines it; `JSF_STATUS_UTF8`.
  */
 jsf_status jsf_schema_add_resource(jsf_schema *schema,
                                    const char *name,
