@@ -248,9 +248,15 @@ mod tests {
         let of_openpbs = ["mem", "place", "eligible_time", "fair_share_perc"];
         let mut add = |name: &str| schema.add(name, InputType::Float).unwrap_err();
         assert_eq!(add(""), NameError::Empty);
-        not_a_name.map(|name| assert_eq!(add(name), NameError::NotAName(name.to_owned())));
-        hidden.map(|name| assert_eq!(add(name), NameError::Hidden(name.to_owned())));
-        of_openpbs.map(|name| assert_eq!(add(name), NameError::DefinedByOpenPbs(name.to_owned())));
+        for name in not_a_name {
+            assert_eq!(add(name), NameError::NotAName(name.to_owned()));
+        }
+        for name in hidden {
+            assert_eq!(add(name), NameError::Hidden(name.to_owned()));
+        }
+        for name in of_openpbs {
+            assert_eq!(add(name), NameError::DefinedByOpenPbs(name.to_owned()));
+        }
         assert_eq!(schema.len(), known);
         for name in ["max", "len", "ans", "math", "_x1", "gr\u{f6}\u{df}e", "GPUS"] {
             assert_eq!(schema.add(name, InputType::Text), Ok(()), "{name}");

@@ -10,14 +10,15 @@ use tempfile::TempDir;
 
 use crate::support::command::{command, jsf, json, success};
 
-/// C0 (a window title, colours, a cursor), DEL, C1, and the controls of bidirectional text.
-const HOSTILE: &str = "a\u{1b}]0;t\u{7}\u{1b}[31m\u{8}\r\u{7f}\u{9b}2J\u{85}\u{202e}\u{2066}\u{200f}\u{2028}z";
+/// C0 (a window title, colours, a cursor), DEL, C1, the controls of bidirectional text, and invisible characters.
+const HOSTILE: &str = "a\u{1b}]0;t\u{7}\u{1b}[31m\u{8}\r\u{7f}\u{9b}2J\u{85}\u{202e}\u{2066}\u{200f}\u{2028}\u{ad}\u{200b}\u{feff}\u{fff9}\u{fe0f}\u{e0041}z";
 
-/// Whether a terminal could obey the character, or would show the line in another order.
+/// Whether a terminal could obey the character, would show the line in another order, or would show nothing.
 fn is_hostile(character: char) -> bool {
     let is_bidirectional =
         matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    (character.is_control() && character != '\n') || is_bidirectional
+    let is_invisible = "\u{ad}\u{200b}\u{feff}\u{fff9}\u{fe0f}\u{e0041}".contains(character);
+    (character.is_control() && character != '\n') || is_bidirectional || is_invisible
 }
 
 #[track_caller]
