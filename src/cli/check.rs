@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
         .map_err(|error| CliError::usage(error.to_string()))?;
     let site = open_site(&arguments.queue.site, &arguments.queue.formula, arguments.queue.threshold)?;
     let mut source = read_formula(&arguments.queue.formula, Some(&site))?;
-    show_site(arguments.queue.site.given_site(), &site, arguments.format == CheckFormatName::Human);
+    show_site(&arguments.queue.site, &site, arguments.format == CheckFormatName::Human);
     warn_all(site.warnings());
     let check = |source: &FormulaText| -> Result<Checked, CliError> {
         let _progress = Progress::start("checking the formula");

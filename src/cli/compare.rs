@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let submitted = Change { old: sources.old.submitted(numbers), new: sources.new.submitted(numbers) };
     let (old, new) = (parsed_formula(&sources.old, &submitted.old), parsed_formula(&sources.new, &submitted.new));
     let (Some(old), Some(new)) = (old, new) else { return Ok(Outcome::Findings) };
-    show_site(arguments.site.given_site(), &old_site, arguments.format == CompareFormatName::Human);
+    show_site(&arguments.site, &old_site, arguments.format == CompareFormatName::Human);
     warn_all(&without_repetition(old_site.warnings(), other_site.as_ref().map_or(&[], Site::warnings)));
     let progress = Progress::start("reading the jobs");
     let jobs = old_site.compared_jobs(old, new_site, new)?;

@@ -6,13 +6,16 @@ use job_sort_formula::Site;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::pbs::check::job_error;
 use job_sort_formula::report::draw_finding;
-use job_sort_formula::report::explain::{ExplainReport, write_human, write_json};
+use job_sort_formula::report::explain::{ExplainReport, Widths, write_human, write_json};
 use job_sort_formula::report::html::write_explanation;
 use job_sort_formula::site::{ExplainOptions, Explanation};
 
 use super::args::{ExplainArgs, ExplainFormatName, note_idle};
 use super::queue::{ReadQueue, with_queue};
 use super::{CliError, NOT_A_TABLE, Outcome, Progress, formula_source, page, terminal_width, warn_all};
+
+/// The width of a table that is not written to a terminal.
+const PIPED_WIDTH: usize = 120;
 
 pub(super) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let is_human = arguments.format == ExplainFormatName::Human;
@@ -60,8 +63,9 @@ fn explain(arguments: &ExplainArgs, queue: ReadQueue<'_>, out: &mut impl Write) 
         ExplainFormatName::Json => write_json(&report, out)?,
         ExplainFormatName::Human => {
             let width = if arguments.wide { None } else { terminal_width() };
+            let table = if arguments.wide { None } else { width.or(Some(PIPED_WIDTH)) };
             let coloured = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
-            write_human(&report, width, &|job| draw(job, coloured, width), out)?;
+            write_human(&report, Widths { table, prose: width }, &|job| draw(job, coloured, width), out)?;
         }
     }
     out.flush()?;

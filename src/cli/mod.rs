@@ -27,7 +27,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use args::{Cli, ColorArgs, Command, FormulaArgs, GivenSite, SiteArgs, is_stdin, require_one_reader};
+use args::{Cli, ColorArgs, Command, FormulaArgs, SiteArgs, is_stdin, require_one_reader};
 use clap::error::ContextValue;
 pub use fatal_error::{exit_on_abort, exit_on_panic};
 use job_sort_formula::diagnostic::{Diagnostic, few_of_each_kind};
@@ -270,11 +270,15 @@ fn warn(message: impl std::fmt::Display) {
     report("warning", message);
 }
 
-/// Writes what was found in `--site` or in the site of the environment, and what is missing, to standard error, for people.
-fn show_site(given: Option<GivenSite>, site: &Site, is_human: bool) {
-    let Some(given) = given.filter(|_| is_human) else { return };
-    let summary = site.files().summary();
-    for (index, line) in summary.iter().enumerate() {
+/// Writes what was found in `--site` or in the site of the environment, and what is missing, to standard error: for people
+/// a line, with -v every file.
+fn show_site(arguments: &SiteArgs, site: &Site, is_human: bool) {
+    let Some(given) = arguments.given_site().filter(|_| is_human || arguments.verbose) else { return };
+    let files = site.files();
+    if !arguments.verbose {
+        return report("site", format_args!("{}{} (-v lists the files)", given.prefix(), files.headline()));
+    }
+    for (index, line) in files.summary().iter().enumerate() {
         let prefix = if index == 0 { given.prefix() } else { String::new() };
         report("site", format_args!("{prefix}{line}"));
     }

@@ -45,7 +45,7 @@ impl Name {
 
 pub(super) fn run(arguments: &NamesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let site = arguments.site.open_for_shares()?;
-    show_site(arguments.site.given_site(), &site, arguments.format == NamesFormatName::Human);
+    show_site(&arguments.site, &site, arguments.format == NamesFormatName::Human);
     warn_all(site.warnings());
     let schema = schema_with_jobs(&site)?;
     let (names, unusable): (Vec<Name>, Vec<Name>) =

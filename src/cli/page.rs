@@ -139,7 +139,7 @@ pub(super) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
         Some(in_force) if !is_given => in_force.clone(),
         _ => read_formula(formula, None)?,
     };
-    show_site(given.given_site(), &site, true);
+    show_site(given, &site, true);
     warn_all(site.warnings());
     let progress = Progress::start("reading the jobs");
     let bundle = site.to_bundle()?;

@@ -39,7 +39,7 @@ pub(super) fn with_queue(
     let source = read_formula(&arguments.formula, Some(&site))?;
     let submitted = source.submitted(arguments.site.number_mode());
     let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(Outcome::Findings) };
-    show_site(arguments.site.given_site(), &site, is_human);
+    show_site(&arguments.site, &site, is_human);
     warn_all(site.warnings());
     let progress = Progress::start("reading the jobs");
     let jobs = read(&site, formula)?;

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use job_sort_formula::diagnostic::Severity;
-use job_sort_formula::pbs::check::error_findings;
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::pbs::check::error_findings_of;
 use job_sort_formula::rank::{ComparedRanking, Comparison, Consequence, ScorePrecision};
 use job_sort_formula::report::html::RankHtml;
 use job_sort_formula::report::{Csv, Human, Json, Ndjson, RankFormat, RankReport, RankedRow, TermColumns};
@@ -49,7 +49,7 @@ fn rank(arguments: &RankArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Res
     format(arguments).write(&report, out)?;
     out.flush()?;
     if let Some(path) = &arguments.report {
-        let errors = error_findings(&ranked.table, &ranked.ranking);
+        let errors = shown_errors(&ranked, &rows);
         let drawn = page::drawn(source, submitted, &[findings.clone(), errors].concat());
         let shares = page::tree(site)?;
         let tree = shares.as_ref().map(|shares| &shares.assessed);
@@ -63,7 +63,7 @@ fn rank(arguments: &RankArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Res
     }
     match arguments.format {
         RankFormatName::Human => {
-            draw_submitted(source, submitted, error_findings(&ranked.table, &ranked.ranking));
+            draw_submitted(source, submitted, shown_errors(&ranked, &rows));
         }
         RankFormatName::Csv | RankFormatName::Ndjson => {
             report_errors(arguments.queue.site.on_error, "the formula", &ranked.table, &ranked.ranking);
@@ -74,6 +74,13 @@ fn rank(arguments: &RankArgs, queue: ReadQueue<'_>, out: &mut impl Write) -> Res
     let cannot_work = findings.iter().any(|found| found.severity == Severity::Error)
         || (scores.count() > 0 && ranked.ranking.error_count() == scores.count());
     Ok(if cannot_work || ranked.ranking.failure().is_some() { Outcome::Findings } else { Outcome::Fine })
+}
+
+/// The findings about the jobs that are shown; the summary counts the errors of all jobs.
+fn shown_errors(ranked: &RankedQueue, rows: &[RankedRow]) -> Vec<Diagnostic> {
+    let mut is_shown = vec![false; ranked.table.len()];
+    rows.iter().for_each(|row| is_shown[row.row()] = true);
+    error_findings_of(&ranked.table, &ranked.ranking, |row| is_shown[row])
 }
 
 /// The number of ranks to determine: all if jobs are searched for among them, or if a summary counts them.

@@ -20,7 +20,7 @@ pub(super) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
     let source = read_formula(&arguments.formula, Some(&site))?;
     let submitted = source.submitted(arguments.site.number_mode());
     let Some(formula) = parsed_formula(&source, &submitted) else { return Ok(Outcome::Findings) };
-    show_site(arguments.site.given_site(), &site, arguments.format == ReplayFormatName::Human);
+    show_site(&arguments.site, &site, arguments.format == ReplayFormatName::Human);
     warn_all(site.warnings());
     let compared = site.replay(&arguments.log, formula)?;
     warn_all(&compared.warnings);

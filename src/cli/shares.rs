@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
     }
     note_idle(&[("--wide", arguments.wide && arguments.format != SharesFormatName::Human)], NOT_A_TABLE);
     let site = arguments.site.open_for_shares()?;
-    show_site(arguments.site.given_site(), &site, arguments.format == SharesFormatName::Human);
+    show_site(&arguments.site, &site, arguments.format == SharesFormatName::Human);
     warn_all(site.warnings());
     if matches!(arguments.format, SharesFormatName::Sacctmgr | SharesFormatName::ResourceGroup) {
         return export(&site, arguments.format, out);

@@ -17,7 +17,7 @@ use job_sort_formula::simulate::{
     Workload, WorkloadModel, generate,
 };
 use job_sort_formula::site::{FileSource, FormulaText, SimulatedQueue, SiteFiles, SiteJobs, SiteRules};
-use job_sort_formula::{Formula, JobTable, Site};
+use job_sort_formula::{Formula, JobTable, Schema, Site};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag::{self, register_conditional_shutdown};
 
@@ -35,36 +35,101 @@ static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 const INTERRUPTED: i32 = 130;
 
 pub(super) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let names = Names { arguments, log: None };
+    simulate_log(arguments, out).map_err(|error| match error {
+        CliError::Site(error) if arguments.anonymise => CliError::content(names.without(&error.to_string())),
+        error => error,
+    })
+}
+
+/// A log, and the same log as it is shown.
+struct Log {
+    workload: Workload,
+    /// The log with other names, if it is to be anonymous.
+    anonymous: Option<Workload>,
+}
+
+impl Log {
+    /// The log as it is shown.
+    fn shown(&self) -> &Workload {
+        self.anonymous.as_ref().unwrap_or(&self.workload)
+    }
+}
+
+/// What a message may show of names.
+struct Names<'a> {
+    arguments: &'a SimulateArgs,
+    log: Option<&'a Log>,
+}
+
+impl Names<'_> {
+    /// Messages that show no name of an entity or a group with --anonymise: in a message, names are between back-ticks.
+    fn without_all(&self, messages: &[String]) -> Vec<String> {
+        messages.iter().map(|message| self.without(message)).collect()
+    }
+
+    fn without(&self, message: &str) -> String {
+        if !self.arguments.anonymise {
+            return message.to_owned();
+        }
+        let shown = |(index, part): (usize, &str)| if index % 2 == 1 { self.shown(part) } else { part.to_owned() };
+        message.split('`').enumerate().map(shown).collect::<Vec<_>>().join("`")
+    }
+
+    /// What is shown in place of a quoted text: a file of the command line, a job and what every server knows stay.
+    fn shown(&self, quoted: &str) -> String {
+        let SimulateArgs { sched_priv, tree, server, queues, resources, workload, .. } = self.arguments;
+        let site = &GivenSite::find(self.arguments.site.as_deref()).map(|site| site.path);
+        let paths = [site, sched_priv, tree, server, queues, resources].into_iter().flatten().chain(workload);
+        if let Some(Log { workload, anonymous: Some(anonymous) }) = self.log {
+            for (names, others) in
+                [(workload.entities(), anonymous.entities()), (workload.groups(), anonymous.groups())]
+            {
+                if let Some(index) = names.iter().position(|name| **name == *quoted) {
+                    return others[index].to_string();
+                }
+            }
+            if (0..workload.jobs().len()).any(|job| workload.id(job) == quoted) {
+                return quoted.to_owned();
+            }
+        }
+        let is_file = paths.into_iter().any(|path| quoted.starts_with(&*path.to_string_lossy()));
+        if is_file || Schema::openpbs().entry(quoted).is_some() { quoted.to_owned() } else { "…".to_owned() }
+    }
+}
+
+fn simulate_log(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     require_one_reader(&readers(arguments))?;
     arguments.csv.note_idle(arguments.format == SimulateFormatName::Csv);
     if is_change(arguments) && arguments.format == SimulateFormatName::Swf {
         return Err(CliError::usage("--format swf writes one schedule: give one formula, not --old and --new"));
     }
     let site = open_site(arguments)?;
-    warn_all(site.warnings());
+    warn_all(&Names { arguments, log: None }.without_all(site.warnings()));
     if !is_change(arguments) {
         let source = read_formula(&arguments.formula, Some(&site))?;
-        let workload = read_workload(arguments, &site, &[&source])?;
-        let Some(side) = simulate(arguments, &site, &workload, &source, None)? else { return Ok(Outcome::Findings) };
-        return write_side(arguments, &site, &workload, &source, &side, out);
+        let log = read_log(arguments, &site, &[&source])?;
+        let Some(side) = simulate(arguments, &site, &log, &source, None)? else { return Ok(Outcome::Findings) };
+        return write_side(arguments, &site, &log, &source, &side, out);
     }
     let sources = formulas(arguments, &site)?;
-    let workload = read_workload(arguments, &site, &[&sources.old, &sources.new])?;
-    let Some(old) = simulate(arguments, &site, &workload, &sources.old, None)? else { return Ok(Outcome::Findings) };
-    let new = simulate(arguments, &site, &workload, &sources.new, Some(&old.simulated))?;
+    let log = read_log(arguments, &site, &[&sources.old, &sources.new])?;
+    let Some(old) = simulate(arguments, &site, &log, &sources.old, None)? else { return Ok(Outcome::Findings) };
+    let new = simulate(arguments, &site, &log, &sources.new, Some(&old.simulated))?;
     let Some(new) = new else { return Ok(Outcome::Findings) };
-    let validation = Validation::new(&workload, &old.simulated.schedule, warm_up(arguments));
+    let workload = log.shown();
+    let validation = Validation::new(workload, &old.simulated.schedule, warm_up(arguments));
     let validation = validation.map(|validation| ("against the log:", validation_sentence(&validation)));
     let [old_rules, new_rules] = [&sources.old, &sources.new].map(|source| {
-        let rules = rules(arguments, &site, &workload, source);
+        let rules = rules(arguments, &site, &log, source);
         rules.into_iter().chain(validation.clone()).collect::<Vec<_>>()
     });
     let sides = Change {
-        old: side_report(&workload, &sources.old, &old, &old_rules),
-        new: side_report(&workload, &sources.new, &new, &new_rules),
+        old: side_report(workload, &sources.old, &old, &old_rules),
+        new: side_report(workload, &sources.new, &new, &new_rules),
     };
     let (old_schedule, new_schedule) = (&old.simulated.schedule, &new.simulated.schedule);
-    let difference = Difference::new(&workload, old_schedule, new_schedule, warm_up(arguments));
+    let difference = Difference::new(workload, old_schedule, new_schedule, warm_up(arguments));
     let change = SimulatedChangeReport { sides: &sides, difference: &difference };
     match arguments.format {
         SimulateFormatName::Json => change.write_json(out)?,
@@ -113,18 +178,19 @@ fn side_report<'a>(
 fn write_side(
     arguments: &SimulateArgs,
     site: &Site,
-    workload: &Workload,
+    log: &Log,
     source: &FormulaText,
     side: &Side,
     out: &mut impl Write,
 ) -> Result<Outcome, CliError> {
+    let workload = log.shown();
     let validation = Validation::new(workload, &side.simulated.schedule, warm_up(arguments));
     if arguments.validate && validation.is_none() {
         return Err(CliError::content(
             "the log does not say when its jobs started, so there is nothing to compare with",
         ));
     }
-    let rules = rules(arguments, site, workload, source);
+    let rules = rules(arguments, site, log, source);
     let report = SimulationReport {
         validation: validation.as_ref().filter(|_| arguments.validate),
         ..side_report(workload, source, side, &rules)
@@ -168,6 +234,17 @@ fn formulas(arguments: &SimulateArgs, site: &Site) -> Result<Change<FormulaText>
     Ok(Change { old: read(old, old_file)?, new: read(new, new_file)? })
 }
 
+fn read_log(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> Result<Log, CliError> {
+    let workload = read_workload(arguments, site, sources)?;
+    // the simulation needs the names: they choose the shares and the limits
+    let anonymous = arguments.anonymise.then(|| {
+        let mut anonymous = workload.clone();
+        anonymous.anonymise();
+        anonymous
+    });
+    Ok(Log { workload, anonymous })
+}
+
 fn read_workload(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]) -> Result<Workload, CliError> {
     let SimulateArgs { processors, load, seed, .. } = *arguments;
     if let Some(jobs) = arguments.generate {
@@ -179,12 +256,9 @@ fn read_workload(arguments: &SimulateArgs, site: &Site, sources: &[&FormulaText]
     let submitted: Vec<_> = sources.iter().map(|source| source.submitted(site_rules(arguments).numbers)).collect();
     // a formula that does not parse is drawn when it is simulated
     let formulas: Vec<&Formula> = submitted.iter().filter_map(|submitted| submitted.formula().ok()).collect();
-    let mut workload = site.open_workload(&logs, &formulas)?;
+    let workload = site.open_workload(&logs, &formulas)?;
     drop(progress);
-    workload.faults().messages().iter().for_each(warn);
-    if arguments.anonymise {
-        workload.anonymise();
-    }
+    Names { arguments, log: None }.without_all(&workload.faults().messages()).iter().for_each(warn);
     Ok(workload)
 }
 
@@ -227,17 +301,18 @@ fn end_simulation_at_interrupt() {
 fn simulate(
     arguments: &SimulateArgs,
     site: &Site,
-    workload: &Workload,
+    log: &Log,
     source: &FormulaText,
     before: Option<&SimulatedQueue>,
 ) -> Result<Option<Side>, CliError> {
+    let (workload, names) = (&log.workload, Names { arguments, log: Some(log) });
     let rules = simulation_rules(arguments);
     let submitted = source.submitted(site_rules(arguments).numbers);
     let Some(formula) = parsed_formula(source, &submitted) else { return Ok(None) };
-    let names = SiteJobs { table: JobTable::default(), schema: site.schema().clone(), warnings: Vec::new() };
-    let findings = site.lint(formula, &names);
+    let declared = SiteJobs { table: JobTable::default(), schema: site.schema().clone(), warnings: Vec::new() };
+    let findings = site.lint(formula, &declared);
     draw_submitted(source, &submitted, findings.iter().cloned());
-    let Ok(program) = formula.compile(&names.schema) else { return Ok(None) };
+    let Ok(program) = formula.compile(&declared.schema) else { return Ok(None) };
     end_simulation_at_interrupt();
     let progress = Progress::start("simulating");
     let interrupted = before.filter(|before| !before.schedule.is_complete);
@@ -246,7 +321,9 @@ fn simulate(
     let simulated = site.simulate(&program, workload, &rules, decay(arguments, site), &mut counter)?;
     drop(progress);
     let is_new = |warning: &&String| before.is_none_or(|before| !before.warnings.contains(warning));
-    warn_all(&simulated.warnings.iter().filter(is_new).cloned().collect::<Vec<_>>());
+    let warnings: Vec<String> =
+        simulated.warnings.iter().filter(is_new).map(|warning| names.without(warning)).collect();
+    warn_all(&warnings);
     if !simulated.schedule.is_complete {
         let (jobs, started) = (workload.jobs().len(), started(&simulated, workload));
         warn(format_args!("interrupted: the results are those of the {started} of {jobs} jobs that have started"));
@@ -256,12 +333,12 @@ fn simulate(
     failures.iter().for_each(|(kind, text)| report(kind, text));
     let is_error = |found: &Diagnostic| found.severity == Severity::Error;
     let fails = errors.jobs() > 0 && (arguments.on_error == OnErrorArg::Fail || errors.jobs() == workload.jobs().len());
-    let statistics = Statistics::new(workload, &simulated.schedule, rules.processors, warm_up(arguments));
+    let statistics = Statistics::new(log.shown(), &simulated.schedule, rules.processors, warm_up(arguments));
     let shares = site.entity_shares(workload)?.filter(|shares| shares.iter().flatten().any(|perc| *perc > 0.0));
-    let fairness = shares.map(|shares| Fairness::new(workload, &simulated.schedule, &shares, warm_up(arguments)));
+    let fairness = shares.map(|shares| Fairness::new(log.shown(), &simulated.schedule, &shares, warm_up(arguments)));
     let is_fine = !fails && !findings.iter().any(is_error);
     let mut findings = drawn(source, &submitted, &findings);
-    let warnings = simulated.warnings.iter().filter(is_new).map(|warning| ("warning", warning.clone()));
+    let warnings = warnings.into_iter().map(|warning| ("warning", warning));
     findings.extend(warnings.chain(failures).map(|(kind, text)| printable(&format!("{kind}: {text}")).into_owned()));
     Ok(Some(Side { simulated, statistics, fairness, findings, is_fine }))
 }
@@ -392,12 +469,7 @@ fn decay(arguments: &SimulateArgs, site: &Site) -> Option<Decay> {
 }
 
 /// What is shown above the tables.
-fn rules(
-    arguments: &SimulateArgs,
-    site: &Site,
-    workload: &Workload,
-    source: &FormulaText,
-) -> Vec<(&'static str, String)> {
+fn rules(arguments: &SimulateArgs, site: &Site, log: &Log, source: &FormulaText) -> Vec<(&'static str, String)> {
     let backfill = match arguments.backfill {
         BackfillArg::Easy => "easy",
         BackfillArg::Greedy => "greedy",
@@ -425,7 +497,7 @@ fn rules(
         );
         rules.push(("fair share:", format!("by the rules of {whose} (--rules); {decay}")));
     }
-    let limits = site.run_limits(workload);
+    let limits = Names { arguments, log: Some(log) }.without_all(&site.run_limits(&log.workload));
     rules.extend((!limits.is_empty()).then(|| ("limits:", limits.join("; "))));
     rules
 }

@@ -5,6 +5,7 @@ use std::io::Write;
 
 use job_sort_formula::Site;
 use job_sort_formula::diagnostic::Severity;
+use job_sort_formula::rank::SEARCH_WORK;
 use job_sort_formula::report::trajectory::TrajectoryReport;
 
 use super::args::{NumbersArg, TrajectoryArgs, TrajectoryFormatName};
@@ -28,7 +29,7 @@ fn follow(arguments: &TrajectoryArgs, queue: ReadQueue<'_>, out: &mut impl Write
     let ranked = site.rank_jobs(program, table, usize::MAX)?;
     warn_all(&ranked.warnings);
     let seconds = i64::from(arguments.hours);
-    let trajectory = site.trajectory(&ranked, &schema, &rows, seconds);
+    let trajectory = site.trajectory(&ranked, &schema, &rows, seconds, SEARCH_WORK);
     drop(progress);
     if !trajectory.jobs.is_empty() && ranked.program.inputs().iter().all(|input| **input != *"eligible_time") {
         report("note", format_args!("the formula does not read `eligible_time`, so no wait changes the order"));

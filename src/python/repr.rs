@@ -2,7 +2,12 @@
 
 use std::fmt::{self, Write};
 
+use num_bigint::BigInt;
+use num_traits::{Signed, ToPrimitive};
+
 use crate::python::Value;
+
+const LOG10_2: f64 = std::f64::consts::LOG10_2;
 
 impl Value {
     /// Python's `repr`: `1e+22`, `-0.0`, `(1,)`, `<built-in function sqrt>`.
@@ -12,6 +17,33 @@ impl Value {
         let mut text = String::new();
         self.write_repr(&mut text);
         text
+    }
+
+    /// Python's `repr` up to about so many characters: an integer of more digits is rounded, `about 1.234e+24082`, and a
+    /// longer sequence is cut.
+    pub fn repr_within(&self, limit: usize) -> String {
+        let mut text = String::new();
+        self.write_repr_within(limit, &mut text);
+        text
+    }
+
+    fn write_repr_within(&self, limit: usize, text: &mut String) {
+        match self {
+            Self::Big(value) if value.digits().bits() as f64 * LOG10_2 > limit as f64 => {
+                write_rounded(value.digits(), text);
+            }
+            Self::Tuple(items) => {
+                text.push('(');
+                write_items_within(limit, items, text);
+                text.push_str(if items.len() == 1 { ",)" } else { ")" });
+            }
+            Self::List(items) => {
+                text.push('[');
+                write_items_within(limit, items, text);
+                text.push(']');
+            }
+            other => other.write_repr(text),
+        }
     }
 
     /// Appends Python's `repr`.
@@ -43,6 +75,26 @@ impl fmt::Display for Value {
             Self::Function(function) => write!(f, "<built-in function {}>", function.name()),
         }
     }
+}
+
+fn write_items_within(limit: usize, items: &[Value], text: &mut String) {
+    for (index, item) in items.iter().enumerate() {
+        text.push_str(if index > 0 { ", " } else { "" });
+        if text.len() > limit {
+            return text.push('…');
+        }
+        item.write_repr_within(limit, text);
+    }
+}
+
+/// The four leading digits of a long integer, and its magnitude.
+fn write_rounded(value: &BigInt, text: &mut String) {
+    let shift = value.bits().saturating_sub(64);
+    let leading = (value.magnitude() >> shift).to_f64().unwrap_or_default();
+    let magnitude = leading.log10() + shift as f64 * LOG10_2;
+    let mantissa = 10_f64.powf(magnitude.fract());
+    let sign = if value.is_negative() { "-" } else { "" };
+    let _ = write!(text, "about {sign}{mantissa:.3}e+{}", magnitude.trunc());
 }
 
 /// `()`, `(1,)`, `(1, 2)`.

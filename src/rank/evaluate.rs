@@ -128,6 +128,11 @@ impl<'p> RowScorer<'p> {
         self.left
     }
 
+    /// The work of the last evaluation, in words.
+    pub(crate) fn work(&self) -> u64 {
+        self.interpreter.arithmetic().work()
+    }
+
     /// The score of a job with these inputs, in the order of [`Program::inputs`].
     pub(crate) fn score(&mut self, inputs: &[Value]) -> f64 {
         let granted = FREE_FUEL.saturating_add(self.left.unwrap_or(0));

@@ -4,10 +4,11 @@
 use std::cmp::Ordering;
 
 use crate::diagnostic::Span;
-use crate::formula::program::{Program, Term, Trace};
+use crate::formula::program::{EvalError, Program, Term, Trace};
 use crate::formula::syntax::{NodeId, NodeKind};
 use crate::jobs::{Exclusion, JobTable};
 use crate::python::{Arithmetic, BinaryOperator, ComparisonOperator, Python, Value};
+use crate::rank::work_budget::{WorkBudget, row_work};
 use crate::schema::FairshareInput;
 
 /// The value of a sub-expression.
@@ -15,8 +16,6 @@ use crate::schema::FairshareInput;
 pub struct NodeValue {
     /// Its place in the formula.
     pub span: Span,
-    /// Its text.
-    pub text: String,
     /// Its value.
     pub value: Value,
     /// The number of evaluated sub-expressions that contain it.
@@ -63,9 +62,8 @@ pub fn nodes(program: &Program, trace: &Trace) -> Vec<NodeValue> {
             depths[child.index()] = depths[id.index()] + usize::from(value.is_some());
         }
         if let Some(value) = value {
-            let text = node.span.slice(expr.text()).to_owned();
             let (depth, is_literal) = (depths[id.index()], is_literal(program, id));
-            found.push(NodeValue { span: node.span, text, value: value.clone(), depth, is_literal });
+            found.push(NodeValue { span: node.span, value: value.clone(), depth, is_literal });
         }
     }
     found.sort_by_key(|node| (node.span.start, node.span.end));
@@ -127,18 +125,44 @@ pub fn groups(program: &Program) -> Vec<Vec<usize>> {
     others.into_iter().map(|index| vec![index]).chain([fairshare]).filter(|group| !group.is_empty()).collect()
 }
 
-/// The value of a job with some inputs, given by index, of another one; `None` if the evaluation fails.
-pub fn exchanged(program: &Program, own: &[Value], other: &[Value], inputs: &[usize]) -> Option<f64> {
+/// The value of a job with some inputs, given by index, of another one; `None` if the evaluation fails or the budget is
+/// spent.
+pub fn exchanged(
+    program: &Program,
+    own: &[Value],
+    other: &[Value],
+    inputs: &[usize],
+    budget: &mut WorkBudget,
+) -> Option<f64> {
     let mut changed = own.to_vec();
     inputs.iter().for_each(|&index| changed[index] = other[index].clone());
-    nearest_double(&program.evaluate(&changed).ok()?)
+    nearest_double(&evaluate(program, &changed, budget)?.ok()?)
 }
 
-/// How much each input contributes to the value of a job, the largest contribution first.
-pub fn influences(program: &Program, inputs: &[Value], medians: &[Value]) -> Vec<Influence> {
-    let Some(value) = program.evaluate(inputs).ok().as_ref().and_then(nearest_double) else { return Vec::new() };
+/// Evaluates a program once; `None` if the budget is spent.
+pub(crate) fn evaluate(
+    program: &Program,
+    inputs: &[Value],
+    budget: &mut WorkBudget,
+) -> Option<Result<Value, EvalError>> {
+    budget.take(row_work(program))?;
+    let mut interpreter = program.interpreter(Python::new());
+    let result = interpreter.evaluate(inputs);
+    budget.charge(interpreter.arithmetic().work());
+    Some(result)
+}
+
+/// How much each input contributes to the value of a job, the largest contribution first, as far as the budget goes.
+/// `value` is that of the job.
+pub fn influences(
+    program: &Program,
+    inputs: &[Value],
+    value: f64,
+    medians: &[Value],
+    budget: &mut WorkBudget,
+) -> Vec<Influence> {
     let influence = |group: Vec<usize>| {
-        let effect = value - exchanged(program, inputs, medians, &group)?;
+        let effect = value - exchanged(program, inputs, medians, &group, budget)?;
         let of = |values: &[Value]| group.iter().map(|&index| values[index].clone()).collect();
         let names = group.iter().map(|&index| program.inputs()[index].to_string()).collect();
         (!effect.is_nan()).then(|| Influence { inputs: names, values: of(inputs), medians: of(medians), effect })

@@ -17,6 +17,7 @@ pub(crate) mod summands;
 mod sweep;
 #[doc(hidden)]
 pub mod trajectory;
+mod work_budget;
 
 pub use compare::Comparison;
 #[doc(hidden)]
@@ -36,6 +37,9 @@ pub use score::{FormulaResult, OnError, Score, ScoreError, ScorePrecision};
 pub use scores::Scores;
 #[doc(hidden)]
 pub use sweep::{Enclosure, ScoreRules, Sweep};
+pub(crate) use work_budget::row_work;
+#[doc(hidden)]
+pub use work_budget::{SEARCH_WORK, WorkBudget};
 
 use crate::fairshare::{EntityShares, FairShare};
 use crate::formula::program::Program;
@@ -191,8 +195,13 @@ impl Ranking {
 
     /// The errors, grouped by kind and place; the largest group first.
     pub fn error_groups(&self) -> Vec<ErrorGroup<'_>> {
+        self.error_groups_of(|_| true)
+    }
+
+    /// The errors of some rows, grouped as by [`error_groups`](Self::error_groups).
+    pub(crate) fn error_groups_of(&self, is_asked_for: impl Fn(usize) -> bool) -> Vec<ErrorGroup<'_>> {
         let mut groups: Vec<ErrorGroup<'_>> = Vec::new();
-        for (row, error) in self.scores.errors() {
+        for (row, error) in self.scores.errors().filter(|(row, _)| is_asked_for(*row)) {
             let belongs_to =
                 |group: &ErrorGroup| group.error.kind() == error.kind() && group.error.span() == error.span();
             match groups.iter_mut().find(|group| belongs_to(group)) {

@@ -8,14 +8,18 @@ use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
 use crate::parallel;
-use crate::python::limits::QUEUE_FUEL;
 use crate::rank::ScorePrecision;
 use crate::rank::sweep::{Enclosure, Sweep};
+use crate::rank::work_budget::WorkBudget;
 
 /// The number of steps that are evaluated one by one.
 const SHORT_RANGE: i64 = 1024;
 /// The number of competitors that a thread compares with a job at a time.
 const COMPETITORS_PER_THREAD: usize = 64;
+/// How often the work that some competitors did not need is shared among the others.
+const ROUNDS: usize = 6;
+/// The work that counts for a change that is kept, so that not more are kept than fit into memory.
+const KEPT_CHANGE: u64 = 2048;
 
 /// A job that competes with another one for its place.
 #[derive(Debug, Clone)]
@@ -34,6 +38,13 @@ impl Competitor<'_> {
 
     fn is_ahead_if(&self, order: Ordering) -> bool {
         order.is_gt() || order.is_eq() && self.wins_ties
+    }
+
+    /// Whether it is ahead of a job at each of these steps; `None` if that is not known.
+    fn decide(&self, job: &Sweep<'_>, steps: &RangeInclusive<i64>, budget: &mut WorkBudget) -> Option<bool> {
+        let own = self.sweep.enclosure(steps.clone(), budget)?;
+        let of_job = job.enclosure(steps.clone(), budget)?;
+        self.is_always_ahead(&own, &of_job, job.precision())
     }
 
     /// Whether it is ahead at every step; `None` if that is not known.
@@ -66,26 +77,20 @@ pub enum FirstStep {
     Unknown,
 }
 
-/// The first step at which a job has reached its goal. The search ends after this number of comparisons of two jobs over a
-/// range of steps, or when the evaluations have done the work that those of a whole queue may do.
-pub fn first_step(goal: &Goal<'_, '_>, steps: RangeInclusive<i64>, max_comparisons: usize) -> FirstStep {
+/// The first step at which a job has reached its goal. The search ends when the budget is spent.
+pub fn first_step(goal: &Goal<'_, '_>, steps: RangeInclusive<i64>, budget: &mut WorkBudget) -> FirstStep {
     if steps.is_empty() {
         return FirstStep::Never;
     }
-    let (mut comparisons, mut work) = (0, QUEUE_FUEL);
     let Goal { job, places, threshold, .. } = *goal;
     let all: Vec<&Competitor<'_>> = goal.competitors.iter().collect();
     let mut ranges = vec![Undecided { steps, ahead: 0, competitors: all }];
     while let Some(range) = ranges.pop() {
-        comparisons += 1 + range.competitors.len();
-        if comparisons > max_comparisons {
-            return FirstStep::Unknown;
-        }
-        match range.decide(job, places, threshold, &mut work) {
-            Decision::Unknown => return FirstStep::Unknown,
-            Decision::Never => {}
-            Decision::First(step) => return FirstStep::At(step),
-            Decision::Halves([earlier, later]) => ranges.extend([later, earlier]),
+        match range.decide(job, places, threshold, budget) {
+            None => return FirstStep::Unknown,
+            Some(Decision::Never) => {}
+            Some(Decision::First(step)) => return FirstStep::At(step),
+            Some(Decision::Halves([earlier, later])) => ranges.extend([later, earlier]),
         }
     }
     FirstStep::Never
@@ -101,49 +106,56 @@ struct Undecided<'c, 'p> {
 }
 
 enum Decision<'c, 'p> {
-    Unknown,
     Never,
     First(i64),
     Halves([Undecided<'c, 'p>; 2]),
 }
 
 impl<'c, 'p> Undecided<'c, 'p> {
-    fn decide(mut self, job: &Sweep<'p>, places: usize, threshold: f64, work: &mut u64) -> Decision<'c, 'p> {
-        let enclosure = job.enclosure(self.steps.clone());
+    /// `None` if the budget is spent.
+    fn decide(
+        mut self,
+        job: &Sweep<'p>,
+        places: usize,
+        threshold: f64,
+        budget: &mut WorkBudget,
+    ) -> Option<Decision<'c, 'p>> {
+        let enclosure = job.enclosure(self.steps.clone(), budget);
         if enclosure.is_some_and(|enclosure| enclosure.bounds().1 <= threshold) {
-            return Decision::Never;
+            return Some(Decision::Never);
         }
         if let Some(enclosure) = enclosure {
-            self.exclude_decided(&enclosure, job.precision(), places);
+            self.exclude_decided(&enclosure, job.precision(), places, budget);
+        }
+        if budget.is_spent() {
+            return None;
         }
         if self.ahead >= places {
-            return Decision::Never;
+            return Some(Decision::Never);
         }
         let passes = enclosure.is_some_and(|enclosure| enclosure.bounds().0 > threshold);
         if passes && self.ahead + self.competitors.len() < places {
-            return Decision::First(*self.steps.start());
+            return Some(Decision::First(*self.steps.start()));
         }
         let (first, last) = (*self.steps.start(), *self.steps.end());
         if last - first < SHORT_RANGE {
-            return match self.first_step(job, places, threshold, work) {
-                Some(found) => found.map_or(Decision::Never, Decision::First),
-                None => Decision::Unknown,
-            };
+            let found = self.first_step(job, places, threshold, budget)?;
+            return Some(found.map_or(Decision::Never, Decision::First));
         }
         let middle = first + (last - first) / 2;
         let half = |steps| Undecided { steps, ahead: self.ahead, competitors: self.competitors.clone() };
-        Decision::Halves([half(first..=middle), half(middle + 1..=last)])
+        Some(Decision::Halves([half(first..=middle), half(middle + 1..=last)]))
     }
 
     /// Counts and removes the competitors that are ahead or behind in the whole range, until no place is left.
-    fn exclude_decided(&mut self, job: &Enclosure, precision: ScorePrecision, places: usize) {
+    fn exclude_decided(&mut self, job: &Enclosure, precision: ScorePrecision, places: usize, budget: &mut WorkBudget) {
         let mut ahead = self.ahead;
         let steps = self.steps.clone();
         self.competitors.retain(|competitor| {
             if ahead >= places {
                 return true;
             }
-            let own = competitor.sweep.enclosure(steps.clone());
+            let own = competitor.sweep.enclosure(steps.clone(), budget);
             let decided = own.and_then(|own| competitor.is_always_ahead(&own, job, precision));
             ahead += usize::from(decided == Some(true));
             decided.is_none()
@@ -152,11 +164,17 @@ impl<'c, 'p> Undecided<'c, 'p> {
     }
 
     /// Evaluates the steps one by one; the outer `None` if that takes more than the work that is left.
-    fn first_step(&self, job: &Sweep<'_>, places: usize, threshold: f64, work: &mut u64) -> Option<Option<i64>> {
-        let scores = job.scores_within(self.steps.clone(), work)?;
+    fn first_step(
+        &self,
+        job: &Sweep<'_>,
+        places: usize,
+        threshold: f64,
+        budget: &mut WorkBudget,
+    ) -> Option<Option<i64>> {
+        let scores = job.scores(self.steps.clone(), budget)?;
         let mut ahead = vec![self.ahead; scores.len()];
         for competitor in &self.competitors {
-            let own = competitor.sweep.scores_within(self.steps.clone(), work)?;
+            let own = competitor.sweep.scores(self.steps.clone(), budget)?;
             for (ahead, (own, score)) in ahead.iter_mut().zip(own.iter().zip(&scores)) {
                 *ahead += usize::from(competitor.is_ahead(*own, *score));
             }
@@ -176,58 +194,86 @@ pub struct Crossings {
     pub known_until: i64,
 }
 
-/// The [`Crossings`] of a job with each of its competitors. A search ends after `limit` ranges of steps, or when its
-/// evaluations have done its part of the work that those of a whole queue may do.
+/// The [`Crossings`] of a job with each of its competitors. Each search may do an equal part of the work that is left, and
+/// what some do not need is shared among those that need more.
 pub fn crossings(
     job: &Sweep<'_>,
     competitors: &[Competitor<'_>],
     steps: RangeInclusive<i64>,
-    limit: usize,
+    budget: &mut WorkBudget,
 ) -> Vec<Crossings> {
-    let of_some = |some: &[Competitor<'_>]| -> Vec<Crossings> {
-        let work = QUEUE_FUEL / competitors.len().max(1) as u64;
-        some.iter().map(|competitor| crossings_with(job, competitor, steps.clone(), limit, work)).collect()
-    };
-    parallel::map(competitors.chunks(COMPETITORS_PER_THREAD).collect(), of_some).concat()
-}
-
-fn crossings_with(
-    job: &Sweep<'_>,
-    competitor: &Competitor<'_>,
-    steps: RangeInclusive<i64>,
-    limit: usize,
-    mut work: u64,
-) -> Crossings {
-    let mut changes: Vec<(i64, bool)> = Vec::new();
-    let (mut count, last_step) = (0, *steps.end());
-    let mut ranges = vec![steps];
-    while let Some(steps) = ranges.pop() {
-        count += 1;
-        if count > limit {
-            return Crossings { changes, known_until: steps.start() - 1 };
+    let unknown = Crossings { changes: Vec::new(), known_until: steps.start() - 1 };
+    let mut all = vec![unknown; competitors.len()];
+    for _ in 0..ROUNDS {
+        let is_open = |&index: &usize| all[index].known_until < *steps.end();
+        let open: Vec<usize> = (0..competitors.len()).filter(is_open).collect();
+        if open.is_empty() {
+            break;
         }
-        let mut push = |step: i64, is_ahead: bool| {
-            if changes.last().is_none_or(|(_, last)| *last != is_ahead) {
-                changes.push((step, is_ahead));
-            }
+        let part = budget.left() / open.len() as u64;
+        let of_some = |some: &[usize]| -> Vec<(Crossings, u64)> {
+            some.iter().map(|&index| all[index].continued(job, &competitors[index], *steps.end(), part)).collect()
         };
-        let (first, last) = (*steps.start(), *steps.end());
-        let enclosures = competitor.sweep.enclosure(steps.clone()).zip(job.enclosure(steps.clone()));
-        let decided = enclosures.and_then(|(own, of_job)| competitor.is_always_ahead(&own, &of_job, job.precision()));
-        if let Some(is_ahead) = decided {
-            push(first, is_ahead);
-        } else if last - first < SHORT_RANGE {
-            let mut scores = |sweep: &Sweep<'_>| sweep.scores_within(steps.clone(), &mut work);
-            let Some((own, scores)) = scores(&competitor.sweep).zip(scores(job)) else {
-                return Crossings { changes, known_until: first - 1 };
-            };
-            for (step, (own, score)) in steps.zip(own.into_iter().zip(scores)) {
-                push(step, competitor.is_ahead(own, score));
-            }
-        } else {
-            let middle = first + (last - first) / 2;
-            ranges.extend([middle + 1..=last, first..=middle]);
+        let found = parallel::map(open.chunks(COMPETITORS_PER_THREAD).collect(), of_some).concat();
+        for (index, (crossings, used)) in open.into_iter().zip(found) {
+            budget.charge(used);
+            all[index] = crossings;
         }
     }
-    Crossings { changes, known_until: last_step }
+    all
+}
+
+impl Crossings {
+    /// The crossings up to the last step, or as far as this much work goes, and the work that it took.
+    fn continued(&self, job: &Sweep<'_>, competitor: &Competitor<'_>, last_step: i64, work: u64) -> (Self, u64) {
+        let mut budget = WorkBudget::new(work);
+        let mut crossings = self.clone();
+        let mut ranges = vec![self.known_until + 1..=last_step];
+        while let Some(steps) = ranges.pop() {
+            let (first, last) = (*steps.start(), *steps.end());
+            let decided = competitor.decide(job, &steps, &mut budget);
+            if budget.is_spent() {
+                break;
+            }
+            if let Some(is_ahead) = decided {
+                crossings.push(first, is_ahead);
+            } else if last - first >= SHORT_RANGE {
+                let middle = first + (last - first) / 2;
+                ranges.extend([middle + 1..=last, first..=middle]);
+                continue;
+            } else if crossings.push_all(job, competitor, &steps, &mut budget).is_none() {
+                break;
+            }
+            crossings.known_until = last;
+        }
+        (crossings, work - budget.left())
+    }
+
+    /// Adds the changes at steps that are evaluated one by one; adds none, and returns `None`, if the budget is spent.
+    fn push_all(
+        &mut self,
+        job: &Sweep<'_>,
+        competitor: &Competitor<'_>,
+        steps: &RangeInclusive<i64>,
+        budget: &mut WorkBudget,
+    ) -> Option<()> {
+        let own = competitor.sweep.scores(steps.clone(), budget)?;
+        let scores = job.scores(steps.clone(), budget)?;
+        let known = self.changes.len();
+        for (step, (own, score)) in steps.clone().zip(own.into_iter().zip(scores)) {
+            self.push(step, competitor.is_ahead(own, score));
+        }
+        let kept = (self.changes.len() - known) as u64;
+        let taken = budget.take(kept * KEPT_CHANGE);
+        if taken.is_none() {
+            self.changes.truncate(known);
+        }
+        taken
+    }
+
+    fn push(&mut self, step: i64, is_ahead: bool) {
+        if self.changes.last().is_none_or(|(_, last)| *last != is_ahead) {
+            self.changes.push((step, is_ahead));
+        }
+    }
 }

@@ -8,9 +8,10 @@ use std::ops::RangeInclusive;
 
 use crate::formula::lint::{Facts, Ranges, Slope, TypeSet, ValueSet, analyze_ranges, slope};
 use crate::formula::program::{LANES, Program};
-use crate::python::limits::{FREE_FUEL, QUEUE_FUEL};
+use crate::python::limits::FREE_FUEL;
 use crate::python::{ColumnValues, ColumnView, IntMask, MAX_EXACT_FLOAT, Python, Value};
 use crate::rank::evaluate::RowScorer;
+use crate::rank::work_budget::{WorkBudget, analysis_work, lane_work, row_work};
 use crate::rank::{OnError, ScorePrecision};
 use crate::schema::Schema;
 
@@ -110,46 +111,32 @@ impl<'p> Sweep<'p> {
         })
     }
 
-    /// The scores at these steps; fewer if the evaluations take longer than those of a whole queue may.
-    pub fn scores(&self, steps: RangeInclusive<i64>) -> Vec<f64> {
-        self.scores_within(steps, &mut { QUEUE_FUEL }).unwrap_or_default()
-    }
-
-    /// The scores at these steps, if the evaluations do no more work than is left, in words; what they do is taken from it.
-    pub fn scores_within(&self, steps: RangeInclusive<i64>, left: &mut u64) -> Option<Vec<f64>> {
-        let ScoreRules { program, precision, on_error, .. } = self.rules;
-        let mut scorer = RowScorer::with_work(program, precision, on_error, *left);
-        let scores = self.scores_with(steps, &mut scorer);
-        *left = scorer.left().unwrap_or(0);
-        scorer.left().map(|_| scores)
-    }
-
-    fn scores_with(&self, steps: RangeInclusive<i64>, scorer: &mut RowScorer<'_>) -> Vec<f64> {
-        let mut inputs = self.inputs.clone();
-        let mut interpret = |step: i64| {
-            if let (Some(slot), Some(value)) = (self.slot, self.input(step)) {
-                inputs[slot] = value;
-            }
-            if scorer.left().is_some() { scorer.score(&inputs) } else { f64::NAN }
-        };
+    /// The scores at these steps; `None` if the budget is spent before they are known.
+    pub fn scores(&self, steps: RangeInclusive<i64>, budget: &mut WorkBudget) -> Option<Vec<f64>> {
+        let mut interpreter = StepInterpreter::new(self);
         let Some(slot) = self.slot else {
-            let score = interpret(*steps.start());
-            return steps.map(|_| score).collect();
+            let score = interpreter.score(*steps.start(), budget)?;
+            return Some(steps.map(|_| score).collect());
         };
-        let Some(mut views) = self.views() else { return steps.map(interpret).collect() };
+        let Some(mut views) = self.views() else {
+            return steps.map(|step| interpreter.score(step, budget)).collect();
+        };
         let mut executor = self.rules.program.columnar();
         let mut scores = Vec::new();
         let all: Vec<i64> = steps.collect();
         let numbers: Vec<f64> = all.iter().map(|&step| self.input(step).map_or(0.0, |value| number(&value))).collect();
         for (block, numbers) in all.chunks(LANES).zip(numbers.chunks(LANES)) {
+            budget.take(block.len() as u64 * lane_work(self.rules.program))?;
             views[slot].values = ColumnValues::F64(numbers);
             let outcome = executor.evaluate(&views, block.len(), &[]);
             let rounded = outcome.lanes().iter().map(|lane| self.rules.precision.round(*lane));
             let first = scores.len();
             scores.extend(rounded);
-            outcome.fallback_lanes().for_each(|lane| scores[first + lane] = interpret(block[lane]));
+            for lane in outcome.fallback_lanes() {
+                scores[first + lane] = interpreter.score(block[lane], budget)?;
+            }
         }
-        scores
+        Some(scores)
     }
 
     /// The inputs as columns of one value each; `None` if one of them is not exact as a double.
@@ -165,41 +152,43 @@ impl<'p> Sweep<'p> {
         self.inputs.iter().map(view).collect()
     }
 
-    /// Bounds of the scores at these steps; `None` if no bounds are known, for instance because an evaluation may fail.
-    pub fn enclosure(&self, steps: RangeInclusive<i64>) -> Option<Enclosure> {
+    /// Bounds of the scores at these steps; `None` if no bounds are known, for instance because an evaluation may fail or
+    /// the budget is spent.
+    pub fn enclosure(&self, steps: RangeInclusive<i64>, budget: &mut WorkBudget) -> Option<Enclosure> {
         let (first, last) = (*steps.start(), *steps.end());
         if self.slot.is_none() {
-            let scores = self.scores_within(first..=first, &mut { 0 });
+            let scores = self.scores(first..=first, budget);
             let score = scores.and_then(|mut scores| scores.pop()).filter(|score| !score.is_nan())?;
             return Some(Enclosure {
                 least: score,
                 most: score,
                 steps: (0.0, 0.0),
                 middle: 0.0,
-                line: self.value(first).map(|value| (value, Slope::CONSTANT)),
+                line: self.value(first, budget).map(|value| (value, Slope::CONSTANT)),
             });
         }
-        let facts = self.facts(first, last);
+        let facts = self.facts(first, last, budget)?;
         let values = facts.result();
         if !facts.errors().is_empty() || !values.is_number() || values.may_be_nan() || values.is_empty() {
             return None;
         }
         let round = |bound: f64| self.rules.precision.round(bound);
         let middle = first + (last - first) / 2;
-        let line = self.slope(&facts).and_then(|slope| Some((self.value(middle)?, slope)));
+        let line = self.slope(&facts).and_then(|slope| Some((self.value(middle, budget)?, slope)));
         let (least, most) = (round(values.least()), round(values.most()));
         Some(Enclosure { least, most, steps: (first as f64, last as f64), middle: middle as f64, line })
     }
 
     /// The change of the value per step, but for rounding, if it is the same at all these steps.
-    pub fn constant_slope(&self, steps: RangeInclusive<i64>) -> Option<f64> {
-        let slope = self.slope(&self.facts(*steps.start(), *steps.end()))?;
+    pub fn constant_slope(&self, steps: RangeInclusive<i64>, budget: &mut WorkBudget) -> Option<f64> {
+        let slope = self.slope(&self.facts(*steps.start(), *steps.end(), budget)?)?;
         (slope.most - slope.least <= slope.most.abs() * SLOPE_MARGIN).then_some(slope.least)
     }
 
-    /// What is known about the formula while the input varies between two steps.
-    fn facts(&self, first: i64, last: i64) -> Facts {
+    /// What is known about the formula while the input varies between two steps; `None` if the budget is spent.
+    fn facts(&self, first: i64, last: i64, budget: &mut WorkBudget) -> Option<Facts> {
         let program = self.rules.program;
+        budget.take(analysis_work(program))?;
         let mut ranges = Ranges::default();
         for (slot, (name, value)) in program.inputs().iter().zip(&self.inputs).enumerate() {
             let values = match (self.input(first), self.input(last)) {
@@ -211,7 +200,7 @@ impl<'p> Sweep<'p> {
             };
             ranges.set(name, values);
         }
-        analyze_ranges(program.expr(), self.rules.schema, &ranges)
+        Some(analyze_ranges(program.expr(), self.rules.schema, &ranges))
     }
 
     /// The slope per step.
@@ -230,12 +219,45 @@ impl<'p> Sweep<'p> {
     }
 
     /// The unrounded value of the formula after this number of steps; `None` if the evaluation fails or takes long.
-    fn value(&self, step: i64) -> Option<f64> {
+    fn value(&self, step: i64, budget: &mut WorkBudget) -> Option<f64> {
+        budget.take(row_work(self.rules.program) + FREE_FUEL)?;
         let mut inputs = self.inputs.clone();
         if let (Some(slot), Some(value)) = (self.slot, self.input(step)) {
             inputs[slot] = value;
         }
         self.rules.program.interpreter(Python::with_fuel(FREE_FUEL)).evaluate(&inputs).ok()?.to_f64()
+    }
+}
+
+/// Evaluates a formula step by step.
+struct StepInterpreter<'s, 'p> {
+    sweep: &'s Sweep<'p>,
+    /// Made for the first step: most steps are evaluated in columns.
+    scorer: Option<RowScorer<'p>>,
+    inputs: Vec<Value>,
+}
+
+impl<'s, 'p> StepInterpreter<'s, 'p> {
+    fn new(sweep: &'s Sweep<'p>) -> Self {
+        Self { sweep, scorer: None, inputs: Vec::new() }
+    }
+
+    /// The score at a step; `None` if the budget is spent.
+    fn score(&mut self, step: i64, budget: &mut WorkBudget) -> Option<f64> {
+        let ScoreRules { program, precision, on_error, .. } = self.sweep.rules;
+        budget.take(row_work(program))?;
+        let scorer = self.scorer.get_or_insert_with(|| {
+            self.inputs.clone_from(&self.sweep.inputs);
+            RowScorer::with_work(program, precision, on_error, budget.left())
+        });
+        if let (Some(slot), Some(value)) = (self.sweep.slot, self.sweep.input(step)) {
+            self.inputs[slot] = value;
+        }
+        let score = scorer.score(&self.inputs);
+        // an evaluation that was cut short needs more than was left
+        budget.charge(scorer.work());
+        budget.take(if scorer.left().is_some() { 0 } else { u64::MAX })?;
+        Some(score)
     }
 }
 

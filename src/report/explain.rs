@@ -12,7 +12,7 @@ use crate::report::excluded;
 use crate::report::shares::PolicyView;
 use crate::site::{Explanation, Explanations, PolicyName, PolicyShares, RankedQueue};
 
-pub use human::write_human;
+pub use human::{Widths, write_human};
 pub use json::write_json;
 
 /// Explanations of jobs, ready to be written.

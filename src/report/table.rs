@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::terminal::printable;
+use super::terminal::{excerpt, printable};
 
 /// The number of blanks between two columns.
 const GAP: usize = 2;
@@ -42,6 +42,8 @@ enum ColumnKind {
         /// The least width.
         min: usize,
     },
+    /// A part of a formula: aligned to the left, its middle left out if it is too long.
+    Code,
     /// The last column, wrapped if it is too long.
     Wrapped,
 }
@@ -57,6 +59,10 @@ impl Column {
 
     pub(super) fn id(heading: impl Into<String>, importance: u8) -> Self {
         Self { heading: heading.into(), kind: ColumnKind::Text { min: MIN_ID }, importance }
+    }
+
+    pub(super) fn code(heading: impl Into<String>, importance: u8) -> Self {
+        Self { heading: heading.into(), kind: ColumnKind::Code, importance }
     }
 
     pub(super) fn name(heading: impl Into<String>, importance: u8) -> Self {
@@ -145,6 +151,7 @@ impl Layout {
             let is_wrapped = |kind: ColumnKind| (kind == ColumnKind::Wrapped).then_some(MIN_WRAPPED);
             let is_text = |kind: ColumnKind| match kind {
                 ColumnKind::Text { min } => Some(min),
+                ColumnKind::Code => Some(MIN_TREE_NAME),
                 _ => None,
             };
             if self.narrow(limit, is_wrapped) || self.narrow(limit, is_text) {
@@ -207,11 +214,12 @@ impl Layout {
                     line.push_str(&cell);
                 }
                 ColumnKind::Text { .. } if self.is_limited && cell.width() > width => line.push_str(&cut(&cell, width)),
+                ColumnKind::Code if self.is_limited && cell.width() > width => line.push_str(&excerpt(&cell, width)),
                 ColumnKind::Wrapped if self.is_limited && cell.width() > width => {
                     rest = wrapped(&cell, width);
                     line.push_str(&rest.remove(0));
                 }
-                ColumnKind::Text { .. } | ColumnKind::Wrapped => line.push_str(&cell),
+                ColumnKind::Text { .. } | ColumnKind::Code | ColumnKind::Wrapped => line.push_str(&cell),
             }
             at += width;
         }
@@ -237,6 +245,17 @@ fn cut(text: &str, width: usize) -> String {
         shown.push(character);
     }
     shown + "…"
+}
+
+/// Writes a sentence in lines of `width` characters, if there is a limit.
+///
+/// # Errors
+/// `out` cannot be written.
+pub(super) fn write_prose(text: &str, width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+    match width {
+        Some(width) if text.width() > width => wrapped(text, width).iter().try_for_each(|line| writeln!(out, "{line}")),
+        _ => writeln!(out, "{text}"),
+    }
 }
 
 /// The lines of a text, broken between words, and within words that are longer than a line. There is at least one.

@@ -5,6 +5,9 @@ use std::fmt::Write;
 
 use crate::diagnostic::is_control;
 
+/// What stands in place of the middle of a text.
+const MARK: &str = " … ";
+
 /// The text with every character escaped that a terminal could obey, that would reorder a line, or that cannot be seen:
 /// control characters, line ends included, the controls of bidirectional text, and invisible characters.
 ///
@@ -31,6 +34,18 @@ pub fn printable(text: &str) -> Cow<'_, str> {
         };
     }
     Cow::Owned(shown)
+}
+
+/// A text of more than `limit` characters without its middle, which a mark replaces.
+pub(super) fn excerpt(text: &str, limit: usize) -> Cow<'_, str> {
+    // a text of so many bytes has at most so many characters
+    if text.len() <= limit || text.chars().nth(limit).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let kept = limit.saturating_sub(MARK.chars().count());
+    let start: String = text.chars().take(kept.div_ceil(2)).collect();
+    let end: Vec<char> = text.chars().rev().take(kept / 2).collect();
+    Cow::Owned(start + MARK + &end.into_iter().rev().collect::<String>())
 }
 
 /// The text with every character escaped that [`printable`] escapes, except the ends of its lines and tabs: a text of

@@ -19,6 +19,11 @@ const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /// The most overtakings that the text lists; the others are counted.
 const MAX_LISTED: usize = 20;
 
+/// What is said of a job after the time up to which it is followed.
+pub(super) const NOT_FOLLOWED: &str = "what comes later takes too long to find out";
+/// Why a job is not followed to the end.
+const TOO_LONG: &str = "what comes later takes more work than one trajectory may do";
+
 /// A trajectory, ready to be written.
 #[derive(Debug, Clone, Copy)]
 pub struct TrajectoryReport<'a> {
@@ -51,12 +56,15 @@ impl TrajectoryReport<'_> {
         let job = |(job, eligible_time): (&JobTrajectory, i64)| {
             let point = |point: &crate::rank::trajectory::TrajectoryPoint| {
                 let eligible_time = eligible_time + point.wait;
-                json!({"wait": point.wait, "eligible_time": eligible_time, "score": finite(point.score), "rank": point.rank})
+                json!({
+                    "wait": point.wait, "eligible_time": eligible_time, "score": finite(point.score), "rank": point.rank,
+                    "known": point.is_known,
+                })
             };
             let ranks = job.ranks.iter().map(|(wait, rank)| json!({"wait": wait, "rank": rank}));
             json!({
                 "id": table.id(job.row), "entity": table.entity(job.row), "queue": table.queue(job.row),
-                "known_until": job.known_until,
+                "known_until": job.known_until, "is_complete": self.is_complete(job),
                 "points": job.points.iter().map(point).collect::<Vec<_>>(), "ranks": ranks.collect::<Vec<_>>(),
             })
         };
@@ -84,7 +92,7 @@ impl TrajectoryReport<'_> {
     pub fn write_csv(&self, for_spreadsheets: bool, out: &mut dyn Write) -> io::Result<()> {
         let mut bytes = Vec::new();
         let mut text = ByteBuffer::new(&mut bytes);
-        text.push_str("wait,id,eligible_time,score,rank\n");
+        text.push_str("wait,id,eligible_time,score,rank,known\n");
         for (job, eligible_time) in self.jobs() {
             for point in &job.points {
                 text.push_str(&format!("{},", point.wait));
@@ -97,7 +105,7 @@ impl TrajectoryReport<'_> {
                 if let Some(rank) = point.rank {
                     text.push_number(rank as u64);
                 }
-                text.push_byte(b'\n');
+                text.push_str(if point.is_known { ",true\n" } else { ",false\n" });
             }
         }
         text.finish();
@@ -130,9 +138,14 @@ impl TrajectoryReport<'_> {
             None => "not considered".to_owned(),
         };
         let id = |row: usize| printable(self.table.id(row));
-        let (job_id, end) = (id(job.row), waiting_time(self.trajectory.seconds));
+        let job_id = id(job.row);
+        let end = waiting_time(job.known_until);
+        let unknown = if self.is_complete(job) { String::new() } else { format!("; {NOT_FOLLOWED}") };
         if let [_] = job.ranks.as_slice() {
-            return format!("`{job_id}`: {} now, and so it stays for {end}", rank_at(0));
+            return match job.known_until {
+                0 => format!("`{job_id}`: {} now{unknown}", rank_at(0)),
+                _ => format!("`{job_id}`: {} now, and so it stays for {end}{unknown}", rank_at(0)),
+            };
         }
         let overtakings = &self.trajectory.overtakings;
         let mut sentence = format!("`{job_id}`: {} now, {} in {end}", rank_at(0), rank_at(job.ranks.len() - 1));
@@ -143,7 +156,12 @@ impl TrajectoryReport<'_> {
             sentence +=
                 &format!("; `{}` is the first to overtake it, in {}", id(first.winner), waiting_time(first.wait));
         }
-        sentence
+        sentence + &unknown
+    }
+
+    /// Whether a job is followed to the end.
+    pub(super) fn is_complete(&self, job: &JobTrajectory) -> bool {
+        job.known_until >= self.trajectory.seconds
     }
 
     /// The ranks over time: a letter for each job, the best rank at the top. Jobs of different ranks that fall on the same
@@ -193,15 +211,16 @@ impl TrajectoryReport<'_> {
             let [winner, loser] = [overtaking.winner, overtaking.loser].map(|row| printable(self.table.id(row)));
             writeln!(out, "in {:>width$}: `{winner}` overtakes `{loser}`", waiting_time(overtaking.wait))?;
         }
-        if overtakings.is_empty() {
+        let is_complete = self.trajectory.jobs.iter().all(|job| self.is_complete(job));
+        if overtakings.is_empty() && is_complete {
             writeln!(out, "no job overtakes another one")?;
         }
         if overtakings.len() > MAX_LISTED {
             writeln!(out, "and {} more; --format json lists all", overtakings.len() - MAX_LISTED)?;
         }
-        for job in self.trajectory.jobs.iter().filter(|job| job.known_until < self.trajectory.seconds) {
-            let (id, time) = (printable(self.table.id(job.row)), waiting_time(job.known_until.max(0)));
-            writeln!(out, "`{id}` is followed for {time} only: the formula changes the order too irregularly")?;
+        for job in self.trajectory.jobs.iter().filter(|job| !self.is_complete(job)) {
+            let id = printable(self.table.id(job.row));
+            writeln!(out, "`{id}` is followed for {} only: {TOO_LONG}", waiting_time(job.known_until))?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::trajectory::TrajectoryReport;
+use super::trajectory::{NOT_FOLLOWED, TrajectoryReport};
 use super::{printable, waiting_time};
 use crate::rank::trajectory::JobTrajectory;
 
@@ -80,7 +80,7 @@ impl TrajectoryReport<'_> {
         let mut path = String::new();
         let mut is_drawn = false;
         for (position, &(wait, rank)) in job.ranks.iter().enumerate() {
-            let end = job.ranks.get(position + 1).map_or(self.trajectory.seconds, |(next, _)| *next);
+            let end = job.ranks.get(position + 1).map_or(job.known_until, |(next, _)| *next);
             if let Some(rank) = rank {
                 let (x, y) = (scales.x(wait), scales.y(rank));
                 let _ = if is_drawn { write!(path, "V{y:.1}") } else { write!(path, "M{x:.1} {y:.1}") };
@@ -95,6 +95,17 @@ impl TrajectoryReport<'_> {
             "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>\n<text x=\"{x:.1}\" y=\"{y:.1}\" \
              fill=\"{colour}\">{id}</text>"
         );
+        if !self.is_complete(job) {
+            let x = scales.x(job.known_until);
+            let _ = writeln!(
+                svg,
+                "<path d=\"M{x:.1} {MARGIN}V{}\" stroke=\"{colour}\" stroke-dasharray=\"4 4\"/>\n<text x=\"{x:.1}\" \
+                 y=\"{:.1}\" fill=\"{colour}\">{id} from {}: {NOT_FOLLOWED}</text>",
+                HEIGHT - MARGIN,
+                HEIGHT - 16.0 * (1 + index % 2) as f64,
+                waiting_time(job.known_until),
+            );
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 
 use super::rank::ColumnsRequest;
-use super::reach_rank::{SmallestChange, Wait};
+use super::reach_rank::{SmallestChanges, Wait};
 use super::tree::pending_entities;
 use super::{PolicyShares, RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
 use crate::fairshare::NodeId;
@@ -14,7 +14,10 @@ use crate::pbs::order::{Criterion, JobComparison, NotConsidered};
 use crate::pbs::resource_amount::NumberMode;
 use crate::python::{Python, Value};
 use crate::rank::explain::{self, Influence, NodeValue, TermDifference};
-use crate::rank::{FormulaResult, ScoreError, ScorePrecision, fairshare_number, higher_first, python_result};
+use crate::rank::{
+    FormulaResult, SEARCH_WORK, ScoreError, ScorePrecision, WorkBudget, fairshare_number, higher_first, python_result,
+    row_work,
+};
 use crate::schema::{FairshareInput, Schema};
 
 /// The most neighbours above and below a job.
@@ -70,9 +73,12 @@ pub struct Explanation {
     /// better; `None` if there is no better one.
     pub goal: Option<usize>,
     /// For each input the smallest change that gives this rank.
-    pub changes: Vec<SmallestChange>,
+    pub changes: SmallestChanges,
     /// When the job reaches the rank of [`ExplainOptions::to`]; `None` if that is not asked for.
     pub reached: Option<RankReached>,
+    /// Whether all searches were carried to their end. They share one budget of work; once it is spent, influences, causes
+    /// and changes may be missing.
+    pub is_complete: bool,
 }
 
 /// With which jobs the inputs of a job are compared.
@@ -126,12 +132,14 @@ pub struct ExplainOptions {
     pub within: i64,
     /// Whether the smallest change of each input that gains places is determined, which takes longer than all the rest.
     pub changes: bool,
+    /// The most work of the searches for one job, in units of a [`WorkBudget`].
+    pub work: u64,
 }
 
 impl Default for ExplainOptions {
     /// No rank; 30 days; with the smallest changes.
     fn default() -> Self {
-        Self { to: None, within: 30 * 24 * 3600, changes: true }
+        Self { to: None, within: 30 * 24 * 3600, changes: true, work: SEARCH_WORK }
     }
 }
 
@@ -294,18 +302,39 @@ impl Explainer<'_> {
             Ok(result) => Some(self.site.precision().round(result.to_f64())),
             Err(_) => None,
         };
-        let (above, below) = self.neighbours(row, evaluation.as_ref());
         let goal = self.goal(row);
+        let mut budget = WorkBudget::new(self.options.work);
+        let mut influences = Vec::new();
+        let mut causes = Vec::new();
+        let mut is_complete = true;
+        let (above, below) = budget.with_part(4, |part| {
+            let neighbours = self.neighbours(row, evaluation.as_ref(), part);
+            is_complete = !part.is_spent();
+            neighbours
+        });
+        if let Some(evaluation) = &evaluation
+            && let Some(value) = trace.and_then(|trace| explain::nearest_double(trace.result.as_ref().ok()?))
+        {
+            budget.with_part(4, |part| {
+                influences = explain::influences(program, &evaluation.inputs, value, &self.medians, part);
+                causes = self.causes(row, evaluation, value, part);
+                is_complete &= !part.is_spent();
+            });
+        }
+        let reached = self.options.to.map(|rank| budget.with_part(2, |part| self.reached(row, rank, part)));
+        let changes = goal.map_or_else(SmallestChanges::default, |goal| {
+            self.site.smallest_changes(self.ranked, self.schema, row, goal, &mut budget)
+        });
+        is_complete &= changes.unknown.is_empty();
+        is_complete &= reached.is_none_or(|reached| reached.wait != Wait::Unknown);
         Explanation {
             row,
             rank: self.ranks[row],
             not_considered: not_considered.iter().find(|(other, _)| *other == row).map(|(_, reason)| *reason),
             score: score.or_else(unscored),
             inputs: self.inputs(row),
-            influences: evaluation
-                .as_ref()
-                .map_or_else(Vec::new, |evaluation| explain::influences(program, &evaluation.inputs, &self.medians)),
-            causes: evaluation.as_ref().map_or_else(Vec::new, |evaluation| self.causes(row, evaluation)),
+            influences,
+            causes,
             nodes: trace.map(|trace| explain::nodes(program, trace)).unwrap_or_default(),
             same_error: result.as_ref().and_then(|result| result.as_ref().err()).map_or_else(Vec::new, |error| {
                 let is_same = |other: &ScoreError| other.kind() == error.kind() && other.span() == error.span();
@@ -318,16 +347,16 @@ impl Explainer<'_> {
             above,
             below,
             goal,
-            changes: goal.map_or_else(Vec::new, |goal| self.site.smallest_changes(self.ranked, self.schema, row, goal)),
-            reached: self.options.to.map(|rank| self.reached(row, rank)),
+            changes,
+            reached,
+            is_complete,
         }
     }
 
     /// The inputs that move the job if it has the values of the jobs just ahead, of the jobs just behind, or the medians.
-    fn causes(&self, row: usize, own: &Evaluation) -> Vec<Cause> {
+    fn causes(&self, row: usize, own: &Evaluation, value: f64, budget: &mut WorkBudget) -> Vec<Cause> {
         let RankedQueue { table, ranking, program, tree, .. } = self.ranked;
-        let value = own.trace.result.as_ref().ok().and_then(explain::nearest_double);
-        let (Some(rank), Some(value)) = (self.ranks[row], value) else { return Vec::new() };
+        let Some(rank) = self.ranks[row] else { return Vec::new() };
         let competition = self.site.order_rules(tree.as_ref(), self.site.threshold()).competition(ranking, table, row);
         let rank_with = |value: f64| {
             let value = self.site.precision().round(value);
@@ -349,11 +378,15 @@ impl Explainer<'_> {
             for group in explain::groups(program) {
                 let of = |values: &[Value]| group.iter().map(|&index| values[index].clone()).collect::<Vec<_>>();
                 let other = |(row, values): &ComparedInputs| {
-                    let changed = explain::exchanged(program, &own.inputs, values, &group)?;
+                    let changed = explain::exchanged(program, &own.inputs, values, &group, budget)?;
                     let effect = changed - value;
                     Some(OtherValues { row: *row, values: of(values), effect, rank: rank_with(changed)? })
                 };
                 let others: Vec<OtherValues> = others.iter().filter_map(other).collect();
+                if budget.is_spent() {
+                    // a part of the others is not to be taken for all
+                    break;
+                }
                 let gained: i64 = others.iter().map(|other| rank as i64 - other.rank as i64).sum();
                 if gained != 0 {
                     let inputs = group.iter().map(|&index| program.inputs()[index].to_string()).collect();
@@ -372,10 +405,10 @@ impl Explainer<'_> {
         Some(asked.unwrap_or_else(|| rank.saturating_sub(GAINED_PLACES).max(1)))
     }
 
-    fn reached(&self, row: usize, rank: usize) -> RankReached {
+    fn reached(&self, row: usize, rank: usize, budget: &mut WorkBudget) -> RankReached {
         let within = self.options.within;
-        let wait = self.site.first_wait(self.ranked, self.schema, row, rank, within);
-        let gain_alike = wait == Wait::Never && self.site.gain_alike(self.ranked, self.schema, row, rank);
+        let wait = self.site.first_wait(self.ranked, self.schema, row, rank, within, budget);
+        let gain_alike = wait == Wait::Never && self.site.gain_alike(self.ranked, self.schema, row, rank, budget);
         RankReached { rank, within, wait, gain_alike }
     }
 
@@ -408,18 +441,24 @@ impl Explainer<'_> {
         self.ranked.program.inputs().iter().map(|name| input(name)).collect()
     }
 
-    fn neighbours(&self, row: usize, own: Option<&Evaluation>) -> (Vec<Neighbour>, Vec<Neighbour>) {
+    fn neighbours(
+        &self,
+        row: usize,
+        own: Option<&Evaluation>,
+        budget: &mut WorkBudget,
+    ) -> (Vec<Neighbour>, Vec<Neighbour>) {
         let order = self.ranked.ranking.order();
         let (Some(rank), Some(own)) = (self.ranks[row], own) else { return Default::default() };
         let above = order[..rank - 1].iter().rev().take(NEIGHBOURS);
         let below = order[rank..].iter().take(NEIGHBOURS);
-        let neighbour = |other: &usize| self.neighbour(row, own, *other);
-        (above.map(neighbour).collect(), below.map(neighbour).collect())
+        let mut neighbour = |other: &usize| self.neighbour(row, own, *other, budget);
+        (above.map(&mut neighbour).collect(), below.map(&mut neighbour).collect())
     }
 
-    fn neighbour(&self, row: usize, own: &Evaluation, other: usize) -> Neighbour {
+    fn neighbour(&self, row: usize, own: &Evaluation, other: usize, budget: &mut WorkBudget) -> Neighbour {
         let program = &self.ranked.program;
-        let evaluation = self.evaluate(other);
+        let evaluation = budget.take(row_work(program)).and_then(|()| self.evaluate(other));
+        budget.charge(evaluation.as_ref().map_or(0, |evaluation| evaluation.trace.work));
         let differences = evaluation.as_ref().map_or_else(Vec::new, |evaluation| {
             explain::differences(program, (&own.trace, &own.terms), (&evaluation.trace, &evaluation.terms))
         });
@@ -432,8 +471,9 @@ impl Explainer<'_> {
             differences,
             decided_by,
             reason: self.words(decided_by),
-            rounding: evaluation
-                .and_then(|other_evaluation| self.rounding(decided_by?, (row, own), (other, &other_evaluation))),
+            rounding: evaluation.and_then(|other_evaluation| {
+                self.rounding(decided_by?, (row, own), (other, &other_evaluation), budget)
+            }),
         }
     }
 
@@ -451,6 +491,7 @@ impl Explainer<'_> {
         criterion: Criterion,
         (row, own): (usize, &Evaluation),
         (other, others): (usize, &Evaluation),
+        budget: &mut WorkBudget,
     ) -> Option<Rounding> {
         if matches!(criterion, Criterion::Queue | Criterion::RoundRobin | Criterion::ExpressQueue) {
             return None;
@@ -465,7 +506,7 @@ impl Explainer<'_> {
             return Some(Rounding::EqualAsFloat32);
         }
         let unprinted =
-            [(row, own), (other, others)].map(|(row, evaluation)| self.with_unprinted_shares(row, evaluation));
+            [(row, own), (other, others)].map(|(row, evaluation)| self.with_unprinted_shares(row, evaluation, budget));
         let [Some(value), Some(other_value)] = unprinted else { return None };
         match higher_first(value, other_value) {
             unprinted if unprinted == order => None,
@@ -475,7 +516,7 @@ impl Explainer<'_> {
     }
 
     /// The value of a job if the formula got the numbers of the fair-share tree without rounding.
-    fn with_unprinted_shares(&self, row: usize, evaluation: &Evaluation) -> Option<f64> {
+    fn with_unprinted_shares(&self, row: usize, evaluation: &Evaluation, budget: &mut WorkBudget) -> Option<f64> {
         if self.site.rules.numbers != NumberMode::OpenPbs {
             return None;
         }
@@ -490,7 +531,7 @@ impl Explainer<'_> {
         }
         let program = &self.ranked.program;
         let span = program.expr().node(program.expr().root()).span;
-        let result = python_result(program.evaluate(&inputs).ok()?, span).ok()?;
+        let result = python_result(explain::evaluate(program, &inputs, budget)?.ok()?, span).ok()?;
         Some(self.site.precision().round(result.to_f64()))
     }
 }

@@ -50,7 +50,7 @@ pub use formula_text::WrittenDifference;
 pub use policy::PolicyName;
 pub use rank::{RankedQueue, SiteJobs};
 #[doc(hidden)]
-pub use reach_rank::{Reached, SmallestChange, Wait};
+pub use reach_rank::{Means, Reached, SmallestChange, SmallestChanges, Wait};
 #[doc(hidden)]
 pub use replay::LogReplay;
 #[doc(hidden)]

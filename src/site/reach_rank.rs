@@ -5,8 +5,8 @@ use crate::fairshare::NodeKind;
 use crate::pbs::order::Competition;
 use crate::pbs::resource_amount::AmountSource;
 use crate::python::Value;
-use crate::rank::{Competitor, FirstStep, Goal, ScorePrecision, ScoreRules, Sweep, first_step};
-use crate::schema::{FairshareInput, InputType, Schema};
+use crate::rank::{Competitor, FirstStep, Goal, ScorePrecision, ScoreRules, Sweep, WorkBudget, first_step};
+use crate::schema::{FairshareInput, InputType, Origin, Schema};
 
 /// The fair-share numbers reach the formula with six decimals.
 const STEPS_OF_RATIO: f64 = 1e6;
@@ -16,11 +16,6 @@ const STEPS_OF_AMOUNT: f64 = 1e4;
 const MAX_STEPS: i64 = 1 << 30;
 /// The time after which a job counts as never having reached a rank: 68 years.
 const LIFETIME: i64 = i32::MAX as i64;
-/// The most ranges of steps that are examined for the changes of all inputs in one direction, each input with an equal part:
-/// enough for any formula without long stretches in which its values are unknown.
-const MAX_RANGES: usize = 2_000;
-/// The most comparisons of two jobs over a range of steps in the search for a rank: some seconds of work.
-const MAX_COMPARISONS: usize = 200_000;
 
 /// Whether and when a job reaches a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +37,55 @@ pub struct Reached {
     pub wait: i64,
 }
 
+/// What is known of the changes of single inputs.
+#[derive(Debug, Clone, Default)]
+pub struct SmallestChanges {
+    /// The inputs of which a change gives the rank.
+    pub found: Vec<SmallestChange>,
+    /// The inputs for which finding it out takes too long.
+    pub unknown: Vec<Box<str>>,
+    /// Whether inputs are requests, of which a job never asks for more.
+    pub has_requests: bool,
+}
+
+/// How an input can be changed. A user can honestly make the first ones; they come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Means {
+    /// The job asks for less of a resource, which it may if it needs no more.
+    AskForLess,
+    /// The job waits, as all others do.
+    Wait,
+    /// Another queue, or the site changes the priority of this one.
+    Queue,
+    /// What nobody can do for this job alone: the site's shares and usage, or another attribute of the job.
+    WhatIf,
+}
+
+impl Means {
+    /// How a user would change an input.
+    fn from_input(name: &str, schema: &Schema) -> Self {
+        match (name, schema.entry(name).map(|entry| entry.origin)) {
+            ("eligible_time", _) => Self::Wait,
+            ("queue_priority", _) => Self::Queue,
+            (_, Some(Origin::Special) | None) => Self::WhatIf,
+            _ => Self::AskForLess,
+        }
+    }
+
+    /// In a word or two.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::AskForLess => "ask for less",
+            Self::Wait => "wait",
+            Self::Queue => "another queue",
+            Self::WhatIf => "what if",
+        }
+    }
+}
+
+/// The resources of which every job needs some.
+const ALWAYS_NEEDED: [&str; 4] = ["ncpus", "mem", "nodect", "walltime"];
+
 /// The smallest change of one input that gives a job a rank, while nothing else changes.
 #[derive(Debug, Clone)]
 pub struct SmallestChange {
@@ -53,6 +97,8 @@ pub struct SmallestChange {
     pub to: Value,
     /// The rank that it gives at most.
     pub rank: usize,
+    /// How the input can be changed.
+    pub means: Means,
 }
 
 impl Site {
@@ -60,8 +106,16 @@ impl Site {
     /// jobs age alike.
     ///
     /// Exact for every formula: a time at which bounds of the values leave the order open is evaluated. Unknown with
-    /// decimals, where there are no bounds.
-    pub fn first_wait(&self, ranked: &RankedQueue, schema: &Schema, row: usize, rank: usize, within: i64) -> Wait {
+    /// decimals, where there are no bounds, and where the budget is spent.
+    pub fn first_wait(
+        &self,
+        ranked: &RankedQueue,
+        schema: &Schema,
+        row: usize,
+        rank: usize,
+        within: i64,
+        budget: &mut WorkBudget,
+    ) -> Wait {
         let Some(race) = self.race(ranked, schema, row) else {
             return if self.precision() == ScorePrecision::Decimal { Wait::Unknown } else { Wait::Never };
         };
@@ -69,7 +123,7 @@ impl Site {
         let (job, competitors) = (race.waiting(ranked, row), race.waiting_competitors(ranked));
         let goal = Goal { job: &job, competitors: &competitors, places, threshold: race.competition.threshold };
         let now = ranked.table.column("eligible_time").map_or(0, |column| column.nearest_double(row) as i64);
-        match first_step(&goal, 0..=within, MAX_COMPARISONS) {
+        match first_step(&goal, 0..=within, budget) {
             FirstStep::At(wait) => Wait::Until(Reached { eligible_time: now.saturating_add(wait), wait }),
             FirstStep::Never => Wait::Never,
             FirstStep::Unknown => Wait::Unknown,
@@ -77,46 +131,68 @@ impl Site {
     }
 
     /// Whether a job never has this rank because the value of every considered job grows by the same in the same time.
-    pub(super) fn gain_alike(&self, ranked: &RankedQueue, schema: &Schema, row: usize, rank: usize) -> bool {
+    pub(super) fn gain_alike(
+        &self,
+        ranked: &RankedQueue,
+        schema: &Schema,
+        row: usize,
+        rank: usize,
+        budget: &mut WorkBudget,
+    ) -> bool {
         let Some(race) = self.race(ranked, schema, row) else { return false };
         let Some(places) = race.competition.places(rank) else { return false };
         let (job, competitors) = (race.waiting(ranked, row), race.waiting_competitors(ranked));
-        let gain = job.constant_slope(0..=LIFETIME);
-        if gain.is_none() || competitors.iter().any(|other| other.sweep.constant_slope(0..=LIFETIME) != gain) {
+        let gain = job.constant_slope(0..=LIFETIME, budget);
+        let mut others = competitors.iter();
+        if gain.is_none() || others.any(|other| other.sweep.constant_slope(0..=LIFETIME, budget) != gain) {
             return false;
         }
         let goal = Goal { job: &job, competitors: &competitors, places, threshold: race.competition.threshold };
-        first_step(&goal, 0..=LIFETIME, MAX_COMPARISONS) == FirstStep::Never
+        first_step(&goal, 0..=LIFETIME, budget) == FirstStep::Never
     }
 
     /// For each input of the formula the smallest change that gives a job at most this rank, where there is one within the
-    /// `resources_max` of its queue or the server. Inputs that are a `job_sort_key` too are left out, since they also change the order of equal values.
+    /// `resources_max` of its queue or the server, those that a user can honestly make first. A job never asks for more of a
+    /// resource: a job that needs no more gains its rank from those that do. Inputs that are a `job_sort_key` too are left out, since they also change the order of equal values.
     pub fn smallest_changes(
         &self,
         ranked: &RankedQueue,
         schema: &Schema,
         row: usize,
         rank: usize,
-    ) -> Vec<SmallestChange> {
+        budget: &mut WorkBudget,
+    ) -> SmallestChanges {
+        let mut changes = SmallestChanges::default();
+        let Some(race) = self.race(ranked, schema, row) else { return changes };
+        // whoever is now at the place must not be ahead
+        let at_place = race.competition.places(rank).and_then(|places| race.competition.competitors.get(places - 1));
+        let Some(&(other, wins_ties)) = at_place else { return changes };
+        let sweep = Sweep::constant(race.rules, inputs(ranked, other));
+        let competitors = [Competitor { sweep, wins_ties }];
         let sort_keys = self.order_rules(None, None).columns();
-        let change = |race: &Race<'_>| {
-            let places = race.competition.places(rank)?;
-            // whoever is now at the place must not be ahead
-            let &(other, wins_ties) = race.competition.competitors.get(places - 1)?;
-            let sweep = Sweep::constant(race.rules, inputs(ranked, other));
-            let competitors = [Competitor { sweep, wins_ties }];
-            let names = ranked.program.inputs().iter().filter(|name| !sort_keys.contains(&&***name));
-            let change = |name| {
-                let limits = Limits {
-                    most: self.maximum(ranked.table.queue(row), name, schema),
-                    steps_per_unit: self.steps_per_unit(name, schema),
-                    ranges: MAX_RANGES / ranked.program.inputs().len().max(1),
-                };
-                smallest_change(race, &competitors, inputs(ranked, row), name, rank, limits)
+        let names = ranked.program.inputs().iter().filter(|name| !sort_keys.contains(&&***name));
+        let names: Vec<&str> = names.map(|name| &**name).collect();
+        for (index, name) in names.iter().enumerate() {
+            let search = Search {
+                race: &race,
+                competitors: &competitors,
+                name,
+                most: self.maximum(ranked.table.queue(row), name, schema),
+                steps_per_unit: self.steps_per_unit(name, schema),
+                means: Means::from_input(name, schema),
             };
-            Some(names.filter_map(|name| change(&**name)).collect())
-        };
-        self.race(ranked, schema, row).as_ref().and_then(change).unwrap_or_default()
+            changes.has_requests |= search.means == Means::AskForLess;
+            let parts = (names.len() - index) as u64;
+            match budget.with_part(parts, |part| search.smallest_change(inputs(ranked, row), part)) {
+                Found::Change { from, to } => {
+                    changes.found.push(SmallestChange { name: (*name).into(), from, to, rank, means: search.means });
+                }
+                Found::None => {}
+                Found::Unknown => changes.unknown.push((*name).into()),
+            }
+        }
+        changes.found.sort_by_key(|change| change.means);
+        changes
     }
 
     /// The most that a job of a queue may have of an input; infinite where no limit is known.
@@ -179,41 +255,54 @@ pub(super) fn inputs(ranked: &RankedQueue, row: usize) -> Vec<Value> {
     ranked.program.inputs().iter().map(|name| column(name)).collect()
 }
 
-/// Which values an input can have, and how long they are searched.
-struct Limits {
+/// The search for the smallest change of an input.
+struct Search<'s, 'a> {
+    race: &'s Race<'a>,
+    competitors: &'s [Competitor<'a>],
+    name: &'s str,
+    /// The most that a job may have of the input.
     most: f64,
     /// The number of values between two integers.
     steps_per_unit: f64,
-    /// The most ranges of steps that are examined.
-    ranges: usize,
+    means: Means,
 }
 
-fn smallest_change(
-    race: &Race<'_>,
-    competitors: &[Competitor<'_>],
-    inputs: Vec<Value>,
-    name: &str,
-    rank: usize,
-    limits: Limits,
-) -> Option<SmallestChange> {
-    let entry = race.rules.schema.entry(name)?;
-    let slot = race.rules.program.inputs().iter().position(|input| **input == *name)?;
-    let from = inputs[slot].clone();
-    let upward = Sweep::new(race.rules, inputs, name, limits.steps_per_unit);
-    let downward = upward.clone().reversed();
-    let first_step = |job: &Sweep<'_>, limit: i64| {
-        let goal = Goal { job, competitors, places: 1, threshold: race.competition.threshold };
-        let last = job.steps_until(entry.range.least, entry.range.most.min(limits.most)).min(limit);
-        match first_step(&goal, 1..=last, limits.ranges) {
-            FirstStep::At(steps) => Some(steps),
-            FirstStep::Never | FirstStep::Unknown => None,
-        }
-    };
-    let up = first_step(&upward, MAX_STEPS);
-    let to = match (up, first_step(&downward, up.map_or(MAX_STEPS, |steps| steps - 1))) {
-        (_, Some(steps)) => downward.input(steps)?,
-        (Some(steps), None) => upward.input(steps)?,
-        (None, None) => return None,
-    };
-    Some(SmallestChange { name: name.into(), from, to, rank })
+/// What is known of the change of an input.
+enum Found {
+    Change { from: Value, to: Value },
+    None,
+    Unknown,
+}
+
+impl Search<'_, '_> {
+    fn smallest_change(&self, inputs: Vec<Value>, budget: &mut WorkBudget) -> Found {
+        let rules = self.race.rules;
+        let slot = rules.program.inputs().iter().position(|input| **input == *self.name);
+        let (Some(slot), Some(_)) = (slot, rules.schema.entry(self.name)) else { return Found::None };
+        let from = inputs[slot].clone();
+        let upward = Sweep::new(rules, inputs, self.name, self.steps_per_unit);
+        let downward = upward.clone().reversed();
+        let up = match self.means {
+            Means::AskForLess => FirstStep::Never,
+            _ => self.first_step(&upward, MAX_STEPS, budget),
+        };
+        // only a nearer value is searched
+        let limit = if let FirstStep::At(steps) = up { steps - 1 } else { MAX_STEPS };
+        let to = match (up, self.first_step(&downward, limit, budget)) {
+            (FirstStep::Unknown, _) | (_, FirstStep::Unknown) => return Found::Unknown,
+            (_, FirstStep::At(steps)) => downward.input(steps),
+            (FirstStep::At(steps), FirstStep::Never) => upward.input(steps),
+            (FirstStep::Never, FirstStep::Never) => None,
+        };
+        to.map_or(Found::None, |to| Found::Change { from, to })
+    }
+
+    fn first_step(&self, job: &Sweep<'_>, limit: i64, budget: &mut WorkBudget) -> FirstStep {
+        let Some(entry) = self.race.rules.schema.entry(self.name) else { return FirstStep::Never };
+        let threshold = self.race.competition.threshold;
+        let goal = Goal { job, competitors: self.competitors, places: 1, threshold };
+        let least = if ALWAYS_NEEDED.contains(&self.name) { 1.0 } else { entry.range.least };
+        let last = job.steps_until(least, entry.range.most.min(self.most)).min(limit);
+        first_step(&goal, 1..=last, budget)
+    }
 }

@@ -175,7 +175,7 @@ impl Site {
             let of = if queue.is_empty() { "the server".to_owned() } else { format!("queue {queue}") };
             let all = all.map(|count| format!("{count} in all"));
             let each = each_user.map(|count| format!("{count} of each user"));
-            let single = users.iter().map(|(user, count)| format!("{count} of {user}"));
+            let single = users.iter().map(|(user, count)| format!("{count} of `{user}`"));
             let limits: Vec<String> = all.into_iter().chain(each).chain(single).collect();
             (!limits.is_empty()).then(|| format!("{of}: {} at the same time", limits.join(", ")))
         };

@@ -6,12 +6,25 @@ use super::source::FileSource;
 use crate::diagnostic::is_control;
 
 impl SiteFiles {
+    /// What there is and what is missing, in one line.
+    pub fn headline(&self) -> String {
+        let missing: Vec<&str> = self.missing().into_iter().map(|(file, _)| file).collect();
+        let missing = if missing.is_empty() { String::new() } else { format!("; missing: {}", missing.join(", ")) };
+        let found: Vec<&str> = self.found().into_iter().map(|(label, _)| label).collect();
+        format!("{} {}{missing}", self.place(), found.join(", "))
+    }
+
+    /// Where the files were found, and when the snapshot was taken.
+    fn place(&self) -> String {
+        let place = self.root.as_ref().map(|root| format!(" in `{}`", FileSource::from(root).name()));
+        let taken = self.taken.as_ref().and_then(taken).unwrap_or_default();
+        format!("found{}{taken}:", place.unwrap_or_default())
+    }
+
     /// One line for each purpose with its files, and one for each missing file with its consequence. A missing usage file
     /// is not among them: the site itself warns of it.
     pub fn summary(&self) -> Vec<String> {
-        let place = self.root.as_ref().map(|root| format!(" in `{}`", FileSource::from(root).name()));
-        let taken = self.taken.as_ref().and_then(taken).unwrap_or_default();
-        let mut lines = vec![format!("found{}{taken}:", place.unwrap_or_default())];
+        let mut lines = vec![self.place()];
         let found = self.found();
         let width = found.iter().map(|(label, _)| label.len()).max().unwrap_or_default();
         lines.extend(found.into_iter().map(|(label, names)| format!("  {label:width$}  {names}")));

@@ -1,30 +1,32 @@
 //! How the scores and ranks of jobs change while all jobs wait, and who overtakes whom when.
 
-use std::cell::Cell;
-
 use super::reach_rank::Race;
 use super::{RankedQueue, Site};
 use crate::pbs::order::NO_THRESHOLD;
-use crate::python::limits::QUEUE_FUEL;
 use crate::rank::trajectory::{JobTrajectory, Overtaking, Trajectory, TrajectoryPoint};
-use crate::rank::{Crossings, Sweep, crossings};
+use crate::rank::{Crossings, Sweep, WorkBudget, crossings};
 use crate::schema::Schema;
 
 /// The number of points at which scores are given.
 const POINTS: i64 = 60;
-/// The most ranges of time over which a job is compared with its competitors: some seconds of work.
-const MAX_RANGES: usize = 200_000;
-/// The number of seconds that are evaluated at once.
-const BLOCK_SECONDS: usize = 1 << 16;
+/// The number of seconds that are evaluated one by one.
+const SHORT_RANGE: i64 = 1024;
 
 impl Site {
     /// The scores and ranks of some waiting jobs over the next `seconds`. The times at which jobs overtake each other are
-    /// exact. A job that does not wait is left out; so are all if the site computes with decimals.
-    pub fn trajectory(&self, ranked: &RankedQueue, schema: &Schema, rows: &[usize], seconds: i64) -> Trajectory {
+    /// exact. `work` is the most work for one job, in units of a [`WorkBudget`]; a job is followed as far as it goes. A job that does not wait is left out; so are all if the site computes with decimals.
+    pub fn trajectory(
+        &self,
+        ranked: &RankedQueue,
+        schema: &Schema,
+        rows: &[usize],
+        seconds: i64,
+        work: u64,
+    ) -> Trajectory {
         let mut trajectory = Trajectory { seconds, jobs: Vec::new(), overtakings: Vec::new() };
         for &row in rows {
             if let Some(race) = self.race(ranked, schema, row) {
-                add(&mut trajectory, &race, ranked, row);
+                add(&mut trajectory, &race, ranked, row, WorkBudget::new(work));
             }
         }
         trajectory.overtakings.sort_unstable();
@@ -34,11 +36,25 @@ impl Site {
 }
 
 /// Adds a job to a trajectory.
-fn add(trajectory: &mut Trajectory, race: &Race<'_>, ranked: &RankedQueue, row: usize) {
+fn add(trajectory: &mut Trajectory, race: &Race<'_>, ranked: &RankedQueue, row: usize, mut budget: WorkBudget) {
     let (job, competitors) = (race.waiting(ranked, row), race.waiting_competitors(ranked));
-    let limit = MAX_RANGES / competitors.len().max(1);
-    let all = crossings(&job, &competitors, 0..=trajectory.seconds, limit);
-    let known_until = all.iter().map(|crossings| crossings.known_until).min().unwrap_or(trajectory.seconds);
+    let seconds = trajectory.seconds;
+    let all = budget.with_part(2, |part| crossings(&job, &competitors, 0..=seconds, part));
+    let passings = budget.with_part(2, |part| threshold_passings(&job, race.competition.threshold, seconds, part));
+    let ends = all.iter().map(|crossings| crossings.known_until).chain([passings.known_until]);
+    // the rank now is that of the ranking
+    let known_until = ends.min().unwrap_or(seconds).max(0);
+    let ahead = ahead_over_time(&all);
+    let follower = Follower { job: &job, race, ahead: &ahead, now: rank_in(ranked, row) };
+    let waits: Vec<i64> = (0..=POINTS).map(|point| seconds * point / POINTS).collect();
+    let mut points: Vec<_> = waits.into_iter().map(|wait| follower.point(wait, known_until, &mut budget)).collect();
+    let mut changes: Vec<i64> = ahead.iter().map(|&(wait, _)| wait).chain(passings.waits).collect();
+    changes.sort_unstable();
+    changes.retain(|wait| *wait <= known_until);
+    let (ranks, known_until) = follower.ranks(&changes, known_until, &mut budget);
+    for point in points.iter_mut().filter(|point| point.wait > known_until) {
+        (point.rank, point.is_known) = (None, false);
+    }
     for (crossings, &(other, _)) in all.iter().zip(&race.competition.competitors) {
         let known = crossings.changes.iter().skip(1).filter(|(wait, _)| *wait <= known_until);
         trajectory.overtakings.extend(known.map(|&(wait, is_ahead)| {
@@ -46,47 +62,108 @@ fn add(trajectory: &mut Trajectory, race: &Race<'_>, ranked: &RankedQueue, row: 
             Overtaking { wait, winner, loser }
         }));
     }
-    let ahead = ahead_over_time(&all);
-    let left = Cell::new(QUEUE_FUEL);
-    let score = |wait: i64| {
-        let mut work = left.get();
-        let scores = job.scores_within(wait..=wait, &mut work);
-        left.set(work);
-        scores.and_then(|mut scores| scores.pop()).unwrap_or(f64::NAN)
-    };
-    let rank = |wait: i64| {
-        let index = ahead.partition_point(|(from, _)| *from <= wait);
-        let ahead = ahead[..index].last().map_or(0, |(_, ahead)| *ahead);
-        let score = score(wait);
-        race.competition.rank(ahead).filter(|_| score.is_nan() || score > race.competition.threshold)
-    };
-    let waits = (0..=POINTS).map(|point| trajectory.seconds * point / POINTS).filter(|wait| *wait <= known_until);
-    let point = |wait: i64| TrajectoryPoint { wait, score: score(wait), rank: rank(wait) };
-    let points: Vec<_> = waits.map(point).collect();
-    let mut changes: Vec<i64> = ahead.iter().map(|&(wait, _)| wait).collect();
-    changes.extend(threshold_passings(&job, race.competition.threshold, known_until));
-    changes.sort_unstable();
-    changes.retain(|wait| *wait <= known_until);
-    let mut ranks: Vec<_> = changes.into_iter().map(|wait| (wait, rank(wait))).collect();
-    ranks.dedup_by_key(|(_, rank)| *rank);
     trajectory.jobs.push(JobTrajectory { row, known_until, points, ranks });
 }
 
+/// The rank of a job now.
+fn rank_in(ranked: &RankedQueue, row: usize) -> Option<usize> {
+    ranked.ranking.order().iter().position(|&other| other == row).map(|index| index + 1)
+}
+
+/// The scores and the ranks of a job, from the number of competitors that are ahead.
+struct Follower<'f, 'a> {
+    job: &'f Sweep<'a>,
+    race: &'f Race<'a>,
+    ahead: &'f [(i64, usize)],
+    /// The rank now.
+    now: Option<usize>,
+}
+
+impl Follower<'_, '_> {
+    fn point(&self, wait: i64, known_until: i64, budget: &mut WorkBudget) -> TrajectoryPoint {
+        let score = self.score(wait, budget).unwrap_or(f64::NAN);
+        let is_known = wait <= known_until;
+        TrajectoryPoint { wait, score, rank: self.rank(wait, score).filter(|_| is_known), is_known }
+    }
+
+    /// The score after some seconds; `None` if the budget is spent.
+    fn score(&self, wait: i64, budget: &mut WorkBudget) -> Option<f64> {
+        self.job.scores(wait..=wait, budget)?.pop()
+    }
+
+    /// The rank with this score after some seconds; `None` if the job is not considered then.
+    fn rank(&self, wait: i64, score: f64) -> Option<usize> {
+        if wait == 0 {
+            return self.now;
+        }
+        let index = self.ahead.partition_point(|(from, _)| *from <= wait);
+        let ahead = self.ahead[..index].last().map_or(0, |(_, ahead)| *ahead);
+        let competition = &self.race.competition;
+        competition.rank(ahead).filter(|_| score.is_nan() || score > competition.threshold)
+    }
+
+    /// The rank after each of these times at which it may change, and until when it is known.
+    fn ranks(
+        &self,
+        changes: &[i64],
+        mut known_until: i64,
+        budget: &mut WorkBudget,
+    ) -> (Vec<(i64, Option<usize>)>, i64) {
+        let mut ranks = vec![(0, self.now)];
+        let has_threshold = self.race.competition.threshold != NO_THRESHOLD;
+        for &wait in changes.iter().filter(|wait| **wait > 0) {
+            let score = if has_threshold { self.score(wait, budget) } else { Some(f64::NAN) };
+            let Some(score) = score else {
+                known_until = wait - 1;
+                break;
+            };
+            ranks.push((wait, self.rank(wait, score)));
+        }
+        ranks.dedup_by_key(|(_, rank)| *rank);
+        (ranks, known_until)
+    }
+}
+
 /// The times at which the score of a job begins to exceed the threshold, or no longer exceeds it.
-fn threshold_passings(job: &Sweep<'_>, threshold: f64, seconds: i64) -> Vec<i64> {
-    let mut passings = Vec::new();
+struct ThresholdPassings {
+    waits: Vec<i64>,
+    /// The last time up to which they are known.
+    known_until: i64,
+}
+
+fn threshold_passings(job: &Sweep<'_>, threshold: f64, seconds: i64, budget: &mut WorkBudget) -> ThresholdPassings {
+    let mut passings = ThresholdPassings { waits: Vec::new(), known_until: seconds };
     if threshold == NO_THRESHOLD {
         return passings;
     }
     let mut last = None;
-    let mut work = QUEUE_FUEL;
-    for start in (0..=seconds).step_by(BLOCK_SECONDS) {
-        let end = seconds.min(start + BLOCK_SECONDS as i64 - 1);
-        let Some(scores) = job.scores_within(start..=end, &mut work) else { break };
-        for (wait, score) in (start..).zip(scores) {
-            let is_under = score <= threshold;
+    let mut ranges = vec![0..=seconds];
+    while let Some(range) = ranges.pop() {
+        let (start, end) = (*range.start(), *range.end());
+        let bounds = job.enclosure(range.clone(), budget).map(|enclosure| enclosure.bounds());
+        let decided = bounds.and_then(|(least, most)| match () {
+            () if most <= threshold => Some(true),
+            () if least > threshold => Some(false),
+            () => None,
+        });
+        let is_under = match decided {
+            Some(is_under) => vec![is_under],
+            None if end - start >= SHORT_RANGE && !budget.is_spent() => {
+                let middle = start + (end - start) / 2;
+                ranges.extend([middle + 1..=end, start..=middle]);
+                continue;
+            }
+            None => match job.scores(range, budget) {
+                Some(scores) => scores.into_iter().map(|score| score <= threshold).collect(),
+                None => {
+                    passings.known_until = start - 1;
+                    break;
+                }
+            },
+        };
+        for (wait, is_under) in (start..).zip(is_under) {
             if last.is_some_and(|last| last != is_under) {
-                passings.push(wait);
+                passings.waits.push(wait);
             }
             last = Some(is_under);
         }

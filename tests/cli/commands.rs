@@ -312,3 +312,67 @@ fn help_fmt_completions_and_man_print_text() {
     assert!(stdout(&jsf(&["completions", "bash"])).contains("_jsf"));
     assert!(stdout(&jsf(&["man"])).contains(".TH"));
 }
+
+/// What a simulation of three users writes, with and without their names.
+fn simulated(folder: &std::path::Path, tree: &str, more: &[&str]) -> Output {
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.to_str().expect("a path").to_owned()
+    };
+    let job = |id: usize| {
+        let user = ["zqanna", "zqben", "zqcleo"][id % 3];
+        format!(
+            "{{\"id\":\"{id}.vm\",\"entity\":\"{user}\",\"group\":\"zqgroup\",\"queue\":\"workq\",\"submit\":{},\"run\":300,\
+             \"resources\":{{\"ncpus\":4,\"walltime\":400}}}}\n",
+            id * 10
+        )
+    };
+    let log = write("log.ndjson", &((0..60).map(job).collect::<String>() + "{\"id\":\"zqanna\"}\nzqben\n"));
+    let tree = write("tree.json", tree);
+    let queues = write(
+        "queues",
+        "Queue: workq\n    queue_type = Execution\n    max_run = [u:zqben=1],[u:zqdan=1],[u:PBS_GENERIC=2]\n",
+    );
+    let formula = "fairshare_factor * 1000 + eligible_time / 3600 / (queue_priority + 1)";
+    let given = ["simulate", formula, "--workload", &log, "--processors", "16", "--tree", &tree, "--queues", &queues];
+    jsf(&[&given[..], more].concat())
+}
+
+#[test]
+fn an_anonymous_simulation_shows_no_name_and_has_the_same_result() {
+    let trees = [
+        r#"{"children":[{"name":"zqphys","shares":10,"children":[
+            {"name":"zqanna","shares":90,"usage":5},{"name":"zqben","shares":1,"usage":9e9}]},{"name":"zqdan"}]}"#,
+        r#"{"children":[{"name":"zqphys","shares":"parent","children":[{"name":"zqanna","shares":"parent","kk":1}]}]}"#,
+        r#"{"children":[{"name":"zqanna","shares":1},{"name":"zqanna","shares":2}]}"#,
+        r#"{"children":[{"name":"zqanna","shares":"x"}]}"#,
+        "Cluster - 'zq'\nParent - 'root'\nAccount - 'zqphys':Fairshare=parent\nParent - 'zqnone'\nUser - 'zqben':Fairshare=x\n",
+        "Account|User|RawShares|RawUsage\nzqphys|zqanna|1|2\nzqphys|zqanna|1|2\nzqx|zqben|y|2\n",
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut named, mut compared) = (0, 0);
+    for tree in trees {
+        for more in [
+            &[][..],
+            &["--format", "json"],
+            &["--format", "csv"],
+            &["--rules", "scheduler"],
+            &["--old", "ncpus", "--new", "0-ncpus"],
+        ] {
+            let known = simulated(folder.path(), tree, more);
+            let hidden = simulated(folder.path(), tree, &[more, &["--anonymise"]].concat());
+            assert_eq!(known.status.code(), hidden.status.code(), "{tree} {more:?}: {}", stderr(&hidden));
+            for text in [stdout(&hidden), stderr(&hidden)] {
+                assert!(!text.contains("zq"), "{tree} {more:?}: {text}");
+            }
+            named += usize::from(stderr(&known).contains("zq"));
+            if more == ["--format", "json"] && known.status.code() == Some(0) {
+                let (known, hidden) = (json(&known), json(&hidden));
+                assert_eq!(known["summary"]["wait"], hidden["summary"]["wait"], "{tree}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(named > 10 && compared > 0, "{named} warnings with names, {compared} results");
+}

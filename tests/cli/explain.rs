@@ -1,5 +1,8 @@
 //! `jsf explain`, on the example site.
 
+use job_sort_formula::report::explain::{ExplainReport, Widths, write_human, write_json};
+use job_sort_formula::site::{ExplainOptions, SiteFiles, SiteRules};
+use job_sort_formula::{Formula, Site};
 use serde_json::{Value, json};
 
 use crate::support::command::{jsf, jsf_with_input, json, stderr, success};
@@ -177,11 +180,10 @@ fn what_a_job_lacks_is_shown_where_no_single_input_gives_it() {
 fn changes_to_values_that_no_job_can_have_are_left_out() {
     let formula = "(eligible_time / max(walltime, 1)) ** 3 * ncpus";
     let text = success(&jsf(&[&["explain", formula, "--job", "185055", "--to", "5"], &SITE[..]].concat()));
-    assert!(text.contains("`ncpus` of 46922 (more than 10 times that of any job)\n"), "{text}");
-    assert!(text.contains("\nwalltime  1200   167  s     the user\n"), "{text}");
-    // the queue `gpu` allows 72 hours, and rank 1 has 120
+    assert!(text.contains("\nwalltime  1200   167  s     the user: ask for less\n"), "{text}");
+    assert!(!text.contains("`ncpus` of"), "{text}");
     let text = success(&jsf(&[&["explain", "walltime", "--job", "185043", "--to", "1"], &SITE[..]].concat()));
-    assert!(text.contains("; no single input gives that\n"), "{text}");
+    assert!(text.contains("; neither a smaller request nor any other single input gives that\n"), "{text}");
 }
 
 #[test]
@@ -289,4 +291,139 @@ fn usage_and_shares_are_parts_of_the_same_whole_under_every_policy() {
     );
     assert!(anna("ticket-based").starts_with("`anna` gets 22.6 % of all tickets (factor 0.43"));
     assert!(anna("weighted-walk").starts_with("`phys`, the account of `anna`, has the weight 0.71, less than `geo`"));
+}
+
+/// The formulas of the example files that the example site can rank.
+fn example_formulas() -> Vec<String> {
+    let files = std::fs::read_dir("examples/formulas").expect("a folder").map(|file| file.expect("a file").path());
+    let texts = files.filter(|file| file.extension().is_some_and(|extension| extension == "txt"));
+    texts.map(|file| std::fs::read_to_string(file).expect("a text").trim().to_owned()).collect()
+}
+
+/// Calls `write` with the explanations of jobs of the example site, whose searches end soon.
+fn with_report<T>(
+    formula: &str,
+    ids: &[&str],
+    to: Option<usize>,
+    work: u64,
+    write: impl FnOnce(&ExplainReport<'_>) -> T,
+) -> T {
+    let site = Site::from_files(SiteFiles::open("examples/site".as_ref()).unwrap(), SiteRules::default()).unwrap();
+    let parsed: Formula = formula.parse().unwrap();
+    let jobs = site.jobs_to_explain(&parsed).unwrap();
+    let program = parsed.compile(&jobs.schema).unwrap();
+    let queue = site.rank_jobs(program, jobs.table, usize::MAX).unwrap();
+    let rows: Vec<usize> = ids.iter().flat_map(|id| queue.table.find_jobs(id).unwrap()).collect();
+    let options = ExplainOptions { to, work, ..ExplainOptions::default() };
+    let explanations = site.explain(&queue, &jobs.schema, &rows, &options).unwrap();
+    let mut rules = vec![("formula:", formula.to_owned())];
+    rules.extend(site.rules_of(&queue));
+    let usage_unit = site.usage_unit();
+    write(&ExplainReport {
+        formula,
+        queue: &queue,
+        explanations: &explanations,
+        rules: &rules,
+        usage_unit: &usage_unit,
+    })
+}
+
+fn human(report: &ExplainReport<'_>, widths: Widths) -> String {
+    let mut text = Vec::new();
+    write_human(report, widths, &|_| None, &mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+fn as_json(report: &ExplainReport<'_>) -> Value {
+    let mut text = Vec::new();
+    write_json(report, &mut text).unwrap();
+    serde_json::from_slice(&text).unwrap()
+}
+
+/// Enough for the searches under most formulas.
+const LITTLE_WORK: u64 = 1 << 24;
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let ids = ["184688", "184927", "184103", "184562[]"];
+    let mut cut = 0;
+    for formula in example_formulas().iter().chain([&vec!["(ncpus + eligible_time / 3600) * 2"; 60].join(" + ")]) {
+        let texts = with_report(formula, &ids, Some(3), LITTLE_WORK, |report| {
+            let of = |width| human(report, Widths { table: Some(width), prose: Some(width) });
+            ([80, 100, 120].map(|width| (width, of(width))), human(report, Widths::default()))
+        });
+        let (fitted, wide) = texts;
+        for (width, text) in fitted {
+            let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
+            assert!(widest.chars().count() <= width, "{width}: {formula}\n{widest}");
+            cut += usize::from(text.contains(" … "));
+        }
+        assert_eq!(wide.contains(" … "), formula.len() > 400, "{formula}: {wide}");
+    }
+    assert!(cut > 3, "{cut}");
+}
+
+#[test]
+fn what_a_user_can_honestly_change_comes_first_and_asking_for_more_is_not_among_it() {
+    let (mut less, mut what_if) = (0, 0);
+    let extra = ["100 / (1 + ncpus) + job_priority", "queue_priority - walltime / 3600 + fairshare_factor"];
+    for formula in example_formulas().iter().map(String::as_str).chain(extra) {
+        let document = with_report(formula, &["184688", "184927", "185055", "184434"], None, LITTLE_WORK, as_json);
+        for job in document["jobs"].as_array().unwrap() {
+            let changes = job["changes"].as_array().unwrap();
+            let is_honest = |change: &&Value| change["means"] == "ask for less";
+            let honest: Vec<&Value> = changes.iter().take_while(is_honest).collect();
+            assert_eq!(honest.len(), changes.iter().filter(is_honest).count(), "{formula}: {changes:?}");
+            for change in &honest {
+                let number = |key: &str| change[key].as_str().unwrap().parse::<f64>().unwrap();
+                assert!(number("to") < number("from"), "{formula}: {change}");
+            }
+            for change in &changes[honest.len()..] {
+                let name = change["name"].as_str().unwrap();
+                let origin = job["inputs"].as_array().unwrap().iter().find(|input| input["name"] == *name).unwrap();
+                assert_ne!(origin["origin"], "Resource_List", "{formula}: {change}");
+                what_if += 1;
+            }
+            less += honest.len();
+        }
+    }
+    assert!(less > 3 && what_if > 3, "{less} smaller requests, {what_if} others");
+}
+
+#[test]
+fn a_search_that_ended_early_is_told() {
+    let (text, document) = with_report(
+        "sin(eligible_time) ** 2 + cos(eligible_time) ** 2 + ncpus / 20000",
+        &["184927"],
+        Some(1),
+        1 << 20,
+        |report| (human(report, Widths::default()), as_json(report)),
+    );
+    assert!(text.contains("\nwhen it reaches rank 1 takes too long to find out"), "{text}");
+    assert!(text.contains("the searches for this job ended early"), "{text}");
+    let job = &document["jobs"][0];
+    assert_eq!((&job["is_complete"], &job["to"], &job["to_is_known"]), (&json!(false), &Value::Null, &json!(false)));
+    let known = explained(&["eligible_time / 3600 + ncpus", "--job", "184927", "--to", "1"]);
+    assert_eq!(known["jobs"][0]["is_complete"], json!(true));
+}
+
+/// The lengths of an explanation for people and as JSON.
+fn lengths(formula: &str) -> [usize; 2] {
+    with_report(formula, &["184927"], Some(1), 1 << 20, |report| {
+        [human(report, Widths::default()).len(), as_json(report).to_string().len()]
+    })
+}
+
+#[test]
+fn an_explanation_grows_with_its_formula() {
+    let sum = |terms: usize| (0..terms).map(|term| format!("(ncpus + {term}) * mem")).collect::<Vec<_>>().join(" + ");
+    let signs = |signs: usize| "-".repeat(signs) + "ncpus";
+    let powers = |terms: usize| vec!["(3 + ncpus) ** 20000 % 7"; terms].join(" + ");
+    let shapes: [(&dyn Fn(usize) -> String, usize); 3] = [(&sum, 300), (&signs, 1400), (&powers, 60)];
+    for (formula, size) in shapes {
+        let (one, two) = (lengths(&formula(size)), lengths(&formula(2 * size)));
+        for (one, two) in one.into_iter().zip(two) {
+            assert!(two < one * 5 / 2, "{}: {one} and {two} bytes", formula(2));
+        }
+    }
 }

@@ -263,3 +263,36 @@ fn a_resource_of_the_site_that_no_formula_can_use_is_read_and_reported() {
         assert!(unusable.contains(name), "{unusable}");
     }
 }
+
+#[test]
+fn the_errors_of_jobs_that_are_not_shown_are_counted_and_not_drawn() {
+    let of = |more: &[&str]| {
+        let arguments = ["rank", "1 / (ncpus - 1)", "--queue", "-", "--tree", TREE];
+        let output = jsf_with_input(&[&arguments, more].concat(), JOBS);
+        (success(&output), stderr(&output))
+    };
+    for filter in [&["--job", "12"][..], &["--entity", "Bob"], &["--queue-name", "express"], &["--top", "1"]] {
+        let (text, drawn) = of(filter);
+        assert!(text.contains("\nwith an error: 1 job: division by zero\n"), "{filter:?}: {text}");
+        assert!(!drawn.contains("JSF301"), "{filter:?}: {drawn}");
+    }
+    for filter in [&[][..], &["--job", "15"], &["--entity", "Ted,Bob"]] {
+        let (_, drawn) = of(filter);
+        assert!(drawn.contains("error[JSF301]: division by zero for 1 job: `15.vm"), "{filter:?}: {drawn}");
+    }
+}
+
+#[test]
+fn the_files_of_a_site_take_one_line_unless_all_are_asked_for() {
+    let lines = |more: &[&str]| {
+        let output = jsf(&[&["rank", "ncpus", "--site", "examples/site", "--top", "1"], more].concat());
+        stderr(&output).lines().filter(|line| line.starts_with("jsf: site: ")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let short = "jsf: site: found in `examples/site`: jobs, server, queues, resources, scheduler (-v lists the files)";
+    assert_eq!(lines(&[]), [short]);
+    assert_eq!(lines(&["--format", "csv"]), [""; 0]);
+    for all in ["-v", "--verbose"] {
+        let listed = lines(&[all]);
+        assert!(listed.len() == 6 && listed.iter().any(|line| line.ends_with("  qstat.json")), "{listed:?}");
+    }
+}

@@ -1,5 +1,8 @@
 //! `jsf trajectory`: the plot against the points, and what is said if no job can be followed.
 
+use job_sort_formula::report::trajectory::TrajectoryReport;
+use job_sort_formula::site::{FileSource, SiteFiles, SiteRules};
+use job_sort_formula::{Formula, Site};
 use serde_json::Value;
 
 use crate::support::command::{jsf, json, stderr, stdout, success};
@@ -57,6 +60,56 @@ fn each_line_of_the_plot_stands_for_the_ranks_of_its_label() {
     let lines = check_plot(&[steep, "--job", many, "--hours", "30d"]);
     // 33 ranks at most, two for each line
     assert!((13..=17).contains(&lines.0) && lines.1, "{lines:?}");
+}
+
+#[test]
+fn what_is_not_searched_is_told_from_what_is_not_considered() {
+    let jobs: String = (1..=60)
+        .map(|id| format!("{{\"id\":\"{id}\",\"eligible_time\":{},\"resources\":{{\"ncpus\":{id}}}}}\n", id * 977))
+        .collect();
+    let formula = "sin(eligible_time * eligible_time * ncpus) * (eligible_time * 7919 % 10007)";
+    let queue = FileSource::Bytes { name: "jobs".into(), bytes: jobs.into_bytes().into() };
+    let site =
+        Site::from_files(SiteFiles { queue: Some(queue), ..SiteFiles::default() }, SiteRules::default()).unwrap();
+    let parsed: Formula = formula.parse().unwrap();
+    let jobs = site.jobs(&parsed).unwrap();
+    let program = parsed.compile(&jobs.schema).unwrap();
+    let ranked = site.rank_jobs(program, jobs.table, usize::MAX).unwrap();
+    let rows = ranked.table.find_jobs("30").unwrap();
+    // enough for a part of the time
+    let trajectory = site.trajectory(&ranked, &jobs.schema, &rows, 8784 * 3600, 1 << 26);
+    let (table, considered) = (&ranked.table, ranked.ranking.order().len());
+    let report =
+        TrajectoryReport { formula, table, considered, eligible_times: &[29_310], trajectory: &trajectory, rules: &[] };
+    let of = |format: &str| {
+        let mut text = Vec::new();
+        match format {
+            "human" => report.write_human(&mut text),
+            "json" => report.write_json(&mut text),
+            "csv" => report.write_csv(false, &mut text),
+            _ => report.write_svg(&mut text),
+        }
+        .unwrap();
+        String::from_utf8(text).unwrap()
+    };
+    let human = of("human");
+    assert!(!human.contains("not considered"), "{human}");
+    assert!(human.contains(" of 60 now") && human.contains("takes too long to find out"), "{human}");
+    assert!(human.contains("`30` is followed for ") && !human.contains("no job overtakes another one"), "{human}");
+    let document: Value = serde_json::from_str(&of("json")).expect("JSON");
+    let job = &document["jobs"][0];
+    let known_until = job["known_until"].as_i64().expect("a time");
+    assert!(job["is_complete"] == false && known_until < 8784 * 3600, "{job}");
+    for point in job["points"].as_array().expect("points") {
+        let is_known = point["wait"].as_i64().expect("a time") <= known_until;
+        assert!(point["known"] == is_known && point["rank"].is_number() == is_known, "{point}");
+    }
+    assert_eq!(job["points"].as_array().map(Vec::len), Some(61));
+    let csv = of("csv");
+    let unknown = csv.lines().filter(|line| line.ends_with(",,false")).count();
+    let known = csv.lines().filter(|line| line.ends_with(",true")).count();
+    assert!(unknown > 0 && known > 0 && unknown + known == 61, "{csv}");
+    assert!(of("svg").contains("takes too long to find out</text>"));
 }
 
 #[test]

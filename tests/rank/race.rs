@@ -5,11 +5,13 @@
 use std::cmp::Ordering;
 
 use job_sort_formula::rank::{
-    Competitor, FirstStep, Goal, OnError, ScorePrecision, ScoreRules, Sweep, crossings, first_step,
+    Competitor, FirstStep, Goal, OnError, ScorePrecision, ScoreRules, Sweep, WorkBudget, crossings, first_step,
 };
 use job_sort_formula::{Formula, Program, Schema, Value};
 
-use crate::support::random::Xorshift;
+use crate::support::random::formulas::{Writer, schema};
+use crate::support::random::text::text;
+use crate::support::random::{Generator, Xorshift};
 use crate::support::setting;
 
 /// Terms of a formula; `#` is replaced by a random number.
@@ -82,6 +84,10 @@ fn queue<'p>(rules: ScoreRules<'p>, random: &mut Xorshift) -> Queue<'p> {
     Queue { job: sweep(random), competitors: (0..count).map(|_| competitor(random)).collect() }
 }
 
+fn unlimited() -> WorkBudget {
+    WorkBudget::new(u64::MAX)
+}
+
 fn is_ahead(competitor: &Competitor<'_>, own: f64, other: f64) -> bool {
     match own.partial_cmp(&other) {
         Some(Ordering::Greater) => true,
@@ -102,9 +108,10 @@ fn first_steps_and_crossings_equal_those_of_all_steps() {
         let precision = if random.next().is_multiple_of(4) { ScorePrecision::Double } else { ScorePrecision::Float32 };
         let rules = ScoreRules { program: &program, schema: &schema, precision, on_error: OnError::ZeroLikePbs };
         let Queue { job, competitors } = queue(rules, &mut random);
-        let own = job.scores(steps.clone());
-        let scores: Vec<_> = competitors.iter().map(|competitor| competitor.sweep.scores(steps.clone())).collect();
-        let crossings = crossings(&job, &competitors, steps.clone(), usize::MAX);
+        let all_scores = |sweep: &Sweep<'_>| sweep.scores(steps.clone(), &mut unlimited()).unwrap();
+        let own = all_scores(&job);
+        let scores: Vec<_> = competitors.iter().map(|competitor| all_scores(&competitor.sweep)).collect();
+        let crossings = crossings(&job, &competitors, steps.clone(), &mut unlimited());
         for (competitor, (scores, crossings)) in competitors.iter().zip(scores.iter().zip(crossings)) {
             let mut expected: Vec<(i64, bool)> = Vec::new();
             for (step, (score, own)) in scores.iter().zip(&own).enumerate() {
@@ -127,7 +134,7 @@ fn first_steps_and_crossings_equal_those_of_all_steps() {
             reached += usize::from(expected.is_some_and(|step| step > 0));
             let goal = Goal { job: &job, competitors: &competitors, places, threshold };
             let expected = expected.map_or(FirstStep::Never, FirstStep::At);
-            assert_eq!(first_step(&goal, steps.clone(), usize::MAX), expected, "{text}");
+            assert_eq!(first_step(&goal, steps.clone(), &mut unlimited()), expected, "{text}");
         }
     }
     println!("{reached} places reached later, {changed} pairs with a crossing");
@@ -146,9 +153,80 @@ fn scores_of_steps_equal_those_of_the_interpreter() {
     };
     let sweep = Sweep::new(rules, vec![Value::Float(0.123_456), Value::Int(4)], "fairshare_factor", 1e6);
     assert_eq!(sweep.input(1).unwrap().repr(), "0.123457");
-    for (step, score) in (-500..=5000).zip(sweep.scores(-500..=5000)) {
+    for (step, score) in (-500..=5000).zip(sweep.scores(-500..=5000, &mut unlimited()).unwrap()) {
         let value = program.evaluate(&[sweep.input(step).unwrap(), Value::Int(4)]).unwrap();
         let Value::Float(value) = value else { panic!("{value:?}") };
         assert_eq!(f64::from(value as f32), score);
     }
+}
+
+/// Formulas whose order neither bounds nor slopes decide.
+const IRREGULAR: &[&str] = &[
+    "sin(eligible_time * ncpus)",
+    "(0.5+(1 if log(2)>=(eligible_time*eligible_time) else (eligible_time-ncpus)))",
+    "(eligible_time * 7919) % 10007 + ncpus / 100",
+    "(3 + ncpus) ** (eligible_time % 300) % 1009",
+];
+
+/// The work of a search over the lifetime of a job with a limit, and whether its answer is known.
+fn work_over_a_lifetime(text: &str, schema: &Schema, limit: u64) -> (u64, bool) {
+    let program = Formula::parse(text).unwrap().compile(schema).unwrap();
+    let on_error = OnError::ZeroLikePbs;
+    let rules = ScoreRules { program: &program, schema, precision: ScorePrecision::Float32, on_error };
+    let Queue { job, competitors } = queue(rules, &mut Xorshift(7));
+    let mut budget = WorkBudget::new(limit);
+    let goal = Goal { job: &job, competitors: &competitors, places: 1, threshold: f64::NEG_INFINITY };
+    let found = first_step(&goal, 0..=i64::from(i32::MAX), &mut budget);
+    (limit - budget.left(), found != FirstStep::Unknown)
+}
+
+#[test]
+fn a_search_ends_when_its_work_is_done_whatever_the_formula_is() {
+    let mut random = Generator(setting("JSF_SEED", 3));
+    let schema = schema();
+    let mut formulas: Vec<String> = IRREGULAR.iter().map(|text| (*text).to_owned()).collect();
+    while formulas.len() < setting("JSF_CASES", 80) as usize {
+        let tokens = Writer::formula(&mut random).tokens;
+        let text = text(&tokens, &mut random);
+        let compiles = Formula::parse(&text).is_ok_and(|formula| formula.compile(&schema).is_ok());
+        formulas.extend(compiles.then_some(text));
+    }
+    let limit = 1 << 22;
+    let mut unknown = 0;
+    for text in &formulas {
+        let (work, is_known) = work_over_a_lifetime(text, &schema, limit);
+        assert!(work <= limit, "{text}: {work}");
+        // a search that does not end with some work does not end with less
+        let is_known_with_less = work_over_a_lifetime(text, &schema, limit / 16).1;
+        assert!(is_known || !is_known_with_less, "{text}");
+        // the work of a search that ends is that of one without a limit
+        if is_known {
+            assert_eq!(work_over_a_lifetime(text, &schema, u64::MAX / 2), (work, true), "{text}");
+        }
+        unknown += usize::from(!is_known);
+    }
+    println!("{unknown} of {} searches ended early", formulas.len());
+    assert!(unknown >= IRREGULAR.len() - 1 && unknown < formulas.len(), "{unknown} of {}", formulas.len());
+}
+
+#[test]
+fn crossings_are_those_of_all_steps_as_far_as_they_are_known() {
+    let schema = Schema::openpbs();
+    let steps = 0..=20_000;
+    let mut partial = 0;
+    for text in IRREGULAR {
+        let program = Formula::parse(text).unwrap().compile(&schema).unwrap();
+        let on_error = OnError::ZeroLikePbs;
+        let rules = ScoreRules { program: &program, schema: &schema, precision: ScorePrecision::Float32, on_error };
+        let Queue { job, competitors } = queue(rules, &mut Xorshift(11));
+        let whole = crossings(&job, &competitors, steps.clone(), &mut unlimited());
+        let some = crossings(&job, &competitors, steps.clone(), &mut WorkBudget::new(1 << 21));
+        for (whole, some) in whole.iter().zip(&some) {
+            let known: Vec<_> = whole.changes.iter().copied().filter(|(step, _)| *step <= some.known_until).collect();
+            assert_eq!(some.changes, known, "{text}");
+            assert_eq!(whole.known_until, *steps.end(), "{text}");
+            partial += usize::from(some.known_until < *steps.end());
+        }
+    }
+    assert!(partial > 0);
 }

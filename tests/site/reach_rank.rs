@@ -1,6 +1,7 @@
 //! What it takes for a job to reach a rank, against the ranking of changed queues.
 
-use job_sort_formula::site::{FileSource, RankedQueue, SiteFiles, SiteRules, Wait};
+use job_sort_formula::rank::WorkBudget;
+use job_sort_formula::site::{FileSource, Means, RankedQueue, SiteFiles, SiteRules, Wait};
 use job_sort_formula::{Formula, Schema, Site};
 use serde_json::{Value, json};
 
@@ -102,7 +103,7 @@ fn the_wait_for_a_rank_is_minimal() {
         let rank_after =
             |wait: i64| rank_of(&ranked(&aged(&queue, &now, &id, wait), config, threshold, &formula).1, &id);
         let fits = |wait: i64| rank_after(wait).is_some_and(|rank| rank <= goal);
-        match site.first_wait(&now, &schema, row, goal, within) {
+        match site.first_wait(&now, &schema, row, goal, within, &mut WorkBudget::default()) {
             Wait::Until(result) => {
                 assert!(fits(result.wait), "{text} {config} {id} to {goal} in {queue}: {result:?}");
                 let earlier = (0..60).map(|_| (random.next() % result.wait.max(1) as u64) as i64);
@@ -128,7 +129,7 @@ fn the_wait_for_a_rank_is_minimal() {
 #[test]
 fn the_change_of_an_input_is_smallest() {
     let mut random = Xorshift(setting("JSF_SEED", 1).wrapping_mul(0x2545_F491_4F6C_DD1D) | 1);
-    let mut found = 0;
+    let (mut found, mut less) = (0, 0);
     for case in 0..setting("JSF_CASES", 60) {
         let queue = queue(&mut random);
         let text = FORMULAS[case as usize % FORMULAS.len()];
@@ -150,9 +151,16 @@ fn the_change_of_an_input_is_smallest() {
             }
             rank_of(&ranked(&queue, config, None, &formula).1, &id).unwrap()
         };
-        for change in site.smallest_changes(&now, &schema, row, goal) {
+        let changes = site.smallest_changes(&now, &schema, row, goal, &mut WorkBudget::default());
+        assert!(changes.unknown.is_empty(), "{text}");
+        assert!(changes.found.is_sorted_by_key(|change| change.means), "{text}: {changes:?}");
+        for change in changes.found {
             let number = |value: &job_sort_formula::Value| value.repr().parse::<f64>().unwrap();
             let (from, to) = (number(&change.from), number(&change.to));
+            let is_request = matches!(&*change.name, "ncpus" | "walltime");
+            assert_eq!(is_request, change.means == Means::AskForLess, "{text}: {change:?}");
+            assert!(!is_request || (1.0..from).contains(&to), "{text}: {change:?}");
+            less += usize::from(is_request);
             let step = if &*change.name == "fairshare_factor" { 1e-6 } else { 1.0 };
             let as_input =
                 |value: f64| if step == 1.0 { json!(value as i64) } else { json!((value * 1e6).round() / 1e6) };
@@ -162,7 +170,8 @@ fn the_change_of_an_input_is_smallest() {
                 let nearer = (random.next() % steps as u64) as i64;
                 for value in [from + nearer as f64 * step, from - nearer as f64 * step] {
                     let least = if &*change.name == "job_priority" { -1024.0 } else { 0.0 };
-                    if value >= least && (step == 1.0 || value <= 1.0) {
+                    let is_asked = !is_request || (1.0..from).contains(&value);
+                    if is_asked && value >= least && (step == 1.0 || value <= 1.0) {
                         let rank = rank_with(&change.name, as_input(value));
                         assert!(rank > goal, "{text} {config} {change:?}, {value} gives {rank} in {queue}");
                     }
@@ -172,5 +181,5 @@ fn the_change_of_an_input_is_smallest() {
         }
     }
     println!("{found} changes");
-    assert!(found > 20, "{found} changes");
+    assert!(found > 20 && less > 5, "{found} changes, {less} requests of less");
 }

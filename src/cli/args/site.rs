@@ -56,6 +56,9 @@ pub struct SiteArgs {
     /// [default: the environment variable JSF_SITE]
     #[arg(long, value_name = "PATH", help_heading = "Context")]
     pub site: Option<PathBuf>,
+    /// List each file of --site that was found, and what follows from those that are missing, instead of one line
+    #[arg(short, long, help_heading = "Context")]
+    pub verbose: bool,
     /// The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON; - is standard input
     #[arg(long, value_name = "FILE", help_heading = "Context")]
     pub queue: Option<PathBuf>,

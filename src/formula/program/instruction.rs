@@ -65,6 +65,15 @@ impl Instruction {
         }
     }
 
+    /// About how many simple operations on a double it takes for a row of a column.
+    pub(super) fn lane_work(&self) -> u64 {
+        use BinaryOperator as Op;
+        match self {
+            Self::Binary(Op::Power | Op::FloorDivide | Op::Modulo) | Self::Call { .. } => 24,
+            _ => 1,
+        }
+    }
+
     /// The address to which this instruction can jump.
     pub(super) fn exit_mut(&mut self) -> Option<&mut u32> {
         match self {

@@ -72,6 +72,16 @@ impl Program {
         self.refused.as_ref().map(|(raised, _)| raised)
     }
 
+    /// The number of instructions.
+    pub(crate) fn instruction_count(&self) -> usize {
+        self.code.len()
+    }
+
+    /// The work of an evaluation in columns for each row, in simple operations.
+    pub(crate) fn lane_work(&self) -> u64 {
+        self.code.iter().map(Instruction::lane_work).sum()
+    }
+
     /// Evaluates the program once in Python's arithmetic. To evaluate many rows, reuse one [`Program::interpreter`].
     ///
     /// # Errors

@@ -11,6 +11,8 @@ pub struct Trace {
     /// The result of the formula, or the exception that Python raises.
     pub result: Result<Value, EvalError>,
     values: Vec<Option<Value>>,
+    /// The work on long integers and sequences, in words.
+    pub(crate) work: u64,
 }
 
 /// A summand of a formula.
@@ -50,13 +52,15 @@ impl Program {
     pub fn trace(&self, inputs: &[Value]) -> Trace {
         let mut values = vec![None; self.expr.nodes().len()];
         let observe = |node: NodeId, value: &Value| values[node.index()] = Some(value.clone());
-        let result = self.interpreter(Python::new()).run(inputs, observe);
+        let mut interpreter = self.interpreter(Python::new());
+        let result = interpreter.run(inputs, observe);
+        let work = interpreter.arithmetic().work();
         for (id, node) in self.expr.iter() {
             if values[id.index()].is_none() {
                 values[id.index()] = value_of_child(&node.kind, &values);
             }
         }
-        Trace { result, values }
+        Trace { result, values, work }
     }
 
     /// The summands at the top of the formula, with their signs applied. Added in order, as Python does, they give the

@@ -24,7 +24,7 @@ use crate::pbs::submission::FormulaSubmission;
 use crate::python::ErrorKind;
 use crate::rank::ScorePrecision;
 use crate::schema::Schema;
-pub use site_findings::{error_findings, job_error};
+pub use site_findings::{error_findings, error_findings_of, job_error};
 
 /// The least amount above 0 of a float resource: OpenPBS prints four decimals.
 const SMALLEST_FLOAT: f64 = 1e-4;

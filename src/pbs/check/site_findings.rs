@@ -292,7 +292,12 @@ fn nearest_double(result: &FormulaResult) -> Option<f64> {
 
 /// A finding for each kind of error that jobs have, with the span and the operands of its first job.
 pub fn error_findings(table: &JobTable, ranking: &Ranking) -> Vec<Diagnostic> {
-    let groups = ranking.error_groups();
+    error_findings_of(table, ranking, |_| true)
+}
+
+/// A finding for each kind of error that some rows have, as by [`error_findings`].
+pub fn error_findings_of(table: &JobTable, ranking: &Ranking, is_asked_for: impl Fn(usize) -> bool) -> Vec<Diagnostic> {
+    let groups = ranking.error_groups_of(is_asked_for);
     groups.iter().filter(|group| !is_unknown_name(group.error)).map(|group| error_group(table, group)).collect()
 }
 

@@ -3,36 +3,57 @@
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
-use crate::jobs::InputOrigin;
 use crate::pbs::number_format;
 use crate::pbs::order::Criterion;
+use crate::python::Value;
 use crate::rank::explain::{NodeValue, nearest_double};
 use crate::report::explain::sentence::{sentence, significant, state_words, tied};
 use crate::report::explain::{ExplainReport, with_path_view};
 use crate::report::shares::{SharesHead, write_tree};
-use crate::report::table::{Column, write_table};
-use crate::report::terminal::printable;
+use crate::report::table::{Column, write_prose, write_table};
+use crate::report::terminal::{excerpt, printable};
 use crate::report::waiting_time;
-use crate::site::{ExplainedInput, Explanation, Neighbour, RankReached, Reached, Rounding, SmallestChange, Wait};
+use crate::schema::FairshareInput;
+use crate::site::{
+    ExplainedInput, Explanation, Means, Neighbour, RankReached, Reached, Rounding, SmallestChange, Wait,
+};
 
 /// The number of characters of the longest bar.
 const BAR: f64 = 24.0;
 /// The heading over what decides between the job and a neighbour.
-pub(in crate::report) const DECIDED_BY: &str =
-    "difference of the values, largest term first; minus: the other job has more";
+pub(in crate::report) const DECIDED_BY: &str = "difference of the values, largest term first";
+/// What the signs of the differences mean.
+pub(in crate::report) const SIGNS: &str = "minus: the other job has more";
 /// A change to more than this multiple of what any job has is left out.
 const PLAUSIBLE: f64 = 10.0;
+/// The most levels of parts that are drawn.
+const MAX_LEVELS: usize = 40;
+/// The most characters of a part of the formula and of a value, however wide the table is.
+pub(in crate::report) const MAX_CODE: usize = 400;
+pub(in crate::report) const MAX_VALUE: usize = 4300;
+/// The most characters of a term beside a neighbour.
+const MAX_TERM: usize = 80;
+/// The most inputs that one sentence names.
+const MAX_NAMED: usize = 10;
 /// The most differences that are listed of a neighbour.
 const MAX_DIFFERENCES: usize = 3;
 
-/// Writes explanations for people. `width` is the number of characters in a line; `None`: as many as needed. `draw_error`
-/// draws the error of a job under the formula.
+/// The number of characters in a line; `None`: as many as needed.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Widths {
+    /// Of a table.
+    pub table: Option<usize>,
+    /// Of a sentence.
+    pub prose: Option<usize>,
+}
+
+/// Writes explanations for people. `draw_error` draws the error of a job under the formula.
 ///
 /// # Errors
 /// `out` cannot be written.
 pub fn write_human(
     report: &ExplainReport<'_>,
-    width: Option<usize>,
+    widths: Widths,
     draw_error: &dyn Fn(&Explanation) -> Option<String>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -40,15 +61,16 @@ pub fn write_human(
         if index > 0 {
             writeln!(out)?;
         }
-        writeln!(out, "{}\n", printable(&sentence(report, job)))?;
+        write_prose(&printable(&sentence(report, job)), widths.prose, out)?;
+        writeln!(out)?;
         for (heading, text) in report.rules {
-            writeln!(out, "{heading:10} {}", printable(text))?;
+            write_prose(&format!("{heading:10} {}", printable(text)), widths.prose, out)?;
         }
         if let Some(drawn) = draw_error(job) {
             writeln!(out, "\n{drawn}")?;
         }
-        let mut section = Section { width, out: &mut *out };
-        section.formula(job)?;
+        let mut section = Section { width: widths.table, prose_width: widths.prose, out: &mut *out };
+        section.formula(report, job)?;
         section.terms(job)?;
         section.inputs(job)?;
         section.shares(report, job)?;
@@ -62,28 +84,39 @@ pub fn write_human(
 /// Writes the sections of one job.
 struct Section<'o> {
     width: Option<usize>,
+    prose_width: Option<usize>,
     out: &'o mut dyn Write,
 }
 
 impl Section<'_> {
+    /// A sentence, in lines of the terminal's width.
+    fn prose(&mut self, text: &str) -> io::Result<()> {
+        write_prose(text, self.prose_width, self.out)
+    }
+
     fn table(&mut self, heading: &str, columns: Vec<Column>, rows: &[Vec<String>]) -> io::Result<()> {
         if rows.is_empty() {
             return Ok(());
         }
-        writeln!(self.out, "\n{heading}")?;
+        writeln!(self.out)?;
+        self.prose(heading)?;
         write_table(columns, rows, self.width, self.out)
     }
 
+    /// A part of the formula, in full if it is not endless.
+    fn code(&self, text: &str) -> String {
+        excerpt(text, MAX_CODE.min(self.width.unwrap_or(MAX_CODE))).into_owned()
+    }
+
     /// The formula as a tree, with the value of every part.
-    fn formula(&mut self, job: &Explanation) -> io::Result<()> {
-        let mut nodes: Vec<&NodeValue> = job.nodes.iter().filter(|node| !node.is_literal).collect();
-        nodes.sort_by_key(|node| (node.span.start, Reverse(node.span.end), node.depth));
-        let rows: Vec<Vec<String>> = nodes
-            .iter()
-            .enumerate()
-            .map(|(index, node)| vec![format!("{}{}", branches(&nodes, index), node.text), node.value.repr()])
+    fn formula(&mut self, report: &ExplainReport<'_>, job: &Explanation) -> io::Result<()> {
+        let nodes = shown_nodes(job);
+        let rows: Vec<Vec<String>> = branches(&nodes)
+            .into_iter()
+            .zip(&nodes)
+            .map(|(branch, node)| vec![branch + &self.code(part(report, node)), shown(&node.value)])
             .collect();
-        self.table("value of each part", vec![Column::name("part", 9), Column::number("value", 9)], &rows)
+        self.table("value of each part", vec![Column::code("part", 9), Column::number("value", 9)], &rows)
     }
 
     /// What would give the job a better rank.
@@ -91,51 +124,9 @@ impl Section<'_> {
         if let Some(goal) = job.goal {
             self.changes_to(goal, report, job)?;
         }
-        match job.reached {
-            None => Ok(()),
-            Some(RankReached { wait: Wait::Never, .. }) if job.rank.is_none() => {
-                let state = report.table().state(job.row);
-                let because = match job.not_considered {
-                    Some(reason) => reason.to_string(),
-                    None => format!("its state is {} ({})", state.letter(), state_words(state)),
-                };
-                writeln!(self.out, "\nit has no rank while it is not considered: {}", printable(&because))
-            }
-            Some(RankReached { rank, wait: Wait::Never, .. })
-                if job.inputs.iter().all(|input| input.name != "eligible_time") =>
-            {
-                writeln!(
-                    self.out,
-                    "\nit never reaches rank {rank} by waiting: the formula does not read `eligible_time`"
-                )
-            }
-            Some(RankReached { rank, wait: Wait::Unknown, .. }) => {
-                writeln!(
-                    self.out,
-                    "\nwhen it reaches rank {rank} takes too long to find out: the formula changes the order too irregularly"
-                )
-            }
-            Some(RankReached { rank, wait: Wait::Never, gain_alike: true, .. }) => {
-                writeln!(self.out, "\nit never reaches rank {rank} by waiting: all jobs gain alike")
-            }
-            Some(RankReached { rank, within, wait: Wait::Never, .. }) => {
-                writeln!(
-                    self.out,
-                    "\nit does not reach rank {rank} by waiting, at least not within {}, if all others wait as long",
-                    waiting_time(within)
-                )
-            }
-            Some(RankReached { rank, wait: Wait::Until(Reached { wait: 0, .. }), .. }) => {
-                writeln!(self.out, "\nit has {} now", at_most(rank))
-            }
-            Some(RankReached { rank, wait: Wait::Until(at), .. }) => {
-                let (wait, time) = (waiting_time(at.wait), at.eligible_time);
-                writeln!(
-                    self.out,
-                    "\nit reaches rank {rank} in {wait}, when its eligible_time is {time} s, if all others wait as long"
-                )
-            }
-        }
+        let Some(reached) = job.reached else { return Ok(()) };
+        writeln!(self.out)?;
+        self.prose(&waiting_sentence(report, job, reached))
     }
 
     /// How much the job lacks to a rank, and which inputs give it.
@@ -151,30 +142,55 @@ impl Section<'_> {
             0.0 => "with the same value".to_owned(),
             _ => format!("with {logged}"),
         };
+        let (shown, beyond): (Vec<_>, Vec<_>) =
+            job.changes.found.iter().partition(|change| is_plausible(report, change));
         // what waiting changes, it changes for the others too
-        let (aging, changes): (Vec<&SmallestChange>, Vec<_>) =
-            job.changes.iter().partition(|change| &*change.name == "eligible_time");
-        let (changes, beyond): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| is_plausible(report, change));
-        let none = if changes.is_empty() { "; no single input gives that" } else { "" };
-        writeln!(self.out, "\nrank {goal} is `{}` {lacks}{none}", printable(table.id(other)))?;
+        let (aging, shown): (Vec<_>, Vec<_>) = shown.into_iter().partition(|change| change.means == Means::Wait);
+        let (honest, what_if): (Vec<_>, Vec<_>) = shown.into_iter().partition(|change| change.means != Means::WhatIf);
+        let none = match () {
+            () if !honest.is_empty() || !what_if.is_empty() => "",
+            () if !job.changes.unknown.is_empty() => "",
+            () if job.changes.has_requests => "; neither a smaller request nor any other single input gives that",
+            () => "; no single input gives that",
+        };
+        writeln!(self.out)?;
+        self.prose(&format!("rank {goal} is `{}` {lacks}{none}", printable(table.id(other))))?;
         let aging = aging.iter().map(|_| "`eligible_time` (all jobs wait alike)".to_owned());
         let beyond = beyond.iter().map(|change| {
             format!("`{}` of {} (more than {PLAUSIBLE} times that of any job)", change.name, change.to.repr())
         });
         let left_out: Vec<String> = aging.chain(beyond).collect();
         if !left_out.is_empty() {
-            writeln!(self.out, "left out: {}", left_out.join(", "))?;
+            self.prose(&format!("left out: {}", few(&left_out)))?;
         }
+        if !job.changes.unknown.is_empty() {
+            let unknown: Vec<String> = job.changes.unknown.iter().map(|name| format!("`{name}`")).collect();
+            self.prose(&format!("what a change of {} gives takes too long to find out", few(&unknown)))?;
+        }
+        let rank = at_most(goal);
+        self.changes_table(
+            &format!("what the user can do, if the job needs no more: each of these alone gives {rank}"),
+            job,
+            &honest,
+        )?;
+        self.changes_table(
+            &format!("what if: no user can do that, but each of these alone would give {rank}"),
+            job,
+            &what_if,
+        )
+    }
+
+    fn changes_table(&mut self, heading: &str, job: &Explanation, changes: &[&SmallestChange]) -> io::Result<()> {
         let row = |change: &&SmallestChange| {
             let input = job.inputs.iter().find(|input| *input.name == *change.name);
             let unit = input.and_then(|input| input.unit).unwrap_or_default().to_owned();
-            let by = match input.map(|input| input.origin) {
-                Some(InputOrigin::FairShareTree) => "the site (usage and shares)",
-                Some(InputOrigin::Queue) => "the site, or another queue",
-                _ if &*change.name == "queue_priority" => "the site, or another queue",
-                _ => "the user",
+            let by = match change.means {
+                Means::AskForLess => "the user: ask for less",
+                Means::Queue => "another queue, or the site",
+                _ if FairshareInput::from_name(&change.name).is_some() => "the site (usage and shares)",
+                _ => "the job's own attribute",
             };
-            vec![change.name.to_string(), change.from.repr(), change.to.repr(), unit, by.to_owned()]
+            vec![change.name.to_string(), shown(&change.from), shown(&change.to), unit, by.to_owned()]
         };
         let columns = vec![
             Column::name("input", 9),
@@ -183,8 +199,7 @@ impl Section<'_> {
             Column::text("unit", 5),
             Column::wrapped("changed by", 5),
         ];
-        let heading = format!("if nothing else changes, each of these alone gives {}", at_most(goal));
-        self.table(&heading, columns, &changes.iter().map(row).collect::<Vec<_>>())
+        self.table(heading, columns, &changes.iter().map(row).collect::<Vec<_>>())
     }
 
     /// The terms, with their part of the sum of all magnitudes. A single term is the value itself.
@@ -200,11 +215,11 @@ impl Section<'_> {
             .zip(&values)
             .map(|(term, value)| {
                 let part = if total > 0.0 && total.is_finite() { value / total } else { 0.0 };
-                vec![term.text.clone(), term.value.repr(), format!("{:.0} %", part * 100.0), bar(part)]
+                vec![self.code(&term.text), shown(&term.value), format!("{:.0} %", part * 100.0), bar(part)]
             })
             .collect();
         let columns = vec![
-            Column::name("term", 9),
+            Column::code("term", 9),
             Column::number("value", 9),
             Column::number("part", 7),
             Column::wrapped("", 2),
@@ -214,7 +229,7 @@ impl Section<'_> {
 
     fn inputs(&mut self, job: &Explanation) -> io::Result<()> {
         let row = |input: &ExplainedInput| {
-            let value = input.value.as_ref().map_or_else(|| "-".to_owned(), |value| value.repr());
+            let value = input.value.as_ref().map_or_else(|| "-".to_owned(), shown);
             vec![input.name.clone(), value, input_unit(input), input.origin.to_string()]
         };
         let rows: Vec<Vec<String>> = job.inputs.iter().map(row).collect();
@@ -229,11 +244,11 @@ impl Section<'_> {
 
     fn shares(&mut self, report: &ExplainReport<'_>, job: &Explanation) -> io::Result<()> {
         let written = with_path_view(report.explanations.shares.as_ref(), job, |view| {
-            writeln!(self.out, "\nshares, from the root to the entity (usage in {})", printable(report.usage_unit))?;
+            writeln!(self.out)?;
+            self.prose(&format!("shares, from the root to the entity (usage in {})", printable(report.usage_unit)))?;
             if view.is_pbs {
-                writeln!(
-                    self.out,
-                    "perc: its part of the whole tree; tree_usage: the part of the usage that counts for it; factor: 1 without usage"
+                self.prose(
+                    "perc: its part of the whole tree; tree_usage: the part of the usage that counts for it; factor: 1 without usage",
                 )?;
             }
             let head = SharesHead { policies: &[], usage_unit: report.usage_unit, width: self.width };
@@ -250,7 +265,8 @@ impl Section<'_> {
             let value = ranking.score(row).map_or_else(|| "-".to_owned(), |score| number_format::logged(score.value));
             vec![rank.to_string(), table.id(row).to_owned(), table.entity(row).to_owned(), value, decided]
         };
-        let neighbour = |one: &Neighbour| cells(one.rank, one.row, decision(report, job, one));
+        let limit = if self.width.is_some() { MAX_TERM } else { MAX_CODE };
+        let neighbour = |one: &Neighbour| cells(one.rank, one.row, decision(report, job, one, limit));
         let mut rows: Vec<Vec<String>> = job.above.iter().rev().map(neighbour).collect();
         rows.push(cells(rank, job.row, "this job".to_owned()));
         rows.extend(job.below.iter().map(neighbour));
@@ -261,7 +277,7 @@ impl Section<'_> {
             Column::number("value", 8),
             Column::wrapped(DECIDED_BY, 9),
         ];
-        self.table("neighbours", columns, &rows)
+        self.table(&format!("neighbours ({SIGNS})"), columns, &rows)
     }
 
     fn notes(&mut self, report: &ExplainReport<'_>, job: &Explanation) -> io::Result<()> {
@@ -291,11 +307,51 @@ impl Section<'_> {
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             notes.push(format!("the same error: {}{more}", ids.join(", ")));
         }
+        if !job.is_complete {
+            notes.push(
+                "the searches for this job ended early, because they had done the work that one explanation may do: what is \
+                 missing is not known"
+                    .to_owned(),
+            );
+        }
         if notes.is_empty() {
             return Ok(());
         }
         writeln!(self.out, "\nnotes")?;
-        notes.iter().try_for_each(|note| writeln!(self.out, "  {}", printable(note)))
+        notes.iter().try_for_each(|note| self.prose(&format!("  {}", printable(note))))
+    }
+}
+
+/// When the job reaches a rank by waiting.
+fn waiting_sentence(report: &ExplainReport<'_>, job: &Explanation, reached: RankReached) -> String {
+    let rank = reached.rank;
+    match reached.wait {
+        Wait::Never if job.rank.is_none() => {
+            let state = report.table().state(job.row);
+            let because = match job.not_considered {
+                Some(reason) => reason.to_string(),
+                None => format!("its state is {} ({})", state.letter(), state_words(state)),
+            };
+            format!("it has no rank while it is not considered: {}", printable(&because))
+        }
+        Wait::Never if job.inputs.iter().all(|input| input.name != "eligible_time") => {
+            format!("it never reaches rank {rank} by waiting: the formula does not read `eligible_time`")
+        }
+        Wait::Unknown => {
+            format!(
+                "when it reaches rank {rank} takes too long to find out: the formula changes the order too irregularly"
+            )
+        }
+        Wait::Never if reached.gain_alike => format!("it never reaches rank {rank} by waiting: all jobs gain alike"),
+        Wait::Never => format!(
+            "it does not reach rank {rank} by waiting, at least not within {}, if all others wait as long",
+            waiting_time(reached.within)
+        ),
+        Wait::Until(Reached { wait: 0, .. }) => format!("it has {} now", at_most(rank)),
+        Wait::Until(Reached { wait, eligible_time }) => format!(
+            "it reaches rank {rank} in {}, when its eligible_time is {eligible_time} s, if all others wait as long",
+            waiting_time(wait)
+        ),
     }
 }
 
@@ -308,8 +364,13 @@ pub(in crate::report) fn input_unit(input: &ExplainedInput) -> String {
     }
 }
 
-/// What decides between the job and a neighbour.
-pub(in crate::report) fn decision(report: &ExplainReport<'_>, job: &Explanation, neighbour: &Neighbour) -> String {
+/// What decides between the job and a neighbour; a longer term than `limit` is cut.
+pub(in crate::report) fn decision(
+    report: &ExplainReport<'_>,
+    job: &Explanation,
+    neighbour: &Neighbour,
+    limit: usize,
+) -> String {
     if neighbour.decided_by != Some(Criterion::Value) {
         return neighbour.reason.clone();
     }
@@ -326,7 +387,7 @@ pub(in crate::report) fn decision(report: &ExplainReport<'_>, job: &Explanation,
     let texts = differences.take(MAX_DIFFERENCES).filter_map(|term| {
         let difference = term.nearest_double()?;
         let sign = if difference < 0.0 { "" } else { "+" };
-        let by = if is_single { String::new() } else { format!(" by {}", term.text) };
+        let by = if is_single { String::new() } else { format!(" by {}", excerpt(&term.text, limit)) };
         Some(format!("{sign}{}{by}", significant(difference)))
     });
     let texts: Vec<String> = texts.collect();
@@ -338,6 +399,14 @@ fn is_plausible(report: &ExplainReport<'_>, change: &SmallestChange) -> bool {
     let Some(column) = report.table().column(&change.name) else { return true };
     let most = (0..report.table().len()).map(|row| column.nearest_double(row)).fold(1.0, f64::max);
     nearest_double(&change.to).is_some_and(|to| to <= PLAUSIBLE * most)
+}
+
+/// The first of some names, and how many more there are.
+fn few(names: &[String]) -> String {
+    match names.len().checked_sub(MAX_NAMED) {
+        None | Some(0) => names.join(", "),
+        Some(more) => format!("{} and {more} more", names[..MAX_NAMED].join(", ")),
+    }
 }
 
 /// `rank 1`, `rank 5 or better`.
@@ -352,18 +421,38 @@ fn bar(part: f64) -> String {
     if part < 0.0 { format!("-{bar}") } else { bar }
 }
 
-/// The lines that join a part to the one that contains it; `nodes` are in depth-first order.
-fn branches(nodes: &[&NodeValue], index: usize) -> String {
-    let depth = nodes[index].depth;
-    let has_next = |level: usize| {
-        let later = nodes[index + 1..].iter().take_while(|node| node.depth >= level);
-        later.into_iter().any(|node| node.depth == level)
-    };
-    let line = |level: usize| match (level == depth, has_next(level)) {
-        (true, true) => "├─ ",
-        (true, false) => "└─ ",
-        (false, true) => "│  ",
-        (false, false) => "   ",
-    };
-    (1..=depth).map(line).collect()
+/// The parts of the formula that are shown, in depth-first order.
+pub(in crate::report) fn shown_nodes(job: &Explanation) -> Vec<&NodeValue> {
+    let mut nodes: Vec<&NodeValue> = job.nodes.iter().filter(|node| !node.is_literal).collect();
+    nodes.sort_by_key(|node| (node.span.start, Reverse(node.span.end), node.depth));
+    nodes
+}
+
+/// The text of a part of the formula.
+pub(in crate::report) fn part<'r>(report: &ExplainReport<'r>, node: &NodeValue) -> &'r str {
+    node.span.slice(report.queue.program.expr().text())
+}
+
+/// A value as it is shown.
+pub(in crate::report) fn shown(value: &Value) -> String {
+    value.repr_within(MAX_VALUE)
+}
+
+/// The lines that join each part to the one that contains it; `nodes` are in depth-first order. Deeper parts than those of
+/// the last level are drawn on that level.
+fn branches(nodes: &[&NodeValue]) -> Vec<String> {
+    let level = |node: &NodeValue| node.depth.min(MAX_LEVELS);
+    // whether a later part continues the line of a level
+    let mut continues = vec![false; MAX_LEVELS + 1];
+    let mut branches = Vec::with_capacity(nodes.len());
+    for node in nodes.iter().rev() {
+        let level = level(node);
+        let lines = (1..level).map(|above| if continues[above] { "│  " } else { "   " });
+        let last = (level > 0).then(|| if continues[level] { "├─ " } else { "└─ " });
+        branches.push(lines.chain(last).collect::<String>());
+        continues[level] = true;
+        continues[level + 1..].fill(false);
+    }
+    branches.reverse();
+    branches
 }

@@ -6,11 +6,13 @@ use serde_json::{Value, json};
 
 use crate::diagnostic::Span;
 use crate::pbs::number_format;
-use crate::rank::explain::Influence;
+use crate::rank::explain::{Influence, NodeValue};
+use crate::report::explain::human::{self, MAX_CODE, shown};
 use crate::report::explain::sentence::sentence;
 use crate::report::explain::{ExplainReport, with_path_view};
 use crate::report::rank_json::Error;
 use crate::report::shares::fields;
+use crate::report::terminal::excerpt;
 use crate::site::{Against, Cause, Explanation, Neighbour, RankReached, SmallestChange, Wait};
 
 /// The most jobs with the same error whose ids are listed.
@@ -34,12 +36,13 @@ fn job(report: &ExplainReport<'_>, explained: &Explanation) -> Value {
         view.nodes.iter().map(|&node| Value::Object(fields(view, node))).collect::<Vec<_>>()
     });
     let inputs = explained.inputs.iter().map(|input| {
-        let value = input.value.as_ref().map(|value| value.repr());
+        let value = input.value.as_ref().map(shown);
         json!({"name": input.name, "value": value, "unit": input.unit, "origin": input.origin.as_str()})
     });
     let part = |span: Span, text: &str, value: String| json!({"span": span, "text": text, "value": value});
-    let nodes = explained.nodes.iter().map(|node| part(node.span, &node.text, node.value.repr()));
-    let terms = explained.terms.iter().map(|term| part(term.span, &term.text, term.value.repr()));
+    let node_text = |node: &NodeValue| excerpt(human::part(report, node), MAX_CODE);
+    let nodes = explained.nodes.iter().map(|node| part(node.span, &node_text(node), shown(&node.value)));
+    let terms = explained.terms.iter().map(|term| part(term.span, &term.text, shown(&term.value)));
     let mut json = json!({
         "id": table.id(row),
         "entity": table.entity(row),
@@ -63,7 +66,9 @@ fn job(report: &ExplainReport<'_>, explained: &Explanation) -> Value {
         "shares": shares.unwrap_or_default(),
         "above": neighbours(report, &explained.above),
         "below": neighbours(report, &explained.below),
-        "changes": explained.changes.iter().map(|one| change(explained, one)).collect::<Vec<_>>(),
+        "changes": explained.changes.found.iter().map(|one| change(explained, one)).collect::<Vec<_>>(),
+        "changes_unknown": explained.changes.unknown,
+        "is_complete": explained.is_complete,
     });
     if let Some(RankReached { rank, wait, .. }) = explained.reached {
         json["to"] = match wait {
@@ -77,11 +82,14 @@ fn job(report: &ExplainReport<'_>, explained: &Explanation) -> Value {
 
 fn change(explained: &Explanation, change: &SmallestChange) -> Value {
     let unit = explained.inputs.iter().find(|input| *input.name == *change.name).and_then(|input| input.unit);
-    json!({"name": change.name, "unit": unit, "from": change.from.repr(), "to": change.to.repr(), "rank": change.rank})
+    json!({
+        "name": change.name, "unit": unit, "from": shown(&change.from), "to": shown(&change.to), "rank": change.rank,
+        "means": change.means.as_str(),
+    })
 }
 
 fn influence(influence: &Influence) -> Value {
-    let texts = |values: &[crate::python::Value]| values.iter().map(crate::python::Value::repr).collect::<Vec<_>>();
+    let texts = |values: &[crate::python::Value]| values.iter().map(shown).collect::<Vec<_>>();
     json!({
         "inputs": influence.inputs,
         "values": texts(&influence.values),
@@ -91,7 +99,7 @@ fn influence(influence: &Influence) -> Value {
 }
 
 fn cause(report: &ExplainReport<'_>, cause: &Cause) -> Value {
-    let texts = |values: &[crate::python::Value]| values.iter().map(crate::python::Value::repr).collect::<Vec<_>>();
+    let texts = |values: &[crate::python::Value]| values.iter().map(shown).collect::<Vec<_>>();
     let others = cause.others.iter().map(|other| {
         json!({"job": other.row.map(|row| report.table().id(row)), "values": texts(&other.values), "rank": other.rank})
     });
@@ -120,7 +128,7 @@ fn neighbours(report: &ExplainReport<'_>, neighbours: &[Neighbour]) -> Vec<Value
         let score = ranking.score(one.row);
         let exact = score.as_ref().and_then(|score| score.unrounded.as_ref().ok()).map(ToString::to_string);
         let terms = one.differences.iter().map(|term| {
-            let difference = term.difference.as_ref().map(|difference| difference.repr());
+            let difference = term.difference.as_ref().map(shown);
             json!({"text": term.text, "difference": difference})
         });
         json!({

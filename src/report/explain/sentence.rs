@@ -1,5 +1,7 @@
 //! Why a job has its place, in one sentence.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::jobs::JobState;
 use crate::pbs::number_format;
 use crate::pbs::order::{Criterion, NotConsidered};
@@ -8,12 +10,15 @@ use crate::rank::explain::nearest_double;
 use crate::rank::{Consequence, ScoreError};
 use crate::report::explain::ExplainReport;
 use crate::report::explain::fairshare_words::fairshare_words;
+use crate::report::terminal::excerpt;
 use crate::report::waiting_time;
 use crate::schema::FairshareInput;
-use crate::site::{Against, Cause, Explanation, Neighbour, OtherValues};
+use crate::site::{Against, Cause, Explanation, OtherValues};
 
 /// The most characters of a term that is quoted.
 const MAX_TERM: usize = 40;
+/// The most characters of a part of the formula that is quoted where nothing else names it.
+const MAX_QUOTED: usize = 120;
 
 /// Why a job has its place, in one sentence.
 pub(in crate::report) fn sentence(report: &ExplainReport<'_>, job: &Explanation) -> String {
@@ -59,7 +64,7 @@ pub(super) fn state_words(state: JobState) -> &'static str {
 }
 
 fn failure(report: &ExplainReport<'_>, job: &Explanation, error: &ScoreError) -> String {
-    let text = error.span().slice(report.queue.program.expr().text());
+    let text = excerpt(error.span().slice(report.queue.program.expr().text()), MAX_QUOTED);
     let value = match job.score {
         Some(f64::NEG_INFINITY) => ", so it has no value and comes last".to_owned(),
         Some(score) if error.consequence() == Consequence::Unknown => {
@@ -122,20 +127,24 @@ fn reasons(report: &ExplainReport<'_>, job: &Explanation, rank: usize) -> Option
 /// The term by which the jobs just ahead are ahead, if it has other inputs than fair-share numbers, and none of those that
 /// are named already.
 fn term_words(job: &Explanation, named: &[&str]) -> Option<String> {
-    let differences = |neighbour: &Neighbour, text: &str| -> Option<f64> {
-        neighbour.differences.iter().find(|term| term.text == text)?.nearest_double().filter(|double| !double.is_nan())
-    };
-    let of_all = |text: &str| -> Vec<f64> { job.above.iter().filter_map(|one| differences(one, text)).collect() };
+    let mut by_text: HashMap<&str, Vec<f64>> = HashMap::new();
+    for neighbour in &job.above {
+        let mut seen = HashSet::new();
+        for term in neighbour.differences.iter().filter(|term| seen.insert(&*term.text)) {
+            let difference = term.nearest_double().filter(|double| !double.is_nan());
+            by_text.entry(&term.text).or_default().extend(difference);
+        }
+    }
+    let of_all = |text: &str| by_text.get(text).cloned().unwrap_or_default();
     let terms = job.terms.iter().filter(|_| job.terms.len() > 1).map(|term| (&*term.text, of_all(&term.text)));
     let sum = |(_, differences): &(&str, Vec<f64>)| differences.iter().sum::<f64>();
     let (text, differences) = terms.min_by(|left, right| sum(left).total_cmp(&sum(right)))?;
-    let is_in_term =
-        |name: &str| text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').any(|word| word == name);
+    let words: HashSet<&str> = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
     let inputs: Vec<&str> = job
         .inputs
         .iter()
         .map(|input| input.name.as_str())
-        .filter(|name| is_in_term(name) && FairshareInput::from_name(name).is_none())
+        .filter(|name| words.contains(name) && FairshareInput::from_name(name).is_none())
         .collect();
     let less: Vec<f64> = differences.into_iter().filter(|difference| *difference < 0.0).collect();
     if less.is_empty() || inputs.is_empty() || inputs.iter().any(|name| named.contains(name)) {
@@ -188,6 +197,7 @@ fn without_cause(report: &ExplainReport<'_>, job: &Explanation, is_ahead: bool) 
     let (term, difference) =
         near.differences.iter().find_map(|term| Some((&term.text, term.nearest_double().filter(decides)?)))?;
     let (amount, more) = (significant(difference.abs()), if is_ahead { "more" } else { "less" });
+    let term = excerpt(term, MAX_QUOTED);
     Some(format!("its `{term}` is {amount} {more} than that of `{other}`, the job just {side}"))
 }
 

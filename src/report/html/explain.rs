@@ -1,16 +1,15 @@
 //! Why jobs have their places, as a page.
 
-use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use super::shares::shares_table;
 use super::{Bar, Cell, Page, Section, Table, facts, formula_section, sentence_pieces};
 use crate::formula::program::Term;
-use crate::rank::explain::{NodeValue, nearest_double};
-use crate::report::explain::human::{DECIDED_BY, decision, input_unit};
+use crate::rank::explain::nearest_double;
+use crate::report::explain::human::{DECIDED_BY, MAX_CODE, SIGNS, decision, input_unit, part, shown_nodes};
 use crate::report::explain::sentence::sentence;
 use crate::report::explain::{ExplainReport, with_path_view};
-use crate::report::terminal::printable;
+use crate::report::terminal::{excerpt, printable};
 use crate::site::{Explanation, Neighbour};
 
 /// The deepest level of a part of the formula that is moved to the right.
@@ -38,7 +37,7 @@ pub fn write_explanation(
         sections.extend(draw_error(job).map(|drawn| Section { findings: vec![drawn], ..Section::new("Error") }));
         sections.extend(terms(job, &of));
         sections.extend(inputs(job, &of));
-        sections.extend(parts(job, &of));
+        sections.extend(parts(report, job, &of));
         sections.extend(with_path_view(report.explanations.shares.as_ref(), job, |view| {
             Section::new(format!("Shares from the root to the entity{of}")).table(shares_table(view))
         }));
@@ -66,7 +65,7 @@ fn terms(job: &Explanation, of: &str) -> Option<Section> {
     let has_negative = values.iter().any(|value| *value < 0.0);
     let row = |(term, value): (&Term, &f64)| {
         let bar = Bar::new(*value, largest, has_negative);
-        vec![Cell::code(&term.text), Cell { bar: Some(bar), ..Cell::python(Some(&term.value)) }]
+        vec![Cell::code(&excerpt(&term.text, MAX_CODE)), Cell { bar: Some(bar), ..Cell::python(Some(&term.value)) }]
     };
     let rows = job.terms.iter().zip(&values).map(row);
     let section = Section::new(format!("Terms{of}")).note(match &job.result {
@@ -86,11 +85,10 @@ fn inputs(job: &Explanation, of: &str) -> Option<Section> {
 }
 
 /// The value of each part of the formula.
-fn parts(job: &Explanation, of: &str) -> Option<Section> {
-    let mut nodes: Vec<&NodeValue> = job.nodes.iter().filter(|node| !node.is_literal).collect();
-    nodes.sort_by_key(|node| (node.span.start, Reverse(node.span.end), node.depth));
+fn parts(report: &ExplainReport<'_>, job: &Explanation, of: &str) -> Option<Section> {
+    let nodes = shown_nodes(job);
     let rows = nodes.iter().map(|node| {
-        let part = Cell::code(&node.text);
+        let part = Cell::code(&excerpt(part(report, node), MAX_CODE));
         let class = format!("{} depth-{}", part.class, node.depth.min(MAX_INDENT));
         vec![Cell { class, ..part }, Cell::python(Some(&node.value))]
     });
@@ -106,9 +104,9 @@ fn neighbours(report: &ExplainReport<'_>, job: &Explanation, of: &str) -> Option
         let (id, entity) = (Cell::text(table.id(row)), Cell::text(table.entity(row)));
         vec![Cell::count(Some(rank)), id, entity, value, Cell::text(decided)]
     };
-    let neighbour = |one: &Neighbour| cells(one.rank, one.row, &decision(report, job, one));
+    let neighbour = |one: &Neighbour| cells(one.rank, one.row, &decision(report, job, one, MAX_CODE));
     let above = job.above.iter().rev().map(neighbour);
     let rows = above.chain([cells(rank, job.row, "this job")]).chain(job.below.iter().map(neighbour));
     let headings = ["#rank", "job", "entity", "#value", DECIDED_BY];
-    Some(Section::new(format!("Neighbours{of}")).table(Table::new(&headings, rows)))
+    Some(Section::new(format!("Neighbours{of}")).note(format!("{SIGNS}.")).table(Table::new(&headings, rows)))
 }

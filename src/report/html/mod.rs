@@ -34,6 +34,7 @@ pub use what_if::{Shown, WhatIfPage, check_json, ranking_json};
 
 use crate::pbs::number_format;
 use crate::python::Value as PythonValue;
+use crate::report::explain::human::MAX_VALUE;
 use crate::report::simulation::seconds as words;
 use crate::report::terminal::printable;
 
@@ -297,7 +298,7 @@ impl Cell {
     /// A value of Python, or a dash.
     fn python(value: Option<&PythonValue>) -> Self {
         match value {
-            Some(value) => Self::number(value.repr(), value.to_f64().map_or(Value::Null, Into::into)),
+            Some(value) => Self::number(value.repr_within(MAX_VALUE), value.to_f64().map_or(Value::Null, Into::into)),
             None => Self::count(None),
         }
     }

@@ -1,0 +1,89 @@
+//! The work that the searches of one explanation may do together.
+//!
+//! What is counted is what a search computes, whatever kind of step it does: the instructions of the formula that are
+//! evaluated, the operations on the words of long integers, the parts of the formula whose ranges are analysed, and the
+//! results that are kept. A unit is about a nanosecond, an operation on a 64-bit word. The count does not depend on the
+//! machine, so the same search ends at the same place everywhere.
+
+use crate::formula::program::Program;
+
+/// The most work of all searches for one job: about two seconds.
+pub const SEARCH_WORK: u64 = 1 << 31;
+/// The work of an instruction that is interpreted for one job.
+const INTERPRETED_INSTRUCTION: u64 = 32;
+/// The work of the range and slope analysis of one part of a formula.
+const ANALYSED_NODE: u64 = 192;
+
+/// The work that some searches may still do.
+#[derive(Debug, Clone)]
+pub struct WorkBudget {
+    left: u64,
+    is_spent: bool,
+}
+
+impl Default for WorkBudget {
+    /// The work that one explanation may do.
+    fn default() -> Self {
+        Self::new(SEARCH_WORK)
+    }
+}
+
+impl WorkBudget {
+    /// A budget of this many units.
+    pub fn new(units: u64) -> Self {
+        Self { left: units, is_spent: false }
+    }
+
+    /// Whether a search needed more than was left.
+    pub fn is_spent(&self) -> bool {
+        self.is_spent
+    }
+
+    /// The units that are left.
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Takes units for work that is to be done next; `None` if fewer are left, after which nothing can be taken.
+    pub fn take(&mut self, units: u64) -> Option<()> {
+        match self.left.checked_sub(units) {
+            Some(left) if !self.is_spent => {
+                self.left = left;
+                Some(())
+            }
+            _ => {
+                self.is_spent = true;
+                None
+            }
+        }
+    }
+
+    /// Takes units for work that was done already, where it cannot be known before.
+    pub(crate) fn charge(&mut self, units: u64) {
+        self.left = self.left.saturating_sub(units);
+    }
+
+    /// Does a search with an equal part of what is left, one of `parts`, and takes what it needed.
+    pub fn with_part<T>(&mut self, parts: u64, search: impl FnOnce(&mut Self) -> T) -> T {
+        let mut part = Self { left: self.left / parts.max(1), is_spent: self.is_spent };
+        let granted = part.left;
+        let found = search(&mut part);
+        self.left -= granted - part.left;
+        found
+    }
+}
+
+/// The work of an evaluation for one job, without that on long integers.
+pub(crate) fn row_work(program: &Program) -> u64 {
+    (program.instruction_count() as u64 + 1) * INTERPRETED_INSTRUCTION
+}
+
+/// The work of an evaluation in columns, for each job.
+pub(super) fn lane_work(program: &Program) -> u64 {
+    program.lane_work()
+}
+
+/// The work of the analysis of a formula over a range of one input.
+pub(super) fn analysis_work(program: &Program) -> u64 {
+    program.expr().nodes().len() as u64 * ANALYSED_NODE
+}
