@@ -17,7 +17,11 @@ const MAX_WAIT: u64 = 10 * 366 * 24 * 3600;
 For each job: why it has its place, in one sentence; the formula with the value of every part that was evaluated; its \
 terms, the summands of the formula; the inputs with their units and where they come from; the path from the \
 root of the fair-share tree to its entity; the five jobs ahead and the five behind, and what decides: the terms that \
-differ most, or the criterion that orders jobs of equal value.
+differ most, or the criterion that orders jobs of equal value; and which change of a single input would give a better \
+rank: first what the user can honestly do (ask for less, if the job needs no more; another queue), then what only the site \
+can change (what if). Asking for more is never among them.
+
+All searches for one job share a fixed amount of work; what it does not suffice for is said to be unknown.
 
 The origin of an input is Resource_List (what the job requests), job (another attribute of the job), queue (its priority), \
 fair-share tree, inputs (given directly in jsf's own JSON), or unset (the job lacks it, so it is 0).
@@ -41,7 +45,7 @@ pub struct ExplainArgs {
     /// The longest wait that --to considers, such as 90s, 15m, 24h, 7d or 1-12:00:00
     #[arg(long, value_name = "DURATION", default_value = "30d", value_parser = within, requires = "to")]
     pub within: u64,
-    /// Show all columns in full, however wide the terminal is
+    /// Show all columns in full, however wide the terminal is; a table that is piped has 120 characters otherwise
     #[arg(long)]
     pub wide: bool,
     /// The output format

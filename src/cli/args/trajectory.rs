@@ -16,7 +16,8 @@ no usage grows or decays. Scores are given at 61 evenly spaced times. The times 
 another one are exact to the second; they include the jobs that are not listed.
 
 In JSON, `points` has the score and the rank of each job over time, `ranks` the times at which its rank changes, and \
-`crossings` which job overtakes which; `wait` is the time from now in seconds. CSV contains only the points; use JSON for the \
+`crossings` which job overtakes which; `wait` is the time from now in seconds. A job is followed as far as a fixed amount of \
+work goes (`known_until`); later points have no rank and say so (`known`, also in CSV). CSV contains only the points; use JSON for the \
 crossings.
 
 Exit codes: 0 success, 1 the formula is invalid, 2 usage error, a file that cannot be read, or none of the given jobs \
