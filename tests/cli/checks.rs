@@ -239,7 +239,7 @@ fn settings_that_are_assumed_without_sched_config_are_named_once() {
     }
     let message = stderr(&jsf(&[&queue[..], &["--sched-priv", site]].concat()));
     assert!(!message.contains("there is no `sched_config`"), "{message}");
-    let message = stderr(&jsf(&["check", "ncpus", "--site", folder]));
+    let message = stderr(&jsf(&["check", "ncpus", "--site", folder, "-v"]));
     let missing = message.lines().find(|line| line.contains("missing: `sched_priv/sched_config`")).expect("a line");
     assert!(missing.contains("unknown_shares") && missing.contains("fairshare_usage_res"), "{missing}");
 }

@@ -66,7 +66,7 @@ fn a_partial_snapshot_says_what_is_missing() {
     let temporary = tempfile::tempdir().expect("a folder");
     write_snapshot(temporary.path(), |name| name == "job/qstat_f.out" || name == "sched_priv/resource_group");
     let site = temporary.path().to_str().expect("a path");
-    let output = jsf(&["rank", "ncpus + fairshare_factor", "--site", site, "--top", "3"]);
+    let output = jsf(&["rank", "ncpus + fairshare_factor", "--site", site, "--top", "3", "-v"]);
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{said}");
     for expected in [
@@ -77,6 +77,9 @@ fn a_partial_snapshot_says_what_is_missing() {
     ] {
         assert!(said.contains(expected), "{expected} is not in: {said}");
     }
+    let short = stderr(&jsf(&["rank", "ncpus", "--site", site, "--top", "3"]));
+    assert!(short.contains("; missing: the server (`qstat -Bf`), the queues (`qstat -Qf`), the resources"), "{short}");
+    assert_eq!(short.matches("jsf: site: ").count(), 1, "{short}");
     let quiet = jsf(&["rank", "ncpus", "--site", site, "--format", "json"]);
     assert!(!stderr(&quiet).contains("found in"), "{}", stderr(&quiet));
 }
