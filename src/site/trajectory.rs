@@ -140,12 +140,8 @@ fn threshold_passings(job: &Sweep<'_>, threshold: f64, seconds: i64, budget: &mu
     let mut ranges = vec![0..=seconds];
     while let Some(range) = ranges.pop() {
         let (start, end) = (*range.start(), *range.end());
-        let bounds = job.enclosure(range.clone(), budget).map(|enclosure| enclosure.bounds());
-        let decided = bounds.and_then(|(least, most)| match () {
-            () if most <= threshold => Some(true),
-            () if least > threshold => Some(false),
-            () => None,
-        });
+        let decided =
+            job.enclosure(range.clone(), budget).and_then(|enclosure| is_under(enclosure.bounds(), threshold));
         let is_under = match decided {
             Some(is_under) => vec![is_under],
             None if end - start >= SHORT_RANGE && !budget.is_spent() => {
@@ -169,6 +165,14 @@ fn threshold_passings(job: &Sweep<'_>, threshold: f64, seconds: i64, budget: &mu
         }
     }
     passings
+}
+
+/// Whether all values between two bounds are at most the threshold, or all above it; `None` if neither.
+fn is_under((least, most): (f64, f64), threshold: f64) -> Option<bool> {
+    if most <= threshold {
+        return Some(true);
+    }
+    (least > threshold).then_some(false)
 }
 
 /// The number of competitors that are ahead, at the time 0 and at each time at which it changes.

@@ -15,7 +15,8 @@ use crate::report::terminal::{excerpt, printable};
 use crate::report::waiting_time;
 use crate::schema::FairshareInput;
 use crate::site::{
-    ExplainedInput, Explanation, Means, Neighbour, RankReached, Reached, Rounding, SmallestChange, Wait,
+    ExplainedInput, Explanation, Means, Neighbour, RankReached, Reached, Rounding, SmallestChange, SmallestChanges,
+    Wait,
 };
 
 /// The number of characters of the longest bar.
@@ -147,12 +148,7 @@ impl Section<'_> {
         // what waiting changes, it changes for the others too
         let (aging, shown): (Vec<_>, Vec<_>) = shown.into_iter().partition(|change| change.means == Means::Wait);
         let (honest, what_if): (Vec<_>, Vec<_>) = shown.into_iter().partition(|change| change.means != Means::WhatIf);
-        let none = match () {
-            () if !honest.is_empty() || !what_if.is_empty() => "",
-            () if !job.changes.unknown.is_empty() => "",
-            () if job.changes.has_requests => "; neither a smaller request nor any other single input gives that",
-            () => "; no single input gives that",
-        };
+        let none = if honest.is_empty() && what_if.is_empty() { without_changes(&job.changes) } else { "" };
         writeln!(self.out)?;
         self.prose(&format!("rank {goal} is `{}` {lacks}{none}", printable(table.id(other))))?;
         let aging = aging.iter().map(|_| "`eligible_time` (all jobs wait alike)".to_owned());
@@ -401,6 +397,17 @@ fn is_plausible(report: &ExplainReport<'_>, change: &SmallestChange) -> bool {
     nearest_double(&change.to).is_some_and(|to| to <= PLAUSIBLE * most)
 }
 
+/// What is said where no change gives a rank.
+fn without_changes(changes: &SmallestChanges) -> &'static str {
+    if !changes.unknown.is_empty() {
+        ""
+    } else if changes.has_requests {
+        "; neither a smaller request nor any other single input gives that"
+    } else {
+        "; no single input gives that"
+    }
+}
+
 /// The first of some names, and how many more there are.
 fn few(names: &[String]) -> String {
     match names.len().checked_sub(MAX_NAMED) {
@@ -443,7 +450,7 @@ pub(in crate::report) fn shown(value: &Value) -> String {
 fn branches(nodes: &[&NodeValue]) -> Vec<String> {
     let level = |node: &NodeValue| node.depth.min(MAX_LEVELS);
     // whether a later part continues the line of a level
-    let mut continues = vec![false; MAX_LEVELS + 1];
+    let mut continues = [false; MAX_LEVELS + 1];
     let mut branches = Vec::with_capacity(nodes.len());
     for node in nodes.iter().rev() {
         let level = level(node);
