@@ -109,5 +109,6 @@ if command -v cargo-cbuild >/dev/null; then
     find "$out/cargo-c" -name job-sort-formula.pc | grep -q .
     find "$out/cargo-c" -name libjob_sort_formula.a | grep -q .
 else
-    not_tested "cargo-c is not installed: its metadata in Cargo.toml is not tested"
+    # it takes longer to build than all else here, so it is not asked of a machine where CI is true
+    echo "cargo-c is not installed: its metadata in Cargo.toml is not tested" >&2
 fi
