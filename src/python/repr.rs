@@ -92,9 +92,10 @@ fn write_rounded(value: &BigInt, text: &mut String) {
     let shift = value.bits().saturating_sub(64);
     let leading = (value.magnitude() >> shift).to_f64().unwrap_or_default();
     let magnitude = leading.log10() + shift as f64 * LOG10_2;
-    let mantissa = 10_f64.powf(magnitude.fract());
+    let thousandths = (10_f64.powf(magnitude.fract()) * 1e3).round();
+    let (thousandths, exponent) = if thousandths < 1e4 { (thousandths, 0.0) } else { (1e3, 1.0) };
     let sign = if value.is_negative() { "-" } else { "" };
-    let _ = write!(text, "about {sign}{mantissa:.3}e+{}", magnitude.trunc());
+    let _ = write!(text, "about {sign}{:.3}e+{}", thousandths / 1e3, magnitude.trunc() + exponent);
 }
 
 /// `()`, `(1,)`, `(1, 2)`.

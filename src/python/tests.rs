@@ -207,3 +207,21 @@ fn inverse_hyperbolic_functions_have_the_bits_of_the_c_library() {
 fn a_value_has_at_most_24_bytes() {
     assert!(size_of::<Value>() <= 24, "{}", size_of::<Value>());
 }
+
+#[test]
+fn a_long_value_is_rounded_or_cut() {
+    let power = |base: u32, exponent: u32| Value::int(BigInt::from(base).pow(exponent));
+    assert_eq!(power(10, 99).repr_within(100), power(10, 99).repr());
+    for (value, text) in [
+        (power(10, 120), "about 1.000e+120"),
+        (power(7, 300), "about 3.384e+253"),
+        (Value::int(BigInt::from(10).pow(120) - 1), "about 1.000e+120"),
+        (Value::int(-BigInt::from(2).pow(1000)), "about -1.072e+301"),
+    ] {
+        assert_eq!(value.repr_within(100), text);
+    }
+    let items = vec![power(10, 120); 1000];
+    let shown = Value::Tuple(items.into()).repr_within(100);
+    assert!(shown.starts_with("(about 1.000e+120, about") && shown.ends_with(", …)") && shown.len() < 150, "{shown}");
+    assert_eq!(Value::Tuple(vec![Value::Int(1)].into()).repr_within(100), "(1,)");
+}

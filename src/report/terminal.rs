@@ -102,6 +102,13 @@ mod tests {
     }
 
     #[test]
+    fn the_middle_of_a_long_text_is_left_out() {
+        assert_eq!(excerpt("ncpus + mem", 11), "ncpus + mem");
+        assert_eq!(excerpt("ncpus + mem + größe", 10), "ncpu … öße");
+        assert_eq!(excerpt("größe", 5), "größe");
+    }
+
+    #[test]
     fn places_are_kept() {
         let text = "a\u{1b}b\u{9b}c\u{202e}d\n\te\u{61c}f\u{e0041}g";
         let shown = printable_in_place(text);

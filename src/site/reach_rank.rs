@@ -14,6 +14,8 @@ const STEPS_OF_RATIO: f64 = 1e6;
 const STEPS_OF_AMOUNT: f64 = 1e4;
 /// The most steps by which an input is changed: a terabyte in kilobytes.
 const MAX_STEPS: i64 = 1 << 30;
+/// The work of copying an input of a job, so that the inputs of all jobs fit into memory.
+const COPIED_INPUT: u64 = 64;
 /// The time after which a job counts as never having reached a rank: 68 years.
 const LIFETIME: i64 = i32::MAX as i64;
 
@@ -120,7 +122,8 @@ impl Site {
             return if self.precision() == ScorePrecision::Decimal { Wait::Unknown } else { Wait::Never };
         };
         let Some(places) = race.competition.places(rank) else { return Wait::Never };
-        let (job, competitors) = (race.waiting(ranked, row), race.waiting_competitors(ranked));
+        let Some(competitors) = race.waiting_competitors(ranked, budget) else { return Wait::Unknown };
+        let job = race.waiting(ranked, row);
         let goal = Goal { job: &job, competitors: &competitors, places, threshold: race.competition.threshold };
         let now = ranked.table.column("eligible_time").map_or(0, |column| column.nearest_double(row) as i64);
         match first_step(&goal, 0..=within, budget) {
@@ -141,7 +144,8 @@ impl Site {
     ) -> bool {
         let Some(race) = self.race(ranked, schema, row) else { return false };
         let Some(places) = race.competition.places(rank) else { return false };
-        let (job, competitors) = (race.waiting(ranked, row), race.waiting_competitors(ranked));
+        let Some(competitors) = race.waiting_competitors(ranked, budget) else { return false };
+        let job = race.waiting(ranked, row);
         let gain = job.constant_slope(0..=LIFETIME, budget);
         let mut others = competitors.iter();
         if gain.is_none() || others.any(|other| other.sweep.constant_slope(0..=LIFETIME, budget) != gain) {
@@ -242,10 +246,17 @@ impl<'a> Race<'a> {
         Sweep::new(self.rules, inputs(ranked, row), "eligible_time", 1.0)
     }
 
-    /// The competitors, as they wait as long as the job.
-    pub(super) fn waiting_competitors(&self, ranked: &RankedQueue) -> Vec<Competitor<'a>> {
-        let competitors = self.competition.competitors.iter();
-        competitors.map(|&(row, wins_ties)| Competitor { sweep: self.waiting(ranked, row), wins_ties }).collect()
+    /// The competitors, as they wait as long as the job; `None` if the budget does not suffice for their inputs.
+    pub(super) fn waiting_competitors(
+        &self,
+        ranked: &RankedQueue,
+        budget: &mut WorkBudget,
+    ) -> Option<Vec<Competitor<'a>>> {
+        let competitors = &self.competition.competitors;
+        let inputs = competitors.len() as u64 * self.rules.program.inputs().len() as u64;
+        budget.take(inputs * COPIED_INPUT)?;
+        let competitor = |&(row, wins_ties): &(usize, bool)| Competitor { sweep: self.waiting(ranked, row), wins_ties };
+        Some(competitors.iter().map(competitor).collect())
     }
 }
 

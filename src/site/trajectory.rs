@@ -37,11 +37,16 @@ impl Site {
 
 /// Adds a job to a trajectory.
 fn add(trajectory: &mut Trajectory, race: &Race<'_>, ranked: &RankedQueue, row: usize, mut budget: WorkBudget) {
-    let (job, competitors) = (race.waiting(ranked, row), race.waiting_competitors(ranked));
+    let job = race.waiting(ranked, row);
     let seconds = trajectory.seconds;
-    let all = budget.with_part(2, |part| crossings(&job, &competitors, 0..=seconds, part));
+    let found = budget.with_part(2, |part| {
+        let competitors = race.waiting_competitors(ranked, part)?;
+        Some(crossings(&job, &competitors, 0..=seconds, part))
+    });
     let passings = budget.with_part(2, |part| threshold_passings(&job, race.competition.threshold, seconds, part));
-    let ends = all.iter().map(|crossings| crossings.known_until).chain([passings.known_until]);
+    let known_crossings = if found.is_some() { seconds } else { 0 };
+    let all = found.unwrap_or_default();
+    let ends = all.iter().map(|crossings| crossings.known_until).chain([passings.known_until, known_crossings]);
     // the rank now is that of the ranking
     let known_until = ends.min().unwrap_or(seconds).max(0);
     let ahead = ahead_over_time(&all);
